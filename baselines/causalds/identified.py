@@ -21,9 +21,8 @@ from baselines.causalds.estimators import (
 from baselines.release import FloatArray
 from builder.causal.adjustment import minimal_adjustment_sets, valid_adjustment_sets
 from builder.causal.graph import LatentDAG
-from builder.causal.identification import is_identifiable
+from builder.causal.identification import Effect, is_identifiable
 from builder.causal.method import frontdoor_sets
-from builder.causal.proof.estimand import Effect
 
 GUESS_WIDTH = 3.0
 """Intervals of a formula that is not known to be right are so many times as wide."""

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from builder.causal.proof.estimand import Estimand
-from builder.causal.proof.expression import (
+from expressions import (
     Expression,
     Fixed,
     Probability,
@@ -12,6 +11,7 @@ from builder.causal.proof.expression import (
     Sum,
     free_variables,
 )
+from functionals import Estimand
 
 
 def formula(found: Estimand) -> str:

@@ -5,6 +5,14 @@ from itertools import chain, combinations, pairwise
 import networkx as nx
 import numpy as np
 import pytest
+from finite_models import (
+    FiniteSCM,
+    joint_distribution,
+    noise_weights,
+    random_scm,
+    run,
+)
+from random_queries import random_query
 
 from builder.causal.adjustment import (
     adjustable,
@@ -14,14 +22,6 @@ from builder.causal.adjustment import (
 )
 from builder.causal.graph import LatentDAG
 from builder.causal.motifs import MOTIFS
-from builder.causal.proof.finite import (
-    FiniteSCM,
-    joint_distribution,
-    noise_weights,
-    random_scm,
-    run,
-)
-from builder.causal.proof.sampling import random_query
 
 # motif -> valid sets, forbidden controls
 EXPECTED = {

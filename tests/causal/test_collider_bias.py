@@ -5,10 +5,10 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
+from random_queries import random_query
 
 from builder.causal.graph import LatentDAG
 from builder.causal.paths import opens_collider_bias
-from builder.causal.proof.sampling import random_query
 
 # edges, latent nodes, control, answer, why
 CASES = [

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from finite_models import FiniteSCM, joint_distribution, random_scm, true_effect
 
 from builder.causal.graph import LatentDAG
-from builder.causal.proof.finite import FiniteSCM, joint_distribution, random_scm, true_effect
 
 
 def test_effects_of_a_mediation_model_worked_by_hand() -> None:

@@ -6,9 +6,9 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 import pytest
+from random_queries import random_query
 
 from builder.causal.graph import LatentDAG
-from builder.causal.proof.sampling import random_query
 
 
 def test_edge_order_does_not_change_a_graph() -> None:

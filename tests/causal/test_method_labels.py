@@ -5,14 +5,14 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
+from finite_models import joint_distribution, noise_weights, random_scm, run
+from random_queries import random_query
 
 from builder.causal.adjustment import valid_adjustment_sets
 from builder.causal.graph import LatentDAG
 from builder.causal.identification import is_identifiable
 from builder.causal.method import frontdoor_sets, identification_method
 from builder.causal.motifs import MOTIFS
-from builder.causal.proof.finite import joint_distribution, noise_weights, random_scm, run
-from builder.causal.proof.sampling import random_query
 
 
 def graph(edges: str, latent: str = "") -> LatentDAG:

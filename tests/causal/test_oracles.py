@@ -1,13 +1,13 @@
 """Verdicts against other people's programs, where they are installed."""
 
 import numpy as np
+import oracles
 import pytest
+from random_queries import random_query
 
 from builder.causal.graph import LatentDAG
 from builder.causal.identification import is_identifiable
 from builder.causal.motifs import MOTIFS
-from builder.causal.proof import oracles
-from builder.causal.proof.sampling import random_query
 
 GRAPHS = 300
 

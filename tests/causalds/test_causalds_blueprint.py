@@ -7,12 +7,12 @@ from functools import cache
 import numpy as np
 import pytest
 from causalds_scenes import ROOT
+from verdicts import Tally, compare
 
 from builder.causal.growth import HOSTS, confounded, graft, harmless_latent, single_grafts
 from builder.causal.identification import is_identifiable
 from builder.causal.method import identification_method
 from builder.causal.motifs import MOTIFS, PLANTED, Motif
-from builder.causal.proof.agreement import Tally, compare
 from builder.causalds.check import graph as audit_graph
 from builder.causalds.plan.blueprint import structures
 from builder.causalds.plan.scenes import plan_scenes

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from builder.causal.graph import LatentDAG
-from builder.causal.proof.estimand import Effect
+from builder.causal.identification import Effect
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]

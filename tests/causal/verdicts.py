@@ -1,36 +1,30 @@
-"""Measure how far identification verdicts agree with checks that share no code with them.
-
-    python -m builder.causal.proof.agreement --graphs 20000 --seed 1
+"""How far identification verdicts agree with checks that share no code with them.
 
 Every motif, planted structure and graft of one fragment onto a motif (each plain, and with a latent
 common cause of its ends) and then that many random graphs with latent nodes are asked all four
 effects. The engine "definition" is always there: a positive
 verdict must return the value that enumerating a random model gives (to 1e-9), a negative one must
 come with two models that share the observed distribution (to 1e-12) and differ in the effect. y0
-and pyAgrum join in where installed. The exit code is 1 when any engine contradicts a verdict, or
-no proof was found for one.
+and pyAgrum join in where installed.
 """
 
-import argparse
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+import oracles
+from finite_models import joint_distribution, random_scm, true_effect
+from functionals import Estimand, identify
+from random_queries import random_query
+from twin_models import find_witness
 
 from builder.causal.graph import LatentDAG, shape_of
 from builder.causal.growth import HOSTS, confounded, single_grafts
-from builder.causal.identification import identify
+from builder.causal.identification import Effect
 from builder.causal.motifs import MOTIFS, PLANTED
-from builder.causal.proof import oracles
-from builder.causal.proof.estimand import Effect, Estimand
-from builder.causal.proof.finite import joint_distribution, random_scm, true_effect
-from builder.causal.proof.sampling import random_query
-from builder.causal.proof.witness import find_witness
-from grader.io.pipe import exit_with
 
 TOLERANCE = 1e-9
-SHOWN = 20
 
 Query = tuple[LatentDAG, str, str]
 
@@ -149,57 +143,3 @@ def queries(graphs: int, seed: int) -> Iterator[tuple[Query, np.random.Generator
     for i in range(graphs):
         rng = np.random.default_rng([seed, 1, i])
         yield random_query(rng), rng
-
-
-def table(tally: Tally) -> str:
-    """Lay the counts out, one row per question and engine."""
-    rows = [("question", "engine", "both yes", "both no", "differ")]
-    pairs = dict.fromkeys((question, engine) for question, engine, _, _ in tally.counts)
-    order = [question.label for question in QUESTIONS]
-    for question, engine in sorted(pairs, key=lambda pair: (order.index(pair[0]), pair[1])):
-        cells = {
-            (ours, theirs): count
-            for (q, e, ours, theirs), count in tally.counts.items()
-            if (q, e) == (question, engine)
-        }
-        both_yes, both_no = cells.get(("yes", "yes"), 0), cells.get(("no", "no"), 0)
-        differ = sum(cells.values()) - both_yes - both_no
-        rows.append((question, engine, str(both_yes), str(both_no), str(differ)))
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if column < 2 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    )
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the comparison and print its table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m builder.causal.proof.agreement",
-        description="Compare identification verdicts with independent checks.",
-    )
-    parser.add_argument("--graphs", type=int, default=20_000, help="number of random graphs")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the random graphs")
-    chosen = parser.parse_args(arguments)
-    if chosen.graphs < 0 or chosen.seed < 0:
-        parser.error("--graphs and --seed must not be negative")
-    tally = compare(queries(chosen.graphs, chosen.seed))
-    named = len(named_queries())
-    print(f"{named} motif and graft graphs and {chosen.graphs} random graphs, seed {chosen.seed}\n")
-    print(table(tally))
-    print(f"\nlargest error of an evaluated functional: {tally.worst_error:.1e}")
-    if np.isfinite(tally.smallest_gap):
-        print(f"smallest effect difference of a witness pair: {tally.smallest_gap:.1e}")
-    for package in dict.fromkeys(row[0] for row in OUTSIDE):
-        if not oracles.available(package):
-            print(f"not installed: {package}")
-    for line in tally.disagreements[:SHOWN]:
-        print(f"differs: {line}")
-    return 1 if tally.disagreements else 0
-
-
-if __name__ == "__main__":
-    exit_with(main)

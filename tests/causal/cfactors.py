@@ -1,15 +1,10 @@
-"""The engine of identification: c-factors of the observed distribution.
+"""C-factors of the observed distribution as expressions (Tian & Pearl 2002).
 
-Tian & Pearl (2002), *A general identification condition for causal effects*, and its completeness
-by Shpitser & Pearl (2006) and Huang & Valtorta (2006). The c-factor Q[S] of a set S of observed
-nodes is P(S | do(everything else)). Q of a district is a product of observed conditionals;
-`identify_factor` derives Q[C] from it for any connected C inside, or finds the hedge that
-forbids it.
+Q of a district is a product of observed conditionals; ``identify_factor`` derives Q[C] from it for
+any connected C inside that no hedge forbids.
 """
 
-from builder.causal.bits import closure, members
-from builder.causal.graph import Projection
-from builder.causal.proof.expression import (
+from expressions import (
     Expression,
     Probability,
     Ratio,
@@ -18,28 +13,15 @@ from builder.causal.proof.expression import (
     total,
 )
 
+from builder.causal.bits import closure, members
+from builder.causal.graph import Projection
+
 Chain = tuple[tuple[int, Expression], ...]
 """Factors of a c-factor, one per node in topological order: node i given what precedes it."""
 
 
-def blocking_district(projection: Projection, target: int, district: int) -> int:
-    """Return 0 when Q[target] follows from Q[district], else the district it is stuck in.
-
-    `target` must be connected by bidirected edges inside `district`. The answer T, when nonzero,
-    forms a hedge with `target` (Shpitser & Pearl 2006, theorem 4): T has more nodes than the
-    target, is connected by bidirected edges, and within it everything is an ancestor of the target.
-    """
-    while True:
-        ancestral = closure(target, projection.parent_masks, district)
-        if ancestral == target:
-            return 0
-        if ancestral == district:
-            return district
-        district = closure(target, projection.sibling_masks, ancestral)
-
-
 def identify_factor(projection: Projection, target: int, district: int, within: int) -> Expression:
-    """Return Q[target] as an expression; `blocking_district` must have returned 0.
+    """Return Q[target] as an expression; no hedge must forbid it.
 
     `district` is a district of the subgraph on `within`, an ancestral set of the projection.
     """

@@ -85,19 +85,6 @@ def free_variables(expression: Expression) -> frozenset[str]:
             return free_variables(body) - {variable}
 
 
-def mentioned_variables(expression: Expression) -> frozenset[str]:
-    """Return every variable that occurs in the expression, free or bound."""
-    match expression:
-        case Probability(targets, given):
-            return frozenset(targets + given)
-        case Product(factors):
-            return frozenset().union(*map(mentioned_variables, factors))
-        case Ratio(numerator, denominator):
-            return mentioned_variables(numerator) | mentioned_variables(denominator)
-        case Sum(_, body) | Fixed(_, _, body):
-            return mentioned_variables(body)
-
-
 def evaluate(
     expression: Expression, joint: Array, axes: Mapping[str, int], levels: Mapping[Level, int]
 ) -> Array:

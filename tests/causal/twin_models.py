@@ -1,7 +1,7 @@
 """Proof that an effect is not identifiable: two models that agree on everything observed.
 
 The search is guided by the verdict and proved by arithmetic: whatever pair comes out has the same
-P(observed) and different effects by enumeration (`builder.causal.proof.finite`), so a pair is a
+P(observed) and different effects by enumeration (`finite_models`), so a pair is a
 proof, whether or not the verdict that asked for it was right. Finding none proves nothing.
 """
 
@@ -9,11 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-
-from builder.causal.graph import LatentDAG
-from builder.causal.identification import identify
-from builder.causal.proof.estimand import Effect, Hedge
-from builder.causal.proof.finite import (
+from finite_models import (
     FiniteSCM,
     contrast,
     joint_distribution,
@@ -25,6 +21,9 @@ from builder.causal.proof.finite import (
     run,
     true_effect,
 )
+
+from builder.causal.graph import LatentDAG
+from builder.causal.identification import Effect, is_identifiable
 
 LATENT_LEVELS = (2, 3, 4, 6, 8)
 MAX_RUNS = 200_000
@@ -87,7 +86,7 @@ def _prune(g: LatentDAG, x: str, y: str, effect: Effect, binary: bool) -> Latent
     """
     for edge in g.edges:
         smaller = LatentDAG(g.nodes, tuple(e for e in g.edges if e != edge), g.latent)
-        if isinstance(identify(smaller, x, y, effect, binary_treatment=binary), Hedge):
+        if not is_identifiable(smaller, x, y, effect, binary_treatment=binary):
             g = smaller
     return g
 

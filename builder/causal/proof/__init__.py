@@ -1,1 +1,0 @@
-"""What identification is checked by: functionals, witnesses, enumeration, outside engines."""
