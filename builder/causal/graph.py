@@ -4,8 +4,7 @@ Definitions follow Pearl, *Causality* (2009): d-separation section 1.2.3, latent
 section 2.6 (Verma 1993).
 """
 
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from builder.causal.bits import closure, members
@@ -15,14 +14,11 @@ from builder.causal.bits import closure, members
 class Projection:
     """Latent projection: an acyclic graph over observed nodes with two kinds of edges.
 
-    `directed` holds (a, b) for a -> b, `bidirected` holds (a, b) for a <-> b once, in node order.
     The masks index `nodes`: `parent_masks[i]` are the parents of node i, `sibling_masks[i]` its
     bidirected neighbours; `order` is a topological order of the indices.
     """
 
     nodes: tuple[str, ...]
-    directed: tuple[tuple[str, str], ...]
-    bidirected: tuple[tuple[str, str], ...]
     parent_masks: tuple[int, ...] = field(repr=False)
     sibling_masks: tuple[int, ...] = field(repr=False)
     order: tuple[int, ...] = field(repr=False)
@@ -276,44 +272,9 @@ def _project(g: LatentDAG) -> Projection:
                 parents[j] |= 1 << place[i]
             else:
                 siblings[j] |= together & ~(1 << j)
-    names = g.observed
     return Projection(
-        nodes=names,
-        directed=tuple(
-            (names[a], names[b])
-            for a in range(len(names))
-            for b in range(len(names))
-            if parents[b] >> a & 1
-        ),
-        bidirected=tuple(
-            (names[a], names[b]) for a in range(len(names)) for b in members(siblings[a]) if a < b
-        ),
+        nodes=g.observed,
         parent_masks=tuple(parents),
         sibling_masks=tuple(siblings),
         order=tuple(place[i] for i in g._order if i in place),
     )
-
-
-def shape_of(graph: LatentDAG, colours: Mapping[str, str]) -> str:
-    """Equal for graphs that renaming their nodes turns into one another; ``colours`` and latency of
-    the nodes count.
-
-    Colour refinement in both directions of the edges (Weisfeiler & Leman 1968): enough to tell
-    apart the small sparse graphs of scenes.
-    """
-    refined = {node: f"{colours[node]} {node in graph.latent}" for node in graph.nodes}
-    for _ in graph.nodes:
-        seen = {
-            node: "/".join(
-                [
-                    refined[node],
-                    "<" + ",".join(sorted(refined[v] for v in graph.parents(node))),
-                    ">" + ",".join(sorted(refined[v] for v in graph.children(node))),
-                ]
-            )
-            for node in graph.nodes
-        }
-        refined = {
-            node: hashlib.sha256(colour.encode()).hexdigest()[:16] for node, colour in seen.items()
-        }
-    return ",".join(sorted(refined.values()))

@@ -5,7 +5,7 @@ of treatment and outcome usually destroys identifiability; a *harmless* latent v
 verdict, so that the presence of an unmeasured variable does not reveal one.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -58,14 +58,6 @@ def random_graft(
     roles, places = fragment.graph.observed, anchors(host)
     role = pick(rng, roles)
     return graft(host, fragment, role, pick(rng, places), number)
-
-
-def single_grafts(host: Motif) -> Iterator[Motif]:
-    """Every graft of one fragment onto ``host``."""
-    for name in AUXILIARY:
-        for role in MOTIFS[name].graph.observed:
-            for anchor in anchors(host):
-                yield graft(host, MOTIFS[name], role, anchor, 1)
 
 
 def confounded(motif: Motif) -> Motif:

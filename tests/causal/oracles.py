@@ -10,7 +10,21 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from builder.causal.graph import LatentDAG
+from builder.causal.bits import members
+from builder.causal.graph import LatentDAG, Projection
+
+
+def directed(projection: Projection) -> list[tuple[str, str]]:
+    """The pairs (a, b) with a -> b."""
+    pairs = enumerate(projection.parent_masks)
+    return [(projection.nodes[a], projection.nodes[b]) for b, mask in pairs for a in members(mask)]
+
+
+def bidirected(projection: Projection) -> list[tuple[str, str]]:
+    """The pairs (a, b) with a <-> b, once each, in node order."""
+    pairs = enumerate(projection.sibling_masks)
+    nodes = projection.nodes
+    return [(nodes[a], nodes[b]) for a, mask in pairs for b in members(mask) if a < b]
 
 
 def available(package: str) -> bool:
@@ -50,10 +64,10 @@ def pyagrum_ate(g: LatentDAG, x: str, y: str) -> str:
     net = gum.BayesNet()
     for name in projection.nodes:
         net.add(gum.LabelizedVariable(name, name, 2))
-    for a, b in projection.directed:
+    for a, b in directed(projection):
         net.addArc(a, b)
     net.generateCPTs()
-    causes = [(f"L{i}", pair) for i, pair in enumerate(projection.bidirected)]
+    causes = [(f"L{i}", pair) for i, pair in enumerate(bidirected(projection))]
     model = gum.CausalModel(net, causes, True)
     impact, _, _ = gum.causalImpact(model, on=y, doing=x)
     return "yes" if impact.isIdentified() else "no"
@@ -65,9 +79,9 @@ def _y0_graph(g: LatentDAG) -> Any:
     projection = g.projection()
     for name in projection.nodes:
         graph.add_node(variable(name))
-    for a, b in projection.directed:
+    for a, b in directed(projection):
         graph.add_directed_edge(variable(a), variable(b))
-    for a, b in projection.bidirected:
+    for a, b in bidirected(projection):
         graph.add_undirected_edge(variable(a), variable(b))
     return graph
 

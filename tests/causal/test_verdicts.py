@@ -3,9 +3,10 @@
 import networkx as nx
 import numpy as np
 import pytest
+from graph_shapes import single_grafts
 from verdicts import QUESTIONS, Query, compare, named_queries, queries
 
-from builder.causal.growth import HOSTS, confounded, single_grafts
+from builder.causal.growth import HOSTS, confounded
 from builder.causal.motifs import MOTIFS
 
 

@@ -16,11 +16,12 @@ import numpy as np
 import oracles
 from finite_models import joint_distribution, random_scm, true_effect
 from functionals import Estimand, identify
+from graph_shapes import shape_of, single_grafts
 from random_queries import random_query
 from twin_models import find_witness
 
-from builder.causal.graph import LatentDAG, shape_of
-from builder.causal.growth import HOSTS, confounded, single_grafts
+from builder.causal.graph import LatentDAG
+from builder.causal.growth import HOSTS, confounded
 from builder.causal.identification import Effect
 from builder.causal.motifs import MOTIFS, PLANTED
 

@@ -11,8 +11,10 @@ from itertools import product
 from pathlib import Path
 from typing import Final
 
-from builder.causal.graph import LatentDAG, shape_of
-from builder.causal.growth import HOSTS, confounded, confounding_spoils, single_grafts
+from graph_shapes import shape_of, single_grafts
+
+from builder.causal.graph import LatentDAG
+from builder.causal.growth import HOSTS, confounded, confounding_spoils
 from builder.causal.motifs import MOTIFS, PLANTED, Motif
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan

@@ -7,9 +7,10 @@ from functools import cache
 import numpy as np
 import pytest
 from causalds_scenes import ROOT
+from graph_shapes import single_grafts
 from verdicts import Tally, compare
 
-from builder.causal.growth import HOSTS, confounded, graft, harmless_latent, single_grafts
+from builder.causal.growth import HOSTS, confounded, graft, harmless_latent
 from builder.causal.identification import is_identifiable
 from builder.causal.method import identification_method
 from builder.causal.motifs import MOTIFS, PLANTED, Motif
