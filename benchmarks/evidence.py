@@ -32,9 +32,8 @@ from builder.causalds.plan.realised import composition_table
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.track import MAX_ATTEMPTS, TRACK, plan_of_attempt
-from builder.scm.association import CORRELATION_BOUND, PARTIAL_BOUND, SPREAD_BOUND
-from builder.scm.quantities import EFFECT_BOUND, Quantity
-from builder.scm.quantities import average_treatment_effect as effect
+from builder.scm.association import CORRELATION_BOUND, SPREAD_BOUND
+from builder.scm.quantities import EFFECT_BOUND, Quantity, effect
 from builder.scm.world import World
 from builder.seeds import attempt_key, stream
 from builder.settings import TomlTable
@@ -127,9 +126,9 @@ def _stored(scene: Drawn) -> Iterator[tuple[str, Quantity, float, Find]]:
     sd = truths.outcome_sd
     yield "outcome sd", sd, SPREAD_BOUND * sd.value, lambda p: p.sd(y)
     for z, given in truths.partial.items():
-        yield "partial", given, PARTIAL_BOUND, partial(_given, x=x, y=y, z=z, place=0)
+        yield "partial", given, CORRELATION_BOUND, partial(_given, x=x, y=y, z=z, place=0)
     for z, given in truths.change.items():
-        yield "change", given, PARTIAL_BOUND, partial(_given, x=x, y=y, z=z, place=1)
+        yield "change", given, CORRELATION_BOUND, partial(_given, x=x, y=y, z=z, place=1)
     effects: tuple[tuple[str, Quantity | None, Find], ...] = (
         ("ate", truths.ate, lambda p: p.ate(x, y, levels)),
         ("ett", truths.ett, lambda p: p.ett(x, y, levels)),
@@ -211,7 +210,9 @@ def check_estimability(count: int, replicates: int, seed: str = "estimability 1"
             if truth.se > 0.1 * error:
                 bound = 0.08 * error / (1.0 + abs(value))
                 names = scene.plan.treatment, scene.plan.outcome
-                truth = effect(scene.world, *names, x0, x1, stream(scene.key, "finer"), bound)
+                truth = effect(
+                    "ate", scene.world, *names, x0, x1, stream(scene.key, "finer"), bound
+                )
             hit = low <= truth.value <= high
             report.covered, report.intervals = report.covered + hit, report.intervals + 1
             report.by_method[analyst.method].append(hit)

@@ -14,21 +14,16 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from builder.scm.affine import affine_moments
 from builder.scm.equation import Array
 from builder.scm.mechanisms import MECHANISMS
-from builder.scm.moments import moment_pairs, plan_moments
 from builder.scm.quantities import STRUCTURAL_ZERO, Quantity
-from builder.scm.rqmc import BoundNotMet, refined_means
+from builder.scm.rqmc import BoundNotMet, Noise, estimated, refined_means
 from builder.scm.world import World
 
-CORRELATION_BOUND: Final = 0.0005
-"""The correlation of treatment and outcome is known to this standard error."""
-
-PARTIAL_BOUND: Final = 0.001
-"""A partial correlation, and a change of one, is known to this standard error."""
+CORRELATION_BOUND: Final = 0.001
+"""A correlation of treatment and outcome, a partial one, and a change of it are known to this
+standard error."""
 
 SPREAD_BOUND: Final = 0.005
 """The outcome's standard deviation is known to this relative standard error."""
@@ -55,35 +50,68 @@ def associations(
     others: Sequence[str],
     rng: np.random.Generator,
     bound: float = CORRELATION_BOUND,
-    partial_bound: float = PARTIAL_BOUND,
 ) -> Associations:
     """Every association of X and Y, given each of ``others`` in turn; binary nodes are 0 and 1.
 
     What is zero by construction is exactly zero (``zero_correlation``, ``zero_partial``,
-    ``zero_change``); closed forms where all ancestors are affine in their parents or binary roots.
+    ``zero_change``).
 
     Raises:
         ValueError: X, Y and the others are not all different.
         BoundNotMet: a standard error exceeds its bound at the largest sample.
     """
     targets = (x, y, *others)
+    count = len(others)
     if len(set(targets)) != len(targets):
         raise ValueError(f"the variables must differ: {', '.join(targets)}")
-    zeros = _zeros(world, targets)
-    known = _closed_forms(world, targets)
-    if not np.isnan(known).any():
-        return _summarised(_Moments(known, None), others, zeros, 0)
-    plan, found = plan_moments(world, targets), None
-    for means, draws in refined_means(world, plan.drawn, plan.integrand, rng):
-        found = _summarised(_covariances(means, known), others, zeros, draws)
-        if _settled(found, bound, partial_bound):
-            return found
-    assert found is not None
-    worst = max((found.marginal, *found.partial.values(), *found.change.values()),
-                key=lambda q: q.se)  # fmt: skip
+    apart = np.array([[a != b and zero_correlation(world, a, b) for b in targets] for a in (x, y)])
+    zeros = np.array([
+        bool(apart[0, 1]),
+        *(zero_partial(world, x, y, z) for z in others),
+        *(zero_change(world, x, y, z) for z in others),
+        False,
+    ])  # fmt: skip
+    only = world.ancestors(targets)
+
+    def integrand(noise: Noise) -> list[Array]:
+        values = world.run(noise, only=only)
+        columns = [values[target] for target in targets]
+        products = [a * b for a in columns[:2] for b in columns]
+        return [*columns, *(column * column for column in columns), *products]
+
+    def statistic(means: Array) -> Array:
+        """r_XY, all r_XY.Z, all changes, sd of Y."""
+        first, second, *products = np.split(means, 4, axis=-1)
+        variance = second - first * first
+        sd = np.sqrt(variance)
+        r_x, r_y = (
+            np.where(zero, 0.0, (product - first[..., [place]] * first) / (sd[..., [place]] * sd))
+            for place, (zero, product) in enumerate(zip(apart, products, strict=True))
+        )
+        r, given_x, given_y = r_x[..., [1]], r_x[..., 2:], r_y[..., 2:]
+        left = (1.0 - given_x * given_x) * (1.0 - given_y * given_y)
+        partial = np.where(zeros[1 : count + 1], 0.0, (r - given_x * given_y) / np.sqrt(left))
+        return np.concatenate([r, partial, partial - r, sd[..., [1]]], axis=-1)
+
+    drawn = [node for node in world.order if node in only]
+    errors, draws = np.zeros(0), 0
+    for means, draws in refined_means(world, drawn, integrand, rng):
+        values, errors = estimated(means, statistic)
+        limits = np.append(np.full(2 * count + 1, bound), SPREAD_BOUND * values[-1])
+        if (errors[~zeros] <= limits[~zeros]).all():
+            found = [
+                STRUCTURAL_ZERO if zero else Quantity(value, se, draws, "rqmc")
+                for value, se, zero in zip(values.tolist(), errors.tolist(), zeros, strict=True)
+            ]
+            partial, change = found[1 : count + 1], found[count + 1 : -1]
+            return Associations(
+                found[0],
+                dict(zip(others, partial, strict=True)),
+                dict(zip(others, change, strict=True)),
+                found[-1],
+            )
     raise BoundNotMet(
-        f"associations of {x} and {y}: standard error {worst.se:.2g} after {worst.draws} draws, "
-        f"allowed {bound:.2g} and {partial_bound:.2g}"
+        f"associations of {x} and {y}: standard error {errors.max():.2g} after {draws} draws"
     )
 
 
@@ -108,7 +136,8 @@ def zero_partial(world: World, x: str, y: str, z: str) -> bool:
     if not graph.d_separated((x,), (y,), (z,)):
         return False
     # In a linear model with independent errors separation given Z does it, whatever the errors.
-    linear = affine_moments(world, (x, y, z)) is not None
+    nodes = [world.node(v) for v in world.ancestors((x, y, z))]
+    linear = all(node.affine is not None or not node.parents for node in nodes)
     return linear or affine_given(world, x, z) or affine_given(world, y, z)
 
 
@@ -147,123 +176,4 @@ def _jointly_gaussian(world: World, targets: tuple[str, ...]) -> bool:
     return all(
         node.affine is not None and node.noise is not None and node.noise.family == "gauss"
         for node in nodes
-    )
-
-
-# --- from moments to associations --------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Zeros:
-    """What is zero by construction: correlations (k, k), partial ones and changes given a node."""
-
-    pairs: npt.NDArray[np.bool_]
-    partial: frozenset[str]
-    change: frozenset[str]
-
-
-def _zeros(world: World, targets: Sequence[str]) -> _Zeros:
-    x, y, *others = targets
-    return _Zeros(
-        np.array([[a != b and zero_correlation(world, a, b) for b in targets] for a in targets]),
-        frozenset(z for z in others if zero_partial(world, x, y, z)),
-        frozenset(z for z in others if zero_change(world, x, y, z)),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Moments:
-    """Covariances (k, k) and, randomisation by randomisation, how each moved them: (R, k, k); those
-    of two that are neither X nor Y mean nothing.
-
-    ``moved`` is None where the covariances are exact. Its rows are linear approximations, of mean
-    zero; what they do to a function of the covariances gives its error (delta method).
-    """
-
-    covariance: Array
-    moved: Array | None
-
-
-def _closed_forms(world: World, targets: Sequence[str]) -> Array:
-    """Covariances (k, k) that have a closed form, NaN for the others."""
-    known = np.full((len(targets), len(targets)), np.nan)
-    lines = [i for i, v in enumerate(targets) if affine_moments(world, (v,)) is not None]
-    if lines:
-        exact = affine_moments(world, tuple(targets[i] for i in lines))
-        assert exact is not None  # what is affine one by one is so together
-        known[np.ix_(lines, lines)] = exact[1]
-    return known
-
-
-def _covariances(means: Array, known: Array) -> _Moments:
-    """From the moments of each randomisation, in the order of ``MomentPlan.integrand``."""
-    count, exact = len(known), ~np.isnan(known)
-    products = np.zeros((len(means), count, count))
-    for i in range(count):
-        products[:, i, i] = means[:, count + i]
-    for place, (i, j) in enumerate(moment_pairs(count)):
-        products[:, i, j] = products[:, j, i] = means[:, 2 * count + place]
-    first, second = means[:, :count], products.mean(axis=0)
-    centre = first.mean(axis=0)
-    off = first - centre
-    moved = (products - second) - off[:, :, None] * centre - off[:, None, :] * centre[:, None]
-    moved[:, exact] = 0.0
-    return _Moments(np.where(exact, known, second - np.outer(centre, centre)), moved)
-
-
-def _summarised(
-    moments: _Moments, others: Sequence[str], zeros: _Zeros, draws: int
-) -> Associations:
-    """All associations with their errors; the targets are X, Y and the others."""
-    covariance = moments.covariance
-    sd = np.sqrt(np.diag(covariance))
-    r = covariance / np.outer(sd, sd)
-    no_error = np.zeros((1, *covariance.shape))
-    moved = no_error if moments.moved is None else moments.moved
-    spread = np.diagonal(moved, axis1=1, axis2=2) / np.diag(covariance)
-    r_moved = moved / np.outer(sd, sd) - 0.5 * r * (spread[:, :, None] + spread[:, None, :])
-    r[zeros.pairs], r_moved[:, zeros.pairs] = 0.0, 0.0
-
-    def quantity(value: float, rows: Array, zero: bool = False) -> Quantity:
-        if zero:
-            return STRUCTURAL_ZERO
-        if not rows.any():
-            return Quantity(float(value), 0.0, 0, "closed_form")
-        return Quantity(float(value), float(np.std(rows, ddof=1) / len(rows) ** 0.5), draws, "rqmc")
-
-    partial, change = {}, {}
-    for place, z in enumerate(others, start=2):
-        value, rows = _partial(r, r_moved, place)
-        if z in zeros.partial:
-            value, rows = 0.0, 0.0 * rows
-        partial[z] = quantity(value, rows, z in zeros.partial)
-        change[z] = quantity(value - r[0, 1], rows - r_moved[:, 0, 1], z in zeros.change)
-    return Associations(
-        quantity(r[0, 1], r_moved[:, 0, 1], bool(zeros.pairs[0, 1])),
-        partial,
-        change,
-        quantity(sd[1], 0.5 * sd[1] * spread[:, 1]),
-    )
-
-
-def _partial(r: Array, moved: Array, z: int) -> tuple[float, Array]:
-    """r_XY.Z, and how each randomisation moved it."""
-    xy, xz, yz = r[0, 1], r[0, z], r[1, z]
-    left_x, left_y = 1.0 - xz * xz, 1.0 - yz * yz
-    root = np.sqrt(left_x * left_y)
-    value = float((xy - xz * yz) / root)
-    rows = (
-        moved[:, 0, 1] / root
-        + (value * xz / left_x - yz / root) * moved[:, 0, z]
-        + (value * yz / left_y - xz / root) * moved[:, 1, z]
-    )
-    return value, rows
-
-
-def _settled(found: Associations, bound: float, partial_bound: float) -> bool:
-    given = (*found.partial.values(), *found.change.values())
-    return (
-        found.marginal.se <= bound
-        and all(q.se <= partial_bound for q in given)
-        and found.outcome_sd.se <= SPREAD_BOUND * found.outcome_sd.value
     )

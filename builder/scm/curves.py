@@ -263,15 +263,6 @@ def piecewise_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
     return cut_off(total)
 
 
-def piecewise_jump(parameters: Parameters, place: int) -> float | None:
-    """Where this parent makes a step; a hinge has a bend there, and no jump."""
-    if not vector(parameters, "steps")[place]:
-        return None
-    names = ("knots", "scales", "centres")
-    knot, scale, centre = (vector(parameters, name)[place] for name in names)
-    return centre + scale * knot
-
-
 # --- neural -------------------------------------------------------------------------------------
 
 

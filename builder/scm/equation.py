@@ -69,8 +69,6 @@ class MechanismFamily:
     ``affine(parameters)`` is the same equation in affine form, for families that have one.
     ``slope(parameters, column)`` is the derivative of the mean in the only parent, shape (n,), for
     families that serve as measurements; at a kink or a cut-off it is the value on the flat side.
-    ``jump(parameters, place)`` is the value of the parent in this place at which the mean jumps,
-    for families that have such; None where it does not.
     """
 
     kind: Kind
@@ -78,7 +76,6 @@ class MechanismFamily:
     mean: Callable[[Parameters, Sequence[Array]], Array]
     affine: Callable[[Parameters], Affine] | None = None
     slope: Callable[[Parameters, Array], Array] | None = None
-    jump: Callable[[Parameters, int], float | None] | None = None
 
 
 def scalar(parameters: Parameters, key: str) -> float:

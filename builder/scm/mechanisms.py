@@ -1,7 +1,7 @@
 """The table of mechanism families: what a variable is on average, given its direct causes.
 
 A family is two functions (draw parameters; evaluate) and one row of ``MECHANISMS``; a row that is
-affine in the parents also says so, which opens the closed forms of ``builder.scm.affine``. Which
+affine in the parents also says so, which opens the closed forms of ``builder.scm.quantities``. Which
 families make up a scene is decided by the profiles of ``builder.scm.profiles``.
 """
 
@@ -42,7 +42,6 @@ MECHANISMS: Final[Mapping[str, MechanismFamily]] = {
         "continuous",
         curves.draw_piecewise,
         curves.piecewise_mean,
-        jump=curves.piecewise_jump,
     ),
     "neural": MechanismFamily(
         "continuous",
@@ -62,22 +61,16 @@ MECHANISMS: Final[Mapping[str, MechanismFamily]] = {
         switches.draw_sharp_threshold,
         switches.sharp_threshold_mean,
     ),
-    "noisy_or": MechanismFamily(
-        "binary", switches.gate_draw((0.0,), 0.0), switches.gate_mean, jump=switches.gate_jump
-    ),
-    "noisy_and": MechanismFamily(
-        "binary", switches.gate_draw((1.0,), 0.0), switches.gate_mean, jump=switches.gate_jump
-    ),
+    "noisy_or": MechanismFamily("binary", switches.gate_draw((0.0,), 0.0), switches.gate_mean),
+    "noisy_and": MechanismFamily("binary", switches.gate_draw((1.0,), 0.0), switches.gate_mean),
     "logic_gate": MechanismFamily(
         "binary",
         switches.gate_draw((0.0, 1.0), 0.25),
         switches.gate_mean,
-        jump=switches.gate_jump,
     ),
     "signed_gate": MechanismFamily(
         "binary",
         switches.gate_draw((0.0, 1.0), 0.75),
         switches.gate_mean,
-        jump=switches.gate_jump,
     ),
 }

@@ -158,8 +158,3 @@ def gate_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
         open_ = every(open_, one)
     flip = scalar(parameters, "flip")
     return np.asarray(flip + (1.0 - 2.0 * flip) * open_)
-
-
-def gate_jump(parameters: Parameters, place: int) -> float:
-    """The cut of this parent."""
-    return vector(parameters, "cuts")[place]

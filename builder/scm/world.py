@@ -167,14 +167,6 @@ class World:
         varies = node.noise.spread is not None
         return node.noise.scale_at([values[p] for p in node.parents] if varies else [])
 
-    def conditional_variance(self, name: str, values: Values) -> Array:
-        """Var[V | parents], shape (n,) or a scalar."""
-        law = self._by_name[name].noise
-        if law is None:
-            mean = self.conditional_mean(name, values)
-            return np.asarray(mean * (1.0 - mean))
-        return np.asarray(self.noise_scale(name, values) ** 2)
-
     def conditional_density(self, name: str, value: Array | float, values: Values) -> Array:
         """Density (continuous) or probability (binary) of V = value given the parents, (n,)."""
         law, mean = self._by_name[name].noise, self.conditional_mean(name, values)
@@ -182,14 +174,6 @@ class World:
             return np.where(np.asarray(value) == 1.0, mean, 1.0 - mean)
         scale = self.noise_scale(name, values)
         return law.density((value - mean) / scale) / scale
-
-    def conditional_cdf(self, name: str, value: float, values: Values) -> Array:
-        """P(V <= value | parents) of a continuous node, shape (n,) or a scalar."""
-        law = self._by_name[name].noise
-        if law is None:
-            raise ValueError(f"{name}: a binary node has no continuous distribution function")
-        mean, scale = self.conditional_mean(name, values), self.noise_scale(name, values)
-        return law.cdf((value - mean) / scale)
 
     # --- JSON ---------------------------------------------------------------------------------
 

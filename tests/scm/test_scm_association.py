@@ -2,16 +2,10 @@
 
 import numpy as np
 import pytest
+from affine_worlds import affine_moments
 
 from builder.causal.graph import LatentDAG
-from builder.scm.association import (
-    _covariances,
-    _summarised,
-    _Zeros,
-    affine_given,
-    associations,
-    zero_partial,
-)
+from builder.scm.association import affine_given, associations, zero_partial
 from builder.scm.noise import Noise
 from builder.scm.quantities import Quantity
 from builder.scm.rqmc import BoundNotMet
@@ -89,15 +83,15 @@ def test_partial_correlations_agree_with_precision_matrices_of_samples(
     assert checked >= 60
 
 
-def test_linear_partial_correlations_are_closed_forms() -> None:
+def test_linear_partial_correlations_are_spearmans() -> None:
     """Spearman's formula by hand: Z -> X, Z -> Y, X -> Y with unit variances kept simple."""
     world = world_of(
         node("Z", {}, "laplace"), node("X", {"Z": 0.5}), node("Y", {"Z": -0.4, "X": 0.8})
     )
     found = associations(world, "X", "Y", ("Z",), np.random.default_rng(0))
     # Given Z, Y is 0.8 times X's own noise plus its own, all of sd 0.9.
-    assert found.partial["Z"].value == pytest.approx(0.8 / np.sqrt(0.8**2 + 1.0))
-    assert found.partial["Z"].source == found.marginal.source == "closed_form"
+    assert found.partial["Z"].value == pytest.approx(0.8 / np.sqrt(0.8**2 + 1.0), abs=0.004)
+    assert found.partial["Z"].source == found.marginal.source == "rqmc"
     assert found.change["Z"].value == found.partial["Z"].value - found.marginal.value
 
 
@@ -106,7 +100,7 @@ def test_a_collider_opens_an_association_that_was_zero() -> None:
     world = world_of(node("X", {}), node("Y", {}), node("Z", {"X": 0.7, "Y": 0.7}))
     found = associations(world, "X", "Y", ("Z",), np.random.default_rng(0))
     assert found.marginal == ZERO
-    assert found.partial["Z"].value == pytest.approx(-0.49 / 1.49)
+    assert found.partial["Z"].value == pytest.approx(-0.49 / 1.49, abs=0.004)
     assert found.change["Z"].value == found.partial["Z"].value
 
 
@@ -152,11 +146,11 @@ def test_zero_partials_of_bent_worlds_are_zeros_of_large_samples() -> None:
 def test_changes_are_zero_where_a_variable_has_nothing_to_do_with_it() -> None:
     """Z apart from both; X apart from Y and Z; but not where only one link is missing."""
     apart = world_of(node("Z", {}), node("X", {}), node("Y", {"X": 1.0}))
-    assert partial_source(apart)[:2] == ("closed_form", "structural_zero")
+    assert partial_source(apart)[:2] == ("rqmc", "structural_zero")
     alone = world_of(node("X", {}), node("Z", {}), bent("Y", "Z"))
     assert partial_source(alone)[:2] == ("structural_zero", "structural_zero")
     instrument = world_of(node("Z", {}), node("X", {"Z": 1.0}), node("Y", {"X": 1.0}))
-    assert partial_source(instrument)[1] == "closed_form"
+    assert partial_source(instrument)[1] == "rqmc"
     confounder = world_of(node("Z", {}), node("X", {"Z": 1.0}), bent("Y", "Z"))
     source, change, _ = partial_source(confounder)
     assert (source, change) == ("structural_zero", "rqmc")
@@ -174,6 +168,28 @@ def test_change_and_partial_correlation_fit_together(curved_cases, associated) -
         )
 
 
+def test_associations_of_affine_worlds_are_those_of_their_matrices(cases) -> None:
+    """Correlation, partial correlations, changes and spread by matrix algebra."""
+    checked = 0
+    for case in cases:
+        exact = affine_moments(case.world, (case.x, case.y, *others(case)))
+        if exact is None:
+            continue
+        found = associations(case.world, case.x, case.y, others(case), case.rng(4))
+        c = exact[1]
+        r = c[0, 1] / np.sqrt(c[0, 0] * c[1, 1])
+        pairs = [(found.marginal, r), (found.outcome_sd, np.sqrt(c[1, 1]))]
+        for place, z in enumerate(others(case), start=2):
+            block = np.ix_((0, 1, place), (0, 1, place))
+            precision = np.linalg.inv(c[block])
+            partial = -precision[0, 1] / np.sqrt(precision[0, 0] * precision[1, 1])
+            pairs += [(found.partial[z], partial), (found.change[z], partial - r)]
+        for quantity, value in pairs:
+            assert abs(quantity.value - value) <= 5 * quantity.se + 1e-9, case.name
+            checked += quantity.source == "rqmc"
+    assert checked >= 60
+
+
 def test_a_mean_given_a_binary_variable_is_always_a_line() -> None:
     """Two points have a line through them."""
     world = world_of(
@@ -183,29 +199,10 @@ def test_a_mean_given_a_binary_variable_is_always_a_line() -> None:
     assert affine_given(world, "X", "Z") and zero_partial(world, "X", "Y", "Z")
 
 
-def test_errors_of_associations_match_the_jackknife() -> None:
-    """Every published standard error is a linear approximation; the jackknife needs none."""
-    rng = np.random.default_rng(0)
-    base = np.array([0.3, -0.2, 0.1, 1.5, 0.8, 1.1, 0.4, -0.3, 0.25])
-    means = base + 1e-4 * rng.standard_normal((32, 9))
-    none = _Zeros(np.zeros((3, 3), dtype=bool), frozenset(), frozenset())
-
-    def statistics(rows: np.ndarray) -> list[Quantity]:
-        found = _summarised(_covariances(rows, np.full((3, 3), np.nan)), ("Z",), none, 1)
-        return [found.marginal, found.partial["Z"], found.change["Z"], found.outcome_sd]
-
-    left_out = np.array(
-        [[q.value for q in statistics(np.delete(means, i, axis=0))] for i in range(32)]
-    )
-    jackknife = np.sqrt(31 / 32 * np.sum((left_out - left_out.mean(axis=0)) ** 2, axis=0))
-    for q, expected in zip(statistics(means), jackknife, strict=True):
-        assert q.se == pytest.approx(expected, rel=0.02)
-
-
 def test_errors_of_partial_correlations_are_honest() -> None:
     """Over 100 generators the errors, in units of their own se, look standard normal."""
     world = world_of(node("Z", {}, "laplace"), bent("X", "Z"), bent("Y", "X"))
-    exact = associations(world, "X", "Y", ("Z",), np.random.default_rng(9), 5e-5, 5e-5)
+    exact = associations(world, "X", "Y", ("Z",), np.random.default_rng(9), 2e-4)
     scores = []
     for seed in range(100):
         rng = np.random.Generator(np.random.Philox(key=seed))
@@ -223,4 +220,4 @@ def test_repeated_variables_and_hopeless_bounds_are_refused() -> None:
     with pytest.raises(ValueError, match="must differ"):
         associations(world, "X", "Y", ("X",), rng)
     with pytest.raises(BoundNotMet, match="associations of X and Y: standard error"):
-        associations(world, "X", "Y", ("Z",), rng, 1e-12, 1e-12)
+        associations(world, "X", "Y", ("Z",), rng, 1e-12)

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from conftest import digest
-from node_moments import population_moments
 from stored_worlds import world_from_json
 
 from builder.causal.graph import LatentDAG
@@ -17,9 +16,8 @@ from builder.scm.association import associations
 from builder.scm.equation import LOCATION_LIMIT, Parent
 from builder.scm.mechanisms import MECHANISMS
 from builder.scm.noise import Noise, Spread
-from builder.scm.population import contrast, population_quantiles
 from builder.scm.profiles import BINARY_PROFILES, CONTINUOUS_PROFILES, mixture_weights, profile
-from builder.scm.quantities import EFFECT_BOUND, average_treatment_effect, effect_on_treated
+from builder.scm.quantities import EFFECT_BOUND, contrast, effect
 from builder.scm.sampling import NoWorldFound, sample_world
 from builder.scm.world import World
 
@@ -131,8 +129,8 @@ def test_truths_agree_with_plain_monte_carlo(continuous, binary) -> None:
         levels = contrast(world, x, rng)
         pairs = [
             (associations(world, x, y, (), rng).marginal, population.correlation(x, y)),
-            (average_treatment_effect(world, x, y, *levels, rng), population.ate(x, y, levels)),
-            (effect_on_treated(world, x, y, *levels, rng), population.ett(x, y, levels)),
+            (effect("ate", world, x, y, *levels, rng), population.ate(x, y, levels)),
+            (effect("ett", world, x, y, *levels, rng), population.ett(x, y, levels)),
         ]
         for ours, theirs in pairs:
             assert ours.se <= EFFECT_BOUND * (1 + abs(ours.value))
@@ -140,22 +138,6 @@ def test_truths_agree_with_plain_monte_carlo(continuous, binary) -> None:
                 assert ours.value == 0.0 and ours.se == 0.0
                 theirs = replace(theirs, se=max(theirs.se, 1e-3))
             assert abs(ours.value - theirs.value) <= 4.5 * np.hypot(ours.se, theirs.se) + 1e-9
-
-
-@pytest.mark.parametrize("continuous", CONTINUOUS_PROFILES)
-def test_moments_and_quantiles_agree_with_simulated_ones(continuous) -> None:
-    """Contrasts, margins and normalisers come from them."""
-    for i, (world, x, _) in enumerate(worlds(continuous, "noisy_or", 3)):
-        values = world.simulate(generator(f"moments/{continuous}/{i}"), 60_000)
-        for node in world.nodes:
-            found = population_moments(world, node.name, generator(f"m/{i}"))
-            sample = values[node.name]
-            assert abs(found.mean.value - sample.mean()) < 5 * sample.std() / np.sqrt(60_000)
-            assert abs(found.sd.value / sample.std() - 1) < 0.03
-        if world.node(x).kind == "continuous":
-            found_q = population_quantiles(world, x, (0.25, 0.75), generator(f"q/{i}"))
-            for q, p in zip(found_q, (0.25, 0.75), strict=True):
-                assert abs(np.mean(values[x] <= q.value) - p) < 0.01
 
 
 def test_noise_whose_scale_varies_is_simulated_weighted_and_read_alike() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from builder.causalds.check import graph as audit_graph
 from builder.causalds.check.hidden import Hidden
 from builder.causalds.check.numbers import Estimate
-from builder.scm.association import CORRELATION_BOUND, PARTIAL_BOUND, SPREAD_BOUND
+from builder.scm.association import CORRELATION_BOUND, SPREAD_BOUND
 from builder.scm.quantities import EFFECT_BOUND
 
 TOLERANCE: Final = 5.0
@@ -91,9 +91,9 @@ def _associations(hidden: Hidden, observed: list[str]) -> Iterator[Row]:
         apart = independent(graph, x, y, z) or independent(graph, y, x, z)
         found, moved = population.partial_and_change(x, y, z)
         partial = None if apart or _zero_by_form(hidden, z, found) else found
-        yield f"partial given {z}", told["partial"][z], partial, lambda v: PARTIAL_BOUND
+        yield f"partial given {z}", told["partial"][z], partial, lambda v: CORRELATION_BOUND
         change = None if apart or independent(graph, z, x, y) else moved
-        yield f"change given {z}", told["change"][z], change, lambda v: PARTIAL_BOUND
+        yield f"change given {z}", told["change"][z], change, lambda v: CORRELATION_BOUND
 
 
 def _zero_by_form(hidden: Hidden, z: str, found: Estimate) -> bool:

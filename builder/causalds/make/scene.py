@@ -5,23 +5,21 @@ the others as they were. Truths are population values; the rows, training and te
 enter them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from builder.attempts import Rejected
-from builder.causal.identification import is_identifiable
+from builder.causal.identification import Effect, is_identifiable
 from builder.causal.motifs import Motif
 from builder.causalds.plan.types import ScenePlan
 from builder.release.arrow import round_data
 from builder.scm.association import associations
 from builder.scm.margins import clear_effect_sign
-from builder.scm.mediation import natural_direct_effect, natural_indirect_effect
-from builder.scm.population import contrast
 from builder.scm.profiles import profile
-from builder.scm.quantities import Quantity, average_treatment_effect, effect_on_treated
+from builder.scm.quantities import Quantity, contrast, effect
 from builder.scm.rqmc import BoundNotMet
 from builder.scm.sampling import NoWorldFound, sample_world
 from builder.scm.world import World
@@ -43,7 +41,7 @@ class Truths:
     ``association`` is the correlation of treatment and outcome; ``partial`` their linear partial
     correlation given each of the other observed nodes, ``change`` that minus the correlation.
     ``outcome_sd`` is the outcome's standard deviation; the natural effects are taken along and past
-    all mediators (``builder.scm.mediation``).
+    all mediators (``builder.scm.quantities``).
     """
 
     levels: tuple[float, float]
@@ -164,13 +162,12 @@ def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> T
     except ValueError:
         raise Rejected("treatment levels coincide") from None
 
-    def effect(
-        estimator: Callable[..., Quantity], identifiable: bool, stage: str
-    ) -> Quantity | None:
-        return estimator(world, x, y, *levels, stream(key, stage)) if identifiable else None
+    def identified(name: Effect) -> Quantity | None:
+        if not is_identifiable(graph, x, y, name, binary_treatment=binary_treatment):
+            return None
+        return effect(name, world, x, y, *levels, stream(key, name))
 
-    ett = is_identifiable(graph, x, y, "ett", binary_treatment=binary_treatment)
-    ate = effect(average_treatment_effect, is_identifiable(graph, x, y, "ate"), "ate")
+    ate = identified("ate")
     # Without mediators the direct effect is the average one, without an edge the indirect one is:
     # the same number is published.
     through, edge = graph.mediators(x, y), x in graph.parents(y)
@@ -183,13 +180,9 @@ def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> T
         change=told.change,
         outcome_sd=told.outcome_sd,
         ate=ate,
-        ett=effect(effect_on_treated, ett, "ett"),
-        nde=ate
-        if edge and not through
-        else effect(natural_direct_effect, is_identifiable(graph, x, y, "nde"), "nde"),
-        nie=ate
-        if through and not edge
-        else effect(natural_indirect_effect, is_identifiable(graph, x, y, "nie"), "nie"),
+        ett=identified("ett"),
+        nde=ate if edge and not through else identified("nde"),
+        nie=ate if through and not edge else identified("nie"),
     )
 
 
