@@ -1,7 +1,6 @@
 """The command line: ``python -m grader …``. Other programs have commands of their own besides."""
 
 import argparse
-import gc
 import importlib
 import io
 import os
@@ -125,9 +124,6 @@ def _what_to_do(error: BaseException) -> str | None:
 
 def entry_point(program: Program = GRADER) -> None:
     """What a script of a program calls; ends the process."""
-    # What is read stays to the end: to look for garbage in it every 700 objects takes a tenth of
-    # the time.
-    gc.set_threshold(50_000)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A log that knows only ASCII, or a path that is no text, is no reason to fail.

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,17 +18,6 @@ if TYPE_CHECKING:
 Report = Mapping[str, Any]
 BoardColumn = tuple[str, list[str]]
 """A heading on a leaderboard, and a cell for each submission."""
-
-
-def later(module: str, name: str) -> Callable[..., Any]:
-    """A function of a module that is imported when it is called: whoever wants no page waits for
-    none.
-    """
-    return partial(_call, module, name)
-
-
-def _call(module: str, name: str, *arguments: Any) -> Any:
-    return getattr(import_module(module), name)(*arguments)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,56 +3,33 @@
 A track that is registered is read, graded and shown like the others (``docs/adding-a-track.md``).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from importlib import import_module
+from collections.abc import Iterator, Sequence
 from typing import Final, overload
 
 from grader.io.schemas import add_folder
 from grader.shape import Variant
 from grader.track import Track
+from grader.tracks.causalab import TRACK as CAUSALAB
+from grader.tracks.causalds import TRACK as CAUSALDS
+from grader.tracks.ccr import TRACK as CCR
+from grader.tracks.replayscm import TRACK as REPLAYSCM
 
-_REGISTERED: Final[dict[str, Track | None]] = dict.fromkeys(
-    ("causalds", "ccr", "replayscm", "causalab")
-)
-"""Those without a record are packages here, whose ``TRACK`` is imported when it is asked for."""
-
-
-class _Tracks(Mapping[str, Track]):
-    """The tracks that are registered now."""
-
-    def __len__(self) -> int:
-        return len(_REGISTERED)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_REGISTERED)
-
-    def __getitem__(self, name: str) -> Track:
-        found = _REGISTERED[name]
-        if found is None:
-            found = _REGISTERED[name] = import_module(f"{__name__}.{name}").TRACK
-        return found
-
-    def __contains__(self, name: object) -> bool:
-        return name in _REGISTERED
-
-
-TRACKS: Final[Mapping[str, Track]] = _Tracks()
-"""Name to track, in the order in which reports list them; it follows what is registered.
-
-An exam waits for the tracks that it asks alone.
-"""
+TRACKS: Final[dict[str, Track]] = {
+    track.name: track for track in (CAUSALDS, CCR, REPLAYSCM, CAUSALAB)
+}
+"""Name to track, in the order in which reports list them."""
 
 
 def register(track: Track) -> None:
     """Add a track, or put it in the place of the one of its name."""
     if track.schemas is not None:
         add_folder(track.schemas)
-    _REGISTERED[track.name] = track
+    TRACKS[track.name] = track
 
 
 def unregister(name: str) -> None:
     """Forget a track; raises ``KeyError`` if there is none of that name."""
-    del _REGISTERED[name]
+    del TRACKS[name]
 
 
 class _Variants(Sequence[Variant]):

@@ -26,7 +26,7 @@ from grader.io.release import Release
 from grader.io.schemas import schema
 from grader.model import Truth
 from grader.shape import Task
-from grader.tracks import _REGISTERED, TRACKS
+from grader.tracks import TRACKS
 
 DEV = ("--split", "dev")
 
@@ -349,7 +349,7 @@ def test_our_own_bug_exits_3_and_names_the_task(
         replace(spec, shape=replace(spec.shape, score=broken)) if spec.name == "ate_point" else spec
         for spec in track.variants
     )
-    monkeypatch.setitem(_REGISTERED, "causalds", replace(track, variants=variants))
+    monkeypatch.setitem(TRACKS, "causalds", replace(track, variants=variants))
     report = runner.place / "r.json"
     run = runner.run("grade", gold, "--release", runner.release, *DEV, "--json", report)
     assert run.code == 3

@@ -5,9 +5,13 @@ from typing import Any, Final
 from grader.laboratory.episode import EpisodeError
 from grader.model import Checked, Truth
 from grader.shape import Task
-from grader.track import Track, later
+from grader.track import Track
+from grader.tracks.causalab.look import look
+from grader.tracks.causalab.page import sections
 from grader.tracks.causalab.scoring import episode_of, verify_checked
 from grader.tracks.causalab.submission import sign
+from grader.tracks.causalab.summary import summarise
+from grader.tracks.causalab.tables import of_report
 from grader.tracks.causalab.variants import CAUSALAB
 
 SETTINGS: Final = ("reference", "wide")
@@ -54,10 +58,10 @@ TRACK: Final = Track(
     facts=facts,
     verify=verify_checked,
     sign=sign,
-    summarise=later("grader.tracks.causalab.summary", "summarise"),
+    summarise=summarise,
     certify=episode_problem,
     draw=_draw,
-    look=later("grader.tracks.causalab.look", "look"),
-    tables=later("grader.tracks.causalab.tables", "of_report"),
-    sections=later("grader.tracks.causalab.page", "sections"),
+    look=look,
+    tables=of_report,
+    sections=sections,
 )

@@ -49,28 +49,35 @@ mediation, but not dominance).
 
 from typing import Final
 
-from grader.track import RunFigure, Track, later
+from grader.track import RunFigure, Track
+from grader.tracks.causalds.comparison import compare
+from grader.tracks.causalds.composite import board_members
+from grader.tracks.causalds.figures import extend, score_by_reading
+from grader.tracks.causalds.look import look
 from grader.tracks.causalds.matched import bundle
+from grader.tracks.causalds.page import sections
+from grader.tracks.causalds.repeats import repeats
+from grader.tracks.causalds.tables import board_columns, compared, of_report
 from grader.tracks.causalds.variants import CAUSALDS
 
 TRACK: Final = Track(
     name="causalds",
     variants=CAUSALDS,
     bundle=bundle,
-    extend=later("grader.tracks.causalds.figures", "extend"),
+    extend=extend,
     run_figure=RunFigure(
         name="causalds_score",
         label="CausalDSScore",
         digits=3,
         levels=("fixed", "paper"),
-        of=later("grader.tracks.causalds.figures", "score_by_reading"),
+        of=score_by_reading,
     ),
-    attempts=later("grader.tracks.causalds.repeats", "repeats"),
-    compare=later("grader.tracks.causalds.comparison", "compare"),
-    board_members=later("grader.tracks.causalds.composite", "board_members"),
-    look=later("grader.tracks.causalds.look", "look"),
-    tables=later("grader.tracks.causalds.tables", "of_report"),
-    sections=later("grader.tracks.causalds.page", "sections"),
-    board_columns=later("grader.tracks.causalds.tables", "board_columns"),
-    compared=later("grader.tracks.causalds.tables", "compared"),
+    attempts=repeats,
+    compare=compare,
+    board_members=board_members,
+    look=look,
+    tables=of_report,
+    sections=sections,
+    board_columns=board_columns,
+    compared=compared,
 )

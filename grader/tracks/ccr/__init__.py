@@ -3,7 +3,11 @@
 from typing import Final
 
 from grader.shape import Task
-from grader.track import Track, later
+from grader.track import Track
+from grader.tracks.ccr.look import look
+from grader.tracks.ccr.page import sections
+from grader.tracks.ccr.summary import summarise
+from grader.tracks.ccr.tables import of_report
 from grader.tracks.ccr.variants import CCR
 
 
@@ -17,10 +21,10 @@ TRACK: Final = Track(
     name="ccr",
     variants=CCR,
     regime=regime,
-    summarise=later("grader.tracks.ccr.summary", "summarise"),
+    summarise=summarise,
     rereads=True,
     own_points=True,
-    look=later("grader.tracks.ccr.look", "look"),
-    tables=later("grader.tracks.ccr.tables", "of_report"),
-    sections=later("grader.tracks.ccr.page", "sections"),
+    look=look,
+    tables=of_report,
+    sections=sections,
 )
