@@ -1,7 +1,7 @@
 """The table of mechanism families: what a variable is on average, given its direct causes.
 
 A family is two functions (draw parameters; evaluate) and one row of ``MECHANISMS``; a row that is
-affine in the parents also says so, which opens the closed forms of ``builder.scm.quantities``. Which
+affine in the parents also says so, which opens closed forms (``builder.scm.quantities``). Which
 families make up a scene is decided by the profiles of ``builder.scm.profiles``.
 """
 
