@@ -29,7 +29,7 @@ GRADINGS: Final = (
 """System, exam and the only track, or ``None`` for every track of the exam."""
 
 _LEFT_OUT: Final = frozenset({
-    "skill", "skill_interval", "skill_detectable", "floor", "ceiling", "usage", "parrot",
+    "skill", "skill_interval", "skill_detectable", "floor", "usage",
     "interval", "intervals", "intervals_determined", "intervals_open", "points_interval",
     "causalds_score_interval", "coverage_interval", "detectable",
 })  # fmt: skip
