@@ -69,14 +69,14 @@ def _problems(
 
 @lru_cache(maxsize=2)
 def _audit_world(hidden: Hidden, story: str) -> tuple[str, ...]:
-    """The graph told by the story, and the treatment levels: the views of a scene share them."""
+    """The story, the numbers and the treatment levels: the views of a scene share them."""
     record = hidden.record
     edges = tuple((a, b) for a, b in record["world"]["edges"])
     facts = facts_from_json(record["variables"], edges, hidden.latent, record["hows"])
     attestations = [
         Attestation(tuple(item["what"]), item["sentence"]) for item in record["attestations"]
     ]
-    # A language model's story fits no frame: it is checked by the sentences given as evidence.
+    # No rule wrote the sentences of a language model's story.
     check = verify_attested if record["plan"].get("words") in BY_MODEL else verify
     problems = [f"story: {text}" for text in check(story, attestations, facts)]
     try:

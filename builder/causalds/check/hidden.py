@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
@@ -59,33 +59,20 @@ class Hidden:
 
     def identifiable(self, effect: str) -> bool:
         """Whether the effect ("ate", "ett", "nde" or "nie") is identifiable."""
-        if effect not in self._verdicts:
-            ends = self.graph, self.x, self.y, self.latent
-            binary = self.binary_treatment
-            found = audit_graph.identifiable(*ends, effect, binary_treatment=binary)
-            self._verdicts[effect] = found
         return self._verdicts[effect]
 
     @cached_property
-    def _verdicts(self) -> dict[str, bool]:
-        """Verdicts by effect: the views and tasks of a scene ask for the same."""
-        return {}
+    def _verdicts(self) -> Mapping[str, bool]:
+        ends = self.graph, self.x, self.y, self.latent
+        return {
+            effect: audit_graph.identifiable(*ends, effect, binary_treatment=self.binary_treatment)
+            for effect in ("ate", "ett", "nde", "nie")
+        }
 
-    def valid_sets(self) -> Sequence[frozenset[str]]:
+    @cached_property
+    def valid_sets(self) -> tuple[frozenset[str], ...]:
         """Every valid adjustment set, by size."""
-        return self._sets
-
-    @cached_property
-    def _sets(self) -> tuple[frozenset[str], ...]:
         return tuple(audit_graph.valid_sets(self.graph, self.x, self.y, self.latent))
-
-    def method(self) -> str:
-        """The first identification label that applies."""
-        return self._method
-
-    @cached_property
-    def _method(self) -> str:
-        return audit_graph.method_label(self.graph, self.x, self.y, self.latent)
 
     def others(self) -> list[str]:
         """The observed nodes other than treatment and outcome, in table order."""

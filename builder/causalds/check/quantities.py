@@ -6,7 +6,6 @@ form of the equations, the simulated units must agree with it.
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
 from typing import Any, Final
 
 import networkx as nx
@@ -29,15 +28,14 @@ Row = tuple[str, Stored, Estimate | None, Bound]
 """Name, as stored, found again (None: zero by the graph), largest standard error of a value."""
 
 
-@lru_cache(maxsize=2)
-def audit_quantities(hidden: Hidden) -> tuple[str, ...]:
-    """Problems of the stored quantities, each named; the views of a scene share their numbers."""
+def audit_quantities(hidden: Hidden) -> list[str]:
+    """Problems of the stored quantities, each named."""
     told = hidden.record["quantities"]
     observed = {v for v in hidden.graph if v not in hidden.latent} - {hidden.x, hidden.y}
     for kind in ("partial", "change"):
         if set(told[kind]) != observed:
             given = f"{sorted(told[kind])}, not {sorted(observed)}"
-            return (f"{kind} correlations are given {given}",)
+            return [f"{kind} correlations are given {given}"]
     problems = []
     rows = list(_associations(hidden, sorted(observed)))
     for name in ("ate", "ett", "nde", "nie"):
@@ -49,7 +47,7 @@ def audit_quantities(hidden: Hidden) -> tuple[str, ...]:
             rows.append((name, told[name], _effect(hidden, name), _most_of_an_effect))
     for name, stored, found, bound in rows:
         problems += [f"{name}: {text}" for text in _compare(stored, found, bound)]
-    return tuple(problems)
+    return problems
 
 
 def _most_of_an_effect(value: float) -> float:

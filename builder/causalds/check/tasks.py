@@ -179,7 +179,8 @@ def _edges(case: Case) -> Derived:
 
 
 def _method(case: Case) -> Derived:
-    label = case.hidden.method()
+    hidden = case.hidden
+    label = audit_graph.method_label(hidden.graph, hidden.x, hidden.y, hidden.latent)
     return _accepted(label, abstain=label == "none")
 
 
@@ -188,7 +189,7 @@ def _category(hidden: Hidden) -> str:
     for."""
     if not nx.has_path(hidden.graph, hidden.x, hidden.y):
         raise Unusable("asked although no directed path leads from treatment to outcome")
-    if hidden.valid_sets():
+    if hidden.valid_sets:
         return "set"
     return "no_backdoor" if hidden.identifiable("ate") else "non_id"
 
@@ -208,12 +209,12 @@ def _counted(case: Case, counts: list[object], otherwise: list[object]) -> Deriv
 
 
 def _size(case: Case) -> Derived:
-    sizes = [len(found) for found in case.hidden.valid_sets()]
+    sizes = [len(found) for found in case.hidden.valid_sets]
     return _counted(case, [min(sizes, default=0)], ["no_backdoor"])
 
 
 def _forbidden(case: Case) -> Derived:
-    valid, word = case.hidden.valid_sets(), _category(case.hidden)
+    valid, word = case.hidden.valid_sets, _category(case.hidden)
     unused = frozenset(case.hidden.others()).difference(*valid)
     names = _named(case.hidden, unused) if valid else []
     return Derived({"category": word, "names": names}, abstain=word == "non_id")
@@ -290,13 +291,13 @@ _DERIVED: Final[Mapping[str, Callable[[Case], Derived]]] = {
     "counterfactual_identification.identifiable_boolean": lambda case: _verdict(
         case.hidden.identifiable(case.detail.lower())
     ),
-    "identification.one_valid_adjustment_set": lambda case: _sets(case, case.hidden.valid_sets()),
+    "identification.one_valid_adjustment_set": lambda case: _sets(case, case.hidden.valid_sets),
     "identification.all_minimal_adjustment_sets": lambda case: _sets(
-        case, audit_graph.minimal(case.hidden.valid_sets())
+        case, audit_graph.minimal(case.hidden.valid_sets)
     ),
     "identification.minimal_adjustment_set_size": _size,
     "identification.n_valid_adjustment_sets": lambda case: _counted(
-        case, [len(case.hidden.valid_sets())], ["no_backdoor", 0]
+        case, [len(case.hidden.valid_sets)], ["no_backdoor", 0]
     ),
     "bias_diagnostic.forbidden_controls_list": _forbidden,
     "bias_diagnostic.collider_bias_boolean": _collider_bias,
