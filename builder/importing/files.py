@@ -80,6 +80,13 @@ class Document:
             raise self.problem(keys, f"{clip(value)} is no list of names")
         return value
 
+    def objects(self, key: str) -> list["Document"]:
+        """The objects of a list that must be there, each with its place."""
+        items = self.need(key)
+        if not isinstance(items, list):
+            raise self.problem((key,), f"{clip(items)} is no list")
+        return [self.within(item, f"{key}[{place}]") for place, item in enumerate(items)]
+
     def within(self, value: Any, *keys: str) -> "Document":
         """An object inside this one, with its place."""
         place = self._place(keys)
@@ -108,6 +115,14 @@ def read_object(file: Path) -> Document:
     if not isinstance(content, dict):
         raise UsageError(f"{file}: a JSON object is expected; {FETCH}")
     return Document(file, content)
+
+
+def read_text(file: Path) -> str:
+    """The text in ``file``."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file}: cannot be read ({error}); {FETCH}") from None
 
 
 def read_columns(file: Path) -> dict[str, Floats]:

@@ -319,7 +319,7 @@ def test_an_imported_release_goes_the_same_way(
     monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "importing"))
     from reference_exam import write_reference
 
-    from builder.importing.causalds.exams import import_causalds
+    from builder.importing.exam import import_causalds
 
     write_reference(tmp_path / "main")
     import_causalds(tmp_path / "main", tmp_path / "release")

@@ -69,6 +69,7 @@ def scenes() -> dict[str, dict[str, Any]]:
 
 
 AVAILABLE = {"available_vars": ["Z", "M"]}
+POINT = {"columns": named("X", "Z"), "required_csv_columns": ["prediction"]}
 SPLIT_ASKED = {"x0": 0.0, "x1": 1.0, "data_file": "data.parquet"}
 SD = sqrt(5)
 """The population standard deviation of 1, 3, 5, 7."""
@@ -76,16 +77,17 @@ SD = sqrt(5)
 Case = tuple[Any, str | None, float | None]
 
 ASKED: list[tuple[str, str, dict[str, Any], list[Case]]] = [
-    (MEDIATED, "prediction__point_predictor", {"columns": named("X", "Z")}, [
+    (MEDIATED, "prediction__point_predictor", POINT, [
         ("prediction\n1\n3\n5\n9\n", "nrel_point", 1 / (1 + SD)),
         ("id,prediction\n0,4\n1,4\n2,4\n3,4\n", "nrel_point", SD / (1 + SD)),
         ("prediction\n1\n", None, None),
     ]),
-    (ZERO, "prediction__point_predictor", {}, [
+    (ZERO, "prediction__point_predictor", POINT, [
         ("prediction\n.1\n.9\n.6\n.5\n", "nrel_point", sqrt((0.01 + 0.01 + 0.16 + 0.25) / 4) / 1.5),
     ]),
     (MEDIATED, "prediction__prediction_interval",
-     {"alpha": 0.1, "required_csv_columns": ["prediction", "lower", "upper"]}, [
+     {"columns": named("X", "Z"), "alpha": 0.1,
+      "required_csv_columns": ["prediction", "lower", "upper"]}, [
         # Three of width 2, one of width 1 that misses by 1: (6 + 1 + 20) / 4.
         ("prediction,lower,upper\n1,0,2\n3,2,4\n5,4,6\n7,8,9\n", "nrel_interval",
          6.75 / (1 + SD)),
@@ -267,20 +269,11 @@ VIEWS: Mapping[str, str] = {ZERO: "proxy_hard", HIDDEN: "proxy"}
 
 def write_reference(folder: Path) -> Path:
     """The whole miniature, like ``data/benchmark/main``."""
-    listed: dict[str, list[dict[str, Any]]] = {}
-    items = []
-    for number, (scene_id, task_id, inputs, _) in enumerate(ASKED, start=1):
-        items.append(item(scene_id, task_id, number, VIEWS.get(scene_id, "clean"), **inputs))
-        listed.setdefault(scene_id, []).append(item(scene_id, task_id, **inputs))
-    # Listed, but in no exam.
-    listed[ARROWHEAD].append(item(ARROWHEAD, "association__sign_only"))
+    items = [
+        item(scene_id, task_id, number, VIEWS.get(scene_id, "clean"), **inputs)
+        for number, (scene_id, task_id, inputs, _) in enumerate(ASKED, start=1)
+    ]
     for scene_id, truth in scenes().items():
-        write_scene(
-            folder,
-            truth,
-            view=VIEWS.get(scene_id, "clean"),
-            tasks=listed.get(scene_id, ()),
-            binary=scene_id == ZERO,
-        )
+        write_scene(folder, truth, view=VIEWS.get(scene_id, "clean"), binary=scene_id == ZERO)
     write_exam(folder, items)
     return folder

@@ -117,16 +117,16 @@ def ground_truth(
 def item(
     scene_id: str,
     task_id: str,
-    number: int | None = None,
-    view: str | None = "clean",
+    number: int,
+    view: str = "clean",
     **inputs: Any,
 ) -> dict[str, Any]:
-    """One task as ``tasks.json`` has it, and as ``exam.json`` has it where it has a number."""
+    """One task as ``exam.json`` has it."""
     family, variant = task_id.split("__")[:2]
     csv = family == "prediction"
     symbolic = family in ("causal_sketch", "identification", "counterfactual_identification")
     symbolic = symbolic or variant == "forbidden_controls_list"
-    found: dict[str, Any] = {
+    return {
         "scene_id": scene_id,
         "task_id": task_id,
         "task_type": family,
@@ -140,15 +140,11 @@ def item(
         "response_schema": None,
         "inputs": inputs,
         "scoring_key": "somewhere",
+        "observation_variant": view,
+        "scene_structure_label": "confounding",
+        "answer_file_stem": f"task{number}",
+        "answer_filename": f"task{number}.{'csv' if csv else 'json'}",
     }
-    if number is not None:
-        found |= {
-            "observation_variant": view,
-            "scene_structure_label": "confounding",
-            "answer_file_stem": f"task{number}",
-            "answer_filename": f"task{number}.{'csv' if csv else 'json'}",
-        }
-    return found
 
 
 def table(path: Path, columns: Mapping[str, Sequence[float]]) -> None:
@@ -165,14 +161,13 @@ def write_scene(
     folder: Path,
     truth: Mapping[str, Any],
     *,
-    view: str | None = "clean",
-    tasks: Sequence[Mapping[str, Any]] = (),
+    view: str = "clean",
     binary: bool = False,
 ) -> None:
-    """All files of a scene; without a view they lie beside the story."""
+    """All files of a scene that an import reads."""
     scene_id = str(truth["scene_id"])
     public = folder / "scenes" / scene_id
-    place = public if view is None else public / "variants" / view
+    place = public / "variants" / view
     private = folder / "scenes_private" / scene_id
     labels = BINARY_LABELS if binary else LABELS
     treatment = [0.0, 1.0, 1.0, 0.0]
@@ -189,20 +184,11 @@ def write_scene(
     table(place / "test_features.parquet", features)
     table(place / "data.parquet", {**features, NAMES["Y"]: labels})
     write_json(private / "ground_truth.json", truth)
-    write_json(
-        place / "tasks.json",
-        {"scene_id": scene_id, "observation_variant": view, "tasks": list(tasks)},
-    )
-    columns = {name: {"dtype": "float64"} for name in [*features, NAMES["Y"]]}
-    write_json(place / "schema.json", {"n_rows": 4, "columns": columns})
-    public.mkdir(parents=True, exist_ok=True)
     (public / "story.md").write_text(f"# {scene_id}\n\nOnce upon a time.\n", encoding="utf-8")
 
 
-def write_exam(
-    folder: Path, items: Sequence[Mapping[str, Any]], *, exam_id: str = "exam_12345"
-) -> None:
+def write_exam(folder: Path, items: Sequence[Mapping[str, Any]]) -> None:
     write_json(
         folder / "exam.json",
-        {"exam_id": exam_id, "items": list(items), "seed": 12345, "metadata": {"n_tasks": 1}},
+        {"exam_id": "exam_12345", "items": list(items), "seed": 12345, "metadata": {"n_tasks": 1}},
     )

@@ -1,6 +1,5 @@
 """A miniature of the public causalds reference: imported and graded."""
 
-import json
 import os
 import subprocess
 import sys
@@ -11,18 +10,17 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from imported import graded, task_of, text_of
-from reference_exam import ASKED, HIDDEN, MEDIATED, VIEWS, write_reference
+from reference_exam import ASKED, HIDDEN, VIEWS, write_reference
 from reference_layout import (
     BINARY_LABELS,
     LABELS,
     NAMES,
-    item,
     named,
 )
 
 from builder.causalds.ask import ASKERS
 from builder.cli.main import main as build
-from builder.importing.causalds.exams import import_causalds
+from builder.importing.exam import import_causalds
 from grader import pipeline
 from grader.cli import main as grade
 from grader.exam import Exam, choose_exam
@@ -148,7 +146,7 @@ from datasets import load_dataset
 folder, tasks = sys.argv[1] + "/public", int(sys.argv[2])
 assert load_dataset(folder, split="main").num_rows == tasks, "the default config"
 assert load_dataset(folder, "causalds_truth", split="main").num_rows == tasks
-assert load_dataset(folder, "causalds_exams", split="main").num_rows == tasks - 1
+assert load_dataset(folder, "causalds_exams", split="main").num_rows == tasks
 scenes = load_dataset(folder, "causalds_scenes", split="main")
 assert len(scenes[0]["data"][0]["values"]) == 4
 assert list(load_dataset(folder, "causalds_labels", split="main", streaming=True))
@@ -162,7 +160,7 @@ def test_datasets_loads_every_config_of_the_imported_release(
 ) -> None:
     offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path), "TQDM_DISABLE": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", LOAD, str(imported), str(len(ASKED) + 1)],
+        [sys.executable, "-c", LOAD, str(imported), str(len(ASKED))],
         env=os.environ | offline, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.stdout == "loaded\n", done.stderr
@@ -195,23 +193,13 @@ def test_tables_labels_and_structures_are_those_of_the_scenes(imported: Path, ex
     assert {row["value_source"] for row in rows if row["value"] is not None} == {"published"}
 
 
-def test_the_summary_counts_scenes_tasks_and_what_was_left_out(
+def test_the_summary_counts_tasks_and_nothing_is_overwritten(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    main = write_reference(tmp_path / "main")
-    tasks = main / "scenes" / MEDIATED / "variants" / "clean" / "tasks.json"
-    document = json.loads(tasks.read_text())
-    document["tasks"] += [
-        item(MEDIATED, "mystery__of_life"),
-        item(MEDIATED, "association__delta_point__q", conditioning_var_id="Q"),
-    ]
-    tasks.write_text(json.dumps(document))
-    assert build(["import-causalds", str(main), "--out", str(tmp_path / "release")]) == 0
-    out = capsys.readouterr().out
-    assert f"5 scenes, {len(ASKED) + 1} tasks, {len(ASKED)} of them in the exam" in out
-    assert "not importable: unknown variant mystery.of_life" in out
-    assert "conditional_associations_by_id.Q: is absent" in out
-    assert build(["import-causalds", str(main), "--out", str(tmp_path / "release")]) == 2
+    command = ["import-causalds", str(write_reference(tmp_path / "main")), "--out"]
+    assert build([*command, str(tmp_path / "release")]) == 0
+    assert f"split main, exam exam_12345: {len(ASKED)} tasks" in capsys.readouterr().out
+    assert build([*command, str(tmp_path / "release")]) == 2
     assert "exists already" in capsys.readouterr().err
 
 

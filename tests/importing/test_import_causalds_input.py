@@ -8,8 +8,7 @@ import pytest
 from reference_exam import MEDIATED, write_reference
 
 from builder.cli.main import main as build
-from builder.importing.causalds.exams import import_causalds
-from grader.errors import UsageError
+from builder.importing.exam import import_causalds
 
 
 def damage_truth(main: Path, change: Any) -> None:
@@ -107,11 +106,6 @@ def test_what_is_needed_and_absent_is_one_line_with_file_field_and_fix(
     assert error.count("\n") == 1
     assert message in error
     assert {file.name for file in tmp_path.iterdir()} == {"main"}, "nothing half-written stays"
-
-
-def test_a_folder_that_is_not_there_is_said_so(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no such folder"):
-        import_causalds(tmp_path / "nowhere", tmp_path / "release")
 
 
 def test_what_needs_the_hidden_worlds_is_refused_for_an_imported_release(

@@ -27,10 +27,6 @@ GOOD_NAMES = {
     "grader/workspace.py": {"place / f'{table}.parquet'"},  # one of three tables
     "baselines/__main__.py": {"out / names[0]"},  # a system of the list
     "baselines/answering.py": {"out / name"},  # the same
-    "builder/importing/causalds/layout.py": {
-        "folder / name",  # exam.json
-        "inside(self.folder / 'scenes_private', scene_id) / name",  # of the code
-    },
 }
 
 
