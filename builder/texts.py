@@ -1,7 +1,7 @@
-"""Texts of prompts and stories, kept as TOML beside the module that puts them together."""
+"""Texts of prompts and stories, kept as TOML beside their module; tables in Markdown."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import Template
 from typing import Any, Final
@@ -32,3 +32,10 @@ class Texts:
     def lines(self, path: str) -> tuple[str, ...]:
         """The list of texts at ``path``."""
         return tuple(self[path])
+
+
+def markdown_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A titled table."""
+    lines = [f"## {title}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    lines += [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join(lines)

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     import pyarrow as pa
 
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from builder.settings import TomlTable
     from grader.model import Checked, Score, Truth
     from grader.shape import Task, Variant
+
+Record = Mapping[str, Any]
+"""What a world row or a truth row holds as JSON."""
 
 Row = dict[str, object]
 """One row of a config: column name to a plain value that fits the config's Arrow schema."""
@@ -229,6 +234,10 @@ class Track:
     specs)`` what was requested beside what was planned; ``shown(task, scene, private)`` what is
     wrong with a task row beside the scene that it shows; ``leak_facts`` what the leak test looks
     for.
+    ``report(worlds, truths)`` gives the parts of a generation report as Markdown, from the JSON of
+    a split's world rows and that of its truth rows by task. ``scene_page(release, scene)`` gives a
+    page about one scene and a summary; ``new_variant(key, shape, folder)`` writes the pieces that a
+    new variant needs, each with its place.
     """
 
     name: str
@@ -251,5 +260,8 @@ class Track:
     lends: Callable[[Task, Task], Iterable[str]] | None = None
     published: Callable[[Mapping[str, object]], Mapping[str, object]] = dict
     composition: Callable[[Any, Sequence[InstanceSpec]], Composition] = lambda _config, _specs: {}
+    report: Callable[[Sequence[Record], Mapping[str, Record]], Sequence[str]] | None = None
+    scene_page: Callable[[Path, str], tuple[str, str]] | None = None
+    new_variant: Callable[[str, str, Path], Sequence[tuple[Path, str]]] | None = None
     shown: Callable[[TaskRow, SceneRow, bool], Iterable[str]] = lambda *_: ()
     leak_facts: LeakFacts | None = None

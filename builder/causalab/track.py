@@ -12,6 +12,7 @@ from builder.causalab.make.episode import Parts, draw
 from builder.causalab.plan.config import parse_config
 from builder.causalab.plan.graphs import TRACK_NAME, GraphPlan, plan_graphs
 from builder.causalab.plan.suites import Setting, Suite
+from builder.causalab.show.statistics import report
 from builder.seeds import attempt_key
 from builder.track import Built, Floors, InstanceSpec, Row, Track
 
@@ -57,6 +58,7 @@ def _episode(plan: GraphPlan, suite: Suite, setting: Setting, key: bytes) -> Par
 
 TRACK: Final = Track(
     name=TRACK_NAME,
+    report=report,
     tables=rows.SCHEMAS,
     private=rows.PRIVATE_CONFIGS,
     parse=parse_config,

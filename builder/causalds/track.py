@@ -36,6 +36,8 @@ from builder.causalds.plan.realised import composition_table
 from builder.causalds.plan.scenes import TRACK_NAME, plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.plan.views import CLEAN
+from builder.causalds.show.inspection import inspect_scene
+from builder.causalds.show.scaffold import write_scaffold
 from builder.seeds import attempt_key, stream
 from builder.track import Built, ExamFiles, Floors, InstanceSpec, Row, Track
 from builder.words.llm.settings import published
@@ -222,6 +224,8 @@ TRACK: Final = Track(
     published=published,
     composition=composition,
     leak_facts=LEAK_FACTS,
+    scene_page=inspect_scene,
+    new_variant=write_scaffold,
     shown=shown_problems,
     lends=lends,
     effort=0.35,

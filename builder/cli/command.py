@@ -93,7 +93,7 @@ def use_domains(folder: Path) -> None:
     if problems := lint_domains([read_domain(path) for path in paths]):
         raise UsageError(
             f"--domains {folder}: {problems[0]} ({len(problems)} problems in all; "
-            f"`python -m builder.words.lint {folder}/*.toml` lists them)"
+            f"`{PROGRAM} new-domain {folder}/*.toml` lists them)"
         )
     os.environ[OWN] = str(folder.resolve())
 
@@ -138,13 +138,3 @@ def check_part(part: "Part") -> float:
     from builder.gate.part_check import check_part
 
     return check_part(part)
-
-
-def write_page(file: Path, page: str, *told: str) -> None:
-    """Writes a page for a person, then prints ``told`` and where it is; raises ``UsageError``."""
-    try:
-        file.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be written ({error.strerror or error})") from None
-    for line in (*told, f"page: {file}"):
-        print(line)

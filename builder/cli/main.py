@@ -1,25 +1,22 @@
 """The commands of ``build_dataset.py``. Heavy imports wait until a command needs them."""
 
 import argparse
-import secrets
 import sys
 import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NoReturn
 
 from builder.cli.build import BUILD, EXAM, PLAN
-from builder.cli.command import BUG, INTERRUPTED, OK, PROGRAM, UNUSABLE, Command, use_domains
-from builder.cli.deprecate import DEPRECATE
+from builder.cli.command import BUG, INTERRUPTED, PROGRAM, UNUSABLE, use_domains
 from builder.cli.floors import FLOORS
+from builder.cli.inspect import INSPECT
 from builder.cli.look import CHECK, DIFF
-from builder.cli.new import NEW_DOMAIN
+from builder.cli.new import NEW_DOMAIN, NEW_SECRET, NEW_VARIANT
 from builder.cli.publish import PUBLISH
-from builder.importing import COMMANDS
+from builder.importing.commands import IMPORT
 from grader.errors import UsageError
 from grader.io.pipe import interrupted, unwritable
 from grader.names import did_you_mean
-
-SECRET_BYTES: Final = 32
 
 
 def main(arguments: Sequence[str] | None = None, shortcuts: Callable[[], Any] | None = None) -> int:
@@ -79,22 +76,6 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}; {self.prog} --help shows examples")
 
 
-def _new_secret(_: argparse.Namespace) -> int:
-    print(secrets.token_hex(SECRET_BYTES))
-    return OK
-
-
-NEW_SECRET: Final = Command(
-    "new-secret",
-    "print a new secret of 256 random bits",
-    (
-        "new-secret > ~/.causal-exams-secret && chmod 600 ~/.causal-exams-secret",
-        "new-secret    # then: export CAUSAL_EXAMS_SECRET=...",
-    ),
-    lambda parser: None,
-    _new_secret,
-)
-
 ABOUT: Final = "Build, plan, check and compare releases of the causal exams."
 EXAMPLES: Final = (
     "build splits/mini.toml --out release",
@@ -107,16 +88,17 @@ EXAMPLES: Final = (
 )
 
 
-def _commands() -> list[Command]:
-    """Every command, in the order of ``--help``."""
-    ours = [EXAM, FLOORS, DEPRECATE, PUBLISH, NEW_DOMAIN, NEW_SECRET]
-    return [BUILD, PLAN, CHECK, DIFF, *COMMANDS, *ours]
+COMMANDS: Final = (
+    BUILD, PLAN, CHECK, DIFF, INSPECT, EXAM, FLOORS, PUBLISH, NEW_SECRET, NEW_DOMAIN, NEW_VARIANT,
+    IMPORT,
+)  # fmt: skip
+"""In the order of ``--help``."""
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog=PROGRAM, description=ABOUT, **_layout(EXAMPLES))
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
-    for command in _commands():
+    for command in COMMANDS:
         about = command.about
         added = subparsers.add_parser(
             command.name,

@@ -1,4 +1,4 @@
-"""``publish``: a checked release to the Hub."""
+"""``publish``: a checked release to the Hub, or an erratum of one."""
 
 import argparse
 from collections.abc import Iterator
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 def _add(parser: argparse.ArgumentParser) -> None:
     add_release(parser)
     parser.add_argument(
-        "--repo", required=True, metavar="ORG/NAME", help="dataset repository of the public side"
+        "--repo",
+        metavar="ORG/NAME",
+        help="dataset repository of the public side; may be left out with --deprecate",
     )
     parser.add_argument(
         "--private-repo",
@@ -31,6 +33,15 @@ def _add(parser: argparse.ArgumentParser) -> None:
         "--revision", metavar="TAG", help="tag of this release (default: v and its version)"
     )
     parser.add_argument("--dry-run", action="store_true", help="say what would be sent, and stop")
+    parser.add_argument(
+        "--deprecate",
+        nargs="+",
+        metavar="TASK",
+        help="first list these tasks as wrong: they count no more, their rows stay",
+    )
+    parser.add_argument("--why", metavar="TEXT", help="of --deprecate: the entry in ERRATA.md")
+    parser.add_argument("--version", help="of --deprecate: the release's from now on")
+    parser.add_argument("--split", metavar="NAME", help="of --deprecate (default: the only one)")
     add_workers(parser)
     parser.add_argument("--quiet", action="store_true", help="show the result only")
 
@@ -44,6 +55,10 @@ def _publish(options: argparse.Namespace) -> int:
 
     # What a typing error or an absent token stops is said before the gate, which takes its time.
     need_release(options.release)
+    if options.deprecate is not None:
+        _deprecate(options)
+        if options.repo is None:
+            return OK
     targets, api = list(_targets(options)), connect()
     if not options.dry_run:
         with told(options.repo):
@@ -60,6 +75,19 @@ def _publish(options: argparse.Namespace) -> int:
     for target, files in found:
         _bring(api, target, files, dry_run=options.dry_run)
     return OK
+
+
+def _deprecate(options: argparse.Namespace) -> None:
+    """List tasks as wrong in the release here."""
+    from builder.hub.errata import ERRATA, deprecate
+
+    if options.why is None or options.version is None:
+        raise UsageError("--deprecate: say why with --why, and the new version with --version")
+    count = deprecate(
+        options.release, options.split, options.deprecate, options.why, options.version
+    )
+    told = "task is" if count == 1 else "tasks are"
+    print(f"{options.release} {options.version}: {count} {told} deprecated; see {ERRATA}")
 
 
 def _bring(api: "HfApi", target: "Target", files: "Files", *, dry_run: bool) -> None:
@@ -118,6 +146,8 @@ def _targets(options: argparse.Namespace) -> "Iterator[tuple[Target, Path]]":
 
     public, private = options.release / "public", options.release / "private"
     tag = options.revision or f"v{read_manifest(public)['version']}"
+    if options.repo is None:
+        raise UsageError("--repo: name the dataset repository to publish to, as ORG/NAME")
     repo = _repo("--repo", options.repo)
     if options.private_repo is not None:
         hidden = _repo("--private-repo", options.private_repo)
@@ -146,6 +176,7 @@ PUBLISH: Final = Command(
     (
         "publish release --repo org/exams --dry-run",
         "publish release --repo org/exams --private-repo org/exams-private --revision v1",
+        'publish release --deprecate cds-7f3a91c2d04be516 --why "two readings" --version 0.1.1',
     ),
     _add,
     _publish,

@@ -12,6 +12,7 @@ from builder.replayscm.check.leaks import LEAK_FACTS
 from builder.replayscm.make.instance import make_instance
 from builder.replayscm.plan.config import parse_config
 from builder.replayscm.plan.programs import TRACK_NAME, ProgramPlan, plan_programs
+from builder.replayscm.show.statistics import report
 from builder.seeds import attempt_key
 from builder.track import Built, Floors, InstanceSpec, Row, Track
 from grader.io.jsonio import canonical
@@ -75,6 +76,7 @@ def _lends(shown: Task, asked: Task) -> Iterator[str]:
 
 TRACK: Final = Track(
     name=TRACK_NAME,
+    report=report,
     tables=rows.SCHEMAS,
     private=rows.PRIVATE_CONFIGS,
     parse=parse_config,

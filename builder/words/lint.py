@@ -1,12 +1,11 @@
-"""``python -m builder.words.lint``: is the knowledge graph fit to tell scenes with?
+"""Whether the knowledge graph is fit to tell scenes with.
 
 Texts: names that are distinct, plain and no derived quantities, units and states where they are
 needed, mechanisms that tell neither sign nor theory and name no variable. Graphs: acyclic, nothing
-isolated, enough variables that could go unmeasured. Prints one line per problem; exit code 1 if
-there are any. Whether every scene finds names in it is another check, of the exam that asks.
+isolated, enough variables that could go unmeasured. Whether every scene
+finds names in it is another check, of the exam that asks.
 """
 
-import argparse
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,7 +15,6 @@ from typing import Final
 import networkx as nx
 
 from builder.words.knowledge import (
-    FOLDER,
     Concept,
     Domain,
     is_plural,
@@ -25,7 +23,6 @@ from builder.words.knowledge import (
 )
 from builder.words.terms import DERIVED, NO_MECHANISM, NO_UNIT, TECHNICAL
 from grader.errors import UsageError
-from grader.io.pipe import exit_with
 from grader.names import confusable
 
 VARIABLES: Final = (28, 40)
@@ -41,22 +38,15 @@ SAME_HEAD: Final = 2
 _NAME: Final = re.compile(r"[A-Z][A-Za-z]*(?:[ -][A-Za-z]+){0,3}")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Lints the domain files given, or all of them; the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m builder.words.lint", description=__doc__)
-    parser.add_argument("files", nargs="*", type=Path, help="domain files (default: all)")
-    options = parser.parse_args(arguments)
+def lint_files(files: Sequence[Path]) -> list[str]:
+    """The problems of domain files, one a line."""
     found, problems = [], []
-    for path in options.files or sorted(FOLDER.glob("*.toml")):
+    for path in files:
         try:
             found.append(read_domain(path))
         except UsageError as error:
             problems.append(str(error))
-    problems += lint_domains(found)
-    for line in problems:
-        print(line)
-    print(f"{len(found)} domains, {len(problems)} problems")
-    return 1 if problems else 0
+    return [*problems, *lint_domains(found)]
 
 
 def lint_domains(found: Sequence[Domain]) -> list[str]:
@@ -188,7 +178,3 @@ def _graph(domain: Domain) -> Iterator[str]:
             f"{len(latent)} variables could go unmeasured, {len(roots)} of them roots with "
             f"{CHILDREN_OF_A_ROOT} effects; should be {LEAST_LATENT} and {LEAST_LATENT_ROOTS}"
         )
-
-
-if __name__ == "__main__":
-    exit_with(main)

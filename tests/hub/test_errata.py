@@ -28,7 +28,8 @@ def _mini(release: Path) -> list[str]:
 
 
 def _deprecate(release: Path, *tasks: str, version: str = "0.1.1") -> int:
-    words = ["deprecate", str(release), *tasks, "--split", "dev", "--version", version]
+    words = ["publish", str(release), "--deprecate", *tasks, "--split", "dev"]
+    words += ["--version", version]
     return fake_builder.main([*words, "--why", "two readings"])
 
 

@@ -35,7 +35,7 @@ def test_every_program_ends_by_the_one_rule_for_closed_pipes(root: Path) -> None
         ("build_dataset.py", "--help"),
         ("build_dataset.py", "plan", "splits/private-example.toml"),
         ("-m", "grader", "--help"),
-        ("-m", "builder.causalab.show.statistics", "--help"),
+        ("build_dataset.py", "inspect", "--help"),
         ("-m", "baselines", "--list"),
     ],
 )

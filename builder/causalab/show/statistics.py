@@ -1,9 +1,4 @@
-"""The generation report: our graphs beside the paper's Table 1, and targets.
-
-    python -m builder.causalab.show.statistics release --split dev
-
-It reads a written release (the side that has the truth) and prints Markdown.
-"""
+"""The generation report: our graphs beside the paper's Table 1, and targets."""
 
 from collections.abc import Mapping, Sequence
 from statistics import mean, median, pvariance
@@ -11,8 +6,8 @@ from typing import Final
 
 from builder.causalab.plan.suites import SIZES, SUITES, label, read_label
 from builder.causalab.plan.topology import FREQUENCY, colliders, forks
-from builder.release.show.generation_report import Record, markdown_table, print_report
-from grader.io.pipe import exit_with
+from builder.texts import markdown_table
+from builder.track import Record
 
 TABLE_1: Final[Mapping[int, tuple[int, float, float, float, float]]] = {
     3: (50, 2.56, 0.25, 0.68, 0.72),
@@ -22,11 +17,6 @@ TABLE_1: Final[Mapping[int, tuple[int, float, float, float, float]]] = {
     7: (50, 10.26, 4.95, 7.84, 7.00),
 }
 """Graphs, edge mean, edge variance, fork mean, collider mean of the main suites, by k."""
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the report; returns 2 for an unusable release."""
-    return print_report("causalab", __doc__, report, arguments)
 
 
 def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
@@ -109,7 +99,3 @@ def _suite(text: str, targets: Sequence[Record]) -> list[str]:
         text.partition("/")[2], setting, str(len(targets)), f"{median(sizes):.0f}",
         f"{max(sizes):.0f}",
     ]  # fmt: skip
-
-
-if __name__ == "__main__":
-    exit_with(main)

@@ -1,51 +1,55 @@
-"""The command line of a track's generation report: a written release in, Markdown out."""
+"""What the generation of a release came to: ``build_dataset.py inspect RELEASE``, as Markdown.
 
-import argparse
+Of every split and track: what was requested beside what came out, why attempts were rejected, and
+the track's own report, which stands beside the tables of its paper.
+"""
+
 import json
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from builder.gate.tables import split_tables
+from builder.release.manifest import read_manifest
+from builder.release.reader import SIDES
+from builder.texts import markdown_table
+from builder.tracks import TRACKS
 from grader.errors import UsageError
 
-Record = Mapping[str, Any]
-"""What a world row or a truth row holds as JSON."""
 
-Parts = Callable[[Sequence[Record], Mapping[str, Record]], Sequence[str]]
-"""The worlds of a split and the truths of its tasks by id -> the report's parts, as Markdown."""
+def generation_report(release: Path) -> Iterator[str]:
+    """The parts of the report; of a private-truth split only with its private side."""
+    manifests = [read_manifest(release / side) for side in SIDES if (release / side).is_dir()]
+    told = {split: entry for manifest in manifests for split, entry in manifest["splits"].items()}
+    for split, entry in told.items():
+        for track, counts in entry.get("tracks", {}).items():
+            yield f"# {split}: {track}"
+            yield from _composition(counts)
+            report = TRACKS[track].report
+            if report is None:
+                continue
+            try:
+                table = split_tables(release, track, split)
+            except UsageError as error:
+                yield f"{error}"
+                continue
+            worlds = [json.loads(row["world_json"]) for row in table.worlds.values()]
+            truths = {task: json.loads(row["target_json"]) for task, row in table.truth.items()}
+            yield from report(worlds, truths)
 
 
-def print_report(
-    track: str, about: str | None, parts: Parts, arguments: Sequence[str] | None = None
-) -> int:
-    """Print the report of the release that the arguments name; 2 where it is unusable.
-
-    ``about`` is the text of ``--help``.
-    """
-    parser = argparse.ArgumentParser(
-        f"python -m builder.{track}.show.statistics",
-        description=about,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def _composition(counts: dict[str, Any]) -> Iterator[str]:
+    """What the manifest says of a track in a split."""
+    realised = counts["realised"]
+    rejected = ", ".join(f"{why} {n}" for why, n in counts.get("rejections", {}).items())
+    yield (
+        f"{realised['instances']} instances, {realised['tasks']} tasks; rejected attempts: "
+        f"{rejected or 'none told'}"
     )
-    parser.add_argument("release", type=Path)
-    parser.add_argument("--split", default="dev")
-    options = parser.parse_args(arguments)
-    try:
-        table = split_tables(options.release, track, options.split)
-    except UsageError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    worlds = [json.loads(row["world_json"]) for row in table.worlds.values()]
-    truths = {task: json.loads(row["target_json"]) for task, row in table.truth.items()}
-    head = f"# Generation report: {track}, split {options.split}"
-    print("\n\n".join([head, *parts(worlds, truths)]))
-    return 0
-
-
-def markdown_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A titled table."""
-    lines = [f"## {title}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
-    lines += [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join(lines)
+    rows = [
+        [axis, level, f"{row['requested']:g}", f"{row['realised']:g}"]
+        for axis, levels in counts.get("composition", {}).items()
+        for level, row in levels.items()
+    ]
+    if rows:
+        yield markdown_table("Composition", ("axis", "level", "requested", "realised"), rows)

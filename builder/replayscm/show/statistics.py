@@ -1,17 +1,12 @@
-"""The generation report: our figures beside the paper's Tables B.1, B.2 and F.2.
-
-    python -m builder.replayscm.show.statistics release --split dev
-
-It reads a written release (the side that has the truth) and prints Markdown.
-"""
+"""The generation report: our figures beside the paper's Tables B.1, B.2 and F.2."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import Final
 
-from builder.release.show.generation_report import Record, markdown_table, print_report
-from grader.io.pipe import exit_with
+from builder.texts import markdown_table
+from builder.track import Record
 from grader.tracks.replayscm.boolean import depth, parse, size, variables
 
 LEVELS: Final = ("original", "extra", "cex", "certified")
@@ -23,11 +18,6 @@ _OURS: Final = {
 """Figures of the construction, by heading."""
 
 _MODES: Final = ("none", "hard_constant", "hard_assigned")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the report; returns 2 for an unusable release."""
-    return print_report("replayscm", __doc__, report, arguments)
 
 
 def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
@@ -191,7 +181,3 @@ def _range(values: Sequence[float], digits: int = 0) -> str:
     if low == high:
         return f"{low:.{digits}f}"
     return f"{mean(values):.{max(digits, 2)}f} ({low:.{digits}f}–{high:.{digits}f})"
-
-
-if __name__ == "__main__":
-    exit_with(main)
