@@ -72,14 +72,6 @@ def open_exam(
     return OpenedExam(release, split, name, tuple(tasks), path, private)
 
 
-def open_tasks(
-    release: Release, split: str, only: Collection[str], private: Path | None = None
-) -> OpenedExam:
-    """Tasks of a public repository by their ids, whatever exams have them, in the order of ids."""
-    tasks = release.tasks(split, only=set(only))
-    return OpenedExam(release, split, "", tuple(tasks), release.public.path, private)
-
-
 def iterate_scenes(
     exam: OpenedExam, tasks: Collection[Task]
 ) -> Iterator[tuple[ShownScene, list[Task]]]:

@@ -15,7 +15,6 @@ from baselines.release import OpenedExam, ShownScene
 from baselines.replayscm.floors import copy, majority
 from baselines.replayscm.structure import structure_and_formulas
 from baselines.replayscm.symbolic import symbolic
-from baselines.shortcuts import SHORTCUTS, together
 from baselines.solving import (
     Solver,
     SolveTask,
@@ -104,7 +103,6 @@ ONE_TRACK: Final[tuple[tuple[str, str, str, Solver], ...]] = (
      inducing(majority)),
     ("replayscm", "copy", "every mechanism the root that agrees most often, or its negation",
      inducing(copy)),
-    *SHORTCUTS,
 )  # fmt: skip
 """Systems that answer one track: the track, name, note, and what answers it."""
 
@@ -159,12 +157,6 @@ SYSTEMS: Final = (
             "causalab": in_laboratory("informed", lambda _: agents.solver, otherwise=nothing),
         },
     ),
-    System(
-        "lazy",
-        "of every variant the shortcut that did best on dev; else as `floor`",
-        {track: together(track) for track in TRACKS if track != "ccr"},
-        sees_truth=True,
-    ),
     *(
         System(name, f"{track} only: {note}", {track: solver}, sees_truth=track == "causalab")
         for track, name, note, solver in ONE_TRACK
@@ -173,13 +165,9 @@ SYSTEMS: Final = (
 
 NAMES: Final = tuple(system.name for system in SYSTEMS)
 
-_NOT_PAPERS: Final = (
-    "lazy", *(name for _, name, *_ in SHORTCUTS),
-)  # fmt: skip
 SHOWN: Final[Mapping[str, tuple[str, ...]]] = {
     "all": NAMES,
     "demo": ("informed", "naive", "random", "floor", "symbolic", "gold"),  # the slowest first
-    "papers": tuple(name for name in NAMES if name not in _NOT_PAPERS),
 }  # fmt: skip
 """Names of systems: all, a few that tell of each kind, those on a board of the papers' exams."""
 

@@ -104,7 +104,7 @@ def _cross_boost(train: Columns, y: FloatArray, folds: FloatArray, binary: bool)
 
 
 def _boost(train: Columns, y: FloatArray, test: Columns, binary: bool) -> FloatArray:
-    # Imported where it is needed: it takes longer than all that shortcuts do in a small exam.
+    # Imported where it is needed: it takes a second.
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
     features, held = (np.column_stack([part[name] for name in train]) for part in (train, test))

@@ -118,7 +118,7 @@ def build_gated(
         config,
         options.out,
         roots,
-        partial(command.gate, workers=options.workers, shortcuts=options.shortcuts),
+        partial(command.gate, workers=options.workers),
         check=command.check_part,
         cluster=command.cluster_of(options),
         staging=getattr(options, "staging", None),
@@ -191,13 +191,11 @@ def _exam(options: argparse.Namespace) -> int:
     describe_exam(added, options.release)
     reporter = Reporter(options.quiet)
     try:
-        report = command.gate(
-            options.release, reporter, workers=options.workers, shortcuts=options.shortcuts
-        )
+        report = command.gate(options.release, reporter, workers=options.workers)
     except UsageError as error:  # a public side alone, as it is downloaded
         reporter.warn(f"without a {GATE_FILE}: {error}")
         return OK
-    write_gate(options.release, report.markdown, report.private_markdown)
+    write_gate(options.release, report.markdown)
     if report.ok:
         return OK
     print(

@@ -15,7 +15,6 @@ from grader.processors import processors
 
 if TYPE_CHECKING:
     from builder.gate.report import GateReport
-    from builder.gate.shortcuts import Shortcuts
     from builder.release.parts import Part, Parts
     from builder.release.show.progress import Reporter
 
@@ -123,14 +122,11 @@ def gate(
     parts: "Parts | None" = None,
     *,
     workers: int,
-    shortcuts: "Callable[[], Shortcuts] | None" = None,
 ) -> "GateReport":
-    """Runs the gate over a release folder, of which ``parts`` are staged and checked, with the
-    shortcuts that were handed over."""
+    """Runs the gate over a release folder, of which ``parts`` are staged and checked."""
     from builder.gate.run import run_gate
 
-    rules = None if shortcuts is None else shortcuts()
-    return run_gate(release, reporter.note, workers=workers, parts=parts, shortcuts=rules)
+    return run_gate(release, reporter.note, workers=workers, parts=parts)
 
 
 def check_part(part: "Part") -> float:

@@ -29,14 +29,8 @@ def _check(options: argparse.Namespace) -> int:
 
     need_release(options.release)
     refuse_imported(read_manifest(options.release / "public"), options.release)
-    report = command.gate(
-        options.release,
-        Reporter(options.quiet),
-        workers=options.workers,
-        shortcuts=options.shortcuts,
-    )
-    for text in (report.markdown, report.private_markdown):
-        print(text, end="" if text.endswith("\n") or not text else "\n")
+    report = command.gate(options.release, Reporter(options.quiet), workers=options.workers)
+    print(report.markdown, end="")
     return OK if report.ok else FAILED
 
 

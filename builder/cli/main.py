@@ -19,9 +19,8 @@ from grader.io.pipe import interrupted, unwritable
 from grader.names import did_you_mean
 
 
-def main(arguments: Sequence[str] | None = None, shortcuts: Callable[[], Any] | None = None) -> int:
-    """Runs one command; the exit code. ``shortcuts`` gives the rules that a gate tries, if any
-    (:class:`builder.gate.shortcuts.Shortcuts`); it is called where a gate runs.
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command; the exit code.
 
     0 done; 1 a gate failed or releases differ; 2 unusable input; 3 our own bug; 130 interrupted.
     """
@@ -29,7 +28,6 @@ def main(arguments: Sequence[str] | None = None, shortcuts: Callable[[], Any] | 
         options = _parser().parse_args(arguments)
         if getattr(options, "domains", None) is not None:
             use_domains(options.domains)
-        options.shortcuts = shortcuts
         command: Callable[[argparse.Namespace], int] = options.command
         return command(options)
     except UsageError as error:

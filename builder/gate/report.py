@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from builder.gate.known_answers import CEILING, CEILING_TASKS, FLOOR_TASKS, GUESSES
 from builder.gate.leak.permutation import LeakReport
-from builder.gate.shortcuts import ShortcutRow, shortcut_table
 from builder.track import Guess
 from grader.shape import Variant
 
@@ -42,7 +41,6 @@ class GateReport:
     floors: tuple[Floor, ...] = ()
     leaks: LeakReport | None = None
     compositions: tuple[str, ...] = ()
-    shortcuts: tuple[ShortcutRow, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -64,18 +62,9 @@ class GateReport:
             text += ["", *_COMPOSITION, *self.compositions]
         if self.floors:
             text += ["", *_floor_table(self.floors)]
-        if shown := [row for row in self.shortcuts if not row.private]:
-            text += ["", *shortcut_table(shown)]
         if self.leaks is not None:
             text += ["", "## Leak test", "", self.leaks.markdown().rstrip("\n")]
         return "\n".join(text) + "\n"
-
-    @property
-    def private_markdown(self) -> str:
-        """The text of the private side's ``GATE.md``: what shortcuts earn where truth is private,
-        which says how much it is worth to guess. Empty where there is nothing to tell."""
-        hidden = [row for row in self.shortcuts if row.private]
-        return "\n".join(["# Gate", "", *shortcut_table(hidden)]) + "\n" if hidden else ""
 
 
 def line_of(name: str, problems: Iterable[Any], figure: str) -> GateLine:

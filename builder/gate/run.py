@@ -37,7 +37,6 @@ from builder.gate.released import differences, take_apart
 from builder.gate.report import Floor, GateLine, GateReport, line_of
 from builder.gate.roll import Roll, raw_ids, rolls
 from builder.gate.secrecy import secrecy_problems
-from builder.gate.shortcuts import Shortcuts, shortcut_rows
 from builder.gate.tables import SplitTables, Wanted, split_tables
 from builder.release.engine import Workers
 from builder.release.manifest import read_manifest
@@ -67,14 +66,13 @@ def run_gate(
     *,
     workers: int | None = None,
     parts: Parts | None = None,
-    shortcuts: Shortcuts | None = None,
 ) -> GateReport:
     """Run every check over a release folder: ``public``, and ``private`` where truths are private.
 
     ``parts`` are the staged and checked parts that it was made of; without them it is taken apart
     and every part is checked anew. ``progress`` is told what is being done; ``workers`` share the
-    work (default: one for each processor); ``shortcuts`` are rules whose skill is told. Raises
-    ``UsageError`` when there is no release or a private split lacks its private side.
+    work (default: one for each processor). Raises ``UsageError`` when there is no release or a
+    private split lacks its private side.
     """
     tell = progress or (lambda _: None)
     workers = workers or processors()
@@ -113,7 +111,7 @@ def run_gate(
             return GateReport(tuple(lines))
         lines += _flat(opened, checked)
         lines += _audits(checked)
-        tell("gate: exams, known answers, floors and shortcuts")
+        tell("gate: exams, known answers, floors")
         graded = _graded(opened, found, pool, Path(folder))
     floors: list[Floor] = []
     stated: list[StatedFloors] = []
@@ -126,17 +124,10 @@ def run_gate(
         stated += split_floors(opened, split)
     lines += _floor_lines(floors)
     lines += _stated_lines(stated)
-    earned = [
-        row
-        for split in opened.splits
-        for row in (() if shortcuts is None else shortcut_rows(opened, split, shortcuts))
-    ]
     tell("gate: leak test")
     leaks = leaks_among(_materials(release, checked), workers=workers)
     lines.append(_leak_line(leaks))
-    return GateReport(
-        tuple(lines), tuple(floors), leaks, tuple(_compositions(release)), tuple(earned)
-    )
+    return GateReport(tuple(lines), tuple(floors), leaks, tuple(_compositions(release)))
 
 
 def _read_checks(found: Sequence[Roll], parts: Parts) -> tuple[Checked, list[str]]:

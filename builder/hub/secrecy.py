@@ -101,7 +101,7 @@ def _repeated(public: Path, private: Path) -> Iterator[str]:
     if not (public / ERRATA).is_file():
         return
     told = set[str]()
-    for file in (private / MANIFEST, private / GATE_FILE, private.parent / GATE_FILE):
+    for file in (private / MANIFEST, private.parent / GATE_FILE):
         if file.is_file():
             told |= _lines(file)
     for line in sorted(_lines(public / ERRATA) & told - _lines(public / MANIFEST)):

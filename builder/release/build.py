@@ -273,7 +273,7 @@ def _run_gate(gate: Gate, workspace: Workspace, parts: Parts, reporter: Reporter
     started = _processor_seconds()
     result = gate(workspace.release, reporter, parts)
     reporter.spend({"gate": _processor_seconds() - started})
-    write_gate(workspace.release, result.markdown, result.private_markdown)
+    write_gate(workspace.release, result.markdown)
     return result
 
 

@@ -20,8 +20,7 @@ from grader.errors import UsageError
 from grader.io.jsonio import canonical
 
 GATE_FILE: Final = "GATE.md"
-"""What the gate found, beside both sides of a release; and in the private one, what shortcuts earn
-where truth is private."""
+"""What the gate found, beside both sides of a release."""
 
 _STATE: Final = "state.json"
 _REPLACED: Final = "replaced"
@@ -176,8 +175,6 @@ def _state(partial: Path) -> str | None:
     return str(fingerprint)
 
 
-def write_gate(release: Path, findings: str, private: str) -> None:
-    """Writes ``GATE.md``, and what is the maintainer's alone beside the private side's manifest."""
+def write_gate(release: Path, findings: str) -> None:
+    """Writes ``GATE.md``."""
     (release / GATE_FILE).write_text(findings, encoding="utf-8")
-    if private:
-        (release / "private" / GATE_FILE).write_text(private, encoding="utf-8")

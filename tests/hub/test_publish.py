@@ -66,19 +66,6 @@ def test_both_sides_arrive_whole_and_a_rerun_uploads_nothing(
     assert hub.uploads() == []
 
 
-def test_what_shortcuts_earn_in_a_private_exam_stays_at_home(
-    hub: LocalHub, own: Path, publish: Publish
-) -> None:
-    """It lies beside the private manifest, and is no reason to refuse the release."""
-    told = "| rule of thumb | 12 points of the private exam |"
-    (own / "private" / "GATE.md").write_text(told, encoding="utf-8")
-    code, _, err = publish(own, *BOTH)
-    assert code == 0, err
-    for repo in ("org/exams", "org/exams-private"):
-        files = hub.repo(repo).files("main").values()
-        assert not any(told in file.data.decode("utf-8", "replace") for file in files)
-
-
 @pytest.mark.slow
 def test_only_changed_shards_travel_under_the_next_version(
     hub: LocalHub, own: Path, publish: Publish

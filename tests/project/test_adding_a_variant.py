@@ -15,13 +15,8 @@ VARIANTS = (
     "mediation_effect.direct_vs_indirect_dominance",
 )
 """Each alone with its shape, asked by three modules."""
-BY_CHOICE = (
-    "baselines/causalds/naive.py",
-    "baselines/causalds/lazy.py",
-    "baselines/shortcuts/chosen.toml",
-)
-"""Where ``naive`` answers better than by kind, rules of thumb that are about one question, and the
-best rule for each: a new variant needs none of them."""
+BY_CHOICE = ("baselines/causalds/naive.py",)
+"""Where ``naive`` answers better than by kind: a new variant does not need it."""
 
 
 def listed(root: Path, title: str) -> dict[int, str]:

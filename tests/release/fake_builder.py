@@ -23,7 +23,6 @@ class Passed:
 
     ok: bool = True
     markdown: str = "# Gate\n\nall well\n"
-    private_markdown: str = ""
     lines: tuple[GateLine, ...] = ()
 
 
@@ -33,7 +32,6 @@ def gate(
     parts: object = None,
     *,
     workers: int = 1,
-    shortcuts: object = None,
 ) -> Passed:
     """Passes unless a test says otherwise."""
     refused = bool(os.environ.get("FAKE_GATE_FAILS"))

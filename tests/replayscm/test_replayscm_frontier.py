@@ -8,7 +8,6 @@ import pytest
 from puzzles import ROOT, Item, extra, frontier, frontier_built, items_of
 
 from baselines.replayscm.symbolic import symbolic
-from baselines.shortcuts.replayscm import any_set, fewest_parents, fewest_sets
 from builder.replayscm.check.audit import audit_instance
 from builder.replayscm.check.enumeration import open_by_enumeration
 from builder.replayscm.plan.config import Config
@@ -139,15 +138,6 @@ def test_f1_counts_pairs_once_and_unasked_ones_as_wrong() -> None:
     assert item.grade({"open": right[row]}).status == "invalid"
 
 
-def test_shortcuts_answer_and_are_not_enough() -> None:
-    """What fits a variable by itself misses the order that determines the program."""
-    assert all(item.grade(fewest_parents(item.task)).status == "scored" for item in
-               (*found("hidden_roots"), *found("undetermined")))  # fmt: skip
-    assert any(item.grade(fewest_parents(item.task)).points < 1 for item in found("hidden_roots"))
-    for item in found("undetermined"):
-        assert item.grade(any_set(item.task)).points < 1
-
-
 def test_a_reversible_edge_leaves_a_smaller_set_that_no_program_can_use() -> None:
     """Variables with four parents are explained by fewer, in each program: that is the trap."""
     for item in found("hidden_roots"):
@@ -159,11 +149,6 @@ def test_a_reversible_edge_leaves_a_smaller_set_that_no_program_can_use() -> Non
                    if w[0] == "X"})
         ]  # fmt: skip
         assert len(smaller) >= 2
-
-
-def test_numbers_of_fitting_sets_do_not_tell_the_order() -> None:
-    """Placing the variables with fewest sets first solved two records in three, without a chain."""
-    assert all(item.grade(fewest_sets(item.task)).points == 0 for item in found("hidden_roots"))
 
 
 def test_variables_are_listed_in_an_order_of_the_task_s_own() -> None:
