@@ -58,20 +58,6 @@ def _informed(scene: ShownScene, *, corrected: bool = False) -> SolveTask:
     return make_solver(scene, corrected=corrected)
 
 
-def inducing(solve: SolveTask) -> Solver:
-    """A solver of replayscm that gives programs; which cells are open it leaves unanswered."""
-    return lambda exam, tasks: from_prompts(solve)(
-        exam, [t for t in tasks if t.shape.kind != "cells"]
-    )
-
-
-def paper_only(solve: SolveTask) -> Solver:
-    """A solver that leaves tasks of frontier families unanswered."""
-    return lambda exam, tasks: from_prompts(solve)(
-        exam, [task for task in tasks if task.family != "frontier"]
-    )
-
-
 ONE_TRACK: Final[tuple[tuple[str, str, str, Solver], ...]] = (
     ("causalds", "double-sampling", "informed, with estimates corrected by the calibration rows",
      from_scenes(partial(_informed, corrected=True))),
@@ -94,15 +80,15 @@ ONE_TRACK: Final[tuple[tuple[str, str, str, Solver], ...]] = (
      in_laboratory("observer", lambda _: agents.observer)),
     ("causalab", "greedy-stop", "commits to the first model that fits",
      in_laboratory("greedy-stop", lambda _: agents.greedy_stop)),
-    ("replayscm", "symbolic", "exact search, smallest train-exact program; and all open cells",
+    ("replayscm", "symbolic", "exact search, smallest train-exact program",
      from_prompts(symbolic)),
     ("replayscm", "structure+dsl",
      "BDeu hill climbing for parents, an exact fitter for formulas",
-     paper_only(structure_and_formulas)),
+     from_prompts(structure_and_formulas)),
     ("replayscm", "majority", "every mechanism its variable's most frequent value",
-     inducing(majority)),
+     from_prompts(majority)),
     ("replayscm", "copy", "every mechanism the root that agrees most often, or its negation",
-     inducing(copy)),
+     from_prompts(copy)),
 )  # fmt: skip
 """Systems that answer one track: the track, name, note, and what answers it."""
 
@@ -142,7 +128,7 @@ SYSTEMS: Final = (
         {
             "causalds": from_scenes(_naive),
             "ccr": from_prompts(ccr.naive),
-            "replayscm": inducing(majority),
+            "replayscm": from_prompts(majority),
             "causalab": in_laboratory("naive", lambda _: agents.observer, otherwise=nothing),
         },
     ),
@@ -153,7 +139,7 @@ SYSTEMS: Final = (
         {
             "causalds": from_scenes(_informed),
             "ccr": from_prompts(ccr.perfect),
-            "replayscm": inducing(symbolic),
+            "replayscm": from_prompts(symbolic),
             "causalab": in_laboratory("informed", lambda _: agents.solver, otherwise=nothing),
         },
     ),

@@ -29,26 +29,15 @@ class Puzzle:
 def read_puzzle(task: Task) -> Puzzle:
     """The task's public inputs as arrays, variables in the order of their labels."""
     inputs = task.inputs
-    rows = read_rows(task, inputs["worlds"])
-    names = in_order(inputs["variables"])
+    names, rows = inputs["variables"], _rows(inputs["variables"], inputs["worlds"])
     return Puzzle(
         len(names), rows, tabulate(rows), _setting(inputs), _disclosure(inputs), _reference(inputs)
     )
 
 
-def in_order(names: Sequence[str]) -> list[str]:
-    """Variables by the number of their label, however a task lists them."""
-    return sorted(names, key=lambda name: int(name[1:]))
-
-
-def read_rows(task: Task, worlds: Sequence[Mapping[str, Any]]) -> Rows:
-    """The rows of all worlds, columns by label; a cell that is not told (``?``) is 0."""
-    listed = list(task.inputs["variables"])
-    names = in_order(listed)
-    places = [listed.index(name) for name in names]
+def _rows(names: Sequence[str], worlds: Sequence[Mapping[str, Any]]) -> Rows:
     values = np.array(
-        [[int(row[place] == "1") for place in places] for world in worlds for row in world["rows"]],
-        dtype=np.int64,
+        [[int(bit) for bit in row] for world in worlds for row in world["rows"]], dtype=np.int64
     )
     targets = [world["targets"] for world in worlds for _ in world["rows"]]
     clamped = np.array([[name in chosen for name in names] for chosen in targets], dtype=bool)
@@ -67,7 +56,7 @@ def _setting(inputs: Any) -> Setting | None:
     """Roots and, for each other variable, those it may mention."""
     if inputs["roots"] is None:
         return None
-    names, roots = in_order(inputs["variables"]), set(inputs["roots"])
+    names, roots = inputs["variables"], set(inputs["roots"])
     allowed = {}
     for place, name in enumerate(names):
         if name in roots:

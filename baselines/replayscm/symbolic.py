@@ -2,19 +2,14 @@
 
 All parent sets of at most four variables, the smallest fitting function of each, and the best
 acyclic choice; ties are broken lexicographically. Complete, so it always fits the training worlds.
-Open cells: those in which some program that fits differs from the one found, over all of them.
 """
 
 from typing import Any
 
-import numpy as np
-
-from baselines.replayscm.problem import Puzzle, read_puzzle, read_rows
+from baselines.replayscm.problem import Puzzle, read_puzzle
 from builder.replayscm.make.alternatives import find_alternative
 from builder.replayscm.make.programs import name_of
 from builder.replayscm.make.search import Found, search, search_with_roots
-from builder.replayscm.make.tables import Flags, Rows
-from builder.replayscm.make.undetermined import open_cells
 from grader.shape import Task
 from grader.tracks.replayscm.boolean import to_text
 
@@ -29,39 +24,7 @@ def symbolic(task: Task) -> dict[str, Any]:
         if puzzle.setting is None
         else search(puzzle.tables, puzzle.setting)
     )
-    if task.shape.kind == "cells":
-        return _open_cells(task, puzzle, found)
     return as_answer(task, found)
-
-
-def _open_cells(task: Task, puzzle: Puzzle, found: Found | None) -> dict[str, Any]:
-    """The cells in which train-exact programs differ from one of them."""
-    assert puzzle.setting is not None and found is not None
-    rows = completed(task, found)
-    return as_cells(task, open_cells(puzzle.tables, rows, puzzle.setting))
-
-
-def completed(task: Task, program: Found) -> Rows:
-    """The rows asked about, with what ``program`` computes for each ``?``."""
-    rows = read_rows(task, task.inputs["asked"])
-    for v in program.order():
-        choice = program.choices[v]
-        pattern = np.zeros(len(rows.values), dtype=np.int64)
-        for bit, parent in enumerate(choice.members):
-            pattern |= rows.values[:, parent] << bit
-        computed = (choice.table >> pattern) & 1
-        rows.values[:, v] = np.where(rows.clamped[:, v], rows.values[:, v], computed)
-    return rows
-
-
-def as_cells(task: Task, flags: Flags) -> dict[str, Any]:
-    """The flagged cells, shape (rows, n), in the answer's form."""
-    return {
-        "open": {
-            asked["id"]: [name_of(int(v)) for v in np.flatnonzero(flags[row])]
-            for row, asked in enumerate(task.inputs["asked"])
-        }
-    }
 
 
 def other_program(puzzle: Puzzle, *, first: bool = False) -> dict[str, Any]:

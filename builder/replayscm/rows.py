@@ -1,6 +1,6 @@
 """An instance and its tasks as rows of the release (``docs/replayscm.md``)."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -13,7 +13,7 @@ from builder.replayscm.make.instance import Instance, Record
 from builder.replayscm.make.levels import coverage
 from builder.replayscm.make.programs import name_of
 from builder.replayscm.make.worlds import worlds_json
-from builder.replayscm.plan.pools import UNDETERMINED, Pool
+from builder.replayscm.plan.pools import Pool
 from builder.seeds import public_id
 from builder.track import InstanceSpec, Row
 from grader.tracks import variant as variant_of
@@ -49,39 +49,16 @@ def task_inputs(instance: Instance, record: Record) -> dict[str, Any]:
     """What the task states, and nothing else; undisclosed members are null."""
     program, disclosure = instance.program, record.pool.disclosure
     inputs: dict[str, Any] = {
-        "variables": _names(instance.listing),
-        "roots": None if disclosure == "hidden_roots" else _listed(instance, program.roots),
+        "variables": _names(range(program.n)),
+        "roots": None if disclosure == "hidden_roots" else _names(sorted(program.roots)),
         "order": _names(program.order) if disclosure == "ordered" else None,
         "blocks": [_names(b) for b in instance.blocks] if disclosure == "block" else None,
         "max_parents": MAX_PARENTS,
-        "worlds": worlds_json(record.worlds, "train", instance.listing),
+        "worlds": worlds_json(record.worlds, "train"),
     }
-    if record.pool is UNDETERMINED:
-        inputs["asked"] = _without_answers(instance)
     if record.pool.alternative:
         inputs["reference"] = program.mechanisms()
     return inputs
-
-
-def _without_answers(instance: Instance) -> list[dict[str, Any]]:
-    """The rows asked about, with ``?`` for what is computed."""
-    program = instance.program
-    asked = _heldout(instance, UNDETERMINED)
-    for one, world in zip(asked, instance.evidence.heldout, strict=True):
-        computed = set(program.endogenous) - set(world.targets)
-        one["rows"] = [
-            "".join(
-                "?" if v in computed else bit for v, bit in zip(instance.listing, row, strict=True)
-            )
-            for row in one["rows"]
-        ]
-    return asked
-
-
-def _heldout(instance: Instance, pool: Pool) -> list[dict[str, Any]]:
-    """The held-out worlds; of open cells, the rows asked about, whose labels a prompt shows."""
-    label = "row" if pool is UNDETERMINED else "heldout"
-    return worlds_json(instance.evidence.heldout, label, instance.listing)
 
 
 def truth_row(spec: InstanceSpec, instance: Instance, record: Record, matched: bool) -> Row:
@@ -92,8 +69,8 @@ def truth_row(spec: InstanceSpec, instance: Instance, record: Record, matched: b
         "matched": matched,
         "level": record.pool.level,
         "gold": program.mechanisms(),
-        "roots": _listed(instance, program.roots),
-        "heldout": _heldout(instance, record.pool),
+        "roots": _names(sorted(program.roots)),
+        "heldout": worlds_json(instance.evidence.heldout, "heldout"),
         "determined": found.determined,
         "unique": found.unique,
         "deviating": found.deviating,
@@ -104,21 +81,13 @@ def truth_row(spec: InstanceSpec, instance: Instance, record: Record, matched: b
             if column.any()
         },
         "alternative": record.alternative,
-        **_pressure(instance),
+        "kill_coverage": instance.evidence.kill_coverage,
     }
     if record.shifted is not None:
-        shifted = worlds_json(instance.shifted, "shifted", instance.listing)
+        shifted = worlds_json(instance.shifted, "shifted")
         target["shifted"] = {"worlds": shifted, "determined": record.shifted}
-    if record.witnesses:
-        target["witnesses"] = record.witnesses
     name = task_id(spec, record.pool)
     return rows.truth_row(name, spec.instance_id, record.pool.label, target)
-
-
-def _pressure(instance: Instance) -> dict[str, float]:
-    """How many mechanisms a shortcut was ruled out of; nothing of a frontier program."""
-    share = instance.evidence.kill_coverage
-    return {} if share is None else {"kill_coverage": share}
 
 
 def world_row(spec: InstanceSpec, instance: Instance, attempt: int) -> Row:
@@ -128,10 +97,9 @@ def world_row(spec: InstanceSpec, instance: Instance, attempt: int) -> Row:
         "program": program.to_json(),
         "blocks": [_names(block) for block in instance.blocks],
         "levels": {
-            level: worlds_json(worlds, "train", instance.listing)
-            for level, worlds in instance.levels.items()
+            level: worlds_json(worlds, "train") for level, worlds in instance.levels.items()
         },
-        "heldout": _heldout(instance, instance.records[0].pool),
+        "heldout": worlds_json(instance.evidence.heldout, "heldout"),
         "coverage": {
             level: list(coverage(program, worlds)) for level, worlds in instance.levels.items()
         },
@@ -141,10 +109,5 @@ def world_row(spec: InstanceSpec, instance: Instance, attempt: int) -> Row:
     return rows.world_row(spec, attempt, f"n{program.n}", world)
 
 
-def _listed(instance: Instance, variables: Collection[int]) -> list[str]:
-    """Their labels in the order in which the task lists all variables."""
-    return _names(v for v in instance.listing if v in variables)
-
-
-def _names(variables: Any) -> list[str]:
+def _names(variables: Iterable[int]) -> list[str]:
     return [name_of(v) for v in variables]

@@ -23,7 +23,6 @@ INPUTS: Final[Mapping[str, frozenset[str]]] = {
     "mechanisms": _DECLARED,
     "roots_mechanisms": _DECLARED,
     "alternative_scm": _DECLARED | {"reference"},
-    "open_cells": _DECLARED | {"asked"},
 }
 """What ``inputs_json`` declares, by answer shape."""
 

@@ -69,16 +69,3 @@ def items_of(instance: Built) -> list[Item]:
 
 def of_pool(label: str) -> list[Item]:
     return [item for item in items() if item.pool == label]
-
-
-@cache
-def frontier_built() -> tuple[Built, ...]:
-    """Programs of 10 and 11 variables that are determined, and of 8 and 9 with open cells."""
-    specs = TRACK.plan(Config(0, 0, 0, 2, 2), "dev", ROOT, True)
-    return tuple(TRACK.build(spec) for spec in specs)
-
-
-@cache
-def frontier() -> tuple[Item, ...]:
-    """The records of these."""
-    return tuple(item for instance in frontier_built() for item in items_of(instance))

@@ -72,8 +72,8 @@ def test_the_generation_report_tells_the_cohorts_apart(base: tuple[Built, ...]) 
 
 
 def test_other_programs_are_the_same_with_a_base_cohort() -> None:
-    without = TRACK.plan(Config(3, 1, 0, 1, 1), "dev", ROOT, False)
-    with_base = TRACK.plan(Config(3, 1, 0, 1, 1, base=2), "dev", ROOT, False)
+    without = TRACK.plan(Config(3, 1, 0), "dev", ROOT, False)
+    with_base = TRACK.plan(Config(3, 1, 0, base=2), "dev", ROOT, False)
     assert with_base[: len(without)] == without and len(with_base) == len(without) + 2
     plan = ProgramPlan.from_json(with_base[-1].config_json)
     assert plan.generation == BASE and plan.pools == ("Ord-Base", "Hid-Base")

@@ -11,38 +11,30 @@ _TEXTS: Final = Texts(__file__)
 
 def write_prompt(inputs: Mapping[str, Any], variant: Variant, answer_file: str) -> str:
     """The prompt as Markdown, from the task's public inputs alone."""
-    asked = variant.shape.kind == "cells"
-    kind = "cells" if asked else variant.name if variant.name == "hidden_roots" else "program"
+    kind = variant.name if variant.name == "hidden_roots" else "program"
     if variant.family == "alternative":
         kind = "alternative"
     sections = [
         ("The program", _TEXTS["program"]),
-        ("What you know", _known(inputs, kind)),
+        ("What you know", _known(inputs)),
         ("Worlds", _TEXTS["worlds"]),
+        ("Formulas", _TEXTS["formulas"]),
     ]
-    if not asked:
-        sections.append(("Formulas", _TEXTS["formulas"]))
     if inputs.get("reference"):
         lines = "\n".join(f"{name} = {text}" for name, text in inputs["reference"].items())
         sections.append(("Reference program", f"```\n{lines}\n```"))
     told = {name: _TEXTS(f"answer.{name}.{kind}") for name in ("members", "example")}
-    told["wrapped"] = _TEXTS(f"answer.wrapped.{'cells' if asked else 'program'}")
-    question = _TEXTS(f"question.{kind}")
-    if variant.family == "frontier" and not asked:
-        question = f"{question} {_TEXTS('question.determined')}"
     sections += [
-        ("Question", question),
+        ("Question", _TEXTS(f"question.{kind}")),
         ("Scoring", _TEXTS["scoring"].get(kind, _TEXTS("scoring.program"))),
         ("Answer", _TEXTS("answer.text", answer_file=answer_file, **told)),
         ("Tables", "\n\n".join(_table(inputs["variables"], world) for world in inputs["worlds"])),
     ]
-    if asked:
-        sections.append(("Rows asked about", _asked(inputs["variables"], inputs["asked"])))
     body = "\n\n".join(f"## {title}\n\n{text}" for title, text in sections)
     return f"# Task\n\n{_TEXTS['introduction']}\n\n{body}\n"
 
 
-def _known(inputs: Mapping[str, Any], kind: str) -> str:
+def _known(inputs: Mapping[str, Any]) -> str:
     names, roots = inputs["variables"], inputs["roots"]
     told: dict[str, object] = {"variables": ", ".join(names)}
     if roots is None:
@@ -56,20 +48,8 @@ def _known(inputs: Mapping[str, Any], kind: str) -> str:
         told["blocks"] = "; ".join("{" + ", ".join(block) + "}" for block in inputs["blocks"])
     else:
         told["order_hidden"] = ""
-    told["max_parents_cells" if kind == "cells" else "max_parents"] = inputs["max_parents"]
+    told["max_parents"] = inputs["max_parents"]
     return "\n".join(f"- {_TEXTS(f'known.{key}', value=value)}." for key, value in told.items())
-
-
-def _asked(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
-    """One table of single rows, each under an intervention of its own."""
-    first, width = max(len(row["id"]) for row in rows), max(len(name) for name in names)
-    head = " ".join(name.rjust(width) for name in names)
-    lines = "\n".join(
-        f"{row['id'].ljust(first)}  " + " ".join(cell.rjust(width) for cell in row["rows"][0])
-        for row in rows
-    )
-    told = "\n".join(f"- `{row['id']}`: set are {', '.join(row['targets'])}." for row in rows)
-    return f"{told}\n\n```\n{'row'.ljust(first)}  {head}\n{lines}\n```"
 
 
 def _table(names: Sequence[str], world: Mapping[str, Any]) -> str:

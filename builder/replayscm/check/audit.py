@@ -6,11 +6,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from builder.replayscm.check.enumeration import LARGEST, open_by_enumeration
 from builder.replayscm.check.interpreter import Program, exact_worlds, replay_row
 from grader.io.rows import task_of
 from grader.shape import Task
-from grader.tracks.replayscm.scoring import LADDER
+from grader.tracks.replayscm.scoring import LEVELS
 
 Row = Mapping[str, Any]
 
@@ -56,8 +55,6 @@ def _record_problems(
         yield "the held-out worlds or the hidden program are not those of the instance"
     if task.inputs["worlds"] != record["levels"][target["level"]]:
         yield "the training worlds are not those of the record's level"
-    if "asked" in task.inputs:
-        yield from _asked_problems(task, target)
     if target["counterexample"] is not None:
         yield from _cell_problems(target, names)
 
@@ -81,25 +78,6 @@ def _reproduced(
 @lru_cache(maxsize=64)
 def _program(texts: tuple[tuple[str, str], ...]) -> Program:
     return Program.read(dict(texts))
-
-
-def _asked_problems(task: Task, target: Mapping[str, Any]) -> Iterator[str]:
-    """A row asked about shows the cells of the held-out row that are set or roots, and no other;
-    its open cells are, for few variables, enumerated."""
-    names, computed = task.inputs["variables"], set(target["gold"])
-    for shown, world in zip(task.inputs["asked"], target["heldout"], strict=True):
-        hidden = [name in computed and name not in world["targets"] for name in names]
-        (row,) = world["rows"]
-        masked = "".join("?" if h else bit for h, bit in zip(hidden, row, strict=True))
-        if shown != {**world, "rows": [masked]}:
-            yield f"{shown['id']} is not the held-out row with its computed cells hidden"
-    if len(names) <= LARGEST:
-        flags = {name: int(rows, 16) for name, rows in target["undetermined"].items()}
-        found = open_by_enumeration(task.inputs)
-        for row, shown in enumerate(task.inputs["asked"]):
-            stated = [name for name in names if flags.get(name, 0) >> row & 1]
-            if found[shown["id"]] != stated:
-                yield f"{shown['id']}: enumeration leaves {found[shown['id']]} open, not {stated}"
 
 
 def _cell_problems(target: Mapping[str, Any], names: list[str]) -> Iterator[str]:
@@ -130,7 +108,7 @@ def _shared_problems(record: Mapping[str, Any], rows: Mapping[str, Row]) -> Iter
 
 def _ladder_problems(record: Mapping[str, Any]) -> Iterator[str]:
     """The levels show the same program with more and more evidence."""
-    ladder = [level for level in LADDER if level in record["levels"]]
+    ladder = [level for level in LEVELS if level in record["levels"]]
     for less, more in pairwise(ladder):
         before, after = record["levels"][less], record["levels"][more]
         if len(after) <= len(before) or after[: len(before)] != before:

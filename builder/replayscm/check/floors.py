@@ -1,7 +1,7 @@
 """Answers that know nothing, and what they must score, by a second implementation of the rules."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, Final, Literal
 
@@ -24,7 +24,6 @@ WHY: Final[Mapping[str, str]] = {
     "mechanisms": "every variable equal to the first root: solves nothing",
     "roots_mechanisms": "the first three variables as roots, all others equal to the first",
     "alternative_scm": "the reference itself, which is no alternative",
-    "open_cells": "all cells: all of the open ones are found, and all settled ones named too",
 }
 
 
@@ -33,9 +32,6 @@ def uninformed_answer(
 ) -> str:
     """An answer file from the task's declared inputs alone."""
     inputs = task.inputs
-    if task.shape.kind == "cells":
-        share = 1.0 if kind == "constant" else 0.5
-        return _cells(task, lambda _row, _place: bool(rng.random() < share))
     names = list(inputs["variables"])
     roots = list(inputs["roots"] or names[:3])
     children = [name for name in names if name not in roots]
@@ -58,20 +54,6 @@ def uninformed_answer(
     return canonical(answer)
 
 
-def _cells(task: Task, names: Callable[[int, int], bool]) -> str:
-    """An answer that names a computed cell if ``names(row, place in the list)``."""
-    variables = task.inputs["variables"]
-    chosen = {
-        asked["id"]: [
-            name
-            for place, (name, cell) in enumerate(zip(variables, asked["rows"][0], strict=True))
-            if cell == "?" and names(row, place)
-        ]
-        for row, asked in enumerate(task.inputs["asked"])
-    }
-    return canonical({"open": chosen})
-
-
 def _random_formula(rng: np.random.Generator, roots: list[str]) -> str:
     """Two roots under a random operator: legal under every disclosure."""
     first, second = (roots[int(k)] for k in rng.choice(len(roots), size=2, replace=False))
@@ -82,8 +64,6 @@ def _random_formula(rng: np.random.Generator, roots: list[str]) -> str:
 def floor_points(task: Task, truth: Truth, answer: str) -> float:
     """The points that a legal answer deserves, row by row with dictionaries."""
     content = json.loads(answer)
-    if task.shape.kind == "cells":
-        return _cell_points(task, truth, content["open"])
     names = list(task.inputs["variables"])
     program = Program.read(content["mechanisms"])
     if not all(exact_worlds(program, names, task.inputs["worlds"])):
@@ -95,23 +75,6 @@ def floor_points(task: Task, truth: Truth, answer: str) -> float:
     if task.shape.name == "roots_mechanisms":
         return float(sorted(content["roots"]) == sorted(truth.target["roots"]))
     return 1.0
-
-
-def _cell_points(task: Task, truth: Truth, named: Mapping[str, Sequence[str]]) -> float:
-    """F1 by going through all cells: a hit counts twice, anything else that either side names once.
-
-    A program that is shown as a witness opens the cells in which it differs, row by row.
-    """
-    variables, found = list(task.inputs["variables"]), set[tuple[str, str]]()
-    for mechanisms in truth.target["witnesses"]:
-        program = Program.read(mechanisms)
-        for world in truth.target["heldout"]:
-            row = dict(zip(variables, map(int, world["rows"][0]), strict=True))
-            replayed = replay_row(program, row, world["targets"])
-            found |= {(world["id"], name) for name in variables if replayed[name] != row[name]}
-    given = {(row, name) for row, names in named.items() for name in names}
-    hits = sum(cell in found for cell in given)
-    return 2 * hits / (2 * hits + (len(given) - hits) + (len(found) - hits))
 
 
 def _shows(task: Task, content: Mapping[str, Any], shown: Program) -> bool:
@@ -149,31 +112,16 @@ _FORMULAS: Final = {
 }
 
 
-def twin(config: Config, _: object, variants: frozenset[str]) -> Config:
+def twin(config: Config, _: object, __: object) -> Config:
     """A batch of a twin: so many records in every pool that the exam asks and the split has, each
     of a program of its own. A base cohort is asked the same in the same way: who knows nothing
     earns as little of it, so the twin has none."""
-    paper = any(not key.startswith("frontier.") for key in variants)
-    return Config(
-        0,
-        0,
-        _BATCH if paper and (config.full or config.per_pool) else 0,
-        _BATCH if config.frontier and "frontier.hidden_roots" in variants else 0,
-        _BATCH if config.undetermined and "frontier.undetermined" in variants else 0,
-        generation=config.generation,
-    )
+    return Config(0, 0, _BATCH, generation=config.generation)
 
 
 def policies(task: Task, _: Truth) -> Iterator[tuple[str, Sequence[str]]]:
     """The policies for a record by name: every mechanism the same formula of the first roots; the
-    reference as it is, or with one mechanism of its own so replaced; of open cells, all, none, or
-    every second."""
-    if task.shape.kind == "cells":
-        yield "all cells", [_cells(task, lambda _row, _place: True)]
-        yield "no cell", [_cells(task, lambda _row, _place: False)]
-        yield "every second variable", [_cells(task, lambda _row, place: place % 2 == 0)]
-        yield "every second row", [_cells(task, lambda row, _place: row % 2 == 0)]
-        return
+    reference with one mechanism of its own so replaced."""
     names = list(task.inputs["variables"])
     roots = list(task.inputs["roots"] or names[:3])
     children = [name for name in names if name not in roots]

@@ -33,7 +33,6 @@ def _asked(task: TaskRow, truth: Mapping[str, Any], world: Mapping[str, Any]) ->
         ),
         **(_program_facts(inputs, program) if task.family != "alternative" else {}),
         **(_alternative_facts(target) if target["alternative"] else {}),
-        **(_open_facts(inputs, target) if "asked" in inputs else {}),
     }
     return AskedFacts((len(variables), len(inputs["worlds"])), facts, shown)
 
@@ -66,17 +65,6 @@ def _alternative_facts(target: Mapping[str, Any]) -> dict[str, str]:
     return {
         "changed mechanism": min(changed, default=""),
         "intervened on": other["intervention"]["variable"],
-    }
-
-
-def _open_facts(inputs: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, str]:
-    """Where the open cells are, apart from the evidence that decides it."""
-    flags = {name: int(rows, 16) for name, rows in target["undetermined"].items()}
-    computed = [name for name in inputs["variables"] if name in target["gold"]]
-    return {
-        "open in the first row": str(any(rows & 1 for rows in flags.values())),
-        "first computed variable ever open": str(computed[0] in flags),
-        "last computed variable ever open": str(computed[-1] in flags),
     }
 
 

@@ -44,7 +44,7 @@ class Evidence:
 
     ``statistics`` are construction figures for the generation report; ``kill_coverage`` is the
     share of mechanisms of which the first worlds left a shortcut standing that a later one ruled
-    out, ``None`` where worlds are not chosen so.
+    out.
     """
 
     program: HiddenProgram
@@ -52,7 +52,7 @@ class Evidence:
     training: tuple[World, ...]
     heldout: tuple[World, ...]
     statistics: Mapping[str, float]
-    kill_coverage: float | None = None
+    kill_coverage: float
 
 
 def generate(rng: np.random.Generator, settings: Generation = PAPER) -> Evidence:

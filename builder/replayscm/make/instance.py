@@ -10,15 +10,13 @@ from builder.attempts import Clock, Rejected
 from builder.replayscm.make.alternatives import find_alternative
 from builder.replayscm.make.counterexample import counterexample
 from builder.replayscm.make.determinacy import Audit, Disclosure, audit
-from builder.replayscm.make.determined import determined
 from builder.replayscm.make.generate import Evidence, generate
 from builder.replayscm.make.levels import add_counterexamples, add_extra, certify
 from builder.replayscm.make.programs import HiddenProgram, name_of
 from builder.replayscm.make.shifted import shift
 from builder.replayscm.make.tables import Tables, stack, tabulate_worlds
-from builder.replayscm.make.undetermined import undetermined, witnesses
 from builder.replayscm.make.worlds import World
-from builder.replayscm.plan.pools import DETERMINED, EVERY_POOL, Level, Pool
+from builder.replayscm.plan.pools import EVERY_POOL, Level, Pool
 from builder.replayscm.plan.programs import ProgramPlan
 from builder.seeds import stream
 from grader.tracks.replayscm.boolean import to_text
@@ -31,9 +29,8 @@ class Record:
     """One pool's question about the program, with the findings of its audit.
 
     ``counterexample`` is a legal train-exact program (roots and mechanisms) that fails held-out,
-    where there is one; ``alternative`` a right answer to an Alternative-SCM task; ``witnesses``
-    are programs that show each open cell, where these are asked; ``shifted`` says whether all
-    train-exact programs replay the shifted worlds, ``None`` without such worlds.
+    where there is one; ``alternative`` a right answer to an Alternative-SCM task; ``shifted`` says
+    whether all train-exact programs replay the shifted worlds, ``None`` without such worlds.
     """
 
     pool: Pool
@@ -41,7 +38,6 @@ class Record:
     audit: Audit
     counterexample: dict[str, Any] | None
     alternative: dict[str, Any] | None = None
-    witnesses: Sequence[Mapping[str, str]] = ()
     shifted: bool | None = None
 
 
@@ -49,8 +45,6 @@ class Record:
 class Instance:
     """A program and its records. ``blocks`` are roots, then runs of the latent order.
 
-    ``listing`` is the order in which tasks list the variables: by label in the paper's pools, drawn
-    for each task in those of the frontier, so that places in a prompt mean nothing either.
     ``shifted`` are the held-out worlds under other root distributions.
     """
 
@@ -58,7 +52,6 @@ class Instance:
     blocks: tuple[tuple[int, ...], ...]
     levels: Mapping[Level, tuple[World, ...]]
     records: tuple[Record, ...]
-    listing: tuple[int, ...]
     shifted: tuple[World, ...] = ()
 
     @property
@@ -69,8 +62,6 @@ class Instance:
 
 def make_instance(plan: ProgramPlan, key: bytes, clock: Clock) -> Instance:
     """One attempt at an instance; raises ``Rejected``."""
-    if plan.variables:
-        return _frontier(plan, key, clock)
     with clock("program and worlds"):
         evidence = generate(stream(key, "evidence"), plan.generation)
         blocks = draw_blocks(stream(key, "blocks"), evidence.program)
@@ -102,31 +93,7 @@ def make_instance(plan: ProgramPlan, key: bytes, clock: Clock) -> Instance:
                 held = _audited(again, tables[pool.level], pool.disclosure, blocks)[0].determined
         worlds = levels[pool.level]
         records.append(Record(pool, worlds, *found, alternative, shifted=held))
-    listing = tuple(range(evidence.program.n))
-    return Instance(evidence, blocks, levels, tuple(records), listing, shifted)
-
-
-def _frontier(plan: ProgramPlan, key: bytes, clock: Clock) -> Instance:
-    """A larger program with its one record."""
-    (label,) = plan.pools
-    pool, shifted, shown = EVERY_POOL[label], tuple[World, ...](), list[dict[str, str]]()
-    with clock(f"{pool.level} worlds"):
-        if pool is DETERMINED:
-            evidence, shifted = determined(stream(key, "evidence"), plan.variables)
-        else:
-            evidence = undetermined(stream(key, "evidence"), plan.variables)
-    with clock("tables"):
-        tables = tabulate_worlds(evidence.training)
-    with clock("audit"):
-        found = _audited(evidence, tables, pool.disclosure, ())
-        if pool is not DETERMINED:
-            shown = witnesses(evidence.program, tables, stack(evidence.heldout))
-    # Everything was determined before the worlds were accepted, the shifted ones too.
-    held = True if shifted else None
-    record = Record(pool, evidence.training, *found, witnesses=shown, shifted=held)
-    listing = tuple(int(v) for v in stream(key, "listing").permutation(plan.variables))
-    levels: dict[Level, tuple[World, ...]] = {pool.level: evidence.training}
-    return Instance(evidence, (), levels, (record,), listing, shifted)
+    return Instance(evidence, blocks, levels, tuple(records), shifted)
 
 
 def _levels(

@@ -44,18 +44,16 @@ class World:
         return self.intervention.targets
 
 
-def worlds_json(
-    worlds: Sequence[World], prefix: str, listing: Sequence[int]
-) -> list[dict[str, Any]]:
+def worlds_json(worlds: Sequence[World], prefix: str) -> list[dict[str, Any]]:
     """Worlds as a task or truth row holds them, in order, labelled ``prefix_00`` and on.
 
-    Targets and cells come in the order in which the task lists the variables."""
+    Targets and cells come by label."""
     return [
         {
             "id": f"{prefix}_{k:02d}",
             "mode": world.intervention.mode,
-            "targets": [name_of(v) for v in listing if v in world.targets],
-            "rows": ["".join(str(int(row[v])) for v in listing) for row in world.rows],
+            "targets": [name_of(v) for v in world.targets],
+            "rows": ["".join(map(str, row.tolist())) for row in world.rows],
         }
         for k, world in enumerate(worlds)
     ]

@@ -21,18 +21,14 @@ class Config:
 
     Of the paper's pools either the matched design (``full`` records in each full pool, ``matched``
     programs in all pools), or ``per_pool`` records in every pool, each of a program of its own.
-    ``frontier`` large programs whose evidence determines them, ``undetermined`` ones of which open
-    cells are asked. ``shifted``: inductions have further held-out worlds under other root
-    distributions; those of the frontier always do. ``base`` programs of another cohort, by default
-    one that is not disambiguated; ``generation`` and ``base_generation`` say how those of the
-    paper's pools and those of the other cohort are drawn.
+    ``shifted``: inductions have further held-out worlds under other root distributions. ``base``
+    programs of another cohort, by default one that is not disambiguated; ``generation`` and
+    ``base_generation`` say how those of the paper's pools and those of the other cohort are drawn.
     """
 
     full: int
     matched: int
     per_pool: int
-    frontier: int = 0
-    undetermined: int = 0
     shifted: bool = False
     base: int | None = field(default=None, metadata=UNLESS_SET)
     generation: Generation | None = field(default=None, metadata=UNLESS_SET)
@@ -42,12 +38,9 @@ class Config:
 def parse_config(table: TomlTable) -> Config:
     """The checked table; raises :class:`UsageError` naming the key and the fix."""
     table.only(
-        "full", "matched", "per_pool", "frontier", "undetermined", "shifted", "base", "generation",
-        "base_generation",
+        "full", "matched", "per_pool", "shifted", "base", "generation", "base_generation",
     )  # fmt: skip
     ours = (
-        table.whole("frontier", 0, _MOST, 0),
-        table.whole("undetermined", 0, _MOST, 0),
         table.flag("shifted", False),
         table.whole("base", 1, _MOST) if "base" in table else None,
         _cohort(table, "generation", PAPER),
@@ -63,8 +56,6 @@ def parse_config(table: TomlTable) -> Config:
                 "other two (pools that share programs)",
             )
         return Config(0, 0, table.whole("per_pool", 1, _MOST), *ours)
-    if any(ours[:2]) and "full" not in table and "matched" not in table:
-        return Config(0, 0, 0, *ours)
     full, matched = table.whole("full", 1, _MOST), table.whole("matched", 0, _MOST)
     if matched > full:
         raise table.problem(

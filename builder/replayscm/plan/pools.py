@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 from builder.replayscm.make.determinacy import Disclosure
 
-Level = Literal["original", "extra", "cex", "certified", "determined", "open"]
+Level = Literal["original", "extra", "cex", "certified"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +21,6 @@ class Pool:
     def alternative(self) -> bool:
         """Whether the task supplies a reference and asks for another program."""
         return self.variant.startswith("alternative.")
-
-    @property
-    def frontier(self) -> bool:
-        """Whether it is one of ours with larger programs, each with evidence of its own kind."""
-        return self.variant.startswith("frontier.")
 
 
 POOLS: Final[dict[str, Pool]] = {
@@ -47,16 +42,10 @@ POOLS: Final[dict[str, Pool]] = {
 }
 """The paper's pools and Certified."""
 
-DETERMINED: Final = Pool("Frontier", "frontier.hidden_roots", "hidden_roots", "determined")
-"""Large programs, hidden order and roots, every record determined by its evidence."""
-
-UNDETERMINED: Final = Pool("Open-Cells", "frontier.undetermined", "hidden", "open")
-"""Rows of which some cells are left open: which ones is the question."""
-
 BASE: Final = (
     Pool("Ord-Base", "induction.ordered", "ordered", "original"),
     Pool("Hid-Base", "induction.hidden", "hidden", "original"),
 )
 """Programs of another cohort, with which the other pools are compared (Tables F.1 to F.5)."""
 
-EVERY_POOL: Final[dict[str, Pool]] = POOLS | {p.label: p for p in (DETERMINED, UNDETERMINED, *BASE)}
+EVERY_POOL: Final[dict[str, Pool]] = POOLS | {pool.label: pool for pool in BASE}

@@ -1,16 +1,16 @@
 """Planning: which program is asked in which pools."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from builder.release.instance_keys import keyed_specs, plan_stream
-from builder.replayscm.make import determined, generation, undetermined
+from builder.replayscm.make import generation
 from builder.replayscm.make.generation import PAPER, Generation
 from builder.replayscm.plan.config import Config
-from builder.replayscm.plan.pools import BASE, DETERMINED, EVERY_POOL, POOLS, UNDETERMINED, Pool
+from builder.replayscm.plan.pools import BASE, EVERY_POOL, POOLS
 from builder.seeds import shuffled
 from builder.track import Asked, InstanceSpec
 from grader.errors import UsageError
@@ -23,14 +23,12 @@ TRACK_NAME: Final = "replayscm"
 class ProgramPlan:
     """The pools of one program; a ``matched`` program is in all of the paper's.
 
-    ``variables`` is the number of variables of a frontier program, 0 of others, whose number is
-    drawn; ``shifted``: it has held-out worlds under other root distributions; ``generation`` says
-    how those of the paper's pools are drawn.
+    ``shifted``: it has held-out worlds under other root distributions; ``generation`` says how it
+    is drawn.
     """
 
     pools: tuple[str, ...]
     matched: bool
-    variables: int = 0
     shifted: bool = False
     generation: Generation = PAPER
 
@@ -46,10 +44,7 @@ class ProgramPlan:
         """Canonical JSON."""
         asked = self.asked
         shown = {"tasks": asked.tasks, **dict(asked.levels)}
-        more = {
-            "variables": self.variables, "shifted": self.shifted,
-            "generation": self.generation.changes(),
-        }  # fmt: skip
+        more = {"shifted": self.shifted, "generation": self.generation.changes()}
         told = {name: value for name, value in more.items() if value}
         return canonical({"pools": self.pools, "matched": self.matched, **told, **shown})
 
@@ -60,7 +55,6 @@ class ProgramPlan:
         return ProgramPlan(
             tuple(record["pools"]),
             record["matched"],
-            record.get("variables", 0),
             record.get("shifted", False),
             Generation.of(record.get("generation", {})),
         )
@@ -71,9 +65,8 @@ def plan_programs(
 ) -> list[InstanceSpec]:
     """The instance specs of a split, in index order.
 
-    The order is random, so the index carries no information about the pools; frontier programs
-    follow, dealt evenly over their sizes, and those of a base cohort, so that the others are the
-    same with and without them.
+    The order is random, so the index carries no information about the pools; those of a base cohort
+    follow, so that the others are the same with and without them.
 
     Raises ``UsageError`` for shared programs in a private-truth split.
     """
@@ -89,9 +82,6 @@ def plan_programs(
     for label in ("Ord-Full", "Hid-Full"):
         plans += [plan((label,), False)] * (config.full - config.matched)
     plans = shuffled(plan_stream(count_root, TRACK_NAME, split, "plan"), plans)
-    frontier = [*_dealt(DETERMINED, determined.VARIABLES, config.frontier)]
-    frontier += _dealt(UNDETERMINED, undetermined.VARIABLES, config.undetermined)
-    plans += shuffled(plan_stream(count_root, TRACK_NAME, split, "frontier"), frontier)
     plans += _base(config, private)
     place = (TRACK_NAME, split)
     return keyed_specs(plans, place, ("program", "program"), count_root, private)
@@ -104,10 +94,3 @@ def _base(config: Config, private: bool) -> Iterator[ProgramPlan]:
     for place in range(config.base or 0):
         labels = tuple(pool.label for pool in (BASE[place % 2 :][:1] if private else BASE))
         yield ProgramPlan(labels, False, shifted=config.shifted, generation=how)
-
-
-def _dealt(pool: Pool, sizes: Sequence[int], count: int) -> Iterator[ProgramPlan]:
-    """Plans of so many programs, sizes in turn."""
-    for place in range(count):
-        size = sizes[place % len(sizes)]
-        yield ProgramPlan((pool.label,), False, size, pool is DETERMINED)

@@ -10,31 +10,17 @@ from builder.track import Record
 from grader.tracks.replayscm.boolean import depth, parse, size, variables
 
 LEVELS: Final = ("original", "extra", "cex", "certified")
-_OURS: Final = {
-    "reversible edges": "reversible_edges",
-    "worlds left out": "left_out",
-    "open cells": "open_share",
-}
-"""Figures of the construction, by heading."""
-
 _MODES: Final = ("none", "hard_constant", "hard_assigned")
 
 
 def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
-    """The parts of the report, as Markdown; frontier programs in a table of their own."""
-    usual = [world for world in worlds if LEVELS[0] in world["levels"]]
-    base = [world for world in usual if _is_base(world)]
-    paper = [world for world in usual if not _is_base(world)]
-    frontier = [world for world in worlds if LEVELS[0] not in world["levels"]]
+    """The parts of the report, as Markdown."""
+    base = [world for world in worlds if _is_base(world)]
+    paper = [world for world in worlds if not _is_base(world)]
     return [
         f"{len(worlds)} programs, {len(truths)} records.",
         *(_paper(paper) if paper else ()),
         *(_cohort(base, "Base cohort, ") if base else ()),
-        markdown_table(
-            "Frontier",
-            ("pool", "records", "variables", "training worlds", "training rows", "parents", *_OURS),
-            _frontier(frontier),
-        ),
         markdown_table(
             "What the evidence determines (complete audit)",
             ("pool", "records", "determined", "unique", "deviating pairs, mean"),
@@ -67,28 +53,6 @@ def _cohort(worlds: Sequence[Record], told: str = "") -> list[str]:
 def _is_base(world: Record) -> bool:
     """Whether a program is one that the others are compared with (Tables F.1 to F.5)."""
     return any(label.endswith("-Base") for label in world["tasks"].values())
-
-
-def _frontier(worlds: Sequence[Record]) -> list[list[str]]:
-    """A row a pool: how large programs are, and how little evidence there is about them."""
-    rows = []
-    for level in dict.fromkeys(sorted(next(iter(world["levels"])) for world in worlds)):
-        members = [world for world in worlds if level in world["levels"]]
-        parents = [len(p) for world in members for p in world["program"]["windows"].values()]
-        training = [world["levels"][level] for world in members]
-        figures = [[world["statistics"].get(name) for world in members] for name in _OURS.values()]
-        rows.append(
-            [
-                level,
-                str(len(members)),
-                _range([len(world["program"]["order"]) for world in members]),
-                _range([len(shown) for shown in training]),
-                _range([sum(len(world["rows"]) for world in shown) for shown in training]),
-                _range(parents),
-                *("–" if None in column else _range(column, 2) for column in figures),
-            ]
-        )
-    return rows
 
 
 def _programs(worlds: Sequence[Record]) -> list[list[str]]:

@@ -1,13 +1,10 @@
 """The certificate of a record, proved again from nothing but the record.
 
 The proof is :mod:`grader.tracks.replayscm.proof`; programs that a truth shows (the hidden one, a
-counterexample, witnesses of open cells) are checked as answers are, and replayed.
+counterexample) are checked as answers are, and replayed.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Final
 
 from grader.io.jsonio import canonical
 from grader.model import RawAnswer, Truth
@@ -16,10 +13,6 @@ from grader.tracks.replayscm.problem import Worlds, make_program, pack, parse_ma
 from grader.tracks.replayscm.proof import Finding, only_program, prove
 from grader.tracks.replayscm.replay import replay
 from grader.tracks.replayscm.submission import Submission, check
-from grader.tracks.replayscm.variants import REPLAYSCM
-
-_INDUCTION: Final = next(one for one in REPLAYSCM if one.key == "induction.hidden")
-"""What a program that fits is an answer to, where open cells are asked."""
 
 
 def problem_of(task: Task, truth: Truth) -> str | None:
@@ -41,16 +34,12 @@ def problem_of(task: Task, truth: Truth) -> str | None:
     undetermined = {child: int(rows, 16) for child, rows in target["undetermined"].items()}
     stated = Finding(
         target["determined"], target["unique"], target["deviating"], undetermined,
-        further["determined"], found.root_sets,
+        further["determined"],
     )  # fmt: skip
     if found != stated:
         return f"proved {found}, stated {stated}"
     if target["level"] == "certified" and not found.unique:
         return "certified, but not unique"
-    if target["level"] == "determined" and not (
-        found.determined and found.shifted and found.root_sets == 1 and further["worlds"]
-    ):
-        return "a frontier record, but its evidence does not determine it"
     if (
         found.unique
         and len(problem.names) == 6
@@ -58,7 +47,7 @@ def problem_of(task: Task, truth: Truth) -> str | None:
         and not only_program(problem, gold)
     ):
         return "brute force over all programs finds another one"
-    return _counterexample_problem(task, target, heldout) or witness_problem(task, truth)
+    return _counterexample_problem(task, target, heldout)
 
 
 def _signature(names: Sequence[str], world: Mapping[str, object]) -> tuple[object, ...]:
@@ -96,29 +85,9 @@ def _counterexample_problem(
 
 def _fitting(task: Task, answer: Mapping[str, object]) -> Submission | str:
     """The program of an answer if it is legal and train-exact, else what it is not."""
-    if task.shape.kind == "cells":
-        task = replace(task, spec=_INDUCTION)
     checked = check(task, RawAnswer("program", canonical(dict(answer)).encode("utf-8")))
     if not isinstance(checked.answer, Submission):
         return f"is no legal answer: {checked.message}"
     if not replay(checked.answer.program, checked.answer.problem.training).exact:
         return "is not train-exact"
     return checked.answer
-
-
-def witness_problem(task: Task, truth: Truth) -> str | None:
-    """Where open cells are asked, programs that fit must show each of them, and no other cell."""
-    if task.shape.kind != "cells":
-        return None
-    rows = pack(task.inputs["variables"], truth.target["heldout"])
-    shown: Counter[str] = Counter()
-    for mechanisms in truth.target["witnesses"]:
-        submission = _fitting(task, {"mechanisms": mechanisms})
-        if isinstance(submission, str):
-            return f"a witness {submission}"
-        for name, wrong in replay(submission.program, rows).wrong.items():
-            shown[name] |= wrong
-    stated = {name: int(flags, 16) for name, flags in truth.target["undetermined"].items()}
-    if {name: flags for name, flags in shown.items() if flags} != stated:
-        return "the witnesses do not show exactly the open cells"
-    return None

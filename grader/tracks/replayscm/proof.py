@@ -48,7 +48,7 @@ class Finding:
 
     ``undetermined``: by variable, the held-out rows (as bits) in which legal train-exact programs
     disagree; a variable without any is left out. ``shifted``: they agree on all further rows, under
-    other root distributions. ``root_sets``: how many sets of roots some such program has.
+    other root distributions.
     """
 
     determined: bool
@@ -56,7 +56,6 @@ class Finding:
     deviating: int
     undetermined: Mapping[str, int]
     shifted: bool = True
-    root_sets: int = 1
 
 
 def prove(
@@ -75,13 +74,12 @@ def prove(
         for child in problem.names
     }
     smallest = {child: _smallest(found) for child, found in options.items()}
-    deviating, unique, shifted, root_sets = 0, True, True, 0
+    deviating, unique, shifted = 0, True, True
     wrong: Counter[str] = Counter()
     for candidate in _root_sets(problem, roots):
         endogenous = [name for name in problem.names if name not in candidate]
         if len(_closure(smallest, candidate, endogenous)) < len(problem.names):
             continue
-        root_sets += 1
         for child in endogenous:
             others = [name for name in endogenous if name != child]
             reach = _closure(smallest, candidate, others)
@@ -95,7 +93,7 @@ def prove(
         for child, rows in wrong_cells(options, candidate, endogenous, worlds, heldout).items():
             wrong[child] |= rows
     undetermined = {child: rows for child, rows in wrong.items() if rows}
-    return Finding(deviating == 0, unique, deviating, undetermined, shifted, root_sets)
+    return Finding(deviating == 0, unique, deviating, undetermined, shifted)
 
 
 def _smallest(options: Sequence[Option]) -> list[frozenset[str]]:

@@ -21,10 +21,8 @@ from grader.tracks.replayscm.submission import Submission
 DEEPEST: Final = 3
 """Edits at this depth and deeper are counted together (Table G.5)."""
 
-LADDER: Final = ("original", "extra", "cex", "certified")
+LEVELS: Final = ("original", "extra", "cex", "certified")
 """Levels of evidence about one program, each of which begins with the worlds of the one before."""
-
-LEVELS: Final = (*LADDER, "determined", "open")
 
 
 def facts(truth: Truth) -> dict[str, Any]:
@@ -36,7 +34,7 @@ def facts(truth: Truth) -> dict[str, Any]:
         "determined": int(target["determined"]),
         "unique": int(target["unique"]),
         "has_shifted": int("shifted" in target),
-        **{name: target[name] for name in ("kill_coverage",) if name in target},
+        "kill_coverage": target["kill_coverage"],
     }
 
 

@@ -6,8 +6,6 @@ from typing import Final
 from grader.io.jsonio import pretty
 from grader.model import Truth
 from grader.shape import Shape, Task
-from grader.submission.check import check_json
-from grader.tracks.replayscm.cells import named, open_cells
 from grader.tracks.replayscm.scoring import alternative, induction
 from grader.tracks.replayscm.submission import check
 
@@ -25,11 +23,6 @@ def _gold_alternative(task: Task, truth: Truth) -> str:
     return pretty(truth.target["alternative"])
 
 
-def _gold_cells(task: Task, truth: Truth) -> str:
-    """Every row with its open variables."""
-    return pretty({"open": named(task, truth)})
-
-
 _shape = partial(Shape, field="mechanisms", pool="pass", input_mode="prompt", check=check)
 _induction = partial(_shape, kind="program", metric="heldout_exact", score=induction)
 
@@ -38,8 +31,4 @@ ROOTS_MECHANISMS: Final = _induction("roots_mechanisms", gold=_gold_roots)
 ALTERNATIVE_SCM: Final = _shape(
     "alternative_scm", "alternative", metric="joint_success", score=alternative,
     gold=_gold_alternative,
-)  # fmt: skip
-OPEN_CELLS: Final = Shape(
-    "open_cells", "cells", "open", pool="f1", metric="f1", input_mode="prompt", check=check_json,
-    score=open_cells, gold=_gold_cells,
 )  # fmt: skip

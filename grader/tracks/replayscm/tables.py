@@ -53,7 +53,6 @@ def determination(parts: Sequence[Part]) -> Table:
     """Records that the evidence determines and records that it does not, apart."""
     columns = (
         SYSTEM,
-        word("pools"),
         Column("evidence", lambda row: "determines" if row["determined"] else "leaves open"),
         word("tasks"),
         Column("share", lambda row: percent(row["share"])),
@@ -61,8 +60,6 @@ def determination(parts: Sequence[Part]) -> Table:
         rate_column("train_exact", "TrainExact"),
         rate_column("heldout_exact", "HeldoutExact"),
         rate_column("shifted_exact", "HoExact shifted", "n_shifted"),
-        rate_column("cell_precision", "open cells: precision"),
-        rate_column("cell_recall", "recall"),
     )
     note = (
         "determines: every legal program that fits the training worlds replays every held-out "
@@ -70,10 +67,10 @@ def determination(parts: Sequence[Part]) -> Table:
         "held-out worlds under other root distributions; they do not count"
     )
     rows = rows_of(parts, "determination")
-    paper = {row["determined"]: row["share"] for row in rows if row["pools"] == "paper"}
+    shares = {row["determined"]: row["share"] for row in rows}
     # The share is the exam's: it is the same for every system.
-    share = f": {percent(paper.get(True, 0.0))} of those in the paper's pools" if paper else ""
-    return Table.of(f"replayscm: determined records{share}", columns, rows, 3, note)
+    share = f": {percent(shares.get(True, 0.0))}" if shares else ""
+    return Table.of(f"replayscm: determined records{share}", columns, rows, 2, note)
 
 
 def places(parts: Sequence[Part]) -> Table:

@@ -19,7 +19,6 @@ SELECT
         "witness": "DOUBLE", "joint": "DOUBLE", "pair_disagreement": "DOUBLE",
         "cell_difference": "DOUBLE", "optimality": "DOUBLE", "one_variable_edit": "DOUBLE",
         "one_variable_same_parents": "DOUBLE", "one_variable_new_parents": "DOUBLE",
-        "precision": "DOUBLE", "recall": "DOUBLE",
         "vars_depth_1": "BIGINT", "vars_depth_2": "BIGINT", "vars_depth_3": "BIGINT",
         "changed_depth_1": "BIGINT", "changed_depth_2": "BIGINT", "changed_depth_3": "BIGINT",
         "moved_depth_1": "BIGINT", "moved_depth_2": "BIGINT", "moved_depth_3": "BIGINT",

@@ -1,6 +1,6 @@
 -- Mechanisms right by the place of their variable in the prompt's list, in fifths of it (1 is first):
 -- over valid programs, the share that gives every computed training and held-out cell from the cells as
--- they stand. In frontier pools the list is drawn anew for each task, elsewhere it goes by label.
+-- they stand. The list goes by label.
 WITH counts AS (
     SELECT
         structure AS pool,

@@ -1,8 +1,7 @@
 -- One row per pool of replayscm (Tables 1-3, C.1-C.4, E.1, G.2-G.8). A missing or invalid answer
 -- counts zero in every unconditioned rate and leaves the conditional ones. Ord-Match and Hid-Match
 -- are the matched programs of the full pools. Every count that a rate is conditioned on stands
--- beside it, so that rates over 1 to 5 can be suppressed where they are shown. Open cells are no
--- programs: their pool stands in determination.sql alone.
+-- beside it, so that rates over 1 to 5 can be suppressed where they are shown.
 WITH flat AS (
     SELECT
         structure, points,
@@ -10,7 +9,7 @@ WITH flat AS (
         determined = 1    AS determined,
         "unique" = 1      AS is_unique,
         has_shifted = 1   AS has_shifted,
-        structure IN ('Hid-Roots', 'Frontier')  AS hides_roots,
+        structure = 'Hid-Roots'           AS hides_roots,
         structure LIKE 'Alt-%'                  AS alters,
         coalesce(strict_json, 0)         AS strict_json,
         coalesce(extracted_json, 0)      AS extracted_json,
@@ -40,7 +39,6 @@ WITH flat AS (
         pair_disagreement, cell_difference, optimality,
         one_variable_edit, one_variable_same_parents, one_variable_new_parents
     FROM replayscm_marks
-    WHERE structure <> 'Open-Cells'
 ),
 pools AS (
     SELECT
