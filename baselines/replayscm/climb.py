@@ -45,7 +45,7 @@ def climb(
     n = len(scores)
     allowed = {
         (parent, child)
-        for child in setting.endogenous
+        for child in setting.allowed
         for parent in range(n)
         if setting.allowed[child] >> parent & 1
     }
@@ -65,7 +65,7 @@ def climb(
         start_dag=begin,
     )
     search.fit(names)
-    graph = dict.fromkeys(setting.endogenous, 0)
+    graph = dict.fromkeys(setting.allowed, 0)
     for parent, child in search.causal_graph_.edges():
         graph[child] |= 1 << parent
     return graph

@@ -134,7 +134,7 @@ def _graphs(puzzle: Puzzle, stage: Stage, setting: Setting) -> Iterator[Graph]:
 def _random_graph(rng: np.random.Generator, setting: Setting) -> Graph:
     """Up to three allowed parents for each variable, in a random order of the variables."""
     known, graph = setting.roots, dict[int, int]()
-    for child in rng.permutation(setting.endogenous).tolist():
+    for child in rng.permutation(list(setting.allowed)).tolist():
         before = list(members(setting.allowed[child] & known))
         count = int(rng.integers(min(len(before), 3) + 1))
         graph[child] = bits(rng.choice(before, count, replace=False).tolist() if count else ())

@@ -173,7 +173,7 @@ def test_the_search_ends_where_no_single_change_helps(seed: int) -> None:
     setting = read_puzzle(items()[seed].task).setting
     if setting is None:
         setting = next(iter(root_settings(6)))
-    n = max(v for v in setting.endogenous) + 1
+    n = max(v for v in setting.allowed) + 1
     scores = np.random.default_rng(seed).normal(size=(n, len(sets_of(n).masks)))
     index = {int(mask): k for k, mask in enumerate(sets_of(n).masks)}
     found = climb(setting, scores, TABU, 500, {})
@@ -188,7 +188,7 @@ def test_the_search_ends_where_no_single_change_helps(seed: int) -> None:
 
     best = value(found)
     assert np.isfinite(best)
-    for v in setting.endogenous:
+    for v in setting.allowed:
         for u in range(n):
             flipped = {**found, v: found[v] ^ (1 << u)}
             assert value(flipped) <= best + 1e-3

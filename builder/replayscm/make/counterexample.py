@@ -1,16 +1,16 @@
 """A legal train-exact program that fails a held-out row, built from a deviating pair.
 
-The construction is the proof of (3) in ``builder.replayscm.make.determinacy``: grow the closure
-from the roots until the pair's set is inside, place the pair wrong, and let the hidden mechanisms
-do the rest.
+The construction is the proof of (3) in ``docs/replayscm.md``: grow the closure
+from the roots until the pair's set is inside, place the pair wrong, then the rest.
 """
 
 import numpy as np
 
+from builder.causal.bits import members
 from builder.replayscm.make.determinacy import Deviation, completable_pairs
 from builder.replayscm.make.programs import HiddenProgram, name_of
 from builder.replayscm.make.search import Choice, fit, formula_of, smallest_choice
-from builder.replayscm.make.tables import Rows, Tables, bits, sets_of
+from builder.replayscm.make.tables import Rows, Tables, sets_of
 from grader.tracks.replayscm.boolean import Formula
 
 
@@ -19,35 +19,22 @@ def counterexample(
 ) -> tuple[tuple[int, ...], dict[str, Formula]]:
     """Roots and mechanisms (by label) of a program that is train-exact and wrong held-out."""
     setting, child = deviation.setting, deviation.child
-    sets = sets_of(program.n)
-    pairs = completable_pairs(tables, setting)
-    roots = tuple(v for v in range(program.n) if setting.roots >> v & 1)
-    formulas: dict[int, Formula] = {}
+    sets, pairs = sets_of(program.n), completable_pairs(tables, setting)
+    roots = tuple(members(setting.roots))
+    formulas = {child: formula_of(_wrong(tables, heldout, deviation), roots)}
     known = setting.roots
 
-    def place(v: int) -> bool:
-        """Put ``v`` on its own parents if they are known, else on any set that is."""
-        mine = bits(program.parents.get(v, ()))
-        if v in program.parents and not mine & ~known and not mine & ~setting.allowed[v]:
-            formulas[v] = program.formulas[v]
-            return True
-        inside = np.flatnonzero(pairs[v] & ((sets.masks & ~known) == 0))
-        if len(inside) == 0:
-            return False
-        formulas[v] = formula_of(fit(tables, v, int(inside[0])), roots)
-        return True
-
-    waiting = [v for v in setting.endogenous if v != child]
-
-    def grow(wanted: int) -> None:
+    def grow(target: int) -> None:
+        """Place variables on any set that is known, until ``target`` (bits) is."""
         nonlocal known
-        while wanted & ~known:
-            grown = next(v for v in waiting if place(v))
-            waiting.remove(grown)
-            known |= 1 << grown
+        while target & ~known:
+            for v in [v for v in setting.allowed if v not in formulas]:
+                inside = np.flatnonzero(pairs[v] & ((sets.masks & ~known) == 0))
+                if len(inside):
+                    formulas[v] = formula_of(fit(tables, v, int(inside[0])), roots)
+                    known |= 1 << v
 
     grow(int(sets.masks[deviation.set_index]))
-    formulas[child] = formula_of(_wrong(tables, heldout, deviation), roots)
     known |= 1 << child
     grow((1 << program.n) - 1)
     return roots, {name_of(v): formulas[v] for v in sorted(formulas)}

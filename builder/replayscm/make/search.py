@@ -1,6 +1,6 @@
 """Exact search: a train-exact program of smallest total AST size, from training tables alone.
 
-By the local lemma (``builder.replayscm.make.determinacy``) a program fits when every mechanism
+By the local lemma (``docs/replayscm.md``) a program fits when every mechanism
 completes its partial table and the parents are acyclic. So each variable has, for every set it
 can be placed on, a smallest fitting function; the best order is found by dynamic
 programming over the sets of variables already placed. Nothing here knows the hidden program.
@@ -19,8 +19,7 @@ from builder.causal.bits import members
 from builder.replayscm.make.determinacy import (
     Setting,
     completable_pairs,
-    hidden_setting,
-    viable_root_sets,
+    viable_settings,
 )
 from builder.replayscm.make.programs import name_of
 from builder.replayscm.make.synthesis import smallest_formulas
@@ -110,11 +109,11 @@ def _functions_within(inputs: int, cap: int) -> NDArray[np.int32]:
 def search(tables: Tables, setting: Setting) -> Found | None:
     """The best program under known roots; ``None`` if none is train-exact."""
     pairs = completable_pairs(tables, setting)
-    if any(not pairs[v].any() for v in setting.endogenous):
+    if any(not pairs[v].any() for v in setting.allowed):
         return None
     masks = sets_of(tables.n).masks
     options: dict[int, list[tuple[int, float, Choice]]] = {}
-    for v in setting.endogenous:
+    for v in setting.allowed:
         fitted = [(int(masks[k]), fit(tables, v, int(k))) for k in np.flatnonzero(pairs[v])]
         fitted.sort(key=lambda option: option[1])
         options[v] = [(mask, choice.size, choice) for mask, choice in fitted]
@@ -134,7 +133,7 @@ def best_order(
     ``options`` are a variable's parents (as bits), costs and choices, cheapest first. Dynamic
     programming over the placed variables; ties keep the first found.
     """
-    full = setting.roots | bits(setting.endogenous)
+    full = setting.roots | bits(setting.allowed)
     best: dict[int, tuple[float, dict[int, T]]] = {setting.roots: (0, {})}
     for known in range(full):  # subsets before supersets
         if known not in best:
@@ -152,7 +151,6 @@ def best_order(
 
 def search_with_roots(tables: Tables) -> Found | None:
     """The best program over all sets of three roots; ties go to the first set."""
-    settings = (hidden_setting(tables.n, roots) for roots in viable_root_sets(tables))
-    found = [search(tables, setting) for setting in settings]
+    found = [search(tables, setting) for setting in viable_settings(tables)]
     reached = [program for program in found if program is not None]
     return min(reached, key=lambda program: (program.total, program.roots), default=None)

@@ -76,8 +76,7 @@ class Tables:
 
     def consistent(self) -> Flags:
         """Which (V, S) are consistent: no pattern seen with both values, and V not in S."""
-        sets = sets_of(self.n)
-        own = (sets.masks[None, :] >> np.arange(self.n)[:, None]) & 1 == 1
+        own = sets_of(self.n).masks >> np.arange(self.n)[:, None] & 1 == 1
         return np.asarray(((self.zeros & self.ones) == 0) & ~own)
 
 
@@ -105,15 +104,14 @@ def patterns(rows: Rows) -> NDArray[np.int64]:
 def tabulate(rows: Rows) -> Tables:
     """The partial tables of all variables over all sets."""
     shown = (1 << patterns(rows)).astype(np.uint16)
-    n = rows.values.shape[1]
-    zeros = np.zeros((n, shown.shape[1]), dtype=np.uint16)
-    ones = np.zeros_like(zeros)
-    for v in range(n):
-        free = ~rows.clamped[:, v]
-        value = rows.values[:, v] == 1
-        zeros[v] = np.bitwise_or.reduce(shown[free & ~value], axis=0)
-        ones[v] = np.bitwise_or.reduce(shown[free & value], axis=0)
-    return Tables(zeros, ones)
+    zeros, ones = (
+        [
+            np.bitwise_or.reduce(shown[of_v], axis=0)
+            for of_v in (~rows.clamped & (rows.values == k)).T
+        ]
+        for k in (0, 1)
+    )
+    return Tables(np.array(zeros), np.array(ones))
 
 
 def tabulate_worlds(worlds: Iterable[World]) -> Tables:

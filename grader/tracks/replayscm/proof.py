@@ -7,39 +7,44 @@ the conclusions is in ``docs/replayscm.md``.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
+from functools import partial
 from itertools import combinations, product
 
-from grader.tracks.replayscm.boolean import Formula, essential, truth_table, variables
+from grader.tracks.replayscm.boolean import Formula, essential
 from grader.tracks.replayscm.problem import ROOTS, Problem, Worlds
 
-Patterns = list[tuple[int, int, int, int]]
-"""Of one parent set, for each pattern: training rows with value 1 and 0, held-out with 1 and 0.
-
-Patterns are in the order of a truth table: bit i of a pattern's number is the set's i-th member."""
+Pattern = tuple[int, ...]
+"""Values of the members of a parent set, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A consistent parent set: its members, its patterns, whether it can go wrong held-out."""
+    """A consistent parent set of a variable.
 
-    members: frozenset[str]
-    patterns: Patterns
+    ``patterns`` has for each pattern the rows (bits) in which the variable is not set: training
+    rows with value 1 and with 0, held-out rows with 1 and with 0.
+    """
+
+    members: tuple[str, ...]
+    patterns: Mapping[Pattern, tuple[int, int, int, int]]
 
     @property
     def complete(self) -> bool:
-        """Every pattern was seen."""
-        return all(ones or zeros for ones, zeros, _, _ in self.patterns)
+        """Every pattern was seen in training."""
+        return all(ones or zeros for ones, zeros, _, _ in self.patterns.values())
 
     def deviates(self, rows: int) -> bool:
         """Some held-out row of ``rows`` (bits) has an unseen pattern, or one seen with the other
         value."""
         return any(
             (asked_one & rows and not ones) or (asked_zero & rows and not zeros)
-            for ones, zeros, asked_one, asked_zero in self.patterns
+            for ones, zeros, asked_one, asked_zero in self.patterns.values()
         )
+
+
+Options = Mapping[str, Sequence[Option]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,224 +72,104 @@ def prove(
     without it. The others are shifted.
     """
     heldout = worlds.full if heldout is None else heldout
-    further = worlds.full & ~heldout
-    roots = frozenset(problem.names) - gold.keys()
-    options = {
-        child: list(_options(problem, worlds, child, _allowed(problem, child, roots)))
-        for child in problem.names
-    }
-    smallest = {child: _smallest(found) for child, found in options.items()}
+    roots = frozenset(problem.names).difference(gold)
+    options = {child: list(_options(problem, worlds, child, roots)) for child in problem.names}
     deviating, unique, shifted = 0, True, True
     wrong: Counter[str] = Counter()
-    for candidate in _root_sets(problem, roots):
+    # Roots that are not told may be any three variables.
+    hidden = map(frozenset, combinations(problem.names, ROOTS))
+    for candidate in hidden if problem.roots is None else [roots]:
         endogenous = [name for name in problem.names if name not in candidate]
-        if len(_closure(smallest, candidate, endogenous)) < len(problem.names):
+        if len(_closure(options, candidate, endogenous)) < len(problem.names):
             continue
         for child in endogenous:
-            others = [name for name in endogenous if name != child]
-            reach = _closure(smallest, candidate, others)
-            usable = [option for option in options[child] if option.members <= reach]
+            reach = _closure(options, candidate, [name for name in endogenous if name != child])
+            usable = [option for option in options[child] if reach.issuperset(option.members)]
             deviating += sum(option.deviates(heldout) for option in usable)
-            shifted &= not any(option.deviates(further) for option in usable)
+            shifted &= not any(option.deviates(worlds.full & ~heldout) for option in usable)
             unique &= candidate == roots and all(
-                option.complete and set(essential(gold[child])) <= option.members
+                option.complete and set(essential(gold[child])) <= set(option.members)
                 for option in usable
             )
-        for child, rows in wrong_cells(options, candidate, endogenous, worlds, heldout).items():
-            wrong[child] |= rows
-    undetermined = {child: rows for child, rows in wrong.items() if rows}
-    return Finding(deviating == 0, unique, deviating, undetermined, shifted)
-
-
-def _smallest(options: Sequence[Option]) -> list[frozenset[str]]:
-    """The members of those options that hold no other: enough to see what can be placed."""
-    kept: list[frozenset[str]] = []
-    for option in sorted(options, key=lambda option: len(option.members)):
-        if not any(members <= option.members for members in kept):
-            kept.append(option.members)
-    return kept
-
-
-def _allowed(problem: Problem, child: str, roots: frozenset[str]) -> frozenset[str]:
-    """What a mechanism of ``child`` may mention; a root has one under hidden roots only."""
-    if problem.roots is None:
-        return frozenset(problem.names) - {child}
-    return frozenset() if child in roots else problem.allowed(child)
-
-
-def _root_sets(problem: Problem, roots: frozenset[str]) -> Iterator[frozenset[str]]:
-    if problem.roots is not None:
-        yield roots
-    else:
-        yield from map(frozenset, combinations(problem.names, ROOTS))
-
-
-def _closure(
-    sets: Mapping[str, Sequence[frozenset[str]]], roots: frozenset[str], waiting: Sequence[str]
-) -> set[str]:
-    """Everything of ``waiting`` that can be placed, one after another, on what is placed."""
-    placed = set(roots)
-    left = list(waiting)
-    while True:
-        ready = [child for child in left if any(members <= placed for members in sets[child])]
-        if not ready:
-            return placed
-        placed.update(ready)
-        left = [child for child in left if child not in placed]
+        for row in range(heldout.bit_length()):
+            for child in _wrong_in_row(options, candidate, worlds, row):
+                wrong[child] |= 1 << row
+    return Finding(deviating == 0, unique, deviating, dict(wrong), shifted)
 
 
 def _options(
-    problem: Problem, heldout: Worlds, child: str, allowed: frozenset[str]
+    problem: Problem, worlds: Worlds, child: str, roots: frozenset[str]
 ) -> Iterator[Option]:
-    """Every consistent set of at most K allowed variables, grown one variable at a time."""
-    training = problem.training
-    free, asked = training.full & ~training.clamped[child], heldout.full & ~heldout.clamped[child]
-    start = (
-        free & training.values[child],
-        free & ~training.values[child],
-        asked & heldout.values[child],
-        asked & ~heldout.values[child],
-    )
-    names = sorted(allowed)
-    waiting: list[tuple[int, tuple[str, ...], Patterns]] = [(0, (), [start])]
-    while waiting:
-        place, members, patterns = waiting.pop()
-        if not any(ones and zeros for ones, zeros, _, _ in patterns):
-            yield Option(frozenset(members), patterns)
-        if len(members) < problem.max_parents:
-            for k in range(place, len(names)):
-                column, later = training.values[names[k]], heldout.values[names[k]]
-                without = [(a & ~column, b & ~column, c & ~later, d & ~later)
-                           for a, b, c, d in patterns]  # fmt: skip
-                within = [(a & column, b & column, c & later, d & later) for a, b, c, d in patterns]
-                waiting.append((k + 1, (*members, names[k]), without + within))
+    """Every consistent set of at most K variables that ``child`` may mention, smaller ones first.
 
-
-def wrong_cells(
-    options: Mapping[str, Sequence[Option]],
-    roots: frozenset[str],
-    endogenous: Sequence[str],
-    heldout: Worlds,
-    rows: int,
-) -> dict[str, int]:
-    """The held-out cells that some train-exact program gets wrong, as rows (bits) by variable.
-
-    Of ``heldout`` only ``rows`` (bits) are looked at, the first of them.
-
-    Row by row, a program is put together variable after variable, each on parents that stand
-    already and with every value that its training rows allow there; all ways are gone. Which values
-    an earlier variable has in other rows plays no part: an unseen pattern can be filled in freely.
-    That each start can be finished is the caller's: the closure of the roots is everything.
+    A root has a mechanism under hidden roots only.
     """
-    wrong = dict.fromkeys(endogenous, 0)
-    place = {name: k for k, name in enumerate(heldout.names)}
-    start = sum(1 << place[root] for root in roots)
-    shaped = {
-        place[child]: [_shape(option, place) for option in options[child]] for child in endogenous
-    }
-    looked_at: dict[tuple[int, int], int] = {}
-    for row in range(rows.bit_length()):
-        values = sum((heldout.values[name] >> row & 1) << k for name, k in place.items())
-        clamped = sum((heldout.clamped[name] >> row & 1) << k for name, k in place.items())
-        found = looked_at.get((values, clamped))
-        if found is None:
-            found = looked_at[values, clamped] = _wrong_in_row(shaped, start, values, clamped)
-        for child in endogenous:
-            wrong[child] |= (found >> place[child] & 1) << row
-    return wrong
+    if problem.roots is not None and child in roots:
+        return
+    for count in range(problem.max_parents + 1):
+        for members in combinations(sorted(problem.allowed(child)), count):
+            split = partial(_split, members=members, child=child)
+            seen = {p: split(problem.training, p) for p in product((0, 1), repeat=count)}
+            if not any(ones and zeros for ones, zeros in seen.values()):
+                yield Option(members, {p: (*rows, *split(worlds, p)) for p, rows in seen.items()})
 
 
-Shape = tuple[int, tuple[int, ...], tuple[int | None, ...]]
-"""A parent set as bits, its members' places, and per pattern the value seen in training, if any."""
+def _split(worlds: Worlds, pattern: Pattern, members: Sequence[str], child: str) -> tuple[int, int]:
+    """The rows (bits) with this pattern in which ``child`` is not set: with value 1, and with 0."""
+    rows = worlds.full & ~worlds.clamped[child]
+    for name, value in zip(members, pattern, strict=True):
+        rows &= worlds.values[name] if value else ~worlds.values[name]
+    return rows & worlds.values[child], rows & ~worlds.values[child]
 
 
-def _shape(option: Option, place: Mapping[str, int]) -> Shape:
-    members = tuple(place[name] for name in sorted(option.members))
-    seen = tuple(1 if ones else 0 if zeros else None for ones, zeros, _, _ in option.patterns)
-    return sum(1 << k for k in members), members, seen
+def _closure(options: Options, roots: Iterable[str], waiting: Iterable[str]) -> set[str]:
+    """Everything of ``waiting`` that can be placed, one after another, on what is placed."""
+    placed, left = set(roots), set(waiting)
+    while ready := {
+        child for child in left if any(placed.issuperset(o.members) for o in options[child])
+    }:
+        placed |= ready
+        left -= ready
+    return placed
 
 
 def _wrong_in_row(
-    shaped: Mapping[int, Sequence[Shape]], start: int, values: int, clamped: int
-) -> int:
-    """The variables that some program gets wrong in a row, as bits.
+    options: Options, roots: frozenset[str], worlds: Worlds, row: int
+) -> frozenset[str]:
+    """The variables that some train-exact program gets wrong in a held-out row.
 
-    ``values`` and ``clamped`` are the row's cells as bits. A state is what is placed and which of
-    it is wrong.
+    A program is put together variable after variable, each on parents that stand already and with
+    every value that its training rows allow there; all ways are gone. Which values an earlier
+    variable has in other rows plays no part: an unseen pattern can be filled in freely. That each
+    start can be finished is the caller's: the closure of the roots is everything.
     """
-    free = {child: shapes for child, shapes in shaped.items() if not clamped >> child & 1}
+    observed = {name: worlds.values[name] >> row & 1 for name in worlds.names}
 
-    def outcomes(child: int, placed: int, wrong: int) -> set[bool]:
+    def errors(child: str, placed: frozenset[str], wrong: frozenset[str]) -> set[bool]:
         """Whether ``child``, placed next, can be right (False) and wrong (True)."""
-        if child not in free:
-            return {False} if any(not mask & ~placed for mask, _, _ in shaped[child]) else set()
-        shown, right = values ^ wrong, values >> child & 1
         found: set[bool] = set()
-        for mask, members, seen in shaped[child]:
-            if not mask & ~placed:
-                pattern = 0
-                for bit, k in enumerate(members):
-                    pattern |= (shown >> k & 1) << bit
-                value = seen[pattern]
-                found |= {False, True} if value is None else {value != right}
-                if len(found) == 2:
-                    break
+        for option in options[child]:
+            if placed.issuperset(option.members):
+                if worlds.clamped[child] >> row & 1:
+                    return {False}
+                shown = tuple(observed[name] ^ (name in wrong) for name in option.members)
+                ones, zeros, _, _ = option.patterns[shown]
+                right, other = (ones, zeros) if observed[child] else (zeros, ones)
+                found |= {err for err, barred in ((False, other), (True, right)) if not barred}
         return found
 
     # The first wrong cell stands on right ones: without a set that errs on them, there is none.
-    everything = start | sum(1 << child for child in shaped)
-    if not any(True in outcomes(child, everything, 0) for child in free):
-        return 0
-    met, waiting, result = {(start, 0)}, [(start, 0)], 0
+    everything, none = frozenset(worlds.names), frozenset[str]()
+    if not any(True in errors(child, everything, none) for child in everything - roots):
+        return none
+    met, waiting, result = {(roots, none)}, [(roots, none)], none
     while waiting:
         placed, wrong = waiting.pop()
         result |= wrong
-        for child in shaped:
-            if not placed >> child & 1:
-                for errs in outcomes(child, placed, wrong):
-                    state = (placed | 1 << child, wrong | errs << child)
-                    if state not in met:
-                        met.add(state)
-                        waiting.append(state)
+        for child in everything - placed:
+            for err in errors(child, placed, wrong):
+                state = (placed | {child}, wrong | {child} if err else wrong)
+                if state not in met:
+                    met.add(state)
+                    waiting.append(state)
     return result
-
-
-def only_program(problem: Problem, gold: Mapping[str, Formula]) -> bool:
-    """Whether every acyclic combination of consistent parent sets and fills is the gold program.
-
-    Every combination is put together and its functions compared; an unseen pattern can be filled
-    in two ways, so one is not the gold's. This test of uniqueness uses no closure; it is for small
-    problems with disclosed roots.
-    """
-    nothing = Worlds(
-        problem.names, dict.fromkeys(problem.names, 0), dict.fromkeys(problem.names, 0), (), 0
-    )
-    roots = frozenset(problem.names) - gold.keys()
-    children = sorted(gold)
-    choices = [
-        list(_options(problem, nothing, child, _allowed(problem, child, roots)))
-        for child in children
-    ]
-    for combination in product(*choices):
-        graph = {c: option.members for c, option in zip(children, combination, strict=True)}
-        try:
-            TopologicalSorter(graph).prepare()
-        except CycleError:
-            continue
-        for child, option in zip(children, combination, strict=True):
-            if not option.complete or not _is_function(option, gold[child]):
-                return False
-    return True
-
-
-def _is_function(option: Option, formula: Formula) -> bool:
-    """Whether the seen patterns of a complete option spell the formula's function."""
-    names = sorted(option.members)
-    if not set(essential(formula)) <= option.members:
-        return False
-    # Variables without effect come last: the lowest part of the table has them all at zero.
-    idle = sorted(variables(formula) - option.members)
-    table = truth_table(formula, [*names, *idle])
-    return all(
-        bool(ones) == bool(table >> k & 1) for k, (ones, _, _, _) in enumerate(option.patterns)
-    )
