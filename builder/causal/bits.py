@@ -21,12 +21,12 @@ def closure(start: int, neighbours: Sequence[int], within: int) -> int:
     With parent masks this is the ancestor set, with child masks the descendant set, with
     bidirected neighbours the district; the start itself is included.
     """
-    seen = frontier = start & within
-    while frontier:
-        low = frontier & -frontier
+    seen = waiting = start & within
+    while waiting:
+        low = waiting & -waiting
         new = neighbours[low.bit_length() - 1] & within & ~seen
         seen |= new
-        frontier = (frontier ^ low) | new
+        waiting = (waiting ^ low) | new
     return seen
 
 
