@@ -14,7 +14,7 @@ def test_of_several_exams_the_release_s_own_is_the_default() -> None:
     assert select_exam(exams, [], None, own="mini")[0] == "mini"
     assert select_exam(exams, [], "other", own="mini")[0] == "other"
     with pytest.raises(UsageError, match="several exams fit"):
-        select_exam(exams, [], None, own="other")
+        select_exam(exams, [], None, own="third")
     apart = {"other": ["a"], "mini": ["b"]}
     spec = VARIANTS[0]
     tasks = [Task(name, name, spec, "", "data", "", "", "", {}) for name in ("a", "b")]
