@@ -59,9 +59,7 @@ class Cluster:
                 raise WorkerDied(f"Ray lost the worker of {job} ({type(lost).__name__})") from None
             if error is not None:
                 raise error
-            self.fetch(job, job.folder)
-            part = find_part(job.folder)
-            if part is None:
+            if not self.fetch(job, job.folder) or (part := find_part(job.folder)) is None:
                 raise UsageError(f"--staging {self.store}: {job} is not there as it was written")
             yield part, found
 
