@@ -1,13 +1,12 @@
 """Do the words of a story tell its motif, or whether its effect is identifiable, beyond its facts?
 
 Two thousand stories, names masked, become bags of words. The classifier of the release's own leak
-test (:mod:`builder.gate.leak.classifier`) predicts a fact from them, and its accuracy is
-compared with itself after the bags are permuted among stories of equal disclosures: how many
-variables, effects and unmeasured variables there are, and the kinds of treatment and outcome; or
-``fine``, all that telling the facts discloses: effects by the kinds of their ends, mentions, and
-sentences by plan as well. The first asks for more, the second leaves few stories to compare. Beside
-the classifier, every single word is tested in the same way: what one rare word tells drowns among a
-thousand.
+test (:mod:`builder.gate.leak`) predicts a fact from them, by the one word that tells most or by
+all, and its score is compared with itself after the facts are permuted among stories of equal
+disclosures: how many variables, effects and unmeasured variables there are, and the kinds of
+treatment and outcome; or ``fine``, all that telling the facts discloses: effects by the kinds of
+their ends, mentions, and sentences by plan as well. The first asks for more, the second leaves few
+stories to compare.
 """
 
 from collections import Counter
@@ -17,25 +16,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.preprocessing import StandardScaler
+from sklearn.model_selection import KFold, permutation_test_score
 
 from builder.causal.identification import is_identifiable
 from builder.causalds.make.scene import narrate
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
-from builder.gate.leak.classifier import (
-    Smoothers,
-    Tested,
-    encode,
-    numeric,
-    permutation_test,
-)
-from builder.gate.leak.facts import merge_rare
+from builder.gate.leak import ClassMeans, merge_rare, within
 from builder.words.narration import Narration
 from builder.words.story import ordered
 from builder.words.terms import replace_words
-from builder.words.verify import split_sentences
 
 BATCH = 250
 """Scenes that are planned together, so that none share their names."""
@@ -113,14 +104,6 @@ def counts(texts: Sequence[str], least: int) -> NDArray[np.float64]:
     return np.asarray(bags.fit_transform(texts).toarray(), dtype=np.float64)
 
 
-def sizes(texts: Sequence[str]) -> list[NDArray[np.float64]]:
-    """Words, sentences, commas and paragraphs as features."""
-    measured = [
-        (len(t.split()), len(split_sentences(t)), t.count(","), t.count("\n\n")) for t in texts
-    ]
-    return [numeric([float(v) for v in column]) for column in zip(*measured, strict=True)]
-
-
 def facts_of(told: Sequence[Told]) -> dict[str, list[str]]:
     """The private facts that are tested, by name."""
     queries = [one.plan.query for one in told]
@@ -134,13 +117,14 @@ def facts_of(told: Sequence[Told]) -> dict[str, list[str]]:
 
 @dataclass(frozen=True)
 class LeakResult:
-    """One fact tested: over how many stories, by the classifier, and by single words (a p)."""
+    """One fact tested over how many stories: held-out score, its mean under permutation, and p."""
 
     fact: str
     movable: int
     strata: int
-    tested: Tested
-    single_words: float
+    score: float
+    permuted: float
+    p: float
 
 
 def leak_results(
@@ -153,59 +137,20 @@ def leak_results(
 ) -> list[LeakResult]:
     """The permutation test for each fact, over the stories whose disclosures leave it open."""
     results = []
-    all_strata, _ = encode([repr(disclosed(one, fine)) for one in told])
+    all_strata = np.array([repr(disclosed(one, fine)) for one in told])
     for fact, values in ((fact, facts_of(told)[fact]) for fact in facts):
-        labels = np.array(merge_rare(tuple(values)), dtype=object)
+        labels = np.array(merge_rare(tuple(values)))
         open_strata = [s for s in set(all_strata) if len(set(labels[all_strata == s])) > 1]
         kept = np.flatnonzero(np.isin(all_strata, open_strata))
-        strata, _ = encode([int(s) for s in all_strata[kept]])
-        codes, _ = encode([str(v) for v in labels[kept]])
-        chosen = [texts[int(i)] for i in kept]
-        rng = np.random.default_rng(seed)
-        words = counts(chosen, LEAST_STORIES)
-        present = words.clip(max=1)
-        families = [
-            (present - present.mean(axis=0),),
-            (StandardScaler().fit_transform(counts(chosen, len(chosen) // 20)),),
-            (np.hstack(sizes(chosen)),),
-        ]
-        models = Smoothers(strata, families, rng)
-        tested = permutation_test(models, codes, strata, permutations, rng)
-        single = single_words(words, codes, strata, permutations, rng)
-        results.append(LeakResult(fact, len(kept), int(strata.max()) + 1, tested, single))
+        strata = np.unique(all_strata[kept], return_inverse=True)[1]
+        codes = np.unique(labels[kept], return_inverse=True)[1]
+        words = within(counts([texts[int(i)] for i in kept], LEAST_STORIES), strata)
+        words = words[:, words.std(axis=0) > 0] / words.std(axis=0)[words.std(axis=0) > 0]
+        score, permuted, p = permutation_test_score(
+            ClassMeans(tuple(range(words.shape[1]))), words, codes, groups=strata,
+            cv=list(KFold(2, shuffle=True, random_state=seed).split(words)),
+            n_permutations=permutations, random_state=seed,
+        )  # fmt: skip
+        number = int(strata.max()) + 1
+        results.append(LeakResult(fact, len(kept), number, score, float(permuted.mean()), p))
     return results
-
-
-def single_words(
-    matrix: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    strata: NDArray[np.int64],
-    permutations: int,
-    rng: np.random.Generator,
-) -> float:
-    """p of the word that tells a class best, against itself with labels permuted within strata.
-
-    The statistic is the largest covariance of a word's count with a class, both less their means
-    within the stratum, over the words' and classes' standard deviations.
-    """
-    words = _within(matrix, strata)
-    words = words[:, words.std(axis=0) > 0] / words.std(axis=0)[words.std(axis=0) > 0]
-    home = np.argsort(strata, kind="stable")
-
-    def largest(of: NDArray[np.int64]) -> float:
-        classes = _within(np.eye(int(labels.max()) + 1)[of], strata)
-        return float(np.abs(words.T @ classes / classes.std(axis=0).clip(min=1e-9)).max())
-
-    observed, exceeding = largest(labels), 0
-    for _ in range(permutations):
-        moved = np.empty_like(labels)
-        moved[home] = labels[np.argsort(strata + rng.random(len(labels)))]
-        exceeding += largest(moved) >= observed
-    return (1 + exceeding) / (1 + permutations)
-
-
-def _within(matrix: NDArray[np.float64], strata: NDArray[np.int64]) -> NDArray[np.float64]:
-    """``matrix`` less the mean of each stratum."""
-    sums = np.zeros((int(strata.max()) + 1, matrix.shape[1]))
-    np.add.at(sums, strata, matrix)
-    return np.asarray(matrix - (sums / np.bincount(strata)[:, None])[strata])

@@ -159,48 +159,24 @@ class StoryReading:
     certain: bool
 
 
-@dataclass(frozen=True, slots=True)
-class HiddenFacts:
-    """What the leak test asks of one hidden world.
-
-    ``told`` are the counts that a story may give away, such as those of variables, edges and
-    unmeasured variables, the same counts for all instances of a track. ``facts`` are the private
-    facts by name; their values are compared as text.
-    """
-
-    told: tuple[int, ...]
-    facts: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class AskedFacts:
-    """What the leak test asks of one task.
-
-    ``disclosed`` is all that it may tell besides its variant: rows are exchanged where it is equal.
-    ``facts`` are private facts by name, compared as text; an empty one leaves the task out.
-    ``shown`` is what else its prompt shows, by name: a number is a quantity, a text a category.
-    ``ends`` are the names in it whose places in lists are looked at.
-    """
-
-    disclosed: tuple[object, ...]
-    facts: Mapping[str, str] = field(default_factory=dict)
-    shown: Mapping[str, float | str] = field(default_factory=dict)
-    ends: tuple[str, str] = ("", "")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeakFacts:
-    """What nothing public may give away of a track, for the leak test.
+    """What the leak test is told of a task: private facts, and what may tell them.
 
-    ``hidden(world row)`` gives the facts of an instance, None for one that only shows another
-    again; ``asked(task, truth row, world row)`` those of a task. To them come, by the kind of its
-    answer, what the answer is. ``untested`` says of what remains why no classifier can look for it:
-    a fact and a reason each.
+    ``hidden`` are private facts about the instance, ``facts`` those about the task, by name; they
+    are compared as text, and an empty one leaves the task out. ``of_instance`` and ``of_task`` are
+    what each may tell besides variant and view, such as numbers of variables. ``ends`` are the
+    names that the task asks about, ``orders`` the lists of names that it shows, ``shown`` what else
+    it shows beside meaning, by name: a text is a category, a number a quantity.
     """
 
-    hidden: Callable[[Mapping[str, Any]], HiddenFacts | None]
-    asked: Callable[[TaskRow, Mapping[str, Any], Mapping[str, Any]], AskedFacts]
-    untested: tuple[tuple[str, str], ...] = ()
+    hidden: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
+    of_instance: tuple[object, ...] = ()
+    of_task: tuple[object, ...] = ()
+    ends: tuple[str, ...] = ()
+    orders: tuple[tuple[str, ...], ...] = ()
+    shown: Mapping[str, float | str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,8 +208,8 @@ class Track:
     ``protocol``: all tasks of an instance are one protocol, even in a private-truth split.
     ``published(table)`` is the track's TOML table as a manifest may show it; ``composition(config,
     specs)`` what was requested beside what was planned; ``shown(task, scene, private)`` what is
-    wrong with a task row beside the scene that it shows; ``leak_facts`` what the leak test looks
-    for.
+    wrong with a task row beside the scene that it shows; ``leak_facts(task, truth row, world row)``
+    what the leak test looks for, None for an instance that only shows another again.
     ``report(worlds, truths)`` gives the parts of a generation report as Markdown, from the JSON of
     a split's world rows and that of its truth rows by task. ``scene_page(release, scene)`` gives a
     page about one scene and a summary; ``new_variant(key, shape, folder)`` writes the pieces that a
@@ -264,4 +240,6 @@ class Track:
     scene_page: Callable[[Path, str], tuple[str, str]] | None = None
     new_variant: Callable[[str, str, Path], Sequence[tuple[Path, str]]] | None = None
     shown: Callable[[TaskRow, SceneRow, bool], Iterable[str]] = lambda *_: ()
-    leak_facts: LeakFacts | None = None
+    leak_facts: (
+        Callable[[TaskRow, Mapping[str, Any], Mapping[str, Any]], LeakFacts | None] | None
+    ) = None

@@ -7,7 +7,7 @@ from builder.attempts import Clock, first_accepted
 from builder.causalab import rows
 from builder.causalab.check.audit import audit_instance
 from builder.causalab.check.floors import WHY, floor_points, policies, twin, uninformed_answer
-from builder.causalab.check.leaks import LEAK_FACTS
+from builder.causalab.check.leaks import leak_facts
 from builder.causalab.make.episode import Parts, draw
 from builder.causalab.plan.config import parse_config
 from builder.causalab.plan.graphs import TRACK_NAME, GraphPlan, plan_graphs
@@ -65,7 +65,7 @@ TRACK: Final = Track(
     plan=plan_graphs,
     build=build,
     audit=audit_instance,
-    leak_facts=LEAK_FACTS,
+    leak_facts=leak_facts,
     floors=Floors(
         why=WHY,
         answer=uninformed_answer,

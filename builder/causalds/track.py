@@ -11,7 +11,7 @@ from builder.causalds.ask import ASKERS
 from builder.causalds.ask.registry import Question
 from builder.causalds.check.audit import audit_instance
 from builder.causalds.check.floors import WHY, floor_points, uninformed_answer
-from builder.causalds.check.leaks import LEAK_FACTS
+from builder.causalds.check.leaks import leak_facts
 from builder.causalds.check.lent import lends
 from builder.causalds.check.policies import policies, twin
 from builder.causalds.check.shown import shown_problems
@@ -223,7 +223,7 @@ TRACK: Final = Track(
     ),
     published=published,
     composition=composition,
-    leak_facts=LEAK_FACTS,
+    leak_facts=leak_facts,
     scene_page=inspect_scene,
     new_variant=write_scaffold,
     shown=shown_problems,

@@ -22,7 +22,7 @@ from builder.ccr.ask.text import (
 from builder.ccr.ask.themes import THEMES, Words
 from builder.ccr.check.audit import audit_instance
 from builder.ccr.check.floors import WHY, floor_points, policies, twin, uninformed_answer, whole
-from builder.ccr.check.leaks import LEAK_FACTS
+from builder.ccr.check.leaks import leak_facts
 from builder.ccr.make.graph import Pair, cut_tree, numbered
 from builder.ccr.make.quantities import (
     Quantities,
@@ -180,7 +180,7 @@ TRACK: Final = Track(
     plan=plan_contexts,
     build=build,
     audit=audit_instance,
-    leak_facts=LEAK_FACTS,
+    leak_facts=leak_facts,
     floors=Floors(
         why=WHY,
         answer=uninformed_answer,

@@ -1,11 +1,10 @@
 """The check of one part, where it was staged: all that can be said of its instances by themselves.
 
 The part is read back from disk. Every truth is derived a second time, every story read again, right
-and uninformed answers are graded, task rows are held against the specification, and what the
-checks of the whole release need of it is extracted: hashes of right answers, and what the leak
-test asks. The findings stand beside the rows in ``check.json``, with the hashes of the rows that
-were checked and of the code that checked them: what is not about these rows, or not by this
-code, is no check.
+and uninformed answers are graded, task rows are held against the specification, and hashes of right
+answers are kept for the checks of the whole release. The findings stand beside the rows in
+``check.json``, with the hashes of the rows that were checked and of the code that checked them:
+what is not about these rows, or not by this code, is no check.
 """
 
 import hashlib
@@ -20,7 +19,6 @@ from typing import Any, Final
 from builder.gate import checks
 from builder.gate.flat import answer_hashes
 from builder.gate.known_answers import FLOOR_TASKS, KnownPoints, known_points, tasks_and_truths
-from builder.gate.leak.extract import LOOKED_AT, Extract, extract, looked_at
 from builder.gate.part_rows import PartRows, read_part
 from builder.gate.second_derivation import audit_part
 from builder.release.identity import LIBRARIES, hash_of_files
@@ -69,13 +67,12 @@ class Findings:
     alike: int
     misread: list[str]
     points: KnownPoints
-    leaks: Extract
 
 
 @cache
 def checker_sha256() -> str:
     """The identity of the code that checks, and of what its findings depend on besides."""
-    settings = {"floor tasks": FLOOR_TASKS, "looked at": LOOKED_AT}
+    settings = {"floor tasks": FLOOR_TASKS}
     libraries = {name: version(name) for name in (*LIBRARIES, "networkx", "duckdb", "jsonschema")}
     text = canonical([hash_of_files(_CHECKING), libraries, settings])
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
@@ -141,7 +138,6 @@ def findings(part: Part) -> Findings:
         alike=sum(not story.problems for story in free),
         misread=[problem for story in certain for problem in story.problems],
         points=known_points(track, rows, part.origin.parts),
-        leaks=_leaks(track.leak_facts, rows, part.origin.instances),
     )
 
 
@@ -160,13 +156,6 @@ def _proved_wrong(certify: Certify, task: Task, truth: Truth) -> str | None:
         return certify(task, truth)
     except Exception as error:  # a damaged record; the others are looked at all the same
         return f"cannot be proved: {type(error).__name__}: {error}"
-
-
-def _leaks(leak_facts: Any, rows: PartRows, instances: int) -> Extract:
-    if leak_facts is None:
-        return []
-    kept = looked_at(rows.tables.worlds, instances)
-    return extract(rows.tables.of(kept), leak_facts)
 
 
 def _to_json(found: Findings) -> dict[str, Any]:

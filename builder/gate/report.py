@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from builder.gate.known_answers import CEILING, CEILING_TASKS, FLOOR_TASKS, GUESSES
-from builder.gate.leak.permutation import LeakReport
+from builder.gate.leak import LeakReport
 from builder.track import Guess
 from grader.shape import Variant
 

@@ -30,14 +30,12 @@ from builder.gate.known_answers import (
     points_of_exam,
     total_points,
 )
-from builder.gate.leak.extract import together
-from builder.gate.leak.permutation import LeakReport, Material, Untested, leaks_among
+from builder.gate.leak import LeakReport, leak_test
 from builder.gate.part_check import Findings, Unchecked, check_part, read_check
 from builder.gate.released import differences, take_apart
 from builder.gate.report import Floor, GateLine, GateReport, line_of
 from builder.gate.roll import Roll, raw_ids, rolls
 from builder.gate.secrecy import secrecy_problems
-from builder.gate.tables import SplitTables, Wanted, split_tables
 from builder.release.engine import Workers
 from builder.release.manifest import read_manifest
 from builder.release.parts import Parts
@@ -125,7 +123,7 @@ def run_gate(
     lines += _floor_lines(floors)
     lines += _stated_lines(stated)
     tell("gate: leak test")
-    leaks = leaks_among(_materials(release, checked), workers=workers)
+    leaks = leak_test(release)
     lines.append(_leak_line(leaks))
     return GateReport(tuple(lines), tuple(floors), leaks, tuple(_compositions(release)))
 
@@ -343,20 +341,6 @@ def _stated_lines(floors: Iterable[StatedFloors]) -> Iterator[GateLine]:
             found.problems,
             f"recomputed on {found.tasks} tasks, at most {found.farthest:.1f} standard errors off",
         )
-
-
-def _materials(release: Path, checked: Checked) -> Iterator[Material | Untested]:
-    """What the leak test looks at, in the order of the parts."""
-    for (split, track), own in checked.items():
-        leak_facts, where = TRACKS[track].leak_facts, f"{split} {track}"
-        if leak_facts is None:
-            yield Untested(where)
-            continue
-
-        def read(only: Wanted, track: str = track, split: str = split) -> SplitTables:
-            return split_tables(release, track, split, only)
-
-        yield Material(where, leak_facts, together(one.leaks for one in own), read)
 
 
 def _leak_line(leaks: LeakReport) -> GateLine:

@@ -5,13 +5,12 @@ never at the builder's memory.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from builder.release.reader import groups, public_side, rows, shards, splits
 from grader.errors import UsageError
@@ -100,65 +99,30 @@ class SplitTables:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What to read of a large split: all tasks of some ``views``, each an instance and a view of
-    it, some ``tasks`` besides, and whatever else is about their ``instances``."""
-
-    instances: frozenset[str]
-    views: frozenset[tuple[str, str]]
-    tasks: frozenset[str]
-
-    def asks(self, tasks: pa.Table) -> pa.Array:
-        """Which of some tasks are wanted."""
-        places = pc.binary_join_element_wise(tasks["instance_id"], tasks["view"], "/")
-        views = pa.array(sorted(map("/".join, self.views)), pa.string())
-        return pc.or_(_among(tasks["task_id"], self.tasks), pc.is_in(places, views))
-
-    def shows(self, rows: pa.Table) -> pa.Array:
-        """Which of some rows are about its instances."""
-        return _among(rows["instance_id"], self.instances)
-
-
-def _among(column: pa.ChunkedArray, names: Collection[str]) -> pa.Array:
-    return pc.is_in(column, pa.array(sorted(names), pa.string()))
-
-
-Choice = Callable[[pa.Table], pa.Array]
-"""Which rows of a table to read, as booleans."""
-
-
 def tracks(public: Path) -> list[str]:
     """The tracks of which ``public`` holds tasks, in the grader's order."""
     return [track for track in TRACKS if splits(public, track)]
 
 
-def split_tables(release: Path, track: str, split: str, only: Wanted | None = None) -> SplitTables:
-    """Read one track of one split, or what is wanted of it; raises ``UsageError`` when its private
-    side is not there."""
+def split_tables(release: Path, track: str, split: str) -> SplitTables:
+    """Read one track of one split; raises ``UsageError`` when its private side is not there."""
     public = public_side(release)
     truth_root = truth_side(release, track, split)
-
-    def told(
-        side: Path, config: str, choice: Choice | None
-    ) -> Iterator[tuple[dict[str, Any], Place]]:
-        return _placed_rows(shards(side, config, split), choice)
-
-    asks, shows = (None, None) if only is None else (only.asks, only.shows)
-    tasks = {row["task_id"]: task_row(row, place) for row, place in told(public, track, asks)}
-    known = None if only is None else (lambda rows: _among(rows["task_id"], tasks))
+    tasks, scenes = (
+        _placed_rows(shards(public, name, split)) for name in (track, f"{track}_scenes")
+    )
+    truth, worlds = (
+        rows(shards(truth_root, f"{track}_{name}", split)) for name in ("truth", "worlds")
+    )
     return SplitTables(
         split=split,
         track=track,
         private=truth_root != public,
-        tasks=tasks,
-        scenes={
-            (row["instance_id"], row["view"]): scene_row(row, place)
-            for row, place in told(public, f"{track}_scenes", shows)
-        },
+        tasks={row["task_id"]: task_row(row, place) for row, place in tasks},
+        scenes={(row["instance_id"], row["view"]): scene_row(row, place) for row, place in scenes},
         exams=exam_places(release, track, split),
-        truth={row["task_id"]: row for row, _ in told(truth_root, f"{track}_truth", known)},
-        worlds={row["instance_id"]: row for row, _ in told(truth_root, f"{track}_worlds", shows)},
+        truth={row["task_id"]: row for row in truth},
+        worlds={row["instance_id"]: row for row in worlds},
     )
 
 
@@ -199,21 +163,14 @@ def _series(cell: pa.Scalar) -> list[dict[str, Any]]:
     ]
 
 
-def _placed_rows(
-    paths: Sequence[Path], choice: Choice | None
-) -> Iterator[tuple[dict[str, Any], Place]]:
-    """The rows of some shards, all or those of a choice, and where each lies."""
+def _placed_rows(paths: Sequence[Path]) -> Iterator[tuple[dict[str, Any], Place]]:
+    """The rows of some shards, and where each lies."""
     position = 0
     for shard, path in enumerate(paths):
         for number, (group, meta) in enumerate(groups([path])):
             chunks = [meta.column(chunk).total_compressed_size for chunk in range(meta.num_columns)]
             sizes = (meta.total_byte_size, sum(chunks), *chunks)
-            offsets = range(group.num_rows)
-            if choice is not None:
-                there = choice(group)
-                offsets = pc.indices_nonzero(there).to_pylist()
-                group = group.filter(there)
-            for offset, row in zip(offsets, table_rows(group), strict=True):
+            for offset, row in enumerate(table_rows(group)):
                 yield row, Place(position + offset, shard, number, offset, sizes)
             position += meta.num_rows
 

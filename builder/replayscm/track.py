@@ -8,7 +8,7 @@ from builder.attempts import Clock, first_accepted
 from builder.replayscm import rows
 from builder.replayscm.check.audit import audit_instance
 from builder.replayscm.check.floors import WHY, floor_points, policies, twin, uninformed_answer
-from builder.replayscm.check.leaks import LEAK_FACTS
+from builder.replayscm.check.leaks import leak_facts
 from builder.replayscm.make.instance import make_instance
 from builder.replayscm.plan.config import parse_config
 from builder.replayscm.plan.programs import TRACK_NAME, ProgramPlan, plan_programs
@@ -82,7 +82,7 @@ TRACK: Final = Track(
     plan=plan_programs,
     build=build,
     audit=audit_instance,
-    leak_facts=LEAK_FACTS,
+    leak_facts=leak_facts,
     floors=Floors(
         why=WHY,
         answer=uninformed_answer,

@@ -58,7 +58,7 @@ def _imported(file: Path) -> Iterator[Path]:
         ("grader/laboratory/model.py", True),
         ("builder/causalds/show/page.py", False),
         ("builder/causalds/check/floors.py", False),
-        ("builder/gate/leak/features.py", False),
+        ("builder/gate/leak.py", False),
         ("builder/reader/english.toml", False),
         ("builder/release/reader.py", True),
         ("builder/cli/main.py", False),

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 from builder.cli.main import main
 from builder.gate import secrecy
 from builder.gate.card import example_problems
-from builder.gate.leak import permutation
 from builder.gate.report import GateReport
 from builder.gate.roll import rolls
 from builder.gate.run import run_gate
@@ -210,23 +208,6 @@ def test_only_what_could_be_a_key_of_this_split_is_remembered() -> None:
     needles = secrecy.Needles.of([key], lambda: [])
     assert needles.found_in([other, "7" * 200], tell=True).runs == frozenset()
     assert needles.found_in([f"0{key}f", other], tell=False).runs == {key}
-
-
-def test_the_leak_test_takes_as_many_workers_as_the_gate(
-    built: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`--workers 1` on a shared machine must not start a thread for each of its cores."""
-    asked: list[int] = []
-
-    class Threads(ThreadPoolExecutor):
-        def __init__(self, workers: int) -> None:
-            asked.append(workers)
-            super().__init__(workers)
-
-    monkeypatch.setattr(permutation, "ThreadPoolExecutor", Threads)
-    for workers in (1, 3):
-        run_gate(built, workers=workers)
-    assert asked == [1, 3]
 
 
 def test_an_exam_drawn_later_is_in_the_gate_s_report_and_on_the_card(

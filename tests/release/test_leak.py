@@ -1,6 +1,5 @@
 """The leak test on hand-made releases: honest ones pass, planted leaks are caught."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,13 +7,10 @@ import numpy as np
 import pytest
 from handmade import SEVEN, Plan, make_tables, write
 
-from builder.causalds.check.leaks import LEAK_FACTS
-from builder.gate.leak import permutation as leak
-from builder.gate.leak.extract import extract, subjects_of, together, wanted
-from builder.gate.leak.facts import facts, merge_rare
-from builder.gate.leak.features import disclosures, everything_else
-from builder.gate.leak.permutation import LeakReport, leak_test
-from builder.gate.tables import SceneRow, split_tables
+from builder.gate import leak
+from builder.gate.leak import LeakReport, facts, leak_test, matrix, merge_rare
+from builder.gate.public import disclosures, features
+from builder.gate.tables import split_tables
 from grader.errors import UsageError
 
 FEW = frozenset({"association.sign_only", "causal_sketch.edges_only"})
@@ -34,24 +30,26 @@ def test_an_honest_release_is_clean(tmp_path: Path) -> None:
     report = _leaks(Plan(scenes=98, seed=4, variants=FEW), tmp_path)
     assert report.ok, report.markdown()
     assert {row.fact for row in report.rows} == {
-        "scene: structure",
-        "scene: ATE identifiable",
-        "association.sign_only: label",
-        "causal_sketch.edges_only: structure",
-        "all variants: sign",
+        "instance: structure",
+        "instance: motif",
+        "instance: ATE identifiable",
+        "instance: ETT identifiable",
+        "asked structure",
+        "sign",
     }
+
+
+def _encoded(task_id: str, motif: str) -> str:
+    return f"{task_id[:9]}{SEVEN.index(motif):x}{task_id[10:]}"
 
 
 def test_an_id_that_encodes_the_motif_is_caught(tmp_path: Path) -> None:
     """Public ids are the first thing a test taker sorts by."""
 
-    def encoded(task_id: str, motif: str) -> str:
-        return f"{task_id[:9]}{SEVEN.index(motif):x}{task_id[10:]}"
-
-    report = _leaks(Plan(scenes=98, variants=FEW, task_id=encoded), tmp_path)
-    assert _p(report, "scene: structure") <= report.threshold
-    assert _p(report, "causal_sketch.edges_only: structure") <= report.threshold
-    assert _p(report, "association.sign_only: label") > report.threshold
+    report = _leaks(Plan(scenes=98, variants=FEW, task_id=_encoded), tmp_path)
+    assert _p(report, "instance: structure") <= report.threshold
+    assert _p(report, "asked structure") <= report.threshold
+    assert _p(report, "sign") > report.threshold
     assert "**leaks**" in report.markdown()
 
 
@@ -63,7 +61,7 @@ def test_a_column_order_that_follows_the_graph_is_caught(tmp_path: Path) -> None
         return [node for node in motif.graph.topological_order() if node in observed]
 
     report = _leaks(Plan(scenes=98, variants=FEW, order=topological), tmp_path)
-    assert _p(report, "scene: structure") <= report.threshold
+    assert _p(report, "instance: structure") <= report.threshold
 
 
 def test_rows_sorted_by_motif_are_caught(tmp_path: Path) -> None:
@@ -73,7 +71,7 @@ def test_rows_sorted_by_motif_are_caught(tmp_path: Path) -> None:
     for config in ("causalds", "causalds_scenes"):
         tables[config].sort(key=lambda row: (motifs[row["instance_id"]], row["view"]))
     report = leak_test(write(tables, tmp_path), permutations=99)
-    assert _p(report, "scene: structure") <= report.threshold
+    assert _p(report, "instance: structure") <= report.threshold
 
 
 def test_an_answer_that_shows_in_the_length_of_the_prompt_is_caught(tmp_path: Path) -> None:
@@ -84,7 +82,7 @@ def test_an_answer_that_shows_in_the_length_of_the_prompt_is_caught(tmp_path: Pa
         if row["variant"] == "sign_only" and signs[row["task_id"]]:
             row["prompt"] += " Think."
     report = leak_test(write(tables, tmp_path), permutations=99)
-    assert _p(report, "association.sign_only: label") <= report.threshold
+    assert _p(report, "sign") <= report.threshold
 
 
 def test_answers_that_follow_the_position_in_the_exam_are_caught(tmp_path: Path) -> None:
@@ -95,7 +93,7 @@ def test_answers_that_follow_the_position_in_the_exam_are_caught(tmp_path: Path)
     for place, row in enumerate(order):
         row["position"] = place
     report = leak_test(write(tables, tmp_path), permutations=99)
-    assert _p(report, "association.sign_only: label") <= report.threshold
+    assert _p(report, "sign") <= report.threshold
 
 
 def test_a_leak_is_caught_though_every_scene_is_asked_once(tmp_path: Path) -> None:
@@ -118,7 +116,7 @@ def test_a_leak_is_caught_though_every_scene_is_asked_once(tmp_path: Path) -> No
     for row in tables["causalds"]:
         row["prompt"] += " Think." if abstain[row["task_id"]] else ""
     report = leak_test(write(tables, tmp_path / "leaking", private=True), permutations=99)
-    assert _p(report, "all variants: should abstain") <= report.threshold
+    assert _p(report, "should abstain") <= report.threshold
 
 
 def _in_three_views(tables: dict[str, list[dict[str, Any]]]) -> None:
@@ -147,45 +145,24 @@ def test_views_of_one_scene_do_not_pass_for_a_leak(tmp_path: Path) -> None:
     _in_three_views(tables)
     report = leak_test(write(tables, tmp_path), permutations=99)
     assert report.ok, report.markdown()
-    assert all(row.movable <= 98 for row in report.rows)
+    assert all(row.rows <= 98 for row in report.rows)
 
 
 def test_a_large_split_is_tested_on_a_sample_that_hashes_draw(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The cost grows with the cube of the scenes; the sample must not hang on their order."""
-    release = write(make_tables(Plan(scenes=98, seed=4, variants=FEW)), tmp_path)
-    found = together([extract(split_tables(release, "causalds", "dev"), LEAK_FACTS)])
-    fact = next(f for f in found if "structure" in f.name)
-    kept = np.arange(len(fact.instances))
-    strata = kept % 7
-    chosen = leak._sampled(fact, kept, strata)
-    assert len(chosen) == len(fact.instances), "no sample below the limit"
-    monkeypatch.setattr(leak, "SCENES", 30)
-    chosen = leak._sampled(fact, kept, strata)
-    assert len(chosen) == 30
-    whole = [s for s in range(7) if (strata[chosen] == s).sum() == (strata == s).sum()]
-    assert len(whole) >= 2, "strata stay together, or nothing in them could be exchanged"
-    turned = kept[::-1]
-    backwards = replace(fact, instances=fact.instances[::-1])
-    again = leak._sampled(backwards, kept, strata[::-1])
-    assert sorted(turned[again]) == sorted(chosen)
-    report = leak_test(release, permutations=99)
-    assert report.ok and max(row.movable for row in report.rows) <= 30
-    assert "of more than 30 movable ones, 30 are drawn by hashes" in report.markdown()
-
-
-def test_what_is_read_of_a_large_split_is_enough(tmp_path: Path) -> None:
-    """The gate reads no more than the rows that are tested; they must look as they do among all."""
-    tables = make_tables(Plan(scenes=40, seed=4))
-    _in_three_views(tables)
+    """The sample must not hang on the order of instances."""
+    tables = make_tables(Plan(scenes=98, seed=4, variants=FEW))
     release = write(tables, tmp_path)
-    whole = split_tables(release, "causalds", "dev")
-    found = together([extract(whole, LEAK_FACTS)])
-    some = [fact.at(range(turn % 3, len(fact.instances), 3)) for turn, fact in enumerate(found)]
-    part = split_tables(release, "causalds", "dev", wanted(some))
-    assert len(part.tasks) < 0.6 * len(whole.tasks) and len(part.truth) == len(part.tasks)
-    assert subjects_of(part, LEAK_FACTS, some) == subjects_of(whole, LEAK_FACTS, some)
+    monkeypatch.setattr(leak, "INSTANCES", 30)
+    found = facts(split_tables(release, "causalds", "dev"))
+    instances = {subject.task.instance_id for subject in found["instance: structure"][0]}
+    assert len(instances) == 30
+    assert instances == set(sorted(_worlds(tables), key=leak._digest)[:30])
+
+
+def _worlds(tables: dict[str, list[dict[str, Any]]]) -> list[str]:
+    return [row["instance_id"] for row in tables["causalds_worlds"]]
 
 
 def test_the_report_is_a_function_of_the_release(tmp_path: Path) -> None:
@@ -199,7 +176,7 @@ def test_a_private_split_is_tested_from_both_sides(tmp_path: Path) -> None:
     plan = Plan(scenes=98, private=True, variants=frozenset({"causal_sketch.edges_only"}))
     report = _leaks(plan, tmp_path)
     assert report.ok
-    assert any(row.fact == "scene: structure" for row in report.rows)
+    assert any(row.fact == "instance: structure" for row in report.rows)
     with pytest.raises(UsageError, match="put the private side beside"):
         (tmp_path / "private").rename(tmp_path / "elsewhere")
         leak_test(tmp_path)
@@ -211,11 +188,10 @@ def test_what_cannot_be_tested_is_listed_with_its_reason(tmp_path: Path) -> None
     plan = Plan(scenes=60, motifs=("iv", "chain"), variants=frozenset(asked))
     report = _leaks(plan, tmp_path)
     reasons = {fact: reason for _, fact, reason in report.skipped}
-    assert reasons["scene: structure"] == "determined by the disclosures"
-    assert reasons["association.sign_only: label"] == "no such task"
-    assert "- dev causalds, no such task: " in report.markdown()
+    assert reasons["instance: structure"] == "determined by the disclosures"
+    assert "- dev causalds, determined by the disclosures: " in report.markdown()
     single = _leaks(Plan(scenes=20, motifs=("chain",), variants=FEW), tmp_path / "one")
-    assert ("dev causalds", "scene: structure", "constant") in single.skipped
+    assert ("dev causalds", "instance: structure", "constant") in single.skipped
 
 
 def test_a_missing_release_or_split_is_one_line(tmp_path: Path) -> None:
@@ -230,34 +206,23 @@ def test_a_missing_release_or_split_is_one_line(tmp_path: Path) -> None:
 def test_disclosures_hold_counts_and_kinds_but_no_names_or_ids(tmp_path: Path) -> None:
     """Rows are exchanged where disclosures agree: a name among them would make each row unique."""
     release = write(make_tables(Plan(scenes=30)), tmp_path)
-    for fact in facts(split_tables(release, "causalds", "dev"), LEAK_FACTS):
-        for subject in fact.subjects:
+    for subjects, _ in facts(split_tables(release, "causalds", "dev")).values():
+        for subject in subjects:
             text = repr(disclosures(subject))
-            assert subject.scene.instance_id not in text
-            assert not any(name in text for name, _ in subject.scene.columns)
-            assert not any(task.task_id in text for task in subject.tasks)
+            assert subject.task.instance_id not in text and subject.task.task_id not in text
+            assert not any(name in text for name in subject.names)
 
 
-def test_every_feature_has_a_row_per_subject_and_no_gap(tmp_path: Path) -> None:
-    """A NaN in one feature would spoil every kernel it enters."""
-    release = write(make_tables(Plan(scenes=14)), tmp_path)
-    for fact in facts(split_tables(release, "causalds", "dev"), LEAK_FACTS):
-        for family in everything_else(fact.subjects) if fact.subjects else ():
-            for feature in family:
-                assert feature.shape[0] == len(fact.subjects)
-                assert np.isfinite(feature).all()
-
-
-def test_scenes_without_columns_are_described_too(tmp_path: Path) -> None:
-    """Story tasks of a private split ship no table."""
-    plan = Plan(scenes=12, private=True, variants=frozenset({"identification.method_label"}))
-    tables = split_tables(write(make_tables(plan), tmp_path, private=True), "causalds", "dev")
-    scene = next(iter(tables.scenes.values()))
-    assert isinstance(scene, SceneRow)
-    assert (scene.columns, scene.rows) == ((), (0, 0))
-    assert all(
-        everything_else(fact.subjects) for fact in facts(tables, LEAK_FACTS) if fact.subjects
-    )
+@pytest.mark.parametrize("private", [False, True])
+def test_every_feature_is_a_number_for_every_row(tmp_path: Path, private: bool) -> None:
+    """A NaN in one would spoil every score. Story tasks of a private split ship no table."""
+    made = make_tables(Plan(scenes=14, private=private))
+    tables = split_tables(write(made, tmp_path, private=private), "causalds", "dev")
+    for subjects, labels in facts(tables).values():
+        strata = np.arange(len(labels)) % 2
+        X, starts = matrix([features(subject) for subject in subjects], strata)
+        assert X.shape[0] == len(labels) and np.isfinite(X).all()
+        assert starts[0] == 0 and max(starts) < X.shape[1]
 
 
 def test_rare_classes_are_merged_until_each_is_large_enough() -> None:
@@ -278,16 +243,19 @@ def test_four_hundred_scenes_leak_nothing(tmp_path: Path) -> None:
     assert len(report.rows) >= 12
 
 
-@pytest.mark.parametrize(
-    ("permutations", "facts", "counts"),
-    [(999, 150, [199, 999, 4999, 29999]), (999, 20, [199, 999, 3999]), (50, 1, [50, 199])],
-)
-def test_only_the_last_look_can_say_that_a_fact_leaks(
-    permutations: int, facts: int, counts: list[int]
-) -> None:
-    """It resolves the threshold; those before it spare it to what is far from leaking."""
-    looks = list(leak._looks(permutations, facts))
-    assert [count for _, count, _ in looks] == counts
-    threshold = 0.01 / facts
-    assert 2 / (1 + counts[-1]) <= threshold < min(passed for _, _, passed in looks)
-    assert len({purpose for purpose, _, _ in looks}) == len(looks)
+def test_a_small_p_is_decided_by_fresh_permutations_enough_for_its_level(tmp_path: Path) -> None:
+    """199 permutations can never reach 0.01/m."""
+    report = _leaks(Plan(scenes=98, variants=FEW, task_id=_encoded), tmp_path, 199)
+    leaking = {row.permutations for row in report.leaks}
+    assert leaking == {leak.RESOLUTION * len(report.rows) - 1}
+    assert 2 / (1 + min(leaking)) <= report.threshold
+
+
+@pytest.mark.slow
+def test_honest_releases_are_seldom_called_leaking(tmp_path: Path) -> None:
+    """p is uniform where nothing leaks: of forty releases' facts one in twenty is below 0.05."""
+    p: list[float] = []
+    for seed in range(40):
+        plan = Plan(scenes=70, seed=100 + seed, variants=FEW)
+        p += [row.p for row in _leaks(plan, tmp_path / str(seed)).rows]
+    assert 0.01 <= np.mean(np.array(p) <= 0.05) <= 0.1

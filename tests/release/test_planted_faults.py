@@ -18,7 +18,7 @@ import pytest
 from gate_release import Rows, edit
 from handmade import SEVEN, Plan, make_tables, write
 
-from builder.gate.leak.permutation import leak_test
+from builder.gate.leak import leak_test
 from builder.gate.run import run_gate
 from builder.reader.story import read_story
 from builder.words.verify import split_sentences

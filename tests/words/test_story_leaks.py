@@ -19,15 +19,13 @@ def test_two_thousand_stories_leak_nothing_and_a_planted_cue_is_caught() -> None
     texts = [masked(one) for one in told]
     for fine in (False, True):
         for result in leak_results(told, texts, fine=fine):
-            assert result.tested.p > LEVEL / FACTS, result
-            assert result.single_words > LEVEL / FACTS, result
+            assert result.p > LEVEL / FACTS, result
     cue = [
         text + (" Withal." if one.plan.motif == "confounding" and i % 3 else "")
         for i, (one, text) in enumerate(zip(told, texts, strict=True))
     ]
     (motif,) = leak_results(told, cue, facts=["motif"])
-    assert motif.tested.p <= LEVEL / FACTS
-    assert motif.single_words <= LEVEL / FACTS
+    assert motif.p <= LEVEL / FACTS
 
 
 def test_five_hundred_stories_verify_and_are_read_with_f1_of_97_percent() -> None:

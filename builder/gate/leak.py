@@ -1,0 +1,348 @@
+"""The leak test: does anything public beside meaning give away a private fact?
+
+A row is an instance with one of its tasks. Held-out scores of its private fact, guessed from what
+is public beside meaning (:mod:`builder.gate.public`), are compared with those under permutations
+of the fact among rows whose disclosures are equal (``permutation_test_score``). A fact leaks if
+p <= 0.01/m, m the number of facts tested (Bonferroni). As no p of N permutations is below
+1/(N + 1), a small p is decided by fresh permutations, enough for that level.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import KFold, permutation_test_score
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from builder.gate.public import Subject, disclosures, features
+from builder.gate.tables import SplitTables, split_tables, tracks
+from builder.release.reader import public_side, splits
+from builder.tracks import TRACKS
+from grader.errors import UsageError
+
+LEVEL: Final = 0.01
+"""The chance that a release without any leak is called leaking."""
+PERMUTATIONS: Final = 199
+SECOND_TEST: Final = 0.05
+"""A p up to here is decided by fresh permutations."""
+CLOSER: Final = (1999, 0.01)
+"""So many come first where more are needed; a p above this is the verdict."""
+RESOLUTION: Final = 200
+"""Fresh permutations per fact tested: the threshold then lies at two in all, the data included."""
+INSTANCES: Final = 400
+"""Instances behind a test, at most."""
+MIN_CLASS: Final = 8
+"""Rows a class needs; smaller ones are merged into the next smallest."""
+FOLDS: Final = 2
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class LeakRow:
+    """One fact tested; ``where`` is its split and track.
+
+    ``rows`` are those that share their disclosures with a row of another class. ``score`` is the
+    held-out score (:class:`ClassMeans`), ``permuted`` its mean under permutation; ``p`` =
+    (1 + permutations that score at least as much) / (1 + ``permutations``).
+    """
+
+    where: str
+    fact: str
+    rows: int
+    classes: int
+    score: float
+    permuted: float
+    permutations: int
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class LeakReport:
+    """All facts tested; ``skipped`` are those that were not: where, which and why."""
+
+    rows: tuple[LeakRow, ...]
+    skipped: tuple[tuple[str, str, str], ...]
+
+    @property
+    def threshold(self) -> float:
+        """The p at or below which a fact leaks: 0.01/m."""
+        return LEVEL / max(len(self.rows), 1)
+
+    @property
+    def leaks(self) -> tuple[LeakRow, ...]:
+        """The facts that leak."""
+        return tuple(row for row in self.rows if row.p <= self.threshold)
+
+    @property
+    def ok(self) -> bool:
+        """No fact leaks."""
+        return not self.leaks
+
+    def markdown(self) -> str:
+        """The p-values as a table, then what was not tested and why."""
+        lines = [
+            f"Facts tested: {len(self.rows)}. A fact leaks if p ≤ {LEVEL}/{len(self.rows)} = "
+            f"{self.threshold:.2g}. Rows are instances with one task each; of more than "
+            f"{INSTANCES} in a split, {INSTANCES} are drawn by hashes of their public ids.",
+            "",
+            "| where | fact | rows | classes | score | permuted | N | p | |",
+            "|---|---|--:|--:|--:|--:|--:|--:|---|",
+            *map(self._line, self.rows),
+            "",
+        ]
+        if not self.rows:
+            lines = [
+                "Nothing could be tested, which is no failure: among so few instances no fact has "
+                f"two classes of {MIN_CLASS} rows that share their disclosures. The evidence is "
+                "the `GATE.md` of a large release of the same builder, such as `main`.",
+                "",
+            ]
+        reasons: dict[tuple[str, str], list[str]] = {}
+        for where, fact, reason in self.skipped:
+            reasons.setdefault((where, reason), []).append(fact)
+        lines += ["Not tested:", ""] if reasons else []
+        lines += [f"- {where}, {why}: {'; '.join(them)}" for (where, why), them in reasons.items()]
+        return "\n".join(lines) + "\n"
+
+    def _line(self, row: LeakRow) -> str:
+        verdict = "**leaks**" if row.p <= self.threshold else "clean"
+        return (
+            f"| {row.where} | {row.fact} | {row.rows} | {row.classes} | {row.score:.4f} | "
+            f"{row.permuted:.4f} | {row.permutations} | {row.p:.2g} | {verdict} |"
+        )
+
+
+class ClassMeans(BaseEstimator):  # type: ignore[misc]
+    """Scores a row for a class by its inner product with the mean of the class's rows, feature by
+    feature. ``starts`` are the first columns of the features."""
+
+    def __init__(self, starts: tuple[int, ...] = (0,)) -> None:
+        self.starts = starts
+
+    def fit(self, X: Floats, y: Ints) -> "ClassMeans":
+        """Learn the means; a class without a row has the mean 0."""
+        indicators = np.eye(int(y.max()) + 1)[y]
+        self.means_ = (indicators / indicators.sum(axis=0).clip(min=1)).T @ X
+        return self
+
+    def score(self, X: Floats, y: Ints) -> float:
+        """Return the mean score of rows for their own class, by the one feature that tells most or
+        by all: of many features that say nothing, the sum would drown one that says much."""
+        known = y < len(self.means_)
+        told = np.add.reduceat((X[known] * self.means_[y[known]]).mean(axis=0), self.starts)
+        return float(max(told.max(), told.sum() / np.sqrt(len(told))))
+
+
+@dataclass(frozen=True, slots=True)
+class _Tested:
+    """A fact over the rows that it is tested on: ``labels`` and ``strata`` of shape (n,)."""
+
+    where: str
+    fact: str
+    subjects: Sequence[Subject]
+    labels: Ints
+    strata: Ints
+
+
+def leak_test(
+    release: Path, *, permutations: int = PERMUTATIONS, split: str | None = None
+) -> LeakReport:
+    """Run the leak test over a release folder (``public`` and, for private truths, ``private``).
+
+    ``split`` restricts it to one split. The result is a function of the release's bytes and
+    ``permutations`` alone. Raises ``UsageError`` for an absent release, split or private side.
+    """
+    public = public_side(release)
+    present = [(name, track) for track in tracks(public) for name in splits(public, track)]
+    names = list(dict.fromkeys(name for name, _ in present))
+    if split is not None and split not in names:
+        choice = ", ".join(names) or "none"
+        raise UsageError(f"{release}: no split '{split}' to test; choose from {choice}")
+    chosen = (place for place in present if split in (None, place[0]))
+    return leaks_of((split_tables(release, track, name) for name, track in chosen), permutations)
+
+
+def leaks_of(chosen: Iterator[SplitTables], permutations: int = PERMUTATIONS) -> LeakReport:
+    """Run the leak test over what was read, a track of a split at a time."""
+    tested: list[_Tested] = []
+    skipped: list[tuple[str, str, str]] = []
+    for tables in chosen:
+        where = f"{tables.split} {tables.track}"
+        for fact, (subjects, labels) in sorted(facts(tables).items()):
+            found = _prepared(where, fact, subjects, labels)
+            if isinstance(found, str):
+                skipped.append((where, fact, found))
+            else:
+                tested.append(found)
+    looks = [(permutations, SECOND_TEST)]
+    most = max(permutations, RESOLUTION * len(tested) - 1)
+    looks += [CLOSER, (most, 1.0)] if most > CLOSER[0] else [(most, 1.0)]
+    with threadpool_limits(1):  # how sums are split among threads would enter their last bits
+        return LeakReport(tuple(_test(item, looks) for item in tested), tuple(skipped))
+
+
+def facts(tables: SplitTables) -> dict[str, tuple[list[Subject], list[str]]]:
+    """Return rows and labels of each private fact of a track of a split.
+
+    A fact about a task has the first task by id, which is random, of each instance; one about an
+    instance the first view, too. Several tasks of an instance share their answers and all that
+    tells instances apart: counted as rows of their own they would look like a leak.
+    """
+    leak_facts = TRACKS[tables.track].leak_facts
+    if leak_facts is None:
+        return {}
+    sample = sorted(tables.worlds, key=_digest)[:INSTANCES]
+    tables = tables.of(sample)
+    positions: dict[str, int] = {task_id: place for _, place, task_id in tables.exams}
+    found: dict[str, dict[str, tuple[Subject, str]]] = {}
+    for task in sorted(tables.tasks.values(), key=lambda task: (task.view, task.task_id)):
+        world, truth = tables.worlds[task.instance_id], tables.truth[task.task_id]
+        told = leak_facts(task, truth, world)
+        if told is None:
+            continue
+        scene = tables.scenes.get((task.instance_id, task.view))
+        place = positions.get(task.task_id, -1)
+        for whole, values in ((True, told.hidden), (False, told.facts)):
+            subject = Subject(scene, task, told, place, whole)
+            for name, label in values.items():
+                rows = found.setdefault(f"instance: {name}" if whole else name, {})
+                _keep_first(rows, subject, label)
+    return {
+        name: ([subject for subject, _ in rows.values()], [label for _, label in rows.values()])
+        for name, rows in found.items()
+    }
+
+
+def _keep_first(rows: dict[str, tuple[Subject, str]], subject: Subject, label: str) -> None:
+    """Take a task into the rows of a fact, unless there is an earlier one of its instance."""
+    task = subject.task
+    other = rows.get(task.instance_id)
+    later = other is not None and (subject.whole or other[0].task.task_id < task.task_id)
+    if label and not later:
+        rows[task.instance_id] = subject, label
+
+
+def _prepared(
+    where: str, fact: str, subjects: Sequence[Subject], labels: Sequence[str]
+) -> _Tested | str:
+    """Return the fact over the rows that share their disclosures with one of another class (in all
+    others permutations change nothing), or why it cannot be tested."""
+    if len(set(labels)) < 2:
+        return "constant" if labels else "no such task"
+    strata = [_digest(repr(disclosures(subject))) for subject in subjects]
+    kept, names = list(range(len(labels))), list(merge_rare(labels))
+    while True:  # dropping rows can make a class rare, merging classes can settle a stratum
+        classes: dict[str, set[str]] = {}
+        for row in kept:
+            classes.setdefault(strata[row], set()).add(names[row])
+        left = [row for row in kept if len(classes[strata[row]]) > 1]
+        if not left:
+            return "determined by the disclosures"
+        for row, name in zip(left, merge_rare([names[row] for row in left]), strict=True):
+            names[row] = name
+        if len(left) == len(kept):
+            break
+        kept = left
+    counts = Counter(names[row] for row in kept)
+    if len(counts) < 2 or min(counts.values()) < MIN_CLASS:
+        return f"fewer than two classes of {MIN_CLASS} rows that share disclosures"
+    return _Tested(
+        where,
+        fact,
+        [subjects[row] for row in kept],
+        np.unique([names[row] for row in kept], return_inverse=True)[1],
+        np.unique([strata[row] for row in kept], return_inverse=True)[1],
+    )
+
+
+def merge_rare(labels: Sequence[str]) -> tuple[str, ...]:
+    """``labels`` with the smallest classes merged until each has ``MIN_CLASS`` rows."""
+    names = {label: label for label in labels}
+    while True:
+        counts = Counter(names[label] for label in labels)
+        rare = sorted(counts.items(), key=lambda item: (item[1], item[0]))
+        if len(rare) < 2 or rare[0][1] >= MIN_CLASS:
+            return tuple(names[label] for label in labels)
+        pair = {rare[0][0], rare[1][0]}
+        merged = " + ".join(sorted(pair))
+        names = {label: merged if name in pair else name for label, name in names.items()}
+
+
+def _test(item: _Tested, looks: Sequence[tuple[int, float]]) -> LeakRow:
+    """Test a fact; every look but the last can only acquit."""
+    X, starts = matrix([features(subject) for subject in item.subjects], item.strata)
+    ids = [f"{subject.task.instance_id} {subject.task.task_id}" for subject in item.subjects]
+    seed = "\n".join([item.where, item.fact, *ids])
+    # Of instances each has one row: folds of rows are folds of instances.
+    cv = list(KFold(FOLDS, shuffle=True, random_state=_seed(f"{seed} folds")).split(X))
+    for count, acquitted in looks:
+        score, permuted, p = permutation_test_score(
+            ClassMeans(starts), X, item.labels, groups=item.strata, cv=cv, n_permutations=count,
+            random_state=_seed(f"{seed} {count}"),
+        )  # fmt: skip
+        if p > acquitted:
+            break
+    classes = int(item.labels.max()) + 1
+    mean = float(permuted.mean())
+    return LeakRow(
+        item.where, item.fact, len(item.labels), classes, float(score), mean, count, float(p)
+    )
+
+
+def matrix(
+    rows: Sequence[Mapping[str, float | str]], strata: Ints
+) -> tuple[Floats, tuple[int, ...]]:
+    """Return the features of all rows as columns, shape (n, p), and the first columns of each.
+
+    A text is a category, a number a quantity: its standard score and indicators of its fifths, as
+    the classifier is linear. Means within strata are taken off: they tell what is disclosed. Then
+    the inner products of rows have the same sum of squares for each feature, so that chance makes
+    them score alike.
+    """
+    blocks = []
+    for name in dict.fromkeys(name for row in rows for name in row):
+        values: list[Any] = [row.get(name, "") for row in rows]
+        block = _categories(values)
+        if not any(isinstance(value, str) for value in values):
+            column = np.array(values, dtype=np.float64)
+            cuts = np.unique(np.quantile(column, (0.2, 0.4, 0.6, 0.8), method="higher"))
+            spread = column.std() or 1.0
+            fifths = _categories(np.searchsorted(cuts, column, side="right").tolist())
+            block = np.hstack([((column - column.mean()) / spread)[:, None], fifths])
+        block = within(block, strata)
+        size = float(np.linalg.norm(block.T @ block))
+        if size > 1e-9:
+            blocks.append(block / np.sqrt(size))
+    if not blocks:
+        return np.zeros((len(rows), 1)), (0,)
+    widths = [block.shape[1] for block in blocks]
+    return np.hstack(blocks), (0, *np.cumsum(widths[:-1]).tolist())
+
+
+def within(columns: Floats, strata: Ints) -> Floats:
+    """Return columns, shape (n, p), less their means within each stratum."""
+    sums = np.zeros((int(strata.max()) + 1, columns.shape[1]))
+    np.add.at(sums, strata, columns)
+    return np.asarray(columns - (sums / np.bincount(strata)[:, None])[strata])
+
+
+def _categories(values: Sequence[float | str]) -> Floats:
+    """Return indicators of each value, shape (n, values)."""
+    names, codes = np.unique(list(map(str, values)), return_inverse=True)
+    return np.eye(len(names))[codes]
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _seed(text: str) -> int:
+    return int(_digest(text)[:8], 16)

@@ -1,1 +1,0 @@
-"""The leak test: does anything public give away a private fact?"""
