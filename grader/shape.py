@@ -16,7 +16,7 @@ LOSS_CAP: Final = 10.0
 Kind = Literal[
     "predictions", "sign", "signs", "boolean", "label", "count", "name", "number", "interval",
     "edges", "set", "sets", "names", "units", "quantities", "deduction", "program", "alternative",
-    "session", "cells",
+    "session",
 ]  # fmt: skip
 """What sort of thing an answer is. Whatever depends on it is a ``match`` over all kinds that ends
 in ``assert_never``, so that no shape falls through to the rule of another."""

@@ -170,7 +170,7 @@ def _unexamined(task: Task, desk: NaiveDesk) -> Answer:
             return {shape.field: []}
         case "predictions" | "signs" | "number" | "interval" | "edges":
             return constant(task)
-        case "units" | "quantities" | "deduction" | "program" | "alternative" | "session" | "cells":
+        case "units" | "quantities" | "deduction" | "program" | "alternative" | "session":
             return constant(task)
         case _:
             assert_never(kind)

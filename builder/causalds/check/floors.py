@@ -88,7 +88,7 @@ def _random(task: Task, truth: Truth, rng: np.random.Generator) -> dict[str, obj
             return {field: float(rng.uniform(-1, 1) if bounded else rng.normal())}
         case "predictions" | "units" | "quantities" | "deduction" | "program" | "alternative":
             raise _not_read_here(task)
-        case "session" | "cells":
+        case "session":
             raise _not_read_here(task)
         case _:
             assert_never(kind)

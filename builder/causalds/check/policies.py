@@ -112,7 +112,7 @@ def _contents(task: Task, truth: Truth) -> Iterator[tuple[str, Sequence[Mapping[
             yield from each(*shape.labels)
         case "predictions" | "units" | "quantities" | "deduction" | "program" | "alternative":
             raise ValueError(f"{task.task_id}: no policy for answers of kind {kind}")
-        case "session" | "cells":
+        case "session":
             raise ValueError(f"{task.task_id}: no policy for answers of kind {kind}")
         case _:
             assert_never(kind)

@@ -6,11 +6,10 @@ can be placed on, a smallest fitting function; the best order is found by dynami
 programming over the sets of variables already placed. Nothing here knows the hidden program.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from graphlib import TopologicalSorter
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +24,6 @@ from builder.replayscm.make.programs import name_of
 from builder.replayscm.make.synthesis import smallest_formulas
 from builder.replayscm.make.tables import Tables, bits, sets_of
 from grader.tracks.replayscm.boolean import Formula
-
-T = TypeVar("T")
 
 FITTER_CAPS: Final = (10, 12, 13)
 """AST caps of the exact fitter that takes the first fit (Table H.1)."""
@@ -56,11 +53,6 @@ class Found:
         """Label to formula."""
         chosen = sorted(self.choices.items())
         return {name_of(v): formula_of(choice, self.roots) for v, choice in chosen}
-
-    def order(self) -> tuple[int, ...]:
-        """The variables with a choice, parents first."""
-        graph = {v: set(choice.members) & self.choices.keys() for v, choice in self.choices.items()}
-        return tuple(TopologicalSorter(graph).static_order())
 
 
 def formula_of(choice: Choice, roots: Sequence[int]) -> Formula:
@@ -107,46 +99,32 @@ def _functions_within(inputs: int, cap: int) -> NDArray[np.int32]:
 
 
 def search(tables: Tables, setting: Setting) -> Found | None:
-    """The best program under known roots; ``None`` if none is train-exact."""
-    pairs = completable_pairs(tables, setting)
-    if any(not pairs[v].any() for v in setting.allowed):
-        return None
-    masks = sets_of(tables.n).masks
-    options: dict[int, list[tuple[int, float, Choice]]] = {}
-    for v in setting.allowed:
-        fitted = [(int(masks[k]), fit(tables, v, int(k))) for k in np.flatnonzero(pairs[v])]
-        fitted.sort(key=lambda option: option[1])
-        options[v] = [(mask, choice.size, choice) for mask, choice in fitted]
-    choices = best_order(setting, options)
-    if choices is None:
-        return None
-    return Found(
-        tuple(members(setting.roots)), choices, sum(choice.size for choice in choices.values())
-    )
+    """The best program under known roots; ``None`` if none is train-exact.
 
-
-def best_order(
-    setting: Setting, options: Mapping[int, Sequence[tuple[int, float, T]]]
-) -> dict[int, T] | None:
-    """The cheapest choice for each variable that places all in some order; ``None`` without one.
-
-    ``options`` are a variable's parents (as bits), costs and choices, cheapest first. Dynamic
-    programming over the placed variables; ties keep the first found.
+    Dynamic programming over the sets of variables that are placed; ties keep the first found.
     """
+    pairs, masks = completable_pairs(tables, setting), sets_of(tables.n).masks
+    options = {
+        v: sorted((fit(tables, v, int(k)), int(masks[k])) for k in np.flatnonzero(pairs[v]))
+        for v in setting.allowed
+    }
     full = setting.roots | bits(setting.allowed)
-    best: dict[int, tuple[float, dict[int, T]]] = {setting.roots: (0, {})}
+    best: dict[int, tuple[int, dict[int, Choice]]] = {setting.roots: (0, {})}
     for known in range(full):  # subsets before supersets
         if known not in best:
             continue
-        cost, chosen = best[known]
+        size, chosen = best[known]
         for v in members(full & ~known):
-            option = next((o for o in options[v] if not o[0] & ~known), None)
-            if option is None:
+            choice = next((choice for choice, mask in options[v] if not mask & ~known), None)
+            if choice is None:
                 continue
-            after, total = known | 1 << v, cost + option[1]
+            after, total = known | 1 << v, size + choice.size
             if after not in best or total < best[after][0]:
-                best[after] = total, {**chosen, v: option[2]}
-    return best[full][1] if full in best else None
+                best[after] = total, {**chosen, v: choice}
+    if full not in best:
+        return None
+    total, choices = best[full]
+    return Found(tuple(members(setting.roots)), choices, total)
 
 
 def search_with_roots(tables: Tables) -> Found | None:
