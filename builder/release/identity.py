@@ -32,7 +32,6 @@ MAKING: Final = (
     "grader/shape.py",
     "grader/tracks/*/gold.py",
     "grader/tracks/*/shapes.py",
-    "grader/tracks/*/estimand/language.py",
     "grader/tracks/*/variants.py",
     "grader/tracks/*/variants.toml",
     "schemas/answers",

@@ -7,15 +7,19 @@ the pull request comes last. What fails for want of our time or memory is not th
 it keeps its place, and is tried again by the next runs.
 """
 
+import hashlib
 import json
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import duckdb
+
 from grader.benchmark import setting_of
-from grader.board.cache import grader_sha256
 from grader.board.grading import Entry, NotGraded, grade_all, with_figures
 from grader.board.sessions import refuse_others
 from grader.board.workers import Failed, Limits, run_patiently
@@ -27,6 +31,7 @@ from grader.hub.results import FAILED, GRADED, REFUSED, WAITING, Results, Row
 from grader.io.files import file_sha256
 from grader.io.jsonio import BadJson
 from grader.io.release import Release
+from grader.io.schemas import folder as schema_folder
 from grader.submission.budget import Limits as Budget
 from grader.submission.packed import card_of
 from grader.submission.submission import Unreadable
@@ -301,3 +306,14 @@ def row_of(
         "grader_sha256": grader_sha256(),
         "report": report,
     }
+
+
+@cache
+def grader_sha256() -> str:
+    """The code that grades: every file of the package and its schemas, Python and DuckDB."""
+    digest = hashlib.sha256(f"{sys.version} {duckdb.__version__}".encode())
+    for root in (Path(__file__).parent.parent, schema_folder()):
+        for file in sorted(root.rglob("*")):
+            if file.suffix in (".py", ".sql", ".toml", ".json", ".css"):
+                digest.update(f"{file.relative_to(root).as_posix()} {file_sha256(file)}\n".encode())
+    return digest.hexdigest()
