@@ -6,7 +6,7 @@ PIP     = $(RUN) -m pip --disable-pip-version-check --quiet
 LOCKED  = --constraint requirements.lock
 
 # Names from baselines/systems.py; asked for only in recipes, once the environment is there.
-SYSTEMS  = $(shell $(RUN) -m baselines --names papers)
+SYSTEMS  = $(shell $(RUN) -m baselines --names all)
 
 .PHONY: demo boards docs test types fast slow bench fuzz lock clean help
 
@@ -44,7 +44,7 @@ release:
 	$(RUN) build_dataset.py build splits/mini.toml --out release
 
 boards: $(VENV)/.demo | release
-	$(RUN) -m baselines papers --release release --out answers
+	$(RUN) -m baselines all --release release --out answers
 	$(RUN) -m grader leaderboard answers/ --release release --html leaderboard.html
 	@set -e; for track in causalds ccr replayscm causalab; do \
 	  $(RUN) -m grader leaderboard answers/ --release release --track $$track --html leaderboard-$$track.html; \

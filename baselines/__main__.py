@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from baselines.answering import Choice, answer_exam, answer_in_its_folder
-from baselines.systems import NAMES, SHOWN, SYSTEMS, named_systems
+from baselines.systems import NAMES, NOISE_NAME, NOISE_NOTE, SHOWN, SYSTEMS, named_systems
 from builder.release.engine import Workers
 from grader.errors import UsageError
 from grader.io.pipe import exit_with, interrupted
@@ -27,8 +27,9 @@ def main(argv: list[str] | None = None) -> int:
         print(*SHOWN[arguments.names])
         return 0
     if arguments.list:
-        for system in SYSTEMS:
-            print(f"{system.name:18}{system.note}")
+        notes = {system.name: system.note for system in SYSTEMS} | {NOISE_NAME: NOISE_NOTE}
+        for name, note in notes.items():
+            print(f"{name:18}{note}")
         return 0
     try:
         run(arguments)
@@ -76,15 +77,14 @@ def _parser() -> argparse.ArgumentParser:
         "systems",
         nargs="*",
         metavar="NAME",
-        help=f"{', '.join(NAMES)}; or those of a board: {', '.join(SHOWN)}",
+        help=f"{', '.join(NAMES)}; or several: {', '.join(SHOWN)}",
     )
     parser.add_argument(
         "--names",
         nargs="?",
         const="all",
         choices=SHOWN,
-        help="print their names and exit: all, a few for a demonstration, or those to show on a "
-        "board of the papers' exams",
+        help="print their names and exit: all, or a few for a demonstration",
     )
     parser.add_argument("--list", action="store_true", help="name the baselines and exit")
     parser.add_argument(

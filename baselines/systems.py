@@ -1,5 +1,6 @@
 """The reference systems: one table of their names, what they show, and what answers each track."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,7 +13,7 @@ from baselines.causalab import agents
 from baselines.causalab.host import in_laboratory
 from baselines.ccr import reasoners as ccr
 from baselines.release import OpenedExam, ShownScene
-from baselines.replayscm.floors import copy, majority
+from baselines.replayscm.majority import majority
 from baselines.replayscm.structure import structure_and_formulas
 from baselines.replayscm.symbolic import symbolic
 from baselines.solving import (
@@ -21,7 +22,6 @@ from baselines.solving import (
     from_all_prompts,
     from_prompts,
     from_scenes,
-    generator,
     nothing,
 )
 from baselines.writing import Answer
@@ -63,23 +63,15 @@ ONE_TRACK: Final[tuple[tuple[str, str, str, Solver], ...]] = (
      from_scenes(partial(_informed, corrected=True))),
     ("ccr", "ccr-perfect", "reads every prompt by rules; valid and consistent",
      from_prompts(ccr.perfect)),
-    *(
-        ("ccr", f"ccr-noise-{percent}", f"flips {percent}% of the right answers",
-         from_prompts(ccr.noise(rate)))
-        for percent, rate in (("0.5", 0.005), ("1", 0.01), ("5", 0.05), ("20", 0.2))
-    ),
-    ("ccr", "ccr-ignores", "ignores interventions; invalid but consistent",
-     from_prompts(ccr.ignores)),
-    ("ccr", "ccr-truncates", "follows causes for two steps", from_prompts(ccr.truncates(2))),
     ("ccr", "ccr-biased", "a shifted model; invalid but consistent", from_prompts(ccr.biased)),
     ("ccr", "ccr-global-wrong", "local pairs right, the global one wrong",
      from_all_prompts(ccr.global_wrong)),
     ("causalab", "solver", "experiments until one model explains every reading",
-     in_laboratory("solver", lambda _: agents.solver)),
+     in_laboratory("solver", agents.solver)),
     ("causalab", "observer", "regression on the prior records, no experiment",
-     in_laboratory("observer", lambda _: agents.observer)),
+     in_laboratory("observer", agents.observer)),
     ("causalab", "greedy-stop", "commits to the first model that fits",
-     in_laboratory("greedy-stop", lambda _: agents.greedy_stop)),
+     in_laboratory("greedy-stop", agents.greedy_stop)),
     ("replayscm", "symbolic", "exact search, smallest train-exact program",
      from_prompts(symbolic)),
     ("replayscm", "structure+dsl",
@@ -87,8 +79,6 @@ ONE_TRACK: Final[tuple[tuple[str, str, str, Solver], ...]] = (
      from_prompts(structure_and_formulas)),
     ("replayscm", "majority", "every mechanism its variable's most frequent value",
      from_prompts(majority)),
-    ("replayscm", "copy", "every mechanism the root that agrees most often, or its negation",
-     from_prompts(copy)),
 )  # fmt: skip
 """Systems that answer one track: the track, name, note, and what answers it."""
 
@@ -106,21 +96,9 @@ SYSTEMS: Final = (
         dict.fromkeys(TRACKS, from_prompts(trivial.constant)),
     ),
     System(
-        "floor",
-        "by variant the best answer that knows nothing, as the release's floors name it",
-        dict.fromkeys(TRACKS, trivial.best_policies),
-    ),
-    System(
         "random",
         "a legal answer drawn at random, seeded by the task id; names from the story",
-        {
-            **dict.fromkeys(TRACKS, trivial.random_answers),
-            "causalab": in_laboratory(
-                "random",
-                lambda task: partial(agents.random_agent, rng=generator(f"random/{task.task_id}")),
-                trivial.random_answers,
-            ),
-        },
+        dict.fromkeys(TRACKS, trivial.random_answers),
     ),
     System(
         "naive",
@@ -129,7 +107,7 @@ SYSTEMS: Final = (
             "causalds": from_scenes(_naive),
             "ccr": from_prompts(ccr.naive),
             "replayscm": from_prompts(majority),
-            "causalab": in_laboratory("naive", lambda _: agents.observer, otherwise=nothing),
+            "causalab": in_laboratory("naive", agents.observer, otherwise=nothing),
         },
     ),
     System(
@@ -140,7 +118,7 @@ SYSTEMS: Final = (
             "causalds": from_scenes(_informed),
             "ccr": from_prompts(ccr.perfect),
             "replayscm": from_prompts(symbolic),
-            "causalab": in_laboratory("informed", lambda _: agents.solver, otherwise=nothing),
+            "causalab": in_laboratory("informed", agents.solver, otherwise=nothing),
         },
     ),
     *(
@@ -148,14 +126,19 @@ SYSTEMS: Final = (
         for track, name, note, solver in ONE_TRACK
     ),
 )
+"""All but ``ccr-noise-RATE``, of which :func:`find_system` makes one for each rate."""
 
-NAMES: Final = tuple(system.name for system in SYSTEMS)
+_NOISE: Final = re.compile(r"ccr-noise-(\d{1,2}(?:\.\d+)?|100)")
+NOISE_NAME: Final = "ccr-noise-RATE"
+NOISE_NOTE: Final = "ccr only: flips RATE percent of the right answers"
+
+NAMES: Final = (*(system.name for system in SYSTEMS), NOISE_NAME)
 
 SHOWN: Final[Mapping[str, tuple[str, ...]]] = {
-    "all": NAMES,
-    "demo": ("informed", "naive", "random", "floor", "symbolic", "gold"),  # the slowest first
-}  # fmt: skip
-"""Names of systems: all, a few that tell of each kind, those on a board of the papers' exams."""
+    "all": (*(system.name for system in SYSTEMS), "ccr-noise-5"),
+    "demo": ("informed", "naive", "random", "constant", "symbolic", "gold"),  # the slowest first
+}
+"""Names of systems: all, and a few that tell of each kind."""
 
 
 def named_systems(names: Sequence[str]) -> list[System]:
@@ -172,6 +155,11 @@ def find_system(name: str) -> System:
     for system in SYSTEMS:
         if system.name == name:
             return system
+    if match := _NOISE.fullmatch(name):
+        solve = from_prompts(ccr.noise(float(match.group(1)) / 100))
+        return System(name, NOISE_NOTE.replace("RATE", match.group(1)), {"ccr": solve})
+    if name == NOISE_NAME:
+        raise UsageError(f"{name}: write a percentage for RATE, such as ccr-noise-0.5")
     raise UsageError(f"{name}: no such baseline{did_you_mean(name, NAMES)}")
 
 

@@ -12,15 +12,11 @@ from baselines.release import OpenedExam, stories
 from baselines.solving import Answers, generator
 from baselines.writing import Answer
 from builder.reader import read_story
-from builder.seeds import pick
 from builder.track import Guess
 from builder.tracks import TRACKS
-from grader.errors import UsageError
-from grader.floors import find
 from grader.io.release import Release
 from grader.model import Truth
 from grader.shape import Task
-from grader.tracks import TRACKS as GRADED
 
 _SKETCHES: Final = ("edges", "skeleton_edges")
 
@@ -45,29 +41,6 @@ def random_answers(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
     """Each task with a random answer; names come from the story where a graph is asked for."""
     told = stories(exam, [task for task in tasks if task.shape.name in _SKETCHES])
     return ((task, random(task, told.get((task.instance_id, task.view), ""))) for task in tasks)
-
-
-def best_policies(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
-    """Each task by the policy that its floor names: the best answer that knows nothing.
-
-    Raises ``UsageError`` where the release states no floors of the exam.
-    """
-    stated = exam.release.public.manifest.get("floors", {}).get(exam.name, {})
-    told = stories(exam, [task for task in tasks if task.shape.name in _SKETCHES])
-    for task in tasks:
-        entry = stated.get(task.track, {}).get(task.spec.key, {})
-        regime = GRADED[task.track].regime
-        # Where the tasks of an instance count together, that is what the policy is best at.
-        floor = entry.get("context") or find(entry, "" if regime is None else regime(task))
-        policies = TRACKS[task.track].floors.policies
-        if floor is None or policies is None:
-            raise UsageError(
-                f"{exam.name}: the release states no floor of {task.spec.key}; measure it with "
-                "`python build_dataset.py floors` and build again"
-            )
-        names = _names(task, told.get((task.instance_id, task.view), ""))
-        texts = dict(policies(task, names))[floor["policy"]]
-        yield task, _parsed(task, pick(generator(f"floor/{task.task_id}"), texts))
 
 
 def _floor(kind: Guess, task: Task, story: str = "") -> Answer:

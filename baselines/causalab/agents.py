@@ -1,7 +1,7 @@
 """Reference agents for the laboratory. They see what any agent sees: its JSON lines.
 
 ``solver`` experiments until one model explains everything, ``observer`` never experiments,
-``random`` knows nothing, ``greedy-stop`` commits to the first model that fits.
+``greedy-stop`` commits to the first model that fits.
 """
 
 import json
@@ -168,22 +168,6 @@ def greedy_stop(laboratory: Lines) -> None:
         if all(found.feasible for found in explain(notebook).fits.values()):
             break
     _commit(laboratory, notebook, explain(notebook))
-
-
-def random_agent(laboratory: Lines, rng: np.random.Generator) -> None:
-    """A few random settings, a random graph and a random number within the reactor's range."""
-    public = laboratory.public
-    controllable = [entry for entry in public["variables"] if entry["controllable"]]
-    for _ in range(int(rng.integers(public["budget"] + 1))):
-        entry = controllable[int(rng.integers(len(controllable)))]
-        value = round(float(rng.uniform(entry["low"], entry["high"])), 2)
-        laboratory.ask({"op": "intervene", "name": entry["name"], "value": value})
-    names, target = [entry["name"] for entry in public["variables"]], public["target"]["name"]
-    order = [names[int(i)] for i in rng.permutation(len(names))] + [target]
-    edges = [(a, b) for i, a in enumerate(order) for b in order[i + 1 :] if rng.random() < 0.5]
-    terms = {a: (float(rng.uniform(-3, 3)), 0.0) for a, b in edges if b == target}
-    hypothesis = write_hypothesis(target, public["family"], edges, float(rng.uniform(0, 50)), terms)
-    predict(laboratory, float(rng.uniform(*public["reactor_range"])), hypothesis)
 
 
 def _experiment(laboratory: Lines, notebook: Notebook, name: str, value: float) -> None:

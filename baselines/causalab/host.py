@@ -4,7 +4,7 @@ The host opens the truth, since a laboratory runs on it; an agent gets the lines
 In one process the lines go through the same code as over pipes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from baselines.causalab.agents import Agent, Lines
 from baselines.release import OpenedExam
@@ -25,10 +25,8 @@ def host(episode: Episode, agent: Agent, submission: str) -> str:
     return session.laboratory.transcript_text()
 
 
-def in_laboratory(
-    name: str, agent_for: Callable[[Task], Agent], otherwise: Solver | None = None
-) -> Solver:
-    """A solver that lets each task's agent experiment, as the submission ``name``.
+def in_laboratory(name: str, agent: Agent, otherwise: Solver | None = None) -> Solver:
+    """A solver that lets ``agent`` experiment, as the submission ``name``.
 
     ``otherwise`` takes the tasks where the truth, on which a laboratory runs, is not at hand;
     without it that is a ``UsageError``.
@@ -49,6 +47,6 @@ def in_laboratory(
             release = Release.open(release.public.path, exam.private)
         truths = release.truths(exam.split, tasks)
         for task in tasks:
-            yield task, host(episode_of(task, truths[task.task_id]), agent_for(task), name)
+            yield task, host(episode_of(task, truths[task.task_id]), agent, name)
 
     return answers

@@ -65,17 +65,6 @@ def noise(rate: float, seed: str = "") -> SolveTask:
 
 
 @_simulating
-def ignores(_: Task, read: Simulation) -> Answer:
-    """The factual answer to every question: no intervention ever changes anything."""
-    return dict.fromkeys(RUNGS, simulate(read)["factual"])
-
-
-def truncates(steps: int) -> SolveTask:
-    """Follows a chain of causes for some steps, then looks at own conditions only."""
-    return _simulating(lambda _, read: simulate(read, depth=steps))
-
-
-@_simulating
 def biased(_: Task, read: Simulation) -> Answer:
     """Right reasoning about a shifted model, in which no variable has a condition of its own.
 
@@ -121,7 +110,7 @@ def naive(task: Task) -> Answer:
     """Follows two steps, takes an even chance for every probability, divides or multiplies whatever
     is given."""
     if task.family == "simulation":
-        return truncates(2)(task)
+        return simulate(read_simulation(task.prompt), depth=2)
     if task.family == "deductive":
         return divide(task.prompt)
     if task.spec.key == "inductive.boolean":

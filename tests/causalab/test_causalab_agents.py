@@ -22,12 +22,13 @@ from baselines.causalab.agents import (
     RefusedRequest,
     greedy_stop,
     observer,
-    random_agent,
+    predict,
     solver,
 )
 from baselines.causalab.host import host
 from builder.causalab.plan.suites import PAPER, SETTINGS, SIZES, Setting
 from grader.laboratory.episode import Episode
+from grader.laboratory.hypothesis import write_hypothesis
 from harness.lab_mcp import make_server
 from harness.lab_session import Session
 
@@ -39,6 +40,22 @@ LINEAR = [
     for setting in suite.settings
     if suite.hidden is None and suite.family == "linear" and not suite.golden
 ]
+
+
+def random_agent(laboratory: Lines, rng: np.random.Generator) -> None:
+    """A few random settings, a random graph and a random number within the reactor's range."""
+    public = laboratory.public
+    controllable = [entry for entry in public["variables"] if entry["controllable"]]
+    for _ in range(int(rng.integers(public["budget"] + 1))):
+        entry = controllable[int(rng.integers(len(controllable)))]
+        value = round(float(rng.uniform(entry["low"], entry["high"])), 2)
+        laboratory.ask({"op": "intervene", "name": entry["name"], "value": value})
+    names, target = [entry["name"] for entry in public["variables"]], public["target"]["name"]
+    order = [names[int(i)] for i in rng.permutation(len(names))] + [target]
+    edges = [(a, b) for i, a in enumerate(order) for b in order[i + 1 :] if rng.random() < 0.5]
+    terms = {a: (float(rng.uniform(-3, 3)), 0.0) for a, b in edges if b == target}
+    hypothesis = write_hypothesis(target, public["family"], edges, float(rng.uniform(0, 50)), terms)
+    predict(laboratory, float(rng.uniform(*public["reactor_range"])), hypothesis)
 
 
 def transcript(name: str, episode: Episode) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ccr_worlds import built
 
+from baselines.ccr.reasoners import perfect
 from benchmarks.built import pairs_of
 from grader.model import Checked, RawAnswer, Score, TrackSummary, Truth
 from grader.report.table import Results, ScoreTable
@@ -57,3 +58,9 @@ def exhaustive(
         *({"seed": f"exam/{k}", "sizes": sizes[k % len(sizes)], "operators": "random"}
           for k in range(count))
     )  # fmt: skip
+
+
+def ignores(task: Task) -> Any:
+    """The factual answer to every question: no intervention ever changes anything."""
+    right: Any = perfect(task)
+    return dict.fromkeys(right, right["factual"]) if "factual" in right else right

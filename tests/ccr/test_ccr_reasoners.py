@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ccr_grading import Exam, exhaustive
+from ccr_grading import Exam, exhaustive, ignores
 
-from baselines.ccr.reasoners import biased, global_wrong, ignores, noise, perfect, truncates
+from baselines.ccr.reasoners import biased, global_wrong, naive, noise, perfect
 from baselines.release import OpenedExam
 from baselines.solving import SolveTask
 from baselines.systems import SYSTEMS, answers
@@ -75,7 +75,7 @@ def test_a_perfect_reasoner_is_complete_on_every_context(exam: Exam, long_exam: 
 def test_truncation_fails_on_long_chains_only(exam: Exam, long_exam: Exam) -> None:
     """A reasoner that loses the thread is right about neighbours and wrong about the ends."""
     for one in (exam, long_exam):
-        curves = one.summary(truncates(2)).members["details"]["curves"]
+        curves = one.summary(naive).members["details"]["curves"]
         valid = [row["valid"] for row in curves if row["axis"] == "shortest_path"]
         assert valid[0] > 0.5 and valid[-1] == 0
 

@@ -3,11 +3,11 @@
 import math
 
 import pytest
-from ccr_grading import Exam, exhaustive
+from ccr_grading import Exam, exhaustive, ignores
 from hypothesis import given
 from hypothesis import strategies as st
 
-from baselines.ccr.reasoners import ignores, noise, perfect
+from baselines.ccr.reasoners import noise, perfect
 from grader.model import RawAnswer
 from grader.shape import Task
 from grader.submission.attempts import merge

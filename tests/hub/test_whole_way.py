@@ -159,7 +159,7 @@ def _look(people: People, solver: str) -> None:
 @pytest.mark.slow
 def test_mini(people: People, mini_release: Path) -> None:
     """All truths public: figures come back whole."""
-    whole_way(people, mini_release, "dev", "mini", "floor")
+    whole_way(people, mini_release, "dev", "mini", "constant")
     results = people.hub.repo("org/results").files("main")
     lines = [json.loads(line) for line in results["log.jsonl"].data.splitlines()]
     assert all(line["points"] is not None and line["skill"] is not None for line in lines)

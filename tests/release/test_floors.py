@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 from tiny_release import SECRET
 
-from baselines.release import open_exam
-from baselines.systems import answers, find_system
 from builder.cli.main import main
 from builder.floors.measure import best_policy, floors_of
 from builder.floors.twin import Measured, TwinPart, draw_twin
@@ -23,7 +21,6 @@ from builder.release.roots import read_roots
 from builder.release.show.progress import Reporter
 from builder.tracks import TRACKS
 from grader.errors import UsageError
-from grader.exam import choose_exam
 from grader.floors import rules_sha256
 from grader.io.release import Release
 from grader.tracks import TRACKS as GRADED
@@ -125,24 +122,6 @@ def test_measured_floors_stand_in_both_manifests_and_pass_the_gate(
     found = [one for split in ("dev", "test") for one in recomputed(opened, split)]
     assert [(one.split, one.problems) for one in found] == [("dev", ()), ("test", ())]
     assert all(one.tasks for one in found)
-
-
-def test_who_answers_by_the_floors_earns_them(
-    measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The end of the scale: the baseline ``floor`` has what the gate recomputes."""
-    release = built(copied(measured, tmp_path), monkeypatch)
-    system = find_system("floor")
-    given = list(answers(system, open_exam(release, "dev", "practice")))
-    exam = choose_exam(Release.open(release), "dev", "practice")
-    assert {task.task_id for task, _ in given} == {task.task_id for task in exam.tasks}
-    entry = json.loads((release / "public" / "manifest.json").read_text(encoding="utf-8"))
-    floors = entry["floors"]["practice"]["causalab"]["laboratory.linear"]
-    for task, text in given:
-        policy = floors[GRADED["causalab"].regime(task)]["policy"]  # type: ignore[misc]
-        graph, _, number = policy.rpartition(", always ")
-        assert f'"value":{float(number)}' in str(text).replace(" ", "")
-        assert ('"edges":[]' in str(text).replace(" ", "")) == (graph == "no edge")
 
 
 def test_the_gate_refuses_floors_that_were_changed(
