@@ -75,11 +75,7 @@ slow: $(VENV)/.dev
 	$(RUN) -m pytest --numprocesses auto --dist loadfile -m slow
 
 bench: $(VENV)/.dev
-	$(RUN) -m benchmarks
-	$(RUN) -m benchmarks.grading
-	$(RUN) -m benchmarks.ccr
-	$(RUN) -m benchmarks.replayscm
-	$(RUN) -m benchmarks.causalab
+	$(RUN) -m benchmarks.speed
 
 SECONDS_EACH ?= 600
 TARGETS = json csv parquet transcripts programs manifests toml replies

@@ -18,7 +18,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.built import task_row
+from built_tasks import task_row
+
 from grader.exam import Split
 from grader.io.release import Release
 from grader.io.rows import task_of

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from built_tasks import task_row
 from numpy.typing import NDArray
 from scipy.special import expit
 
 from baselines.release import ShownScene
-from benchmarks.built import task_row
 from builder.causalds.ask import ASKERS
 from grader.shape import Task
 from grader.tracks import VARIANTS

@@ -241,7 +241,7 @@ def test_a_private_rows_public_side_has_no_member_of_the_private_one() -> None:
 
 @pytest.mark.slow
 def test_all_suites_of_a_release_are_built() -> None:
-    """2,500 episodes of dev and 1,000 of test; how long they take is ``benchmarks.causalab``'s."""
+    """2,500 episodes of dev and 1,000 of test."""
     count = 0
     for table, private in (({"graphs": 50}, False), ({"per_suite": 20}, True)):
         for spec in specs(private=private, **table):

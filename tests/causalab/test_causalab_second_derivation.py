@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from built_tasks import pairs_of
 
-from benchmarks.built import pairs_of
 from builder.causalab.check.audit import audit_instance
 from builder.causalab.check.floors import WHY, floor_points, uninformed_answer
 from builder.causalab.track import TRACK

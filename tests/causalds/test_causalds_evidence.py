@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-
-from benchmarks.evidence import check_estimability, check_truths, check_views, main, scenes
-from benchmarks.textbook import Analyst, fits
+from evidence import check_estimability, check_truths, check_views, scenes
+from textbook import Analyst, fits
 
 
 def test_a_few_truths_agree_with_an_independent_estimate() -> None:
@@ -14,12 +13,10 @@ def test_a_few_truths_agree_with_an_independent_estimate() -> None:
     assert report.within == report.compared and report.good
 
 
-def test_views_of_a_few_scenes_change_no_answer(capsys: pytest.CaptureFixture[str]) -> None:
-    """The small version of the 40 scenes below; the command prints the share of harmless ones."""
-    assert main(["views", "--scenes", "3"]) == 0
-    shown = capsys.readouterr().out
-    assert "0 variants whose truth differs" in shown and "0 problems" in shown
-    assert "953 scenes of the full composition: 30." in shown
+def test_views_of_a_few_scenes_change_no_answer() -> None:
+    """The small version of the 40 scenes below."""
+    report = check_views(3)
+    assert report.differing == 0 and report.problems == 0 and report.least >= 0.03, report
 
 
 def test_the_analyst_finds_large_sample_effects() -> None:

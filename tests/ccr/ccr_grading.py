@@ -4,10 +4,10 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from built_tasks import pairs_of
 from ccr_worlds import built
 
 from baselines.ccr.reasoners import perfect
-from benchmarks.built import pairs_of
 from grader.model import Checked, RawAnswer, Score, TrackSummary, Truth
 from grader.report.table import Results, ScoreTable
 from grader.score import score

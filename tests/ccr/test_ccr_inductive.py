@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from built_tasks import pairs_of
 from ccr_worlds import FIGURE_4, built
 
 from baselines.ccr.reasoners import naive, perfect
 from benchmarks import ccr_simulations as simulations
-from benchmarks.built import pairs_of
 from builder.ccr.ask.questions import VERDICTS, Deduction, check_deduction, compose
 from builder.ccr.ask.text import Given, decimal
 from builder.ccr.check.audit import audit_instance

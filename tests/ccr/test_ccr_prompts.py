@@ -11,11 +11,11 @@ from math import prod
 
 import numpy as np
 import pytest
+from built_tasks import pairs_of
 from ccr_worlds import built, spec_of
 
 from baselines.ccr.reasoners import perfect
 from baselines.ccr.story import read_context, read_question, read_simulation
-from benchmarks.built import pairs_of
 from builder.ccr.ask.questions import VERDICTS, Deduction, deduce
 from builder.ccr.ask.text import decimal, prompts
 from builder.ccr.ask.themes import THEMES

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from benchmarks.built import pairs_of
+from built_tasks import pairs_of
+
 from builder.replayscm.plan.config import Config
 from builder.replayscm.track import TRACK
 from builder.track import Built

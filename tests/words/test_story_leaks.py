@@ -3,10 +3,7 @@
 import statistics
 
 import pytest
-
-from benchmarks.built import main_config
-from benchmarks.words import problems_of, reader_f1
-from benchmarks.words_leak import leak_results, masked, tell_many
+from story_leaks import leak_results, main_config, masked, problems_of, reader_f1, tell_many
 
 pytestmark = pytest.mark.slow
 LEVEL = 0.01

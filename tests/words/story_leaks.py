@@ -12,6 +12,7 @@ stories to compare.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +25,15 @@ from builder.causalds.plan.config import Config
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.gate.leak import ClassMeans, merge_rare, within
+from builder.reader import read_story
+from builder.release.config import load_config
 from builder.words.narration import Narration
 from builder.words.story import ordered
 from builder.words.terms import replace_words
+from builder.words.types import Facts
+from builder.words.verify import verify
+
+_MAIN = Path(__file__).resolve().parents[2] / "splits" / "main.toml"
 
 BATCH = 250
 """Scenes that are planned together, so that none share their names."""
@@ -41,6 +48,13 @@ class Told:
 
     plan: ScenePlan
     narration: Narration
+
+
+def main_config() -> Config:
+    """The causalds table of the split ``dev`` of splits/main.toml."""
+    config = dict(load_config(_MAIN).splits[0].tracks)["causalds"]
+    assert isinstance(config, Config)
+    return config
 
 
 def tell_many(config: Config, number: int, seed: str) -> list[Told]:
@@ -154,3 +168,20 @@ def leak_results(
         number = int(strata.max()) + 1
         results.append(LeakResult(fact, len(kept), number, score, float(permuted.mean()), p))
     return results
+
+
+def problems_of(one: Told) -> list[str]:
+    """What the verifier has against a story."""
+    graph, told = one.plan.query.graph, one.narration
+    facts = Facts(told.variables, graph.edges, graph.latent, told.mechanism_clauses)
+    return verify(told.telling.story, told.telling.attestations, facts)
+
+
+def reader_f1(one: Told) -> float:
+    """F1 of the directed edges that the rule-based reader finds; names are compared caselessly."""
+    names = {node: variable.name for node, variable in one.narration.variables.items()}
+    known = sorted(names[node] for node in one.plan.nodes if node not in one.plan.latent)
+    found = read_story(one.narration.telling.story, known, len(names)).edges
+    read = {(a.casefold(), b.casefold()) for a, b in found}
+    true = {(names[a].casefold(), names[b].casefold()) for a, b in one.plan.edges}
+    return 2 * len(read & true) / (len(read) + len(true))

@@ -1,16 +1,11 @@
-"""``python -m benchmarks.evidence``: are the truths of causalds scenes true, and can they be found?
+"""Are the truths of causalds scenes true, and can they be found?
 
-    python -m benchmarks.evidence truths --scenes 200
-    python -m benchmarks.evidence estimability --scenes 60 --replicates 20
-    python -m benchmarks.evidence views --scenes 40
-
-``truths`` holds every stored number against plain Monte Carlo with another evaluator, other noise
-samplers and another seed. ``estimability`` asks whether a textbook estimator with the right
-functional form covers the truth at its nominal rate. ``views`` checks what the three views of a
-scene must share, and the information of every bundle on a grid of its own. Exit code 1 if not.
+:func:`check_truths` holds every stored number against plain Monte Carlo with another evaluator,
+other noise samplers and another seed. :func:`check_estimability` asks whether a textbook estimator
+with the right functional form covers the truth at its nominal rate. :func:`check_views` checks what
+the three views of a scene must share, and the information of every bundle on a grid of its own.
 """
 
-import argparse
 import json
 import math
 import statistics
@@ -21,14 +16,13 @@ from functools import partial
 from typing import Any
 
 from scipy import stats
+from textbook import Analyst, cut_off, fits
 
-from benchmarks.textbook import Analyst, cut_off, fits
 from builder.attempts import Rejected
 from builder.causalds.check.audit import audit_instance
 from builder.causalds.check.numbers import Estimate, Population
 from builder.causalds.check.views import information
 from builder.causalds.make.scene import Truths, sample_hidden_world
-from builder.causalds.plan.realised import composition_table
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.track import MAX_ATTEMPTS, TRACK, plan_of_attempt
@@ -38,7 +32,6 @@ from builder.scm.world import World
 from builder.seeds import attempt_key, stream
 from builder.settings import TomlTable
 from builder.track import Built
-from grader.io.pipe import exit_with
 
 BATCHES = 4
 """Independent populations of 65,536 units behind each high-precision estimate."""
@@ -284,60 +277,3 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
     if "values" in found:
         found["values"] = found["values"].tolist()
     return found
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one check and prints its figures."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.evidence")
-    parser.add_argument("check", choices=("truths", "estimability", "views"))
-    parser.add_argument("--scenes", type=int, default=0)
-    parser.add_argument("--seed", default="truths 1", help="of the scenes of truths")
-    parser.add_argument("--replicates", type=int, default=20)
-    chosen = parser.parse_args(arguments)
-    if chosen.check == "truths":
-        count = chosen.scenes or 200
-        truths = check_truths(count, chosen.seed)
-        print(
-            f"{truths.compared} stored numbers of {truths.scenes} scenes: "
-            f"{truths.within / truths.compared:.2%} within 4 combined standard errors "
-            f"(largest {truths.worst:.2f}); {truths.over_bound} errors above their bound; "
-            f"{truths.zeros} structural zeros, {truths.bad_zeros} not exactly 0"
-        )
-        print("  " + ", ".join(f"{kind}: {count}" for kind, count in truths.kinds.items()))
-        return 0 if truths.good else 1
-    if chosen.check == "estimability":
-        found = check_estimability(chosen.scenes or 60, chosen.replicates)
-        low, high = found.limits
-        print(
-            f"{found.scenes} scenes x {chosen.replicates} replicates: "
-            f"{found.covered} of {found.intervals} intervals hold the truth, "
-            f"{found.covered / found.intervals:.2%}; allowed {low:.2%} to {high:.2%} "
-            f"({found.cut_off} further scenes are cut off, and so not linear in their parameters)"
-        )
-        for method, hits in sorted(found.by_method.items()):
-            print(f"  {method}: {sum(hits)} of {len(hits)}")
-        return 0 if found.good else 1
-    views = check_views(chosen.scenes or 40)
-    print(
-        f"{views.scenes} scenes, {views.bundles} bundles: {views.differing} variants whose truth "
-        f"differs between views; {views.problems} problems of the second derivation; least "
-        f"information on a grid of 4,001 points {views.least:.3f} times the threshold"
-    )
-    config = TRACK.parse(TomlTable({"scenes": 953, **TABLE}, "evidence."))
-    plans = [
-        ScenePlan.from_json(s.config_json) for s in plan_scenes(config, "dev", b"views", False)
-    ]
-    table = composition_table(config, plans)
-    for axis, entries in table.items():
-        print(f"  {axis}: " + ", ".join(
-            f"{name} {n['requested']:g} -> {n['realised']:g}" for name, n in entries.items()
-        ))  # fmt: skip
-    hidden = table["unmeasured variable"]
-    share = hidden["identifiable"]["realised"] / sum(v["realised"] for v in hidden.values())
-    print(f"953 scenes of the full composition: {share:.1%} of those with an unmeasured variable "
-          "are identifiable")  # fmt: skip
-    return 0 if views.good else 1
-
-
-if __name__ == "__main__":
-    exit_with(main)
