@@ -37,11 +37,6 @@ def is_negated(span: str) -> bool:
     return bool(find("negation", PATTERNS["harmless_negation"].sub(" ", span)))
 
 
-def is_through(span: str) -> bool:
-    """Whether the next name is the way by which an effect passes ('only through')."""
-    return bool(find("through", strip_tail(span)))
-
-
 def is_copula(span: str) -> bool:
     """Whether the phrase only equates: 'is', 'are', a colon."""
     return bool(find("copula", span.strip()))

@@ -1,8 +1,8 @@
 """Finding variable names in a story, and putting placeholders where they stand.
 
 Known names come from the test taker's table or question. Names that are in no list (unmeasured
-variables; every variable of a story-only task) are found as phrases that the text repeats:
-capitalised or quoted phrases first, else repeated runs of content words.
+variables; every variable of a story-only task) are found as capitalised or quoted phrases that the
+text repeats.
 """
 
 import re
@@ -71,7 +71,7 @@ def discover(text: str, known: Sequence[str], count: int | None = None) -> tuple
     be none.
     """
     parts = sentences(mask(text, known))
-    found = _distinct(_marked(parts) + _repeated(parts))
+    found = _distinct(_marked(parts))
     if count is not None:
         return tuple(found[: 2 * count + 6])
     told = "\n".join(part for part in parts if tells_unmeasured(part)).casefold()
@@ -124,54 +124,6 @@ def _extended(name: str, parts: Sequence[str]) -> str:
         if times < 2 or times < 0.75 * len(mentions) or word.endswith("ly"):
             return name
         name = f"{name} {word}"
-
-
-def _repeated(parts: Sequence[str]) -> list[str]:
-    """Runs of one to four content words that the text repeats, the most telling first.
-
-    A run counts where function words, verbs, marks or punctuation cannot cut it, and only in its
-    longest form: 'moss cover' is dropped when it stands only inside 'grey moss cover'.
-    """
-    counts: Counter[tuple[str, ...]] = Counter()
-    for part in parts:
-        for run in _runs(part):
-            for size in range(1, 5):
-                for start in range(len(run) - size + 1):
-                    counts[run[start : start + size]] += 1
-    repeated = {gram: times for gram, times in counts.items() if times >= 2}
-    kept = {
-        gram: times
-        for gram, times in repeated.items()
-        if not any(
-            len(other) > len(gram) and more >= times * 0.75 and _inside(gram, other)
-            for other, more in repeated.items()
-        )
-    }
-    ranked = sorted(kept, key=lambda gram: (-kept[gram] * (len(gram) > 1), -kept[gram], gram))
-    return [" ".join(gram) for gram in ranked]
-
-
-def _runs(part: str) -> list[tuple[str, ...]]:
-    """Maximal runs of content words in a sentence, case-folded."""
-    runs: list[list[str]] = [[]]
-    position = 0
-    for match in PATTERNS["word"].finditer(MARK.sub(" . ", part)):
-        word = match.group().casefold()
-        gap = MARK.sub(" . ", part)[position : match.start()]
-        position = match.end()
-        if gap.strip() and runs[-1]:
-            runs.append([])
-        if word in _STOP or (word.endswith("ly") and len(word) > 4):
-            runs.append([])
-        else:
-            runs[-1].append(word)
-    return [tuple(run) for run in runs if run]
-
-
-def _inside(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
-    return any(
-        long[start : start + len(short)] == short for start in range(len(long) - len(short) + 1)
-    )
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

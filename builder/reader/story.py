@@ -43,10 +43,6 @@ class _Text:
     """What carries over from sentence to sentence."""
 
     told: list[tuple[int, int]] = field(default_factory=list)
-    by_way: list[tuple[int, int]] = field(default_factory=list)
-    subject: Group = ()
-    object: Group = ()
-    pair: Group = ()
     direction: int = 0
     preposition: str = ""
 
@@ -71,12 +67,7 @@ def read_story(story: str, known: Sequence[str] = (), count: int | None = None) 
 
 
 def _with_hidden(story: str, known: list[str], found: Sequence[str]) -> list[str]:
-    """``known`` and the unmeasured names found that some statement joins to another name.
-
-    Where the known names are capitalised the others will be.
-    """
-    if any(name != name.casefold() for name in known):
-        found = [name for name in found if name != name.casefold()]
+    """``known`` and the unmeasured names found that some statement joins to another name."""
     joined = {i for edge in _edges(story, [*known, *found]) for i in edge}
     return known + [name for i, name in enumerate(found, len(known)) if i in joined]
 
@@ -86,20 +77,15 @@ def _most_connected(story: str, known: list[str], found: Sequence[str], count: i
 
     A text repeats other phrases as well (places, people); they neither act nor are acted on.
     """
-    lacking = max(0, count - len(known))
-    capitalised = [name for name in found if name != name.casefold()]
-    for candidates in (capitalised, list(found)):
-        names = [*known, *candidates]
-        joined = {i for edge in _edges(story, names) for i in edge if i >= len(known)}
-        if len(joined) >= lacking or candidates is not capitalised:
-            break
+    names = [*known, *found]
+    joined = {i for edge in _edges(story, names) for i in edge}
     told = "\n".join(part for part in sentences(story) if tells_unmeasured(part)).casefold()
     # Beside a list of what was measured, what is lacking is what was not.
     hidden = {i for i, name in enumerate(names) if known and name.casefold() in told}
     ranked = sorted(
         range(len(known), len(names)), key=lambda i: (i not in joined, i not in hidden, i)
     )
-    return known + [names[i] for i in sorted(ranked[:lacking])]
+    return known + [names[i] for i in sorted(ranked[: max(0, count - len(known))])]
 
 
 def _edges(story: str, names: Sequence[str]) -> list[tuple[int, int]]:
@@ -127,7 +113,6 @@ class _Clause:
     gaps: list[str]
     groups: list[Group]
     subject: Group = ()
-    extra: Group = ()
     cause: Group = ()
 
     def read(self, unmeasured: bool) -> None:
@@ -140,79 +125,38 @@ class _Clause:
                 continue
             denied = False
             self._step(k)
-        tail = self.gaps[-1]
-        if find("same_after", tail) and len(self.groups) >= 1 and not self._told_here(-1):
-            self._same(self.groups[-1])
-        self.text.subject = self.subject or self.groups[0]
-
-    def _told_here(self, k: int) -> bool:
-        return any(b in self.groups[k] for _, b in self.text.told[-1:]) and len(self.groups) > 1
 
     def _open(self, opening: str) -> None:
-        first = self.groups[0]
-        bare = cues.strip_tail(opening)
-        pronoun = find("pronoun", last_segment(opening)) or find("pronoun", opening)
-        if find("same", bare):
-            self._same(first)
-        elif (
-            pronoun
-            and not bare.endswith("that")
-            and (left := self._antecedent(pronoun.group(1), opening))
-        ):
-            self.subject = left
-            self._relate(left, last_segment(opening), first)
-            return
-        elif find("additive", bare):
-            self.extra = first
-        elif find("subordinate_start", bare):
-            self.cause = first
-        self.subject = first
-
-    def _antecedent(self, pronoun: str, opening: str) -> Group:
-        if pronoun.startswith(("both", "the two", "each")):
-            return self.text.pair
-        if pronoun in ("this", "that", "these", "those", "the latter") or "in turn" in opening:
-            return self.text.object or self.text.subject
-        return self.text.subject
+        if find("subordinate_start", cues.strip_tail(opening)):
+            self.cause = self.groups[0]
+        self.subject = self.groups[0]
 
     def _step(self, k: int) -> None:
         left, gap, right = self.groups[k - 1], self.gaps[k], self.groups[k]
         parts = segments(gap)
         last = parts[-1]
-        if find("aside", gap) or self._starts_a_way(k):
+        if find("aside", gap):
             return
         if self._gapped(left, gap, right):
             return
-        if cues.is_through(gap):
-            self._by_way_of(left, right, last)
-        elif not self.cause and find("same", cues.strip_tail(gap)):
-            self._same(right)
-        elif k == 1 and (self._fronted(left, gap, right) or self._cataphoric(left, gap, right)):
+        if k == 1 and self._cataphoric(left, gap, right):
             self.subject = right
-        elif find("object_relative", gap) and starts_with_verb(self.gaps[k + 1]):
-            self._object_relative(k)
         elif len(parts) == 1:
             self._relate(left, gap, right, self._noun_before(k))
         elif find("adverbial", cues.strip_tail(last)) and starts_with_verb(self.gaps[k + 1]):
             self._new_clause(k, parts[0])
         elif last and (cues.is_verbal(last) or cues.relation(last)):
-            self._continue(k, parts[0], last)
+            self._continue(k, last)
         elif _is_list_sign(gap) and cues.relation(parts[0]):
             self._relate(left, parts[0], right)
         else:
             self._new_clause(k, parts[0])
 
-    def _continue(self, k: int, head: str, last: str) -> None:
+    def _continue(self, k: int, last: str) -> None:
         """A phrase after a comma or conjunction that has a verb but no name before it."""
         left, right = self.groups[k - 1], self.groups[k]
-        pronoun = find("pronoun", last)
         if find("relative", last):
-            rest = PATTERNS["relative"].sub("", last).strip()
-            self._relate(left, rest, right)
-        elif pronoun and pronoun.group(1) in ("this", "that", "these"):
-            self._relate(self.text.object or left, last, right)
-        elif find("participle_by", last) and head == "" and not self._lists_causes(k):
-            self._relate(left, last, right)
+            self._relate(left, PATTERNS["relative"].sub("", last).strip(), right)
         else:
             self._relate(self.subject or left, last, right)
 
@@ -228,31 +172,11 @@ class _Clause:
         self.cause = right if find("subordinate_start", bare) else ()
         self.subject = right
 
-    def _object_relative(self, k: int) -> None:
-        """'A is what B depends on', 'B is where A leaves its mark'."""
-        gap = self.gaps[k]
-        if not cues.is_negated(gap):
-            verb = first_segment(self.gaps[k + 1])
-            direction = 1 if gap.endswith("where") else cues.relation(verb) or 1
-            self._tell(self.groups[k], self.groups[k - 1], direction)
-
-    def _lists_causes(self, k: int) -> bool:
-        """Whether group ``k - 1`` was just told to be a cause of the subject ('is set by A, …')."""
-        return self.text.direction < 0 and self.text.object == self.groups[k - 1]
-
     def _noun_before(self, k: int) -> bool:
         """Whether group ``k - 1`` closes 'the effect of …', so that a bare 'on' tells an effect."""
         before = cues.strip_tail(self.gaps[k - 1])
         way = find("way_from", before) and cues.strip_tail(self.gaps[k]) in ("to", "into")
         return bool(way or find("action_of", before)) and not cues.is_negated(self.gaps[k - 1])
-
-    def _starts_a_way(self, k: int) -> bool:
-        """Whether group ``k`` stands in 'from A to B', which the next phrase will tell."""
-        return (
-            k + 1 < len(self.groups)
-            and bool(find("way_from", cues.strip_tail(self.gaps[k])))
-            and cues.strip_tail(self.gaps[k + 1]) in ("to", "into")
-        )
 
     def _gapped(self, left: Group, gap: str, right: Group) -> bool:
         """'A acts on B, and C on D': the verb of the clause before, told again without it."""
@@ -262,19 +186,6 @@ class _Clause:
         if match.group("preposition") != self.text.preposition:
             return False
         self._tell(left, right, self.text.direction)
-        return True
-
-    def _fronted(self, left: Group, gap: str, right: Group) -> bool:
-        """'On B, A acts directly', 'From A comes B', 'With more A, B rises'."""
-        match = find("fronted", cues.strip_tail(self.gaps[0]))
-        divided = len(segments(gap)) > 1
-        if not match or (divided and cues.is_verbal(last_segment(gap))):
-            return False
-        verb = first_segment(self.gaps[2] if divided else gap)
-        direction = cues.relation(f"{verb} {match.group(1)}")
-        if not direction or not cues.is_verbal(verb):
-            return False
-        self._tell(right, left, direction)
         return True
 
     def _cataphoric(self, left: Group, gap: str, right: Group) -> bool:
@@ -301,8 +212,6 @@ class _Clause:
 
     def _relate(self, left: Group, span: str, right: Group, effect_of: bool = False) -> None:
         direction: int = cues.relation(PATTERNS["relative"].sub("", span).strip())
-        if not direction and self._states(left):
-            direction = _after_predicate(span)
         last = cues.strip_tail(span).rsplit(" ", 1)[-1]
         self.text.preposition = last if last in WORDS["prepositions"] else ""
         if not direction and effect_of and find("on", cues.strip_tail(span)):
@@ -312,46 +221,8 @@ class _Clause:
 
     def _tell(self, left: Group, right: Group, direction: int) -> None:
         causes, effects = (left, right) if direction > 0 else (right, left)
-        # 'Besides A, C raises B' may mean another effect of C; 'besides A, B needs C' cannot.
-        if direction < 0 or find("together", cues.strip_tail(self.gaps[0])):
-            causes = causes + self.extra
-        self.extra = ()
         self.text.told += [(a, b) for a in causes for b in effects if a != b]
-        self.text.object, self.text.direction = right, direction
-        self.text.pair = right if len(right) > 1 else left if len(left) > 1 else (*left, *right)
-
-    def _states(self, left: Group) -> bool:
-        """Whether a group is the subject of 'whether A is open', with a verb still to come."""
-        k = self.groups.index(left) if left in self.groups else 0
-        return bool(find("whether", self.gaps[k]))
-
-    def _same(self, who: Group) -> None:
-        """'… and so does C': the last statement again, with another subject."""
-        if self.text.direction:
-            self._tell(who, self.text.object, self.text.direction)
-
-    def _by_way_of(self, left: Group, middle: Group, last: str) -> None:
-        """'A affects B only through M': the statement A → B is taken back."""
-        if cues.is_negated(last):
-            return
-        source = self.subject or left
-        for a in source:
-            for b in left:
-                if (a, b) in self.text.told[-len(source) * len(left) :]:
-                    self.text.told.remove((a, b))
-        if source != left:
-            legs = [(a, m) for a in source for m in middle] + [(m, b) for m in middle for b in left]
-            self.text.by_way += legs
-
-
-def _after_predicate(span: str) -> int:
-    """'… were held *acts directly on* …': the direction of what follows the first predicate."""
-    spoken = span.split()
-    for start in range(1, len(spoken)):
-        direction: int = cues.relation(" ".join(spoken[start:]))
-        if direction:
-            return direction
-    return 0
+        self.text.direction = direction
 
 
 def _is_list_sign(gap: str) -> bool:
@@ -359,22 +230,11 @@ def _is_list_sign(gap: str) -> bool:
 
 
 def _acyclic(text: _Text) -> list[tuple[int, int]]:
-    """The told edges, most often told first, without those that would close a cycle.
-
-    A leg of a 'through' statement is added only where nothing else joins its ends.
-    """
+    """The told edges, most often told first, without those that would close a cycle."""
     counts = Counter(text.told)
     order = {edge: i for i, edge in reversed(list(enumerate(text.told)))}
     graph: nx.DiGraph[int] = nx.DiGraph()
-    for edge in sorted(counts, key=lambda e: (-counts[e], order[e])):
-        _add(graph, edge)
-    for a, b in text.by_way:
-        if not (a in graph and b in graph and nx.has_path(graph, a, b)):
-            _add(graph, (a, b))
+    for a, b in sorted(counts, key=lambda e: (-counts[e], order[e])):
+        if a != b and not (a in graph and b in graph and nx.has_path(graph, b, a)):
+            graph.add_edge(a, b)
     return sorted(graph.edges)
-
-
-def _add(graph: "nx.DiGraph[int]", edge: tuple[int, int]) -> None:
-    a, b = edge
-    if a != b and not (a in graph and b in graph and nx.has_path(graph, b, a)):
-        graph.add_edge(a, b)
