@@ -92,13 +92,13 @@ SYSTEMS: Final = (
     System("empty", "no answers, only run.json"),
     System(
         "constant",
-        "one fixed answer per answer shape",
-        dict.fromkeys(TRACKS, from_prompts(trivial.constant)),
+        "by variant the best answer that is always the same, as the floors name it",
+        dict.fromkeys(TRACKS, trivial.constant),
     ),
     System(
         "random",
         "a legal answer drawn at random, seeded by the task id; names from the story",
-        dict.fromkeys(TRACKS, trivial.random_answers),
+        dict.fromkeys(TRACKS, trivial.random),
     ),
     System(
         "naive",

@@ -19,9 +19,6 @@ from grader.names import did_you_mean
 MAX_BYTES: Final = 1_000_000
 MOST_ENTRIES: Final = 100_000
 LARGEST_WEIGHT: Final = 1e9
-UNLESS_SET: Final[Mapping[str, bool]] = {"unless_set": True}
-"""Metadata of a setting's field that counts among a twin's rules (``builder.release.floors``) only
-where it is set: one that came later leaves the rules of older exams as they were."""
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 Name = TypeVar("Name", bound=str)

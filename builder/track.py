@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import numpy as np
     import pyarrow as pa
 
     from builder.gate.tables import SceneRow, TaskRow
@@ -38,9 +37,6 @@ VARIED_FROM: Final = 6
 
 Graded = tuple["Truth", "Checked", "Score"]
 """A task's truth, an answer to it as it was checked, and its score."""
-
-Guess = Literal["constant", "random"]
-"""An answer that knows nothing: the same to every task of a shape, or a seeded guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,41 +106,36 @@ class ExamFiles:
     exams, where)`` gives the settings of a private-truth split whose instances are planned for the
     exams (pairs of name and model); ``candidates(read)`` is what a draw looks at of the tasks
     that are built, and ``compose(model, candidates, key, where)`` draws the exam from them. These
-    raise ``UsageError`` naming the place. ``shares(model, candidates)`` says how often each task is
-    drawn, up to a factor for each variant.
+    raise ``UsageError`` naming the place.
     """
 
     parse: Callable[[TomlTable], Any]
     plan_for: Callable[[Any, tuple[tuple[str, Any], ...], str], Any]
     candidates: Callable[[Read], Sequence[Any]]
     compose: Callable[[Any, Sequence[Any], bytes, str], DrawnExam]
-    shares: Callable[[Any, Sequence[Any]], Mapping[str, float]]
+
+
+def planned_variants(spec: InstanceSpec) -> list[str]:
+    """Return the variants by which plans are counted that an instance is planned for."""
+    return [level for axis, level in spec.asked.levels if axis == "variant"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Floors:
-    """What answers that know nothing look like and what they deserve.
+    """What the floors of a track's variants are measured with (:mod:`builder.release.floors`).
 
-    ``why`` says by answer shape what the constant answer scores, and why. ``answer(kind, task,
-    truth, rng)`` is the text of an answer file, for which the truth lends the names that a story
-    tells and nothing else. ``points(task, truth, answer)`` are the points in [0, 1] by the
-    variant's published rule, derived independently of the grader's scorers.
-
-    What a variant's floor is measured with (``builder.floors``): ``policies(task, truth)`` are all
-    ways of answering without story, data and values, each with its name and the answers that it
-    gives with equal chances; ``twin(settings, model, variants)`` the settings of one batch of a
-    public-truth twin of an exam with this model (None without) in which these variants are asked,
-    the same for every split that has the exam;
-    ``whole`` the points of an instance whose tasks count together, as (variant, regime, points).
-    A track without policies or twin has no floors.
+    ``constants(task, truth)`` are a fixed finite list of answers: the name of each, the same for
+    all tasks of a variant, and its text; the truth lends the names that a story tells, nothing
+    else. ``twin(settings, tasks)`` are the settings of instances like those of a split, so many
+    that each variant has that many tasks, where the track can. ``variants_of(spec)`` are the
+    variants that one of them is asked. ``whole`` is for instances whose tasks count together: the
+    name of their floor, and the points (a share) of one instance, None where it is no such.
     """
 
-    why: Mapping[str, str]
-    answer: Callable[[Guess, Task, Truth, np.random.Generator], str]
-    points: Callable[[Task, Truth, str], float]
-    policies: Callable[[Task, Truth], Iterable[tuple[str, Sequence[str]]]] | None = None
-    twin: Callable[[Any, Any, frozenset[str]], Any] | None = None
-    whole: Callable[[Sequence[Graded]], tuple[str, str, float] | None] | None = None
+    constants: Callable[[Task, Truth], Iterable[tuple[str, str]]]
+    twin: Callable[[Any, int], Any]
+    variants_of: Callable[[InstanceSpec], Iterable[str]] = planned_variants
+    whole: tuple[str, Callable[[Sequence[Graded]], float | None]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +216,7 @@ class Track:
     audit: Callable[
         [Mapping[str, Any], Sequence[Mapping[str, Any]], Mapping[str, Any] | None, Any], list[str]
     ]
-    floors: Floors
+    floors: Floors | None = None
     inputs: Callable[[Variant], frozenset[str]]
     read: Callable[[Mapping[str, Any], Mapping[str, Any]], StoryReading] | None = None
     effort: float = 0.1

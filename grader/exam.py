@@ -8,7 +8,7 @@ from typing import Any, Self
 from grader.bundles import Arms, arms
 from grader.errors import UsageError
 from grader.floors import Floors
-from grader.io.release import WHOLE_SPLIT, Release, select_exam
+from grader.io.release import Release, select_exam
 from grader.model import Truth
 from grader.names import did_you_mean
 from grader.report.ladder import shown_half
@@ -116,10 +116,8 @@ class Exam:
 
     @cached_property
     def floors(self) -> Floors:
-        """What knowing nothing earns in each variant; nothing for a whole split."""
-        if self.name == WHOLE_SPLIT:
-            return Floors()
-        return Floors.of(self.split.release.public.manifest, self.name, self.tasks)
+        """The points of the best constant answer to each variant."""
+        return Floors.from_manifest(self.split.release.public.manifest, self.split.name, self.tasks)
 
     @cached_property
     def shown(self) -> frozenset[str]:

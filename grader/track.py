@@ -43,11 +43,8 @@ class Track:
     ``schemas``
         a folder laid out like ``schemas/``, where a track brings schemas of its own.
     ``rules``
-        raised whenever some answer's points change: floors that another number measured do not
-        count (:mod:`grader.floors`).
-    ``regime``
-        what besides the variant the points of an answer that knows nothing depend on, by what is
-        public of a task; floors then have a further level.
+        raised whenever some answer's points change: floors that were graded under another number
+        do not count (:mod:`grader.floors`).
     ``facts``
         what ``extra_json`` of a score row says of a task whether or not it was answered.
     ``verify``
@@ -96,7 +93,6 @@ class Track:
     variants: tuple[Variant, ...]
     schemas: Path | None = None
     rules: int = 1
-    regime: Callable[[Task], str] | None = None
     facts: Callable[[Truth], Mapping[str, Any]] = lambda _: {}
     verify: Callable[[Task, Truth, Checked], Checked] | None = None
     sign: Callable[[Checked, str, bytes], tuple[Checked, frozenset[str]]] | None = None

@@ -9,6 +9,7 @@ from pathlib import Path
 
 SMALLER = {
     "mini.toml": {
+        'version = "0.1.0"\n': 'version = "0.1.0"\nfloor_tasks = 3\n',
         "scenes = 36": "scenes = 18",
         "rows = { train = 2000, test = 500 }": "rows = { train = 800, test = 200 }",
     },

@@ -2,7 +2,7 @@
 
 ``tests/points/<track>.json`` holds tasks with their truths, as rows of a release, and answers with
 their points. Points that change under the same number are a change of scoring that nobody was told
-of: floors measured before would still count.
+of: floors that were graded before would still count.
 
     python tests/stored_points.py                       after a change of scoring
     python tests/stored_points.py --release DIR ANSWERS…  adds tasks of shapes that have none
@@ -71,7 +71,7 @@ def problem(track: str, stored: Stored) -> str | None:
         return None
     advice = (
         f"points of {track} changed, and its rules are still number {stored['rules']}: if that is "
-        "meant, raise `rules` in its Track, measure the floors of its exams again, say in the "
+        "meant, raise `rules` in its Track, say in the "
         "CHANGELOG that scores are not comparable, then run python tests/stored_points.py"
     )
     return "\n".join([*found, advice])

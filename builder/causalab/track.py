@@ -5,8 +5,8 @@ from typing import Final
 
 from builder.attempts import Clock, first_accepted
 from builder.causalab import rows
+from builder.causalab.ask.constants import constants, twin
 from builder.causalab.check.audit import audit_instance
-from builder.causalab.check.floors import WHY, floor_points, policies, twin, uninformed_answer
 from builder.causalab.check.leaks import leak_facts
 from builder.causalab.make.episode import Parts, draw
 from builder.causalab.plan.config import parse_config
@@ -66,13 +66,7 @@ TRACK: Final = Track(
     build=build,
     audit=audit_instance,
     leak_facts=leak_facts,
-    floors=Floors(
-        why=WHY,
-        answer=uninformed_answer,
-        points=floor_points,
-        policies=policies,
-        twin=twin,
-    ),
+    floors=Floors(constants=constants, twin=twin),
     inputs=lambda _: INPUTS,
     effort=0.03,
 )

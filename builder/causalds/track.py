@@ -8,12 +8,11 @@ from typing import Final
 from builder.attempts import Clock, Rejected, first_accepted
 from builder.causalds import rows
 from builder.causalds.ask import ASKERS
+from builder.causalds.ask.constants import constants, twin, variants_of
 from builder.causalds.ask.registry import Question
 from builder.causalds.check.audit import audit_instance
-from builder.causalds.check.floors import WHY, floor_points, uninformed_answer
 from builder.causalds.check.leaks import leak_facts
 from builder.causalds.check.lent import lends
-from builder.causalds.check.policies import policies, twin
 from builder.causalds.check.shown import shown_problems
 from builder.causalds.check.story import reading
 from builder.causalds.exams.assign import planned_composition
@@ -21,7 +20,6 @@ from builder.causalds.exams.built import built_tasks
 from builder.causalds.exams.cells import label_class
 from builder.causalds.exams.draw import draw_exam
 from builder.causalds.exams.model import parse_exam
-from builder.causalds.exams.shares import drawn_shares
 from builder.causalds.make.observe import Observation, observe
 from builder.causalds.make.scene import (
     Scene,
@@ -205,13 +203,7 @@ TRACK: Final = Track(
     build=build,
     audit=audit_instance,
     read=reading,
-    floors=Floors(
-        why=WHY,
-        answer=uninformed_answer,
-        points=floor_points,
-        policies=policies,
-        twin=twin,
-    ),
+    floors=Floors(constants=constants, twin=twin, variants_of=variants_of),
     inputs=lambda variant: ASKERS[variant.key].inputs,
     scenes=True,
     exams=ExamFiles(
@@ -219,7 +211,6 @@ TRACK: Final = Track(
         plan_for=with_exams,
         candidates=built_tasks,
         compose=draw_exam,
-        shares=drawn_shares,
     ),
     published=published,
     composition=composition,

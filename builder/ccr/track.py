@@ -6,6 +6,7 @@ from typing import Final
 
 from builder.attempts import Clock
 from builder.ccr import rows
+from builder.ccr.ask.constants import constants, twin, variants_of, whole
 from builder.ccr.ask.questions import (
     direct_quantities,
     linear_quantities,
@@ -21,7 +22,6 @@ from builder.ccr.ask.text import (
 )
 from builder.ccr.ask.themes import THEMES, Words
 from builder.ccr.check.audit import audit_instance
-from builder.ccr.check.floors import WHY, floor_points, policies, twin, uninformed_answer, whole
 from builder.ccr.check.leaks import leak_facts
 from builder.ccr.make.graph import Pair, cut_tree, numbered
 from builder.ccr.make.quantities import (
@@ -36,6 +36,7 @@ from builder.ccr.plan.contexts import TRACK_NAME, ContextPlan, plan_contexts
 from builder.seeds import attempt_key, stream
 from builder.track import Built, Floors, InstanceSpec, Track
 from grader.shape import Variant
+from grader.tracks.ccr.contexts import CONTEXT
 
 INPUTS: Final[Mapping[str, frozenset[str]]] = {
     "unit_answers": frozenset({"cause", "effect", "units"}),
@@ -181,14 +182,7 @@ TRACK: Final = Track(
     build=build,
     audit=audit_instance,
     leak_facts=leak_facts,
-    floors=Floors(
-        why=WHY,
-        answer=uninformed_answer,
-        points=floor_points,
-        policies=policies,
-        twin=twin,
-        whole=whole,
-    ),
+    floors=Floors(constants=constants, twin=twin, variants_of=variants_of, whole=(CONTEXT, whole)),
     inputs=inputs_of,
     protocol=True,
     effort=0.02,

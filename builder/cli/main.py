@@ -8,7 +8,6 @@ from typing import Any, Final, NoReturn
 
 from builder.cli.build import BUILD, EXAM, PLAN
 from builder.cli.command import BUG, INTERRUPTED, PROGRAM, UNUSABLE, use_domains
-from builder.cli.floors import FLOORS
 from builder.cli.inspect import INSPECT
 from builder.cli.look import CHECK, DIFF
 from builder.cli.new import NEW_DOMAIN, NEW_SECRET, NEW_VARIANT
@@ -87,8 +86,7 @@ EXAMPLES: Final = (
 
 
 COMMANDS: Final = (
-    BUILD, PLAN, CHECK, DIFF, INSPECT, EXAM, FLOORS, PUBLISH, NEW_SECRET, NEW_DOMAIN, NEW_VARIANT,
-    IMPORT,
+    BUILD, PLAN, CHECK, DIFF, INSPECT, EXAM, PUBLISH, NEW_SECRET, NEW_DOMAIN, NEW_VARIANT, IMPORT,
 )  # fmt: skip
 """In the order of ``--help``."""
 

@@ -1,8 +1,8 @@
 """The floors that a manifest states, on a sample of the release's own tasks.
 
-The policy that each floor names answers tasks of the exam. The grader's points must be those that
-the track derives by itself, and their mean must be the floor up to sampling error: floors measured
-on another exam, or changed by hand, do not stand.
+The answer that each floor names must be a valid one to every task. Where truth is public, and so
+every instance is asked what it can be, it must earn the floor up to sampling error: floors that
+were changed by hand, or are of other instances, do not stand.
 """
 
 import hashlib
@@ -11,11 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from builder.floors.twin import graded_policies
-from builder.track import Graded, Track
+from builder.release.floors import graded_answer
+from builder.track import Floors, Graded
 from builder.tracks import TRACKS
-from grader.exam import choose_exam
-from grader.floors import find, rules_sha256
+from grader.floors import Floors as Stated
 from grader.io.release import Release
 from grader.model import Truth
 from grader.shape import Task
@@ -23,145 +22,132 @@ from grader.tracks import TRACKS as GRADED
 
 SAMPLE: Final = 200
 """Tasks of a variant that are answered, those whose instances' ids have the smallest hashes."""
-
 SIGMAS: Final = 5.0
-"""Means may differ from floors by so many combined standard errors: some hundred are compared."""
-
-_EXACT: Final = 1e-9
-
-Members = list[tuple[str, float]]
-"""The instance of a task, and the points of the floor's policy on it."""
+"""Means may differ from floors by so many standard errors: some hundred are compared."""
+CEILING: Final = 0.8
+"""Points that a constant answer may not reach, one standard error apart, where labels or sets are
+asked: above, one answer is nearly always right. Numbers have no such limit: zero is an honest guess
+of a small effect."""
+CEILING_TASKS: Final = 20
+"""Tasks that a variant must have for the limit to hold."""
 
 
 @dataclass(frozen=True, slots=True)
-class StatedFloors:
-    """Findings about the floors of one exam in one split."""
+class FloorRow:
+    """A floor beside the mean points that its answer earns on ``own_tasks`` of the release."""
 
     split: str
-    exam: str
+    variant: str
+    answer: str
+    points: float
     tasks: int
-    farthest: float
+    own: float
+    own_tasks: int
+
+
+@dataclass(frozen=True, slots=True)
+class SplitFloors:
+    """What is found about the floors of a split."""
+
+    split: str
+    rows: tuple[FloorRow, ...]
+    public: bool
     problems: tuple[str, ...]
 
 
-def split_floors(opened: Release, split: str) -> Iterator[StatedFloors]:
-    """What is wrong with the floors in the manifest, by exam of a split; nothing without floors."""
+def check_floors(opened: Release, split: str) -> SplitFloors:
+    """Return the floors of a split and what is wrong with them; nothing where there are none."""
     manifest = opened.public.manifest
-    for exam, tracks in manifest.get("floors", {}).items():
-        if exam in manifest["splits"][split]["exams"]:
-            yield _of_exam(opened, split, exam, tracks, manifest["floor_rules"][exam])
+    stated = manifest.get("floors", {}).get(split, {})
+    tasks = [task for task in opened.tasks(split, prompts=False) if task.track in stated]
+    problems = [*Stated.from_manifest(manifest, split, tasks).notices]
+    rows: list[FloorRow] = []
+    for name in stated if not problems else ():
+        floors = TRACKS[name].floors
+        assert floors is not None
+        own = _sample([task for task in tasks if task.track == name])
+        found = _Answered(floors, stated[name]["variants"], opened.truths(split, own))
+        for task in own:
+            found.answer(task)
+        problems += dict.fromkeys(found.problems)
+        rows += found.rows(split)
+    pools = {v.key: v.shape.pool for name in stated for v in GRADED[name].variants}
+    public = opened.has_public_truth(split)
+    for row in rows:
+        if public and (off := _distance(row)) > SIGMAS:
+            problems.append(
+                f"{row.variant}: '{row.answer}' earns {row.own:.4f} on {row.own_tasks} tasks, its "
+                f"floor is {row.points:.4f}, {off:.1f} standard errors away"
+            )
+        limit = CEILING + math.sqrt(CEILING * (1 - CEILING) / row.own_tasks)
+        is_choice = pools.get(row.variant) in ("pass", "f1")
+        if is_choice and row.own_tasks >= CEILING_TASKS and row.own >= limit:
+            problems.append(f"{row.variant}: '{row.answer}' is nearly always right")
+    return SplitFloors(split, tuple(rows), public, tuple(problems))
 
 
-def _of_exam(
-    opened: Release,
-    split: str,
-    exam: str,
-    tracks: Mapping[str, Any],
-    rules: Mapping[str, Mapping[str, str]],
-) -> StatedFloors:
-    chosen = choose_exam(opened, split, exam, whole=False)
-    problems: list[str] = []
-    farthest, count = 0.0, 0
-    for name, floors in tracks.items():
-        if rules[name]["grader"] != rules_sha256(GRADED[name], floors):
-            problems.append(f"{name}: measured by another grader's rules; measure again")
-            continue
-        tasks = _sample([task for task in chosen.tasks if task.track == name])
-        cells, found = _answered(TRACKS[name], tasks, chosen.truths, floors)
-        problems += [f"{name}: {problem}" for problem in found]
-        for (key, regime), members in cells.items():
-            floor = find(floors[key], regime)
-            assert floor is not None
-            distance = _distance(members, floor)
-            farthest, count = max(farthest, distance), count + len(members)
-            if distance > SIGMAS:
-                mean = math.fsum(points for _, points in members) / len(members)
-                problems.append(
-                    f"{name} {key} {regime}".rstrip() + f": '{floor['policy']}' earns {mean:.4f} "
-                    f"on {len(members)} tasks, its floor is {floor['points']:.4f} "
-                    f"± {floor['se']:.4f}; measure again"
-                )
-    return StatedFloors(split, exam, count, farthest, tuple(problems))
+class _Answered:
+    """The points of the answers that the floors of one track name."""
+
+    def __init__(
+        self, floors: Floors, stated: Mapping[str, Any], truths: Mapping[str, Truth]
+    ) -> None:
+        self._floors, self._stated, self._truths = floors, stated, truths
+        self._points: dict[str, list[float]] = {}
+        self._together: dict[str, list[Graded]] = {}
+        self.problems: list[str] = []
+
+    def answer(self, task: Task) -> None:
+        """Grade the answer that a task's floor names, and that of its instance's floor."""
+        truth, key = self._truths[task.task_id], task.spec.key
+        texts = dict(self._floors.constants(task, truth))
+        whole = self._floors.whole
+        for name in (key, whole[0]) if whole is not None else (key,):
+            wanted = self._stated.get(name, {}).get("answer")
+            if wanted not in texts:
+                self.problems += [f"{key}: no constant answer is '{wanted}'"] * (name == key)
+                continue
+            try:
+                graded = graded_answer(task, truth, texts[wanted])
+            except ValueError as error:
+                self.problems.append(str(error))
+                continue
+            if name == key:
+                self._points.setdefault(key, []).append(graded[2].points)
+            else:
+                self._together.setdefault(task.instance_id, []).append(graded)
+
+    def rows(self, split: str) -> Iterator[FloorRow]:
+        """Yield a row for each floor that some task was answered for."""
+        if self._floors.whole is not None:
+            key, worth = self._floors.whole
+            shares = map(worth, self._together.values())
+            self._points |= {key: found} if (found := [s for s in shares if s is not None]) else {}
+        for key, points in sorted(self._points.items()):
+            floor, mean = self._stated[key], math.fsum(points) / len(points)
+            yield FloorRow(
+                split, key, floor["answer"], floor["points"], floor["tasks"], mean, len(points)
+            )
 
 
 def _sample(tasks: Sequence[Task]) -> list[Task]:
-    """``SAMPLE`` tasks a variant; of an instance whose tasks count together, all or none."""
+    """``SAMPLE`` tasks a variant; of an instance all or none."""
     ranked = sorted(tasks, key=lambda t: hashlib.sha256(f"floor/{t.instance_id}".encode()).digest())
     kept: dict[str, list[Task]] = {}
-    last: dict[str, str] = {}
     for task in ranked:
         found = kept.setdefault(task.spec.key, [])
-        if len(found) < SAMPLE or last[task.spec.key] == task.instance_id:
+        if len(found) < SAMPLE or found[-1].instance_id == task.instance_id:
             found.append(task)
-            last[task.spec.key] = task.instance_id
     return [task for found in kept.values() for task in found]
 
 
-def _answered(
-    track: Track, tasks: Sequence[Task], truths: Mapping[str, Truth], floors: Mapping[str, Any]
-) -> tuple[dict[tuple[str, str], Members], list[str]]:
-    """The points of each floor's policy, and what is wrong with floors or points."""
-    regime_of = GRADED[track.name].regime
-    cells: dict[tuple[str, str], Members] = {}
-    problems: list[str] = []
-    whole: dict[tuple[str, str], list[Graded]] = {}
-    for task in tasks:
-        key, truth = task.spec.key, truths[task.task_id]
-        regime = "" if regime_of is None else regime_of(task)
-        floor = find(floors.get(key, {}), regime)
-        if floor is None:
-            problems.append(f"{key} {regime}".rstrip() + ": no floor is stated; measure again")
-            continue
-        only = frozenset(one["policy"] for one in floors_in(floors[key]))
-        graded = dict(graded_policies(track, task, truth, {}, only))
-        if floor["policy"] not in graded:
-            problems.append(f"{key}: nobody answers by '{floor['policy']}'; measure again")
-            continue
-        answers = _texts(track, task, truth, floor["policy"])
-        for text, (_, _, row) in zip(answers, graded[floor["policy"]], strict=True):
-            derived = track.floors.points(task, truth, text)
-            if abs(row.points - derived) > _EXACT:
-                problems.append(
-                    f"{task.task_id} ({key}): graded {row.points:.9f}, derived {derived:.9f}"
-                )
-        mean = math.fsum(row.points for _, _, row in graded[floor["policy"]]) / len(answers)
-        cells.setdefault((key, regime), []).append((task.instance_id, mean))
-        for policy, rows in graded.items():
-            whole.setdefault((task.instance_id, policy), []).extend(rows)
-    for (instance, policy), members in whole.items() if track.floors.whole else ():
-        assert track.floors.whole is not None
-        found = track.floors.whole(members)
-        if found is not None and _names(floors.get(found[0], {}), found[1], policy):
-            cells.setdefault(found[:2], []).append((instance, found[2]))
-    return cells, list(dict.fromkeys(problems))
+def _distance(row: FloorRow) -> float:
+    """How many standard errors the mean is from the floor, if tasks were throws of a coin.
 
-
-def floors_in(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The floors of a variant, one for each regime."""
-    return [entry] if "policy" in entry else list(entry.values())
-
-
-def _names(entry: Mapping[str, Any], regime: str, policy: str) -> bool:
-    floor = find(entry, regime)
-    return floor is not None and floor["policy"] == policy
-
-
-def _texts(track: Track, task: Task, truth: Truth, policy: str) -> Sequence[str]:
-    assert track.floors.policies is not None
-    return dict(track.floors.policies(task, truth))[policy]
-
-
-def _distance(members: Members, floor: Mapping[str, Any]) -> float:
-    """How many combined standard errors the mean is from the floor.
-
-    A few tasks show no spread of their own: that of the twin's tasks counts at least.
+    Points are shares, so no spread is larger than that of a coin of the same mean.
     """
-    instances: dict[str, float] = {}
-    mean = math.fsum(points for _, points in members) / len(members)
-    for instance, points in members:
-        instances[instance] = instances.get(instance, 0.0) + points - mean
-    own = math.fsum(off * off for off in instances.values()) / len(members) ** 2
-    twin = floor["se"] ** 2 * floor["tasks"] / len(members)
-    error = math.sqrt(floor["se"] ** 2 + max(own, twin))
-    off = abs(mean - floor["points"])
+    both = row.tasks + row.own_tasks
+    mean = (row.points * row.tasks + row.own * row.own_tasks) / both
+    error = math.sqrt(mean * (1 - mean) * (1 / row.tasks + 1 / row.own_tasks))
+    off = abs(row.own - row.points)
     return 0.0 if off <= 1e-6 else off / error if error else math.inf

@@ -1,10 +1,10 @@
 """The check of one part, where it was staged: all that can be said of its instances by themselves.
 
 The part is read back from disk. Every truth is derived a second time, every story read again, right
-and uninformed answers are graded, task rows are held against the specification, and hashes of right
-answers are kept for the checks of the whole release. The findings stand beside the rows in
-``check.json``, with the hashes of the rows that were checked and of the code that checked them:
-what is not about these rows, or not by this code, is no check.
+answers are graded, task rows are held against the specification, and hashes of right answers are
+kept for the checks of the whole release. The findings stand beside the rows in ``check.json``, with
+the hashes of the rows that were checked and of the code that checked them: what is not about these
+rows, or not by this code, is no check.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from builder.gate import checks
 from builder.gate.flat import answer_hashes
-from builder.gate.known_answers import FLOOR_TASKS, KnownPoints, known_points, tasks_and_truths
+from builder.gate.known_answers import KnownPoints, known_points, tasks_and_truths
 from builder.gate.part_rows import PartRows, read_part
 from builder.gate.second_derivation import audit_part
 from builder.release.identity import LIBRARIES, hash_of_files
@@ -72,9 +72,8 @@ class Findings:
 @cache
 def checker_sha256() -> str:
     """The identity of the code that checks, and of what its findings depend on besides."""
-    settings = {"floor tasks": FLOOR_TASKS}
     libraries = {name: version(name) for name in (*LIBRARIES, "networkx", "duckdb", "jsonschema")}
-    text = canonical([hash_of_files(_CHECKING), libraries, settings])
+    text = canonical([hash_of_files(_CHECKING), libraries])
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
@@ -137,7 +136,7 @@ def findings(part: Part) -> Findings:
         free=len(free),
         alike=sum(not story.problems for story in free),
         misread=[problem for story in certain for problem in story.problems],
-        points=known_points(track, rows, part.origin.parts),
+        points=known_points(rows),
     )
 
 

@@ -1,26 +1,12 @@
 """The gate's findings and their text, ``GATE.md``: no times and no paths, so that the same release
 gives the same bytes. A check either holds or lists its first problems."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from builder.gate.known_answers import CEILING, CEILING_TASKS, FLOOR_TASKS, GUESSES
+from builder.gate.floors import SAMPLE, FloorRow
 from builder.gate.leak import LeakReport
-from builder.track import Guess
-from grader.shape import Variant
-
-
-@dataclass(frozen=True, slots=True)
-class Floor:
-    """What uninformed answers to one variant score, in points (0-100): by guess the grader's, and
-    the floor's own derivation."""
-
-    split: str
-    variant: Variant
-    tasks: int
-    why: str
-    points: Mapping[Guess, tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +24,7 @@ class GateReport:
     """All findings about a release."""
 
     lines: tuple[GateLine, ...]
-    floors: tuple[Floor, ...] = ()
+    floors: tuple[FloorRow, ...] = ()
     leaks: LeakReport | None = None
     compositions: tuple[str, ...] = ()
 
@@ -90,21 +76,17 @@ _COMPOSITION: Final = (
 )
 
 
-def _floor_table(floors: Sequence[Floor]) -> list[str]:
+def _floor_table(floors: Sequence[FloorRow]) -> list[str]:
     lines = [
         "## Floors",
         "",
-        "What answers that know nothing score, in points. Each is graded and, independently, "
-        "derived from the truths by the variant's published rule; the gate fails when the two "
-        "differ, or when a guess at a label or set reaches "
-        f"{100 * CEILING['pass']:g} points and a standard error over at least {CEILING_TASKS} "
-        f"tasks. Of more than {FLOOR_TASKS} tasks, about as many are drawn by a hash of their ids.",
+        "The best constant answer to each variant, its points on a public twin, and what it earns "
+        f"on the release's own tasks, at most about {SAMPLE} a variant.",
         "",
-        "| split | variant | tasks | constant | random | the constant answer scores |",
-        "|---|---|--:|--:|--:|---|",
+        "| split | variant | answer | floor | tasks | own | tasks |",
+        "|---|---|---|--:|--:|--:|--:|",
     ]
-    for floor in floors:
-        points = " | ".join(f"{floor.points[kind][0]:.1f}" for kind in GUESSES)
-        why = floor.why.replace("|", r"\|")
-        lines.append(f"| {floor.split} | {floor.variant.key} | {floor.tasks} | {points} | {why} |")
+    for row in floors:
+        cells = f"{100 * row.points:.1f} | {row.tasks} | {100 * row.own:.1f} | {row.own_tasks}"
+        lines.append(f"| {row.split} | {row.variant} | {row.answer} | {cells} |")
     return lines

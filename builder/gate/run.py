@@ -6,10 +6,9 @@ released, and checks what takes several parts: ids, prompts, exams, secrecy, flo
 release that is finished is taken apart again for it.
 """
 
-import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -19,13 +18,10 @@ from builder.gate.checks import exam_problems, id_problems, prompt_problems
 from builder.gate.columns import schema_problems
 from builder.gate.exams import exam_findings
 from builder.gate.flat import flat_problems
-from builder.gate.floors import StatedFloors, split_floors
+from builder.gate.floors import SplitFloors, check_floors
 from builder.gate.known_answers import (
-    CEILING_TASKS,
-    GUESSES,
     ExamPoints,
     KnownPoints,
-    ceiling_of,
     graded_exams,
     points_of_exam,
     total_points,
@@ -33,21 +29,16 @@ from builder.gate.known_answers import (
 from builder.gate.leak import LeakReport, leak_test
 from builder.gate.part_check import Findings, Unchecked, check_part, read_check
 from builder.gate.released import differences, take_apart
-from builder.gate.report import Floor, GateLine, GateReport, line_of
+from builder.gate.report import GateLine, GateReport, line_of
 from builder.gate.roll import Roll, raw_ids, rolls
 from builder.gate.secrecy import secrecy_problems
 from builder.release.engine import Workers
 from builder.release.manifest import read_manifest
 from builder.release.parts import Parts
 from builder.release.reader import configs, public_side
-from builder.tracks import TRACKS
 from grader.io.release import Release
 from grader.processors import processors
-from grader.tracks import variant as variant_of
 from grader.verify import verify
-
-EXACT: Final = 1e-9
-"""Points may differ by this much between the grader and the stated floor: rounding only."""
 
 MANY_INSTANCES: Final = 150
 """Instances of a finished release from which on more processes pay for their start."""
@@ -111,21 +102,19 @@ def run_gate(
         lines += _audits(checked)
         tell("gate: exams, known answers, floors")
         graded = _graded(opened, found, pool, Path(folder))
-    floors: list[Floor] = []
-    stated: list[StatedFloors] = []
+    floors = [check_floors(opened, split) for split in opened.splits]
     for split in opened.splits:
         manifest = read_manifest(opened.truth_side(split).path)
         for one in exam_findings(opened, split, manifest):
             lines.append(line_of(one.check, one.problems, one.figure))
         lines += _known_answers(split, _points(split, checked), graded[split])
-        floors += _floors(split, checked)
-        stated += split_floors(opened, split)
-    lines += _floor_lines(floors)
-    lines += _stated_lines(stated)
+    lines += map(_floor_line, floors)
     tell("gate: leak test")
     leaks = leak_test(release)
     lines.append(_leak_line(leaks))
-    return GateReport(tuple(lines), tuple(floors), leaks, tuple(_compositions(release)))
+    # How often a constant is right in a private split is a fact of its truth.
+    rows = tuple(row for found in floors if found.public for row in found.rows)
+    return GateReport(tuple(lines), rows, leaks, tuple(_compositions(release)))
 
 
 def _read_checks(found: Sequence[Roll], parts: Parts) -> tuple[Checked, list[str]]:
@@ -297,50 +286,10 @@ def _known_answers(split: str, found: KnownPoints, graded: Sequence[ExamPoints])
     ]  # fmt: skip
 
 
-def _floors(split: str, checked: Checked) -> Iterator[Floor]:
-    """The floors of a split's variants, track by track."""
-    for (where, track), own in checked.items():
-        if where != split:
-            continue
-        for key, found in total_points([one.points for one in own]).floors.items():
-            points = {
-                kind: (100 * found.graded[kind] / found.tasks,
-                       100 * found.derived[kind] / found.tasks)
-                for kind in GUESSES
-            }  # fmt: skip
-            spec = variant_of(track, key)
-            why = TRACKS[track].floors.why[spec.shape.name]
-            yield Floor(split, spec, found.tasks, why, points)
-
-
-def _floor_lines(floors: Sequence[Floor]) -> list[GateLine]:
-    """One line for constant and one for random answers."""
-    lines = []
-    for kind in GUESSES:
-        problems: list[str] = []
-        graded = []
-        for floor in floors:
-            points, derived = floor.points[kind]
-            graded.append(points * floor.tasks)
-            where = f"{floor.split} {floor.variant.key}"
-            if abs(points - derived) > 100 * EXACT:
-                problems.append(f"{where}: graded {points:.9f}, stated floor {derived:.9f}")
-            ceiling = 100 * ceiling_of(floor.variant.shape.pool, floor.tasks)
-            if floor.tasks >= CEILING_TASKS and points >= ceiling:
-                problems.append(f"{where}: {points:.1f} points, at least the ceiling {ceiling:.1f}")
-        mean = math.fsum(graded) / max(sum(floor.tasks for floor in floors), 1)
-        lines.append(line_of(f"{kind} answers", problems, f"{mean:.1f} points, as derived"))
-    return lines
-
-
-def _stated_lines(floors: Iterable[StatedFloors]) -> Iterator[GateLine]:
-    """One line for the floors of each exam of each split."""
-    for found in floors:
-        yield line_of(
-            f"{found.split}: floors of {found.exam}",
-            found.problems,
-            f"recomputed on {found.tasks} tasks, at most {found.farthest:.1f} standard errors off",
-        )
+def _floor_line(found: SplitFloors) -> GateLine:
+    """The line of the floors of a split."""
+    figure = f"answers to {sum(row.own_tasks for row in found.rows)} tasks earn them"
+    return line_of(f"{found.split}: floors", found.problems, figure if found.rows else "none")
 
 
 def _leak_line(leaks: LeakReport) -> GateLine:

@@ -2,12 +2,11 @@
 
 The gate has looked for keys, salts and whole worlds in every public text. Here the rest: shards of
 a private split have the columns of public tables and no others, no public row is about a private
-task beside them, papers repeat nothing of the private side's, and floors are not the exam's own.
+task beside them, and papers repeat nothing of the private side's.
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -45,8 +44,6 @@ def private_in_public(opened: Release) -> Iterator[str]:
         ids = _private_ids(opened.private.path)
         yield from _rows_about(public, ids, frozenset(hidden))
         yield from _repeated(public, opened.private.path)
-    for split in hidden:
-        yield from _own_floors(opened, split)
 
 
 def _tables(public: Path, hidden: frozenset[str]) -> Iterator[str]:
@@ -111,32 +108,3 @@ def _repeated(public: Path, private: Path) -> Iterator[str]:
 def _lines(file: Path) -> set[str]:
     lines = (line.strip() for line in file.read_text(encoding="utf-8").splitlines())
     return {line for line in lines if len(_WORD.findall(line)) >= _TELLING}
-
-
-def _own_floors(opened: Release, split: str) -> Iterator[str]:
-    """Floors measured on the private exam's own tasks: as many of each variant as it has."""
-    manifest = opened.public.manifest
-    counted = _counted(opened, split)
-    for exam, tracks in manifest.get("floors", {}).items():
-        for track, stated in tracks.items():
-            own = counted.get((exam, track), Counter[str]())
-            measured = {key: _tasks(floor) for key, floor in stated.items()}
-            if own and all(measured.get(key) == count for key, count in own.items()):
-                yield f"the floors of {exam}, {track}, are of the private exam's own draw"
-
-
-def _tasks(floor: Mapping[str, Any]) -> int:
-    """The tasks a floor was measured on, over its regimes."""
-    if "points" in floor and not isinstance(floor["points"], Mapping):
-        return int(floor["tasks"])
-    return sum(int(regime["tasks"]) for regime in floor.values())
-
-
-def _counted(opened: Release, split: str) -> dict[tuple[str, str], Counter[str]]:
-    """Exam and track to the number of tasks of each variant."""
-    known = {task.task_id: task for task in opened.tasks(split, prompts=False)}
-    found: dict[tuple[str, str], Counter[str]] = {}
-    for exam, members in opened.exams(split).items():
-        for task in (known[name] for name in members):
-            found.setdefault((exam, task.track), Counter())[task.spec.key] += 1
-    return found

@@ -21,7 +21,7 @@ from builder.release.exams import (
     moved_mass,
 )
 from builder.release.flat import WriteJob, write_job, write_jobs
-from builder.release.floors import stated_floors
+from builder.release.floors import measure_floors
 from builder.release.identity import canary, fingerprint
 from builder.release.manifest import Contents, manifest_of
 from builder.release.papers import write_papers
@@ -99,10 +99,7 @@ def build_release(
     ``InstanceFailed`` and ``WorkerDied``.
     """
     workspace = place(out)
-    floors = stated_floors(config)
-    for remark in floors.remarks:
-        reporter.note(remark)
-    mark = fingerprint(config, roots, floors.members)
+    mark = fingerprint(config, roots)
     if fresh:
         check_replaceable(workspace)
     else:
@@ -126,6 +123,7 @@ def build_release(
                 reporter.note(line)
             writing = _write_jobs(config, roots, parts, workspace, shard_bytes)
             shards = _written_shards(pool.map(write_job, writing), len(writing), reporter)
+            floors = measure_floors(config, pool, reporter)
         shards += _write_exams(config, exams, workspace)
         contents = Contents(config, roots, _plans(config, specs), parts, exams, shards, floors)
         manifest = _write_papers(contents, workspace)

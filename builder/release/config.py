@@ -29,6 +29,8 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _SPLIT_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")  # the Hub allows no hyphen in a split name
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?")
 _MOST_TASKS: Final = 100_000_000
+FLOOR_TASKS: Final = 30
+_MOST_FLOOR_TASKS: Final = 10_000
 _RESERVED: Final = frozenset({"all"})  # `--exam all` and the Hub's split name for everything
 
 
@@ -81,13 +83,15 @@ class SplitConfig:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseConfig:
-    """A whole split file. ``document`` is the parsed TOML without the place of any secret."""
+    """A whole split file. ``document`` is the parsed TOML without the place of any secret;
+    ``floor_tasks`` the least tasks that the floor of a variant is measured on, 0 for no floors."""
 
     path: Path
     name: str
     version: str
     splits: tuple[SplitConfig, ...]
     document: dict[str, Any]
+    floor_tasks: int = FLOOR_TASKS
 
     @property
     def lock_path(self) -> Path:
@@ -98,14 +102,16 @@ class ReleaseConfig:
 def load_config(path: Path, tracks: Mapping[str, Track] = TRACKS) -> ReleaseConfig:
     """Reads and checks a split file; raises ``UsageError``."""
     table = _with_exam_files(read_toml(path), path)
-    table.only("name", "version", "splits")
+    table.only("name", "version", "floor_tasks", "splits")
     name = table.text("name", "lower-case letters, digits, - and _, such as 'mini'", _NAME)
     version = table.text("version", "three numbers, such as '0.1.0'", _VERSION)
     splits = table.table("splits")
     if not splits.values:
         raise table.problem("splits", "none is defined; add a table [splits.dev]")
     parsed = tuple(_split(splits, split, path, tracks) for split in splits.values)
-    return ReleaseConfig(path, name, version, parsed, _without_secrets(table.values, tracks))
+    document = _without_secrets(table.values, tracks)
+    tasks = table.whole("floor_tasks", 0, _MOST_FLOOR_TASKS, FLOOR_TASKS)
+    return ReleaseConfig(path, name, version, parsed, document, tasks)
 
 
 def _split(splits: TomlTable, name: str, path: Path, tracks: Mapping[str, Track]) -> SplitConfig:

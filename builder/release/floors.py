@@ -1,192 +1,174 @@
-"""The floors of exams: the file that states them, and what of it a manifest takes over.
+"""The floors of a release: the best constant answer to each variant, and the points that it earns.
 
-They belong to an exam, not to a release: ``floors/<exam>.json`` beside the split file holds for
-every split that has the exam, as long as the exam's rules and the grader's are the ones by which it
-was measured.
+They are measured on a twin: instances made as those of the split are, from a seed of their own that
+everybody knows, so that no floor is chosen in an exam that it is used for. The grader itself grades
+every constant answer. Of the twin nothing is kept but points.
 """
 
 import hashlib
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
-from pathlib import Path
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from builder.release.config import ExamConfig, ReleaseConfig, SplitConfig
-from builder.track import Track
+from builder.release.config import ReleaseConfig
+from builder.release.engine import Workers
+from builder.release.show.progress import Reporter
+from builder.track import Built, Floors, Graded, InstanceSpec
 from builder.tracks import TRACKS
-from grader.errors import UsageError
-from grader.floors import rules_sha256
-from grader.io.files import write_text
-from grader.io.jsonio import canonical, pretty
-from grader.io.schemas import first_problem
+from grader.io.rows import task_of, truth_of
+from grader.model import RawAnswer, Truth
+from grader.score import score, verify
+from grader.shape import Task
+from grader.submission.check import check
 from grader.tracks import TRACKS as GRADED
 
-FOLDER: Final = "floors"
+SEED: Final = b"causal-exams floors"
+"""The root of every twin, which everybody knows."""
+NAME: Final = "twin/floors"
+"""What stands for a split's name in the keys of a twin; no split can be called so."""
+ROUNDS: Final = 2
+"""How often instances are added for variants of which there are too few tasks still."""
+PART: Final = 5
+"""Instances of one job."""
+_DIGITS: Final = 6
+
+Points = dict[str, float]
+"""A share of the points by the name of a constant answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Floors:
-    """What a manifest says of floors, and remarks on those that are absent or left out."""
+class TwinJob:
+    """Some instances of a twin, their track, and the variants that are wanted of each."""
 
-    floors: Mapping[str, Any] = field(default_factory=dict)
-    rules: Mapping[str, Any] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
-
-    @property
-    def members(self) -> dict[str, Any]:
-        """The members of a manifest; none without any floor."""
-        return {"floors": self.floors, "floor_rules": self.rules} if self.floors else {}
+    track: str
+    wanted: tuple[tuple[InstanceSpec, frozenset[str]], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Twin:
-    """What the floors of an exam's track are measured on: the settings of a batch of its twin, and
-    the exam's model (None: every task alike). ``variants`` are those that the exam asks, None all.
-    They are not part of the rules: what a variant's floor is does not depend on the others."""
+def measure_floors(config: ReleaseConfig, pool: Workers, reporter: Reporter) -> dict[str, Any]:
+    """Return the floors of a release's manifest: split to track to its ``rules`` and ``variants``.
 
-    settings: Any
-    model: Any
-    variants: frozenset[str] | None = None
-
-    def sha256(self, track: str) -> str:
-        """Identifies the rules by which the exam's tasks are drawn."""
-        text = canonical({"track": track, "twin": plain(self.settings), "model": plain(self.model)})
-        return hashlib.sha256(text.encode("utf-8")).hexdigest()
-
-
-def plain(value: Any) -> Any:
-    """Settings as JSON values, without what counts only where it is set (``UNLESS_SET``)
-    elsewhere."""
-    if is_dataclass(value) and not isinstance(value, type):
-        members = {one: getattr(value, one.name) for one in fields(value)}
-        return {
-            one.name: plain(member)
-            for one, member in members.items()
-            if not (one.metadata.get("unless_set") and member is None)
-        }
-    if isinstance(value, Mapping):
-        return {key: plain(member) for key, member in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(member) for member in value]
-    return value
-
-
-def floors_file(toml: Path, exam: str) -> Path:
-    """Where the floors of an exam of a split file are."""
-    return toml.parent / FOLDER / f"{exam}.json"
-
-
-def twins_of(
-    split: SplitConfig, exam: ExamConfig, tracks: Mapping[str, Track] = TRACKS
-) -> dict[str, Twin]:
-    """The twin of each track of an exam that can be measured."""
-    settings = dict(split.tracks)
-    found = {}
-    for draw in exam.draws:
-        twin = tracks[draw.track].floors.twin
-        if twin is not None:
-            known = frozenset(variant.key for variant in GRADED[draw.track].variants)
-            batch = twin(settings[draw.track], draw.model, draw.variants or known)
-            found[draw.track] = Twin(batch, draw.model, draw.variants)
+    Splits whose twins have the same settings share one.
+    """
+    known: list[tuple[str, Any, dict[str, Any]]] = []
+    found: dict[str, dict[str, Any]] = {}
+    for split in config.splits:
+        for name, settings in split.tracks:
+            floors = TRACKS[name].floors
+            if floors is None or not config.floor_tasks:
+                continue
+            twin = floors.twin(settings, config.floor_tasks)
+            entry = next((entry for track, own, entry in known if (track, own) == (name, twin)), {})
+            if not entry:
+                points = _graded(name, floors, twin, config.floor_tasks, pool, reporter)
+                best = {key: _best(tasks) for key, tasks in sorted(points.items())}
+                entry = {"rules": GRADED[name].rules, "variants": best}
+                known.append((name, twin, entry))
+            found.setdefault(split.name, {})[name] = entry
     return found
 
 
-def measured_rules(name: str, twin: Twin, keys: Iterable[str]) -> dict[str, str]:
-    """The hashes by which floors of these variants are recognised as an exam's, and as this
-    grader's."""
-    return {"exam": twin.sha256(name), "grader": rules_sha256(GRADED[name], keys)}
+def _graded(
+    name: str, floors: Floors, twin: Any, tasks: int, pool: Workers, reporter: Reporter
+) -> dict[str, list[Points]]:
+    """Build a twin, at least ``tasks`` instances for each variant where it has so many; return the
+    points of all constants on each task, by variant."""
+    specs = list(TRACKS[name].plan(twin, NAME, SEED, False))
+    specs.sort(key=lambda spec: hashlib.sha256(f"floors/{spec.index}".encode()).digest())
+    found: dict[str, list[Points]] = {}
+    counts: Counter[str] = Counter()
+    for _ in range(ROUNDS):
+        wanted = _missing(specs, floors, counts, tasks)
+        specs = [spec for spec in specs if spec.index not in wanted]
+        items = [*wanted.values()]
+        parts = [tuple(items[k : k + PART]) for k in range(0, len(items), PART)]
+        jobs = [TwinJob(name, part) for part in parts]
+        if not jobs:
+            break
+        with reporter.stage(f"{name}: floors", len(jobs)) as advance:
+            for instances in pool.map(grade_constants, jobs, _label):
+                for own in instances:
+                    counts.update({key for key, _ in own})
+                    for key, points in own:
+                        found.setdefault(key, []).append(points)
+                advance()
+    return found
 
 
-def stated_floors(config: ReleaseConfig, tracks: Mapping[str, Track] = TRACKS) -> Floors:
-    """The floors of a split file's exams, as far as they are stated and fit.
-
-    Raises ``UsageError`` for a damaged file; what is absent or does not fit is a remark.
-    """
-    floors: dict[str, Any] = {}
-    rules: dict[str, Any] = {}
-    absent: list[str] = []
-    remarks: list[str] = []
-    again = f"python build_dataset.py floors {config.path}"
-    exams: dict[str, list[dict[str, Twin]]] = {}
-    for split in config.splits:
-        for exam in split.exams:
-            exams.setdefault(exam.name, []).append(twins_of(split, exam, tracks))
-    for name, twins in exams.items():
-        file = floors_file(config.path, name)
-        if not file.is_file():
-            absent.append(name)
-            continue
-        document = read_floors(file, name)
-        for track in sorted({track for found in twins for track in found}):
-            asked = [found[track] for found in twins if track in found]
-            keys = document["floors"][name].get(track, {})
-            wanted = [measured_rules(track, twin, keys) for twin in asked]
-            problem = _problem(document, name, track, wanted)
-            if problem:
-                remarks.append(
-                    f"{file}: {track}: {problem}; left out, the skill of {name} will be null: "
-                    f"{again} {name}"
-                )
-                continue
-            floors.setdefault(name, {})[track] = document["floors"][name][track]
-            rules.setdefault(name, {})[track] = wanted[0]
-    if absent:
-        several = len(absent) > 1
-        remarks.append(
-            f"exam{'s' if several else ''} {', '.join(absent)}: no floors are stated, so skill "
-            f"will be null; measure them: {again} {'all' if several else absent[0]}"
-        )
-    return Floors(floors, rules, tuple(remarks))
+def _missing(
+    specs: Sequence[InstanceSpec], floors: Floors, counts: Counter[str], tasks: int
+) -> dict[int, tuple[InstanceSpec, frozenset[str]]]:
+    """Return by index the instances to build and what each is wanted for: every variant takes the
+    first that are asked it, or tasks of a frequent one would be those of a rare one's hosts."""
+    expected, found = counts.copy(), {}
+    for spec in specs:
+        short = frozenset(key for key in floors.variants_of(spec) if expected[key] < tasks)
+        if short:
+            found[spec.index] = spec, short
+            expected.update(short)
+    return found
 
 
-def write_floors(
-    folder: Path, exam: str, seed: str, twins: Mapping[str, Twin], floors: Mapping[str, Any]
-) -> Path:
-    """Writes the floors file of an exam in one step; where it is."""
-    document = {
-        "format": 1,
-        "seed": seed,
-        "floors": {exam: dict(floors)},
-        "floor_rules": {
-            exam: {name: measured_rules(name, twin, floors[name]) for name, twin in twins.items()}
-        },
+def _label(job: TwinJob) -> str:
+    return f"{job.track}/{NAME}/{job.wanted[0][0].index}"
+
+
+def grade_constants(job: TwinJob) -> list[list[tuple[str, Points]]]:
+    """Build instances; return for each the points of every constant on each task that is wanted,
+    with the task's variant, and on the instance where its tasks count together."""
+    track = TRACKS[job.track]
+    floors = track.floors
+    assert floors is not None
+    return [
+        [*_points(floors, (one for one in asked(track.name, track.build(spec))
+                           if one[0].spec.key in keys))]
+        for spec, keys in job.wanted
+    ]  # fmt: skip
+
+
+def _points(floors: Floors, tasks: Iterable[tuple[Task, Truth]]) -> Iterator[tuple[str, Points]]:
+    together: dict[str, list[Graded]] = {}
+    for task, truth in tasks:
+        points = {}
+        for name, text in floors.constants(task, truth):
+            graded = graded_answer(task, truth, text)
+            points[name] = graded[2].points
+            together.setdefault(name, []).append(graded)
+        yield task.spec.key, points
+    if floors.whole is not None:
+        key, worth = floors.whole
+        shares = {name: worth(members) for name, members in together.items()}
+        if known := {name: share for name, share in shares.items() if share is not None}:
+            yield key, known
+
+
+def graded_answer(task: Task, truth: Truth, text: str) -> Graded:
+    """Return an answer as the grader checks and scores it; raises ``ValueError`` for one that is
+    invalid, which no constant may be."""
+    checked = verify(task, truth, check(task, RawAnswer(task.answer_file, text.encode("utf-8"))))
+    if checked.status != "scored":
+        raise ValueError(f"{task.task_id} ({task.spec.key}): {checked.message}")
+    return truth, checked, score(task, truth, checked)
+
+
+def asked(name: str, built: Built) -> Iterator[tuple[Task, Truth]]:
+    """Yield the tasks of an instance with their truths, as the grader would read them."""
+    truths = {row["task_id"]: row for row in built.rows[f"{name}_truth"]}
+    labels: dict[object, Any] = {
+        row["instance_id"]: row["values"] for row in built.rows.get(f"{name}_labels", ())
     }
-    problem = first_problem("floors", document)
-    if problem is not None:
-        raise ValueError(f"{exam}.json would be invalid {problem}")
-    file = folder / f"{exam}.json"
-    write_text(file, pretty(document))
-    return file
+    for row in built.rows[name]:
+        task = task_of(row)
+        values = labels[task.instance_id] if task.shape.kind == "predictions" else None
+        yield (
+            task,
+            truth_of(truths[task.task_id], None if values is None else [*map(float, values)]),
+        )
 
 
-def read_floors(file: Path, exam: str) -> dict[str, Any]:
-    """A floors file, checked; raises ``UsageError`` for a damaged one or one of another exam."""
-    again = "measure it again with `python build_dataset.py floors`, or remove the file"
-    try:
-        document = json.loads(file.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"{file}: cannot be read ({error}); {again}") from None
-    problem = first_problem("floors", document)
-    if problem is not None:
-        raise UsageError(f"{file}: no floors file, {problem}; {again}")
-    if set(document["floors"]) != {exam}:
-        raise UsageError(f"{file}: floors of {', '.join(document['floors'])}, not {exam}; {again}")
-    assert isinstance(document, dict)
-    return document
-
-
-def _problem(
-    document: Mapping[str, Any], exam: str, track: str, wanted: Sequence[Mapping[str, str]]
-) -> str:
-    """Why the floors of a track do not hold for an exam; empty if they do."""
-    stated = document["floor_rules"][exam].get(track)
-    if stated is None or track not in document["floors"][exam]:
-        return "not measured"
-    if any(stated["exam"] != rules["exam"] for rules in wanted):
-        return "measured on an exam of other rules"
-    if stated["grader"] != wanted[0]["grader"]:
-        return "measured by another grader's rules"
-    known = {variant.key for variant in GRADED[track].variants}
-    strangers = sorted(set(document["floors"][exam][track]) - known)
-    return f"has a floor of {strangers[0]}, which is no variant" if strangers else ""
+def _best(tasks: Sequence[Mapping[str, float]]) -> dict[str, Any]:
+    """Return the constant answer of the largest mean, the first of several alike."""
+    means = {name: math.fsum(one[name] for one in tasks) / len(tasks) for name in tasks[0]}
+    answer = max(means, key=lambda name: round(means[name], 12))
+    return {"answer": answer, "points": round(means[answer], _DIGITS), "tasks": len(tasks)}

@@ -7,13 +7,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from builder.release.config import ReleaseConfig
 from builder.release.roots import Root
 from builder.tracks import SHARED_RULES
 from builder.words.knowledge import own_files
 from grader.io.jsonio import canonical
+from grader.tracks import TRACKS as GRADED
 from grader.version import __version__
 
 FORMAT: Final = 1
@@ -39,7 +40,7 @@ MAKING: Final = (
 )
 """Folders and files that make the bytes of a release: an edit of one builds every part anew."""
 
-LOOKING: Final = frozenset({"check", "cli", "floors", "gate", "hub", "reader", "show"})
+LOOKING: Final = frozenset({"check", "cli", "gate", "hub", "reader", "show"})
 """Folders, at any depth, that look at a release or at its making: no byte depends on them."""
 
 
@@ -98,13 +99,11 @@ def library_versions() -> dict[str, str]:
     return {name: version(name) for name in LIBRARIES}
 
 
-def fingerprint(
-    config: ReleaseConfig, roots: Mapping[str, Root], floors: Mapping[str, Any] | None = None
-) -> str:
+def fingerprint(config: ReleaseConfig, roots: Mapping[str, Root]) -> str:
     """The identity of a build: equal fingerprints give equal bytes on one platform.
 
-    It covers the configuration, the floors of its exams, the code, the libraries and, through their
-    commitments, the private roots.
+    It covers the configuration, the rules by which floors are graded, the code, the libraries and,
+    through their commitments, the private roots.
     """
     commitments = {name: root.commitment for name, root in roots.items() if root.private}
     text = canonical(
@@ -112,9 +111,9 @@ def fingerprint(
             "builder": __version__,
             "commitments": commitments,
             "configuration": config.document,
-            "floors": floors or {},
             "format": FORMAT,
             "libraries": library_versions(),
+            "rules": {track.name: track.rules for track in GRADED.values()},
             "source": source_sha256(),
         }
     )

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from builder.release.config import ReleaseConfig, SplitConfig
 from builder.release.exams import Exams, composed
-from builder.release.floors import Floors
 from builder.release.identity import FORMAT, canary, fingerprint, library_versions, source_sha256
 from builder.release.parts import Part, Parts, staged_rows
 from builder.release.planning import Planned
@@ -36,7 +35,7 @@ class Contents:
     parts: Parts
     exams: Exams
     shards: Sequence[Shard]
-    floors: Floors = field(default_factory=Floors)
+    floors: Mapping[str, Any] = field(default_factory=dict)
 
 
 def manifest_of(contents: Contents, repository: Path, *, private: bool) -> dict[str, Any]:
@@ -53,7 +52,7 @@ def manifest_of(contents: Contents, repository: Path, *, private: bool) -> dict[
     }
     return {
         **head(config.name, config.version, "private" if private else "public"),
-        "fingerprint": fingerprint(config, contents.roots, contents.floors.members),
+        "fingerprint": fingerprint(config, contents.roots),
         "configuration": config.document,
         "splits": {
             split.name: _split(contents, split, private)
@@ -61,7 +60,7 @@ def manifest_of(contents: Contents, repository: Path, *, private: bool) -> dict[
             if split.private or not private
         },
         **listing([shard for shard in contents.shards if shard.repository == repository]),
-        **contents.floors.members,
+        "floors": contents.floors,
         **({"salts": salts} if private else {}),
     }
 

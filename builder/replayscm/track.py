@@ -6,8 +6,8 @@ from typing import Final
 
 from builder.attempts import Clock, first_accepted
 from builder.replayscm import rows
+from builder.replayscm.ask.constants import constants, twin
 from builder.replayscm.check.audit import audit_instance
-from builder.replayscm.check.floors import WHY, floor_points, policies, twin, uninformed_answer
 from builder.replayscm.check.leaks import leak_facts
 from builder.replayscm.make.instance import make_instance
 from builder.replayscm.plan.config import parse_config
@@ -83,13 +83,7 @@ TRACK: Final = Track(
     build=build,
     audit=audit_instance,
     leak_facts=leak_facts,
-    floors=Floors(
-        why=WHY,
-        answer=uninformed_answer,
-        points=floor_points,
-        policies=policies,
-        twin=twin,
-    ),
+    floors=Floors(constants=constants, twin=twin),
     inputs=lambda variant: INPUTS[variant.shape.name],
     apart=_apart,
     lends=_lends,

@@ -44,66 +44,34 @@ def units_of(scores: Iterable[Score]) -> list[Unit]:
 
 
 def measure(units: Sequence[Unit], seed: int) -> Skill | None:
-    """The skill that units come to; ``None`` where a floor is absent or nothing can be shown.
+    """Return the skill of ``units``; None where a floor is absent or nothing can be shown.
 
     Replicates draw instances, and both sums of each draw are of the same ones.
     """
-    parts = _parts(units)
-    if not parts:
-        return None
-    points, floor = _scale(parts)
-    value = on_scale(points, floor)
+    value = value_of(units)
     if value is None:
         return None
-    columns = [_resampled(part, seed) for part in parts]
-    replicates = []
-    for draw in zip(*columns, strict=True):
-        gained, room = (_mean(part[k] for part in draw) for k in (0, 1))
-        if room > _NO_ROOM:
-            replicates.append(WHOLE * gained / room)
-    return Skill(value, replicates, floor)
+    sums: dict[str, tuple[float, float, int]] = {}
+    for unit in sorted(units, key=lambda unit: unit.instance):
+        gained, room, count = sums.get(unit.instance, (0.0, 0.0, 0))
+        floor = unit.floor or 0.0
+        sums[unit.instance] = (gained + unit.points - floor, room + 1 - floor, count + 1)
+    draws = Draws.of(sums, seed)
+    pairs = zip(
+        draws.means({name: (gained, count) for name, (gained, _, count) in sums.items()}),
+        draws.means({name: (room, count) for name, (_, room, count) in sums.items()}),
+        strict=True,
+    )
+    replicates = [WHOLE * gained / room for gained, room in pairs if room > _NO_ROOM]
+    return Skill(value, replicates, WHOLE * _mean(unit.floor or 0.0 for unit in units))
 
 
 def value_of(units: Sequence[Unit]) -> float | None:
-    """The value alone of the skill that units come to, as :func:`measure` gives it."""
-    parts = _parts(units)
-    return on_scale(*_scale(parts)) if parts else None
-
-
-def _parts(units: Sequence[Unit]) -> list[list[Unit]]:
-    """The units part by part, an instance after the other; none where a floor is absent."""
-    parts: dict[str, list[Unit]] = {}
-    if all(unit.floor is not None for unit in units):
-        for unit in sorted(units, key=lambda unit: (unit.part, unit.instance)):
-            parts.setdefault(unit.part, []).append(unit)
-    return list(parts.values())
-
-
-def _scale(parts: Sequence[Sequence[Unit]]) -> tuple[float, float]:
-    """Points and floor (0 to 100), the parts weighing alike."""
-    points, floor = (
-        WHOLE * _mean(_mean(getattr(unit, name) for unit in part) for part in parts)
-        for name in ("points", "floor")
-    )
-    return points, floor
-
-
-def _resampled(part: Sequence[Unit], seed: int) -> list[tuple[float, float]]:
-    """Replicates of the mean gain over the floor and of the mean room above it, drawn together."""
-    sums: dict[str, tuple[float, float, int]] = {}
-    for unit in part:
-        floor = unit.floor or 0.0
-        gained, room, count = sums.get(unit.instance, (0.0, 0.0, 0))
-        gained, room = gained + unit.points - floor, room + 1 - floor
-        sums[unit.instance] = (gained, room, count + 1)
-    draws = Draws.of(sums, seed)
-    return list(
-        zip(
-            draws.means({name: (gained, count) for name, (gained, _, count) in sums.items()}),
-            draws.means({name: (room, count) for name, (_, room, count) in sums.items()}),
-            strict=True,
-        )
-    )
+    """Return the value alone of the skill of ``units``, as :func:`measure` gives it."""
+    floors = [unit.floor for unit in units if unit.floor is not None]
+    if not units or len(floors) < len(units):
+        return None
+    return on_scale(WHOLE * _mean(unit.points for unit in units), WHOLE * _mean(floors))
 
 
 def overall(skills: Mapping[str, Skill | None]) -> Skill | None:

@@ -110,7 +110,7 @@ class Results:
 
     ``truths`` and ``checked`` (by task id) are what the rows were made from. ``slice_intervals``
     is whether anyone will see the intervals of slices, ``tables`` whether anyone will see what only
-    the track's own tables show; ``floor`` gives the floor of a variant in a regime.
+    the track's own tables show; ``floor`` gives the floor of a variant.
     """
 
     table: ScoreTable
@@ -119,4 +119,4 @@ class Results:
     checked: Mapping[str, Checked]
     slice_intervals: bool = True
     tables: bool = True
-    floor: Callable[[str, str], float | None] = lambda _variant, _regime: None
+    floor: Callable[[str], float | None] = lambda _variant: None

@@ -14,7 +14,6 @@ from typing import Any
 import duckdb
 from small_tasks import NAMES, SCENES, TASKS, A, B, C, HandTask
 
-from grader.floors import rules_sha256
 from grader.shape import Variant
 from grader.tracks import TRACKS, VARIANTS
 
@@ -45,13 +44,14 @@ __all__ = ["NAMES", "SCENES", "TASKS"]
 PRIVATE = ("causalds_truth", "causalds_labels", "causalds_worlds")
 FLOORS = {
     variant.key: {
+        "answer": "by hand",
         "points": {"pass": 0.5, "f1": 0.25}.get(variant.shape.pool, 0.4),
-        "se": 0.01, "policy": "by hand", "tasks": 200,
+        "tasks": 200,
     }
     for variant in VARIANTS
     if variant.track == "causalds"
-}  # fmt: skip
-"""Of the exams ``mini`` and ``demo``; a whole split has none."""
+}
+"""Of both splits."""
 SALT_KEY = hashlib.sha256(b"row salts of the small release").digest()
 OUTSIDE_EXAM = "ate_extra"
 """In ``dev`` but not in its exam ``mini``; ``--exam all`` holds it too."""
@@ -237,9 +237,8 @@ def _manifest(side: str, shards: dict[str, Any]) -> dict[str, Any]:
                      "exams": {"demo": {"causalds": len(SECRET_TASKS)}}},
         },
     }  # fmt: skip
-    rules = {"exam": "4" * 64, "grader": rules_sha256(TRACKS["causalds"], FLOORS)}
-    manifest["floors"] = {exam: {"causalds": FLOORS} for exam in ("mini", "demo")}
-    manifest["floor_rules"] = {exam: {"causalds": rules} for exam in ("mini", "demo")}
+    entry = {"causalds": {"rules": TRACKS["causalds"].rules, "variants": FLOORS}}
+    manifest["floors"] = dict.fromkeys(("dev", "test"), entry)
     if side == "private":
         manifest["salts"] = {"test": {"rows": SALT_KEY.hex(), "seed": "3" * 64}}
     return manifest

@@ -122,9 +122,9 @@ def test_workers_grade_as_one_process_does(dev: Exam, board: Path) -> None:
 def test_what_every_report_remarks_is_said_once(
     runner: Runner, board: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An exam without floors, for one; what is about one submission has its name before it."""
-    without = Floors(notices=("no skill in causalds: the release has no floors for this exam",))
-    monkeypatch.setattr(Floors, "of", lambda *_: without)
+    """A split without floors, for one; what is about one submission has its name before it."""
+    without = Floors(notices=("no skill in causalds: the release has no floors of this split",))
+    monkeypatch.setattr(Floors, "from_manifest", lambda *_: without)
     (board / "b" / "usage.jsonl").write_text("1\n", "utf-8")
     told = runner.run("leaderboard", board, "--release", runner.release, "--split", "dev").err
     assert told.count("no skill in causalds") == 1

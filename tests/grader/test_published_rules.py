@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from builder.causalds.check.floors import floor_points
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_variant_words import PAPER
 
-from builder.causalds.check.floors import floor_points
 from grader.model import RawAnswer, Score, Truth
 from grader.report.table import ScoreTable
 from grader.score import score_answer

@@ -21,9 +21,9 @@ DEV = ("--split", "dev")
 SHARE = st.floats(0, 1, allow_nan=False)
 
 
-def units(*rows: tuple[float, float], part: str = "") -> list[Unit]:
+def units(*rows: tuple[float, float]) -> list[Unit]:
     """Units of (points, floor), each of an instance of its own."""
-    return [Unit(f"{part}{k}", *row, part=part) for k, row in enumerate(rows)]
+    return [Unit(str(k), *row) for k, row in enumerate(rows)]
 
 
 def test_gold_is_100_and_saying_nothing_is_below_0(runner: Runner, gold: Path) -> None:
@@ -55,13 +55,6 @@ def test_skill_is_a_ratio_of_sums(rows: list[tuple[float, float]]) -> None:
     assert value_of(units(*rows)) == found.value
 
 
-def test_parts_weigh_alike_however_many_units_they_have() -> None:
-    """Half over contexts, half over tasks: as points are."""
-    few, many = units((1.0, 0.2), part="whole"), units(*[(0.5, 0.5)] * 9, part="tasks")
-    found = measure([*few, *many], 1)
-    assert found is not None and found.value == pytest.approx(100 * (0.8 + 0.0) / (0.8 + 0.5))
-
-
 def test_the_interval_draws_points_and_floors_of_the_same_tasks() -> None:
     """Beside a plain bootstrap of instances, written again."""
     rows = [Unit(f"i{k % 20}", (k * 7 % 10) / 10, k % 3 / 4) for k in range(60)]
@@ -88,18 +81,20 @@ def test_nothing_is_said_where_nothing_can_be_shown() -> None:
     assert overall({"one": measure(units((1.0, 0.5)), 1), "two": None}) is None
 
 
+def variants(manifest: Any) -> Any:
+    return manifest["floors"]["dev"]["causalds"]["variants"]
+
+
 DAMAGES: dict[str, Any] = {
-    "no floors for this exam": lambda manifest: manifest["floors"].pop("mini"),
-    "the rules of another grader": lambda manifest: manifest["floor_rules"]["mini"][
-        "causalds"
-    ].update(grader="0" * 64),
-    "effect_estimate.ate_point has no floor": lambda manifest: manifest["floors"]["mini"][
-        "causalds"
-    ].pop("effect_estimate.ate_point"),
-    "is no share of its points": lambda manifest: manifest["floors"]["mini"]["causalds"].update(
+    "no floors of this split": lambda manifest: manifest["floors"].pop("dev"),
+    "graded by other rules": lambda manifest: manifest["floors"]["dev"]["causalds"].update(rules=0),
+    "effect_estimate.ate_point has no floor": lambda manifest: variants(manifest).pop(
+        "effect_estimate.ate_point"
+    ),
+    "is no share of its points": lambda manifest: variants(manifest).update(
         {"effect_estimate.ate_point": {"points": 7}}
     ),
-    "no floors": lambda manifest: manifest.update(floors=[1], floor_rules="x"),
+    "no floors": lambda manifest: manifest.update(floors=[1]),
 }
 
 
@@ -107,7 +102,7 @@ DAMAGES: dict[str, Any] = {
 def test_floors_that_do_not_hold_are_one_line(
     runner: Runner, own_release: Path, gold: Path, said: str
 ) -> None:
-    """Skill of another exam's floors would be a number of nothing; points stay."""
+    """Skill of other floors would be a number of nothing; points stay."""
     side = own_release / "public"
     manifest = json.loads((side / "manifest.json").read_text("utf-8"))
     DAMAGES[said](manifest)

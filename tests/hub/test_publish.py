@@ -4,7 +4,6 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import fake_builder
 import pyarrow as pa
@@ -228,17 +227,6 @@ def _gate_as_errata(release: Path) -> None:
     (release / "public/ERRATA.md").write_text("# Errata\n" + text.splitlines()[2])
 
 
-def _floors_of_its_own(release: Path) -> None:
-    for side in ("public", "private"):
-        manifest = read_manifest(release / side)
-        floor: dict[str, Any] = {"points": 0.25, "se": 0.01, "policy": "zero", "tasks": 15}
-        keys = ("effect_estimate.ate_point", "association.sign_only", "causal_sketch.edges_only")
-        manifest["floors"] = {"demo": {"causalds": dict.fromkeys(keys, floor)}}
-        hashes = {"exam": "0" * 64, "grader": "0" * 64}
-        manifest["floor_rules"] = {"demo": {"causalds": hashes}}
-        (release / side / "manifest.json").write_text(json.dumps(manifest))
-
-
 def _stray(name: str) -> Callable[[Path], None]:
     def write(release: Path) -> None:
         file = release / "public" / name
@@ -255,7 +243,6 @@ def _stray(name: str) -> Callable[[Path], None]:
         (_truth_among_dev, "has a row of the private side"),
         (_answers_to_test, "has answers to the private split test"),
         (_gate_as_errata, "ERRATA.md repeats the private side"),
-        (_floors_of_its_own, "of the private exam's own draw"),
         (_stray("GATE.md"), "is no part of a release"),
         (_stray("floors/demo.json"), "is no part of a release"),
         (_stray("sessions/acme.jsonl"), "is no part of a release"),

@@ -83,7 +83,7 @@ def test_its_gate_looked_at_everything(release: Path) -> None:
     for check in ("dev toy: task rows", "test toy: nothing private in public"):
         assert f"| {check} | ok |" in gate
     assert "72 truths" in gate
-    assert "nothing is 0" in gate and "no spring has length 0" in gate
+    assert "| dev | spring.law | always " in gate and "| test: floors | ok |" in gate
 
 
 def test_the_gate_asks_its_second_derivation_and_its_floors(
@@ -96,7 +96,7 @@ def test_the_gate_asks_its_second_derivation_and_its_floors(
     assert builder(["check", str(release), "--quiet"]) == 0
     wrong = [
         (replace(whole, audit=lambda *_: ["the law is another"]), "the law is another"),
-        (replace(whole, floors=replace(whole.floors, points=lambda *_: 0.5)), "spring.law"),
+        (replace(whole, floors=replace(whole.floors, constants=lambda *_: [])), "spring.law"),
         (replace(whole, inputs=lambda *_: frozenset({"mass"})), "mass"),
     ]
     for track, says in wrong:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from builder.seeds import attempt_key, id_key, instance_key, public_id, stream
 from builder.settings import TomlTable
-from builder.track import Asked, Built, Floors, InstanceSpec, Track
+from builder.track import Asked, Built, InstanceSpec, Track
 from grader.io.jsonio import canonical
 
 SCHEMAS = {
@@ -158,7 +158,6 @@ TRACK = Track(
     plan=plan,
     build=build,
     audit=lambda world, truths, labels, shown: [],
-    floors=Floors(why={}, answer=lambda *_: "", points=lambda *_: 0.0),
     inputs=lambda variant, inputs: frozenset(),
     scenes=True,
 )

@@ -1,122 +1,137 @@
-"""Answers that know nothing: every variant has them, and floors are what they must be."""
+"""Constant answers: every variant has them, and the gate holds floors against them."""
 
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
 
-from builder.floors.twin import asked as asked_of
-from builder.gate.known_answers import CEILING
-from builder.gate.report import Floor
-from builder.gate.run import _floor_lines
+from builder.gate import floors as gate_floors
+from builder.gate.floors import FloorRow, _distance, check_floors
+from builder.release.floors import asked as asked_of
+from builder.release.floors import graded_answer
 from builder.settings import TomlTable
 from builder.tracks import TRACKS
 from grader.exam import choose_exam
 from grader.io.release import Release
-from grader.model import RawAnswer, Truth
-from grader.score import score, verify
+from grader.model import Truth
 from grader.shape import Task, Variant
-from grader.submission.check import check
 from grader.tracks import VARIANTS
 
+Asked = dict[str, list[tuple[Task, Truth]]]
+"""Tasks and truths by track and variant."""
 
-def _agrees(kind: str, task: Task, truth: Truth, seed: int) -> None:
-    answer = TRACKS[task.track].floors.answer(kind, task, truth, np.random.default_rng(seed))  # type: ignore[arg-type]
-    checked = check(task, RawAnswer("answer", answer.encode()))
-    assert checked.status == "scored", checked.message
-    points = score(task, truth, verify(task, truth, checked)).points
-    assert TRACKS[task.track].floors.points(task, truth, answer) == pytest.approx(points, abs=1e-9)
-    assert points < 1 or task.shape.pool in CEILING or task.shape.pool.startswith("nrel")
+
+def constants_of(task: Task, truth: Truth) -> dict[str, str]:
+    floors = TRACKS[task.track].floors
+    assert floors is not None
+    return dict(floors.constants(task, truth))
 
 
 @pytest.fixture(scope="module")
-def asked(mini_release: Path) -> dict[str, list[tuple[Task, Truth]]]:
-    """Tasks and truths by track and variant: of the small release, and of instances that are asked
-    what the small release does not ask."""
+def asked(mini_release: Path) -> Asked:
+    """Of the small release, and of instances that are asked what the small release does not ask."""
     exam = choose_exam(Release.open(mini_release), exam="all")
-    truths = exam.truths
-    found: dict[str, list[tuple[Task, Truth]]] = {}
+    found: Asked = {}
     for task in exam.tasks:
-        name = f"{task.track}/{task.spec.key}"
-        found.setdefault(name, []).append((task, truths[task.task_id]))
-    scenes = {"scenes": 4, "rows": {"train": 300, "test": 100}, "composition": "full"}
-    tables = {
-        "causalds": scenes,
-        "ccr": {"inductive": 4, "stated": 2, "components": [2, 3]},
-    }
-    new: dict[str, list[tuple[Task, Truth]]] = {}
-    for name, table in tables.items():
-        track = TRACKS[name]
-        settings = track.parse(TomlTable(table, "test.toml: "))
-        for spec in track.plan(settings, "dev", b"by name", False):
-            for task, truth in asked_of(name, track.build(spec)):
-                new.setdefault(f"{name}/{task.spec.key}", []).append((task, truth))
-    return {**new, **found}
+        pair = task, exam.truths[task.task_id]
+        found.setdefault(f"{task.track}/{task.spec.key}", []).append(pair)
+    track = TRACKS["ccr"]
+    table = {"inductive": 4, "stated": 2, "components": [2, 3]}
+    for spec in track.plan(track.parse(TomlTable(table, "test.toml: ")), "dev", b"name", False):
+        for task, truth in asked_of("ccr", track.build(spec)):
+            found.setdefault(f"ccr/{task.spec.key}", []).append((task, truth))
+    return found
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: f"{variant.track}/{variant.key}")
-def test_every_variant_has_uninformed_answers_whose_points_are_derived(
-    variant: Variant, asked: dict[str, list[tuple[Task, Truth]]]
+def test_every_variant_has_valid_constants_of_the_same_names(
+    variant: Variant, asked: Asked
 ) -> None:
-    """A new variant without a floor would enter releases with its grading unchecked."""
+    """A new variant without them would enter releases without a floor; names that differ from task
+    to task would be means of different answers."""
     pairs = asked.get(f"{variant.track}/{variant.key}", [])
-    assert pairs, f"{variant.key}: not in splits/mini.toml, so nothing would check its floor"
-    classes = {(truth.should_abstain, str(truth.target)[:40]): (task, truth)
-               for task, truth in pairs}  # fmt: skip
-    for task, truth in list(classes.values())[:6]:
-        assert TRACKS[task.track].floors.why[task.shape.name]
-        for kind in ("constant", "random"):
-            for seed in range(3):
-                _agrees(kind, task, truth, seed)
+    assert pairs, f"{variant.key}: not in splits/mini.toml, so nothing would check its constants"
+    names = set()
+    for task, truth in pairs[:6]:
+        texts = constants_of(task, truth)
+        assert all(
+            graded_answer(task, truth, text)[1].status == "scored" for text in texts.values()
+        )
+        names.add(tuple(texts))
+    assert len(names) == 1 and len(*names) > 1
 
 
-def test_a_guess_earns_nothing_where_abstention_is_due(
-    asked: dict[str, list[tuple[Task, Truth]]],
-) -> None:
+def test_only_an_abstention_earns_where_it_is_due(asked: Asked) -> None:
     """Otherwise the floor itself would reward committing to what cannot be known."""
     met = set()
     for pairs in asked.values():
-        for task, truth in pairs:
-            if truth.should_abstain:
-                answer = TRACKS[task.track].floors.answer(
-                    "constant", task, truth, np.random.default_rng(0)
-                )
-                assert TRACKS[task.track].floors.points(task, truth, answer) == 0
-                checked = check(task, RawAnswer("answer", answer.encode()))
-                assert score(task, truth, checked).points == 0
-                met.add(task.spec.key)
+        for task, truth in [pair for pair in pairs if pair[1].should_abstain][:3]:
+            for text in constants_of(task, truth).values():
+                answer = json.loads(text)[task.shape.field]
+                abstains = answer == task.shape.abstention
+                assert graded_answer(task, truth, text)[2].points == float(abstains), text
+            met.add(task.spec.key)
     assert len(met) > 12
 
 
-def test_the_floor_of_an_interval_by_hand(asked: dict[str, list[tuple[Task, Truth]]]) -> None:
+def test_the_points_of_an_interval_by_hand(asked: Asked) -> None:
     """0 ± 1 around a truth of 0.37 costs its width alone: 1.37 / (1.37 + 2)."""
     task, truth = asked["causalds/effect_estimate.ate_uq_95"][0]
     truth = replace(truth, value=0.37, should_abstain=False)
-    answer = TRACKS[task.track].floors.answer("constant", task, truth, np.random.default_rng(0))
-    assert json.loads(answer) == {"ate": 0.0, "ci_lower": -1.0, "ci_upper": 1.0}
-    assert TRACKS[task.track].floors.points(task, truth, answer) == pytest.approx(1.37 / 3.37)
+    text = constants_of(task, truth)["always 0 ± 1"]
+    assert json.loads(text) == {"ate": 0.0, "ci_lower": -1.0, "ci_upper": 1.0}
+    assert graded_answer(task, truth, text)[2].points == pytest.approx(1.37 / 3.37)
 
 
-def _floor(key: str, tasks: int, constant: float, derived: float) -> Floor:
-    (variant,) = [variant for variant in VARIANTS if variant.key == key]
-    points = {"constant": (constant, derived), "random": (10.0, 10.0)}
-    return Floor("dev", variant, tasks, "", points)
+def with_floors(release: Path, change: Any) -> Release:
+    """The release opened, its floors changed in memory."""
+    opened = Release.open(release)
+    change(opened.public.manifest["floors"]["dev"])
+    return opened
 
 
-def test_a_floor_that_is_not_as_derived_fails() -> None:
-    """A scorer that gives everyone full points passes with gold answers alone."""
-    constant, random = _floor_lines([_floor("association.sign_only", 5, 100.0, 40.0)])
-    assert not constant.ok
-    assert "graded 100.000000000, stated floor 40.000000000" in constant.problems[0]
-    assert random.ok
+FAULTS: dict[str, Any] = {
+    "always + earns": lambda f: f["causalds"]["variants"]["association.sign_only"].update(
+        answer="always +", points=0.99, tasks=300
+    ),
+    "no constant answer is 'asks an oracle'": lambda f: f["ccr"]["variants"][
+        "deductive.boolean"
+    ].update(answer="asks an oracle"),
+    "effect_estimate.ate_point has no floor": lambda f: f["causalds"]["variants"].pop(
+        "effect_estimate.ate_point"
+    ),
+    "graded by other rules": lambda f: f["replayscm"].update(rules=99),
+}
 
 
-def test_a_label_that_is_nearly_always_right_fails() -> None:
-    """A variant with one answer asks nothing (and rewards doing nothing)."""
-    assert not _floor_lines([_floor("association.sign_only", 30, 90.0, 90.0)])[0].ok
-    assert _floor_lines([_floor("association.sign_only", 5, 90.0, 90.0)])[0].ok
-    assert _floor_lines([_floor("association.sign_only", 30, 82.5, 82.5)])[0].ok  # chance may do it
-    assert not _floor_lines([_floor("association.sign_only", 910, 82.5, 82.5)])[0].ok
-    assert _floor_lines([_floor("effect_estimate.ate_point", 30, 90.0, 90.0)])[0].ok
+def test_floors_of_a_release_stand(mini_release: Path) -> None:
+    found = check_floors(Release.open(mini_release), "dev")
+    assert found.problems == ()
+    assert {"simulation.context", "laboratory.linear"} <= {row.variant for row in found.rows}
+
+
+@pytest.mark.parametrize("said", FAULTS)
+def test_floors_that_were_changed_do_not_stand(mini_release: Path, said: str) -> None:
+    """A floor put at 0 would make skill of nothing; an answer that nobody has, a riddle; a variant
+    with one answer asks nothing."""
+    found = check_floors(with_floors(mini_release, FAULTS[said]), "dev")
+    assert any(said in problem.replace("'always +'", "always +") for problem in found.problems)
+
+
+def test_floors_may_be_off_by_chance_alone() -> None:
+    """A mean of 30 tasks is no truth, and one of 0 that stays 0 is."""
+    row = FloorRow("dev", "f.v", "always yes", 0.5, 30, 0.5, 200)
+    assert _distance(row) == _distance(replace(row, points=0.0, own=0.0)) == 0
+    assert 1 < _distance(replace(row, own=0.65)) < 5 < _distance(replace(row, own=0.99))
+
+
+def test_an_answer_that_is_nearly_always_right_is_refused(
+    mini_release: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A variant with one answer asks nothing, and rewards doing nothing."""
+    monkeypatch.setattr(gate_floors, "CEILING", 0.1)
+    found = check_floors(Release.open(mini_release), "dev")
+    assert any("is nearly always right" in problem for problem in found.problems)
+    assert not any("effect_point" in problem for problem in found.problems)

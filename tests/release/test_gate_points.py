@@ -21,7 +21,6 @@ from builder.gate.released import take_apart
 from builder.gate.roll import rolls
 from builder.gate.run import run_gate
 from builder.release.parts import Part
-from builder.tracks import TRACKS
 from grader.exam import Exam, choose_exam
 from grader.io.release import Release
 from grader.pipeline import Graded
@@ -42,7 +41,6 @@ def test_every_task_is_worth_its_points_and_survives_as_json(parts: Iterator[Par
     points = found.points
     assert points.tasks == found.tasks == points.gold and points.empty == 0.0
     assert (points.wrong, points.earned) == ((), ())
-    assert sum(floor.tasks for floor in points.floors.values()) == points.tasks, "all in the sample"
     again = part_check._from_json(part_check._to_json(found))
     assert isinstance(again, Findings) and again.points == points
 
@@ -52,7 +50,7 @@ def test_points_of_parts_add_up(parts: Iterator[Part]) -> None:
     one = findings(next(parts)).points
     both = total_points([one, KnownPoints(1, 0.5, 0.0, ("late: lost",), ())])
     assert both.tasks == one.tasks + 1 and both.gold == one.gold + 0.5
-    assert both.wrong == ("late: lost",) and both.floors == one.floors
+    assert both.wrong == ("late: lost",)
 
 
 def test_a_split_without_exams_goes_through_the_grader_where_it_is_small(
@@ -85,26 +83,6 @@ def test_right_answers_are_written_where_somebody_else_removes_them(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_floors_of_many_tasks_rest_on_a_sample_that_ids_draw(built: Path) -> None:
-    """Neither order nor truth may decide which tasks count."""
-    tasks = choose_exam(Release.open(built), "dev", "all").tasks
-    sample = known_answers._sample(tasks, 3)
-    assert sample == known_answers._sample(tasks[::-1], 3)
-    asked: dict[str, list[str]] = {}
-    for task in tasks:
-        asked.setdefault(task.spec.key, []).append(task.task_id)
-    for ids in asked.values():
-        assert len(sample.intersection(ids)) == min(3, len(ids))
-
-
-def test_every_part_gives_its_share_of_the_floors_sample(parts: Iterator[Part]) -> None:
-    """A split of ten thousand parts must not grade ten thousand times two hundred guesses."""
-    part = next(parts)
-    track = TRACKS[part.origin.track]
-    found = known_answers.known_points(track, read_part(part), parts=known_answers.FLOOR_TASKS)
-    assert {floor.tasks for floor in found.floors.values()} == {1}
-
-
 def test_a_right_answer_that_loses_points_is_named(
     built: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,7 +105,6 @@ def test_views_that_ask_the_same_are_graded_once_and_counted_each(
 ) -> None:
     """Half of a check's time went into grading the same predictions for every view."""
     rows = read_part(next(parts))
-    track = TRACKS["causalds"]
     graded: list[str] = []
     score = known_answers.score_answer
 
@@ -136,12 +113,12 @@ def test_views_that_ask_the_same_are_graded_once_and_counted_each(
         return score(task, truth, raw)
 
     monkeypatch.setattr(known_answers, "score_answer", counted)
-    once = known_answers.known_points(track, rows, 1)
+    once = known_answers.known_points(rows)
     asked, first = len(graded), dict(rows.tasks)
     views = {
         name: [*own, *({**row, "view": "proxy"} for row in own)] for name, own in first.items()
     }
     graded.clear()
-    twice = known_answers.known_points(track, replace(rows, tasks=views), 1)
+    twice = known_answers.known_points(replace(rows, tasks=views))
     assert len(graded) == asked
     assert twice.gold == 2 * once.gold

@@ -3,8 +3,8 @@
 An asker looks at a scene and yields its questions with their truths: one, several that name
 different variables or estimands, or none where the scene cannot be asked this (a label too close to
 its boundary, say). With it stands all else that composing an exam needs to know of the variant. The
-second derivation of its truths (``check.tasks``) and the points of uninformed answers
-(``check.floors``) are kept apart, so that one mistake cannot be made in both places at once.
+second derivation of its truths (``check.tasks``) is kept apart, so that one mistake cannot be made
+in both places at once.
 """
 
 from collections.abc import Callable, Iterator, Mapping

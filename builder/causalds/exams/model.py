@@ -11,13 +11,13 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final, Literal, get_args
 
 from builder.causal.motifs import MOTIFS, PLANTED
 from builder.causalds.plan.views import VIEWS
-from builder.settings import UNLESS_SET, TomlTable
+from builder.settings import TomlTable
 from grader.model import InputMode
 from grader.tracks import variant as variant_of
 from grader.tracks.causalds.variants import CAUSALDS
@@ -78,7 +78,7 @@ class ExamModel:
     families: Mapping[str, Weights] | None = None
     variants: Mapping[str, Weights] | None = None
     views: Mapping[str, Weights] | None = None
-    only: Only | None = field(default=None, metadata=UNLESS_SET)
+    only: Only | None = None
 
 
 def parse_exam(table: TomlTable) -> ExamModel:

@@ -1,1 +1,1 @@
-"""Second derivations of every truth, and what uninformed answers deserve."""
+"""Second derivations of every truth."""

@@ -1,14 +1,14 @@
 """The ``[splits.<name>.ccr]`` table of a split file, checked before any work starts."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
 from builder.ccr.ask.themes import MAX_NODES, THEMES
 from builder.ccr.make.graph import KINDS, PAPER_GRAPHS
 from builder.ccr.make.sampling import BOUNDS, OPERATORS, Bounds, Design, check_design
-from builder.settings import UNLESS_SET, TomlTable
+from builder.settings import TomlTable
 
 LONG_COMPONENTS: Final = 9
 """Components of a long context."""
@@ -55,8 +55,8 @@ class Config:
     operators: tuple[str, ...]
     tenths: tuple[int, int]
     themes: tuple[str, ...]
-    graph: str | None = field(default=None, metadata=UNLESS_SET)
-    pns: tuple[float, float, float] | None = field(default=None, metadata=UNLESS_SET)
+    graph: str | None = None
+    pns: tuple[float, float, float] | None = None
 
     @property
     def bounds(self) -> Bounds:

@@ -1,10 +1,10 @@
 """The ``[splits.<name>.replayscm]`` table of a split file, checked before any work starts."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from builder.replayscm.make.generation import BASE, OPERATORS, PAPER, Generation
-from builder.settings import UNLESS_SET, TomlTable
+from builder.settings import TomlTable
 
 _MOST: Final = 100_000
 _RANGES: Final = {"variables": (4, 10), "sizes": (2, 40), "depths": (1, 20), "rows": (2, 16)}
@@ -30,9 +30,9 @@ class Config:
     matched: int
     per_pool: int
     shifted: bool = False
-    base: int | None = field(default=None, metadata=UNLESS_SET)
-    generation: Generation | None = field(default=None, metadata=UNLESS_SET)
-    base_generation: Generation | None = field(default=None, metadata=UNLESS_SET)
+    base: int | None = None
+    generation: Generation | None = None
+    base_generation: Generation | None = None
 
 
 def parse_config(table: TomlTable) -> Config:

@@ -26,12 +26,6 @@ def facts(truth: Truth) -> dict[str, Any]:
     }
 
 
-def regime(task: Task) -> str:
-    """How many properties there are, the target among them: a guessed graph is worth more among
-    few."""
-    return f"{len(task.inputs['variables']) + 1} nodes"
-
-
 def episode_problem(task: Task, truth: Truth) -> str | None:
     """What is wrong with a task's episode, ``None`` if its parts agree with each other.
 
@@ -54,7 +48,6 @@ def _draw(task: Task, truth: Truth, verified: Checked) -> str:
 TRACK: Final = Track(
     name="causalab",
     variants=CAUSALAB,
-    regime=regime,
     facts=facts,
     verify=verify_checked,
     sign=sign,

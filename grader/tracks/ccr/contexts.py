@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 from grader.model import Checked, Score, Truth
 from grader.tracks.ccr.algorithm import (
@@ -21,6 +21,9 @@ from grader.tracks.ccr.algorithm import (
 from grader.tracks.ccr.checks import RUNGS
 from grader.tracks.ccr.estimates import MAX_INVALID, MEASURES, exact_of, resample
 from grader.tracks.ccr.rae import NEAR_SHARE, VALID_SHARE, within
+
+CONTEXT: Final = "simulation.context"
+"""The name of the floor of a context that is asked about in full, beside those of variants."""
 
 
 @dataclass(frozen=True, slots=True)

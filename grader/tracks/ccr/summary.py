@@ -11,7 +11,7 @@ from grader.report.skill import units_of
 from grader.report.table import Results
 from grader.statistics import bootstrap
 from grader.statistics.resample import cluster_means
-from grader.tracks.ccr.contexts import ContextResult, PathLine, evaluate_context, nearly
+from grader.tracks.ccr.contexts import CONTEXT, ContextResult, PathLine, evaluate_context, nearly
 from grader.tracks.ccr.figures import QUERY
 from grader.tracks.ccr.stated import StatedContext, quadrant_of, stated_contexts
 
@@ -81,7 +81,7 @@ def summarise(results: Results) -> TrackSummary:
             for s in scores
         ]
         points = 100 * sum(score.points for score in scores) / len(scores)
-    units = _units(contexts, scores, results.floor("simulation.pair", "context"))
+    units = _units(contexts, scores, results.floor(CONTEXT))
     return TrackSummary(points, _replicates(clusters, seed), metrics, members, units)
 
 

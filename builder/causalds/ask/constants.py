@@ -1,4 +1,4 @@
-"""Every way of answering without a look at story, data or values, for the floors of an exam.
+"""The constant answers that floors are the best of, and the scenes that they are graded on.
 
 Numbers and intervals come from fixed grids; names are those that an answer may hold, never the ones
 that are right.
@@ -9,9 +9,11 @@ from dataclasses import replace
 from itertools import product
 from typing import Final, assert_never
 
-from builder.causalds.exams.model import ExamModel
+from builder.causalds.ask import ASKERS
 from builder.causalds.plan.config import Config
+from builder.causalds.plan.types import ScenePlan
 from builder.causalds.plan.views import CLEAN
+from builder.track import InstanceSpec
 from builder.words.verbalise import DEFAULT
 from grader.io.jsonio import canonical
 from grader.model import Truth
@@ -25,43 +27,46 @@ _LARGEST_COUNT: Final = 8
 _PREDICTED: Final = (0.0, 0.5, -0.5, 1.0, -1.0)
 _CHANCES: Final = (0.5, 0.3, 0.4, 0.6, 0.7)
 
-_SCENES: Final = 200
-_BUNDLES: Final = 50
-_SPARE: Final = 30
-"""Not every scene has names in a second domain, so that it can be told again."""
 _ROWS: Final = (50, 200)
 """Training and held-out rows of a twin's scenes. Constants see no row; of held-out labels their
 points need the spread alone, whose chance deviation averages out over scenes."""
+_SCENES_OF_A_TASK: Final = 12
+"""Scenes that are planned for each task wanted: a twelfth of them hosts the rarest variant."""
 
-Policy = tuple[str, Sequence[str]]
 
-
-def twin(config: Config, model: ExamModel | None, asked: frozenset[str]) -> Config:
-    """A batch of a twin: the composition as it is, few rows, all views; told again only where an
-    exam compares tellings."""
-    told = model is not None and model.kind == "tellings"
+def twin(config: Config, tasks: int) -> Config:
+    """Return the settings of the scenes that floors are measured on: the composition as it is, few
+    rows, clean tables, since constants look at none."""
     return replace(
         config,
-        scenes=_BUNDLES + _SPARE if told else _SCENES,
+        scenes=_SCENES_OF_A_TASK * tasks,
         train=_ROWS[0],
         test=_ROWS[1],
-        views=(CLEAN,) if told else config.views,
+        views=(CLEAN,),
+        outcome_measured=0.0,
         diagnostics=False,
         exams=(),
         words=DEFAULT,
-        tellings=_BUNDLES if told else 0,
+        tellings=0,
         llm=None,
+        stored=(),
     )
 
 
-def policies(task: Task, truth: Truth) -> Iterator[Policy]:
-    """The policies for a task by name, each with its answers. ``truth`` lends the names that the
-    story tells, nothing else."""
+def variants_of(spec: InstanceSpec) -> list[str]:
+    """Return the variants that a scene is asked, as far as its plan decides that."""
+    plan = ScenePlan.from_json(spec.config_json)
+    return [key for key, asker in ASKERS.items() if asker.can_host(plan)]
+
+
+def constants(task: Task, truth: Truth) -> Iterator[tuple[str, str]]:
+    """Yield each constant answer to a task: its name, the same for all tasks of a variant, and its
+    text. ``truth`` lends the names that the story tells, nothing else."""
     if task.shape.kind == "predictions":
         yield from _predictions(task)
         return
-    for name, contents in _contents(task, truth):
-        yield name, [canonical({**_demanded(task), **content}) for content in contents]
+    for name, content in _contents(task, truth):
+        yield name, canonical({**_demanded(task), **content})
 
 
 def _demanded(task: Task) -> dict[str, object]:
@@ -70,57 +75,56 @@ def _demanded(task: Task) -> dict[str, object]:
     return {key: task.inputs[key]} if key in task.inputs else {}
 
 
-def _contents(task: Task, truth: Truth) -> Iterator[tuple[str, Sequence[Mapping[str, object]]]]:
+def _contents(task: Task, truth: Truth) -> Iterator[tuple[str, Mapping[str, object]]]:
     shape = task.shape
     kind, field = shape.kind, shape.field
 
-    def each(*values: object) -> Iterator[tuple[str, Sequence[Mapping[str, object]]]]:
+    def each(*values: object) -> Iterator[tuple[str, Mapping[str, object]]]:
         for value in values:
-            yield f"always {_told(value)}", [{field: value}]
+            yield f"always {_as_text(value)}", {field: value}
 
     match kind:
         case "sign" | "label":
             yield from each(*shape.labels)
         case "signs":
             for before, after in product(shape.labels, repeat=2):
-                yield (
-                    f"always {before}, then {after}",
-                    [{"sign_before": before, "sign_after": after}],
-                )
+                content = {"sign_before": before, "sign_after": after}
+                yield f"always {before}, then {after}", content
         case "boolean":
             yield from each(True, False)
         case "count":
             yield from each(*range(_LARGEST_COUNT + 1), *shape.labels)
         case "name":
-            candidates = sorted(task.inputs["candidates"])
-            yield "a random candidate", [{field: name} for name in candidates]
+            candidates = task.inputs["candidates"]
+            yield "the first candidate", {field: candidates[0]}
+            yield "the last candidate", {field: candidates[-1]}
         case "number":
             yield from each(*_NUMBERS)
         case "interval":
             for centre, half in product(_CENTRES, _HALVES):
                 low, high = centre - half, centre + half
-                content = {field: centre, "ci_lower": low, "ci_upper": high}
-                yield f"always {centre:g} ± {half:g}", [content]
+                ends = {field: centre, "ci_lower": low, "ci_upper": high}
+                yield f"always {centre:g} ± {half:g}", ends
         case "edges":
-            yield "no edge", [{field: []}]
-            yield "every pair", [{field: _every_edge(task, sorted(truth.target["nodes"]))}]
+            yield "no edge", {field: []}
+            yield "every pair", {field: _every_edge(task, sorted(truth.target["nodes"]))}
         case "set" | "sets" | "names":
             names = sorted(task.inputs["available"])
             wrapped = kind == "sets"
-            yield "none", [{field: [[]] if wrapped else []}]
-            yield "all", [{field: [names] if wrapped else names}]
+            yield "none", {field: [[]] if wrapped else []}
+            yield "all", {field: [names] if wrapped else names}
             yield from each(*shape.labels)
         case "predictions" | "units" | "quantities" | "deduction" | "program" | "alternative":
-            raise ValueError(f"{task.task_id}: no policy for answers of kind {kind}")
+            raise ValueError(f"{task.task_id}: no constant answer of kind {kind}")
         case "session":
-            raise ValueError(f"{task.task_id}: no policy for answers of kind {kind}")
+            raise ValueError(f"{task.task_id}: no constant answer of kind {kind}")
         case _:
             assert_never(kind)
     if shape.abstainable and shape.abstention is None:
-        yield "always abstain", [{field: None}]
+        yield "always abstain", {field: None}
 
 
-def _told(value: object) -> str:
+def _as_text(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -134,18 +138,18 @@ def _every_edge(task: Task, names: Sequence[str]) -> list[dict[str, str]]:
     return [dict(zip(ends, pair, strict=True)) for pair in pairs]
 
 
-def _predictions(task: Task) -> Iterator[Policy]:
+def _predictions(task: Task) -> Iterator[tuple[str, str]]:
     """Constant columns, one number for continuous outcomes and one for binary ones."""
     rows = int(task.inputs["rows"])
     if task.shape.pool == "nrel_interval":
         for centre, half in product(_PREDICTED, _HALVES):
             line = f"{centre!r},{centre - half!r},{centre + half!r}"
-            yield f"always {centre:g} ± {half:g}", [_csv("prediction,lower,upper", line, rows)]
+            yield f"always {centre:g} ± {half:g}", _csv("prediction,lower,upper", line, rows)
         return
     binary = task.inputs["outcome_kind"] == "binary"
     for number, chance in product(_PREDICTED, _CHANCES):
         told = _csv("prediction", repr(chance if binary else number), rows)
-        yield f"always {number:g}, of a binary outcome {chance:g}", [told]
+        yield f"always {number:g}, of a binary outcome {chance:g}", told
 
 
 def _csv(header: str, line: str, rows: int) -> str:
