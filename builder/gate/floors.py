@@ -17,6 +17,7 @@ from builder.tracks import TRACKS
 from grader.floors import Floors as Stated
 from grader.io.release import Release
 from grader.model import Truth
+from grader.score import GraderBug
 from grader.shape import Task
 from grader.tracks import TRACKS as GRADED
 
@@ -109,7 +110,7 @@ class _Answered:
                 continue
             try:
                 graded = graded_answer(task, truth, texts[wanted])
-            except ValueError as error:
+            except (ValueError, GraderBug) as error:  # a truth that no answer can be held against
                 self.problems.append(str(error))
                 continue
             if name == key:

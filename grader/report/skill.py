@@ -35,7 +35,7 @@ def on_scale(points: float, floor: float | None) -> float | None:
     """
     if floor is None or WHOLE - floor <= _NO_ROOM:
         return None
-    return WHOLE * (points - floor) / (WHOLE - floor)
+    return WHOLE * ((points - floor) / (WHOLE - floor))
 
 
 def units_of(scores: Iterable[Score]) -> list[Unit]:
@@ -62,7 +62,7 @@ def measure(units: Sequence[Unit], seed: int) -> Skill | None:
         draws.means({name: (room, count) for name, (_, room, count) in sums.items()}),
         strict=True,
     )
-    replicates = [WHOLE * gained / room for gained, room in pairs if room > _NO_ROOM]
+    replicates = [WHOLE * (gained / room) for gained, room in pairs if room > _NO_ROOM]
     return Skill(value, replicates, WHOLE * _mean(unit.floor or 0.0 for unit in units))
 
 

@@ -128,7 +128,7 @@ def test_strict_and_fail_under_decide_the_exit_code(runner: Runner, gold: Path) 
 def test_quiet_is_one_line(runner: Runner, gold: Path) -> None:
     """For shell scripts."""
     run = runner.grade(gold, "--quiet")
-    assert run.out == f"skill – points 100.0 scored {len(TASKS)} missing 0 invalid 0\n"
+    assert run.out == f"skill 100.0 points 100.0 scored {len(TASKS)} missing 0 invalid 0\n"
 
 
 def test_the_exam_defaults_to_the_one_that_was_answered(runner: Runner, gold: Path) -> None:

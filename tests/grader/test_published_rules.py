@@ -12,10 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builder.causalds.check.floors import floor_points
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_variant_words import PAPER
 
 from grader.model import RawAnswer, Score, Truth
 from grader.report.table import ScoreTable
@@ -87,12 +85,8 @@ def asked(draw: st.DrawFn, spec: Variant) -> tuple[dict[str, Any], dict[str, Any
 
 
 def content_loss(spec: Variant, truth: Truth, answer: Any) -> float:
-    """The loss of a committed answer to an identifiable target, by the tables of the paper;
-    of variants that the paper has not, by the floors' writing of the rule."""
+    """The loss of a committed answer to an identifiable target, by the tables of the paper."""
     target, field = truth.target, spec.shape.field
-    if spec.key not in PAPER:
-        points = floor_points(task_of(spec, len(truth.labels or ())), truth, json.dumps(answer))
-        return 1 / points - 1 if spec.shape.pool.startswith("nrel") else 1 - points
     if spec.name == "point_predictor":
         labels, given_ = np.array(truth.labels), np.array([row[0] for row in answer])
         if target["kind"] == "binary":

@@ -47,7 +47,7 @@ def test_a_variant_has_the_figures_of_the_reading(
     runner: Runner, mixed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A number that is missing costs ten in ours and is no number in the paper's."""
-    monkeypatch.setenv("COLUMNS", "100")  # in 80 the variant takes two lines
+    monkeypatch.setenv("COLUMNS", "160")  # in 80 the variant takes two lines
 
     def error(way: str) -> str:
         out = runner.grade(mixed, "--reading", way, "--full").out
