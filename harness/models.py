@@ -4,7 +4,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from inspect_ai._util.error import PrerequisiteError
-from inspect_ai.model import GenerateConfig, Model, ModelOutput, ModelUsage, get_model
+from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage, get_model
 from pydantic import ValidationError
 from rich.errors import MarkupError
 from rich.text import Text
@@ -41,10 +41,9 @@ def model_settings(name: str, base_url: str | None, arguments: dict[str, Any]) -
     if name.startswith(_MOCK):
         arguments = {"custom_outputs": mock_reply, **arguments}
     try:
-        model: Model = get_model(name, base_url=base_url, memoize=False, **arguments)
+        get_model(name, base_url=base_url, memoize=False, **arguments)
     except (PrerequisiteError, ValueError, TypeError) as error:
         raise UsageError(f"--model {name}: {one_line(error)}") from None
-    del model
     return {"model": name, "model_base_url": base_url, "model_args": arguments}
 
 

@@ -1,4 +1,4 @@
-"""Tables with one entry for each variant, or each answer shape, of the track.
+"""Tables with one entry for each variant of the track.
 
 They are checked as they are made: what a new variant still lacks is said in one sentence, not by a
 ``KeyError`` of whoever looks it up first.
@@ -12,7 +12,6 @@ from grader.tracks.causalds.variants import CAUSALDS
 _T = TypeVar("_T")
 
 KEYS: Final = tuple(variant.key for variant in CAUSALDS)
-SHAPES: Final = tuple(dict.fromkeys(variant.shape.name for variant in CAUSALDS))
 
 
 def one_each(found: Mapping[str, _T], wanted: Iterable[str], what: str, file: str) -> dict[str, _T]:

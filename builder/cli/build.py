@@ -76,7 +76,7 @@ def _build(options: argparse.Namespace) -> int:
         reporter.warn(warning)
     try:
         if options.only is not None:
-            print(pretty(build_alone(config, roots, options.only, reporter)), end="")
+            print(pretty(build_alone(config, roots, options.only)), end="")
             return OK
         outcome = build_gated(config, roots, options, reporter)
     except InstanceFailed as error:

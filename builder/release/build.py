@@ -280,9 +280,7 @@ def _processor_seconds() -> float:
     return sum(os.times()[:4])
 
 
-def build_alone(
-    config: ReleaseConfig, roots: Mapping[str, Root], label: str, reporter: Reporter
-) -> dict[str, Any]:
+def build_alone(config: ReleaseConfig, roots: Mapping[str, Root], label: str) -> dict[str, Any]:
     """Builds the instance called ``track/split/index`` by itself and describes its rows."""
     spec = find_spec(plan_specs(config, roots), label)
     tables, built = build_instance(TRACKS[spec.track], spec)
