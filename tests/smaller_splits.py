@@ -13,7 +13,11 @@ SMALLER = {
         "scenes = 36": "scenes = 18",
         "rows = { train = 2000, test = 500 }": "rows = { train = 800, test = 200 }",
     },
-    "private-example.toml": {"scenes = 30": "scenes = 2", "scenes = 66": "scenes = 11"},
+    "private-example.toml": {
+        'version = "0.1.0"\n': 'version = "0.1.0"\nfloor_tasks = 3\n',
+        "scenes = 30": "scenes = 2",
+        "scenes = 66": "scenes = 11",
+    },
     "exams/private-example.toml": {"tasks = 66": "tasks = 11"},
 }
 

@@ -20,6 +20,7 @@ from builder.release.show.progress import Reporter
 SPLITS = """
 name = "gated"
 version = "0.1.0"
+floor_tasks = 2
 
 [splits.dev]
 truth = "public"

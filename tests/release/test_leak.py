@@ -1,11 +1,12 @@
 """The leak test on hand-made releases: honest ones pass, planted leaks are caught."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from handmade import SEVEN, Plan, make_tables, write
+from handmade import Plan, make_tables, write
 
 from builder.gate import leak
 from builder.gate.leak import LeakReport, facts, leak_test, matrix, merge_rare
@@ -21,8 +22,14 @@ def _leaks(plan: Plan, folder: Path, permutations: int = 99) -> LeakReport:
     return leak_test(release, permutations=permutations)
 
 
-def _p(report: LeakReport, fact: str) -> float:
-    return next(row.p for row in report.rows if row.fact == fact)
+@pytest.fixture
+def one_fact(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Give a function that leaves one fact to test, for which fewer permutations are enough."""
+
+    def leave(name: str) -> None:
+        monkeypatch.setattr(leak, "facts", lambda tables: {name: facts(tables)[name]})
+
+    return leave
 
 
 def test_an_honest_release_is_clean(tmp_path: Path) -> None:
@@ -39,64 +46,48 @@ def test_an_honest_release_is_clean(tmp_path: Path) -> None:
     }
 
 
-def _encoded(task_id: str, motif: str) -> str:
-    return f"{task_id[:9]}{SEVEN.index(motif):x}{task_id[10:]}"
-
-
-def test_an_id_that_encodes_the_motif_is_caught(tmp_path: Path) -> None:
-    """Public ids are the first thing a test taker sorts by."""
-
-    report = _leaks(Plan(scenes=98, variants=FEW, task_id=_encoded), tmp_path)
-    assert _p(report, "instance: structure") <= report.threshold
-    assert _p(report, "asked structure") <= report.threshold
-    assert _p(report, "sign") > report.threshold
-    assert "**leaks**" in report.markdown()
-
-
-def test_a_column_order_that_follows_the_graph_is_caught(tmp_path: Path) -> None:
-    """The reference release shipped its columns in topological order."""
-
-    def topological(motif: Any, rng: np.random.Generator) -> list[str]:
-        observed = set(motif.graph.observed)
-        return [node for node in motif.graph.topological_order() if node in observed]
-
-    report = _leaks(Plan(scenes=98, variants=FEW, order=topological), tmp_path)
-    assert _p(report, "instance: structure") <= report.threshold
-
-
-def test_rows_sorted_by_motif_are_caught(tmp_path: Path) -> None:
+def test_rows_sorted_by_motif_are_caught(tmp_path: Path, one_fact: Callable[[str], None]) -> None:
     """Rows in the order of generation would place equal motifs side by side."""
     tables = make_tables(Plan(scenes=98, variants=FEW))
     motifs = {row["instance_id"]: row["motif"] for row in tables["causalds_worlds"]}
     for config in ("causalds", "causalds_scenes"):
         tables[config].sort(key=lambda row: (motifs[row["instance_id"]], row["view"]))
+    one_fact("instance: structure")
     report = leak_test(write(tables, tmp_path), permutations=99)
-    assert _p(report, "instance: structure") <= report.threshold
+    assert not report.ok, report.markdown()
 
 
-def test_an_answer_that_shows_in_the_length_of_the_prompt_is_caught(tmp_path: Path) -> None:
+def test_an_answer_that_shows_in_the_length_of_the_prompt_is_caught(
+    tmp_path: Path, one_fact: Callable[[str], None]
+) -> None:
     """A hint such as an extra sentence for one answer must not pass as boilerplate."""
     tables = make_tables(Plan(scenes=98, variants=FEW))
     signs = {row["task_id"]: "+" in row["target_json"] for row in tables["causalds_truth"]}
     for row in tables["causalds"]:
         if row["variant"] == "sign_only" and signs[row["task_id"]]:
             row["prompt"] += " Think."
+    one_fact("sign")
     report = leak_test(write(tables, tmp_path), permutations=99)
-    assert _p(report, "sign") <= report.threshold
+    assert not report.ok, report.markdown()
 
 
-def test_answers_that_follow_the_position_in_the_exam_are_caught(tmp_path: Path) -> None:
+def test_answers_that_follow_the_position_in_the_exam_are_caught(
+    tmp_path: Path, one_fact: Callable[[str], None]
+) -> None:
     """An exam ordered by difficulty or by answer would tell both."""
     tables = make_tables(Plan(scenes=98, variants=FEW))
     signs = {row["task_id"]: row["target_json"] for row in tables["causalds_truth"]}
     order = sorted(tables["causalds_exams"], key=lambda row: signs[row["task_id"]])
     for place, row in enumerate(order):
         row["position"] = place
+    one_fact("sign")
     report = leak_test(write(tables, tmp_path), permutations=99)
-    assert _p(report, "sign") <= report.threshold
+    assert not report.ok, report.markdown()
 
 
-def test_a_leak_is_caught_though_every_scene_is_asked_once(tmp_path: Path) -> None:
+def test_a_leak_is_caught_though_every_scene_is_asked_once(
+    tmp_path: Path, one_fact: Callable[[str], None]
+) -> None:
     """As in a private split: each variant alone has too few rows, all together have enough."""
     asked = ("effect_estimate.ate_point", "identification.method_label",
              "identification.all_minimal_adjustment_sets")  # fmt: skip
@@ -115,8 +106,9 @@ def test_a_leak_is_caught_though_every_scene_is_asked_once(tmp_path: Path) -> No
     assert honest.ok, honest.markdown()
     for row in tables["causalds"]:
         row["prompt"] += " Think." if abstain[row["task_id"]] else ""
+    one_fact("should abstain")
     report = leak_test(write(tables, tmp_path / "leaking", private=True), permutations=99)
-    assert _p(report, "should abstain") <= report.threshold
+    assert not report.ok, report.markdown()
 
 
 def _in_three_views(tables: dict[str, list[dict[str, Any]]]) -> None:
@@ -241,14 +233,6 @@ def test_four_hundred_scenes_leak_nothing(tmp_path: Path) -> None:
     report = leak_test(release)
     assert report.ok, report.markdown()
     assert len(report.rows) >= 12
-
-
-def test_a_small_p_is_decided_by_fresh_permutations_enough_for_its_level(tmp_path: Path) -> None:
-    """199 permutations can never reach 0.01/m."""
-    report = _leaks(Plan(scenes=98, variants=FEW, task_id=_encoded), tmp_path, 199)
-    leaking = {row.permutations for row in report.leaks}
-    assert leaking == {leak.RESOLUTION * len(report.rows) - 1}
-    assert 2 / (1 + min(leaking)) <= report.threshold
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ import pytest
 from gate_release import Rows, edit
 from handmade import SEVEN, Plan, make_tables, write
 
-from builder.gate.leak import leak_test
+from builder.gate.leak import RESOLUTION, leak_test
 from builder.gate.run import run_gate
 from builder.reader.story import read_story
 from builder.words.verify import split_sentences
@@ -243,7 +243,10 @@ def the_order_of_the_graph(motif: Any, rng: np.random.Generator) -> list[str]:
     ids=["an id that encodes the motif", "a column order that follows the graph"],
 )
 def test_a_leak(tmp_path: Path, plan: Plan) -> None:
-    """Ids and orders are the first that a test taker looks at."""
+    """Ids and orders are the first that a test taker looks at. 99 permutations can never reach
+    0.01/m: fresh ones, enough for that level, decide a small p."""
     report = leak_test(write(make_tables(plan), tmp_path), permutations=99)
     assert not report.ok and "structure" in report.markdown()
     assert any("structure" in row.fact for row in report.leaks)
+    assert {row.permutations for row in report.leaks} == {RESOLUTION * len(report.rows) - 1}
+    assert 2 / (RESOLUTION * len(report.rows)) <= report.threshold
