@@ -10,7 +10,6 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from grading import Runner
 
 from grader import cli
 from grader.io.pipe import interrupted
@@ -91,12 +90,3 @@ def test_closed_streams_of_both_kinds_are_no_traceback(release: Path) -> None:
     line = "'{py}' -m grader schema >&- 2>&-; echo $?"
     done = subprocess.run(command(line, release), capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("2\n", "")
-
-
-def test_a_reader_that_has_seen_enough_is_no_error(runner: Runner) -> None:
-    """``| head`` stays quiet."""
-    line = "{{ '{py}' -m grader schema; echo $? >&2; }} | head -1"
-    done = subprocess.run(
-        command(line, runner.release), capture_output=True, text=True, check=False
-    )
-    assert done.stderr == "0\n" and done.stdout.count("\n") == 1

@@ -48,28 +48,8 @@ def test_grading_loads_none_of_the_builders_libraries(
         assert json.loads(done.stdout.splitlines()[-1]) == [0, []], done.stderr
 
 
-def test_the_module_runs_and_its_exit_code_is_the_process_s(release: Path, gold: Path) -> None:
-    """``python -m grader`` from a checkout."""
-    done = python("-m", "grader", str(gold), "--release", str(release), "--split", "dev")
-    assert done.returncode == 0 and "100.0" in done.stdout, done.stderr
-    done = python("-m", "grader", "nowhere")
-    assert done.returncode == 2 and done.stderr.startswith("error: ") and not done.stdout
-
-
 def test_a_terminal_that_knows_only_ascii_is_no_reason_to_fail(release: Path, gold: Path) -> None:
     """Tables have arrows and boxes; a log file of a build server may not."""
     words = ("-m", "grader", str(gold), "--release", str(release), "--split", "dev")
     done = python(*words, PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr
-
-
-def test_a_reader_that_stops_early_is_no_failure(release: Path) -> None:
-    """``… | head -1`` closes the pipe."""
-    command = (
-        f"set -o pipefail; {sys.executable} -m grader schema | head -1 && "
-        f"{sys.executable} -m grader verify '{release}' | head -1"
-    )
-    done = subprocess.run(
-        ["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0 and done.stderr == ""
