@@ -205,14 +205,6 @@ def test_a_hostile_name_stays_text(
     assert "[red]x[/red]" in compared.out and "\x1b[31m" not in compared.out
 
 
-def test_both_outputs_need_names_of_their_own(runner: Runner, gold: Path) -> None:
-    at = ("--release", runner.release, "--split", "dev", "--exam", "all")
-    file = runner.place / "one"
-    assert "choose another" in runner.fails(
-        "compare", gold, gold, *at, "--json", file, "--html", file
-    )
-
-
 def test_every_row_of_the_task_table_is_in_one_family_line(
     compared: Compared, gold: Path, weaker: Path
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from grading import Runner, put
-from small_release import TASKS, answer_file, task_id
+from small_release import TASKS, task_id
 
 from grader.draw.charts import WIDTH, Dot, DotRow, Level, cost_plot, dot_rows, lines
 from grader.draw.words import count_text, percent
@@ -207,10 +207,3 @@ def test_a_near_miss_is_named_among_any_number_of_choices() -> None:
     far = did_you_mean("zzz", ids)
     assert far.startswith("; choose from cds-") and far.endswith(f"({len(ids)} in all)")
     assert did_you_mean("x" * 10**6, ids).startswith("; choose from")
-
-
-def test_explain_offers_the_nearest_task(runner: Runner) -> None:
-    wrong = task_id("ate")[:-1] + "_"
-    at = ("--release", runner.release, "--split", "dev")
-    assert task_id("ate") in runner.fails("explain", wrong, *at)
-    assert answer_file("ate").startswith(task_id("ate"))

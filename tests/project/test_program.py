@@ -30,5 +30,5 @@ def test_every_listed_command_is_there(command: str, capsys: pytest.CaptureFixtu
 def test_a_misspelt_command_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lbb"]) == 2
     assert "lab" in capsys.readouterr().err
-    assert "grade" in COMMANDS and main([]) == 2
+    assert "grade" in COMMANDS and main([]) == 2 and main(["--version"]) == 0
     assert "usage: causal-exams" in capsys.readouterr().out
