@@ -28,9 +28,6 @@ from grader.report.skill import measure, units_of
 from grader.report.table import ScoreTable
 from grader.score import score_answer
 from grader.shape import LOSS_CAP, Task
-from grader.statistics.resample import Draws
-from grader.tracks.causalds.figures import losses_by_reading
-from grader.tracks.causalds.replicates import Weights
 
 SYSTEMS: Final = ("naive", "informed", "random", "constant")
 SOME: Final = 150
@@ -133,22 +130,6 @@ def test_no_answer_is_worse_than_its_abstention(
     assert had["causalds_score"] == pytest.approx(math.fsum(s.loss for s in whole) / len(whole))
 
 
-@settings(max_examples=15, deadline=None)
-@given(ANSWERED)
-def test_no_draw_of_the_bootstrap_rewards_an_abstention(
-    drawn: list[tuple[str, float, bool]],
-) -> None:
-    """The interval is of the same score: replicate by replicate it is no better."""
-    whole = [row(f"t{k}", pool, x, instance_id=f"i{k % 5}") for k, (pool, x, _) in enumerate(drawn)]
-    less = [
-        failed(score.task_id, score.pool, instance_id=score.instance_id) if gone else score
-        for score, (_, _, gone) in zip(whole, drawn, strict=True)
-    ]
-    weights = Weights.of(Draws.of(sorted({score.instance_id for score in whole}), 3, 20))
-    had, has = (weights.scores(losses_by_reading(s)["fixed"], "fixed") for s in (whole, less))
-    assert all(b >= a - 1e-9 for a, b in zip(had, has, strict=True) if a is not None and b)
-
-
 def variants(exam: Exam) -> dict[str, list[Task]]:
     found: dict[str, list[Task]] = {}
     for task in exam.tasks:
@@ -198,13 +179,3 @@ def test_leaving_out_a_whole_variant_is_below_its_floor(
     for tasks in variants(exam).values():
         silent = skill_of([scored(exam, task, None) for task in tasks], floor_on(exam, tasks))
         assert silent is None or silent <= 0
-
-
-@settings(max_examples=15, deadline=None)
-@given(ANSWERED)
-def test_replicates_are_of_the_score_itself(drawn: list[tuple[str, float, float]]) -> None:
-    """With every instance drawn once, an interval's replicate is what the report says."""
-    whole = [row(f"t{k}", pool, x, instance_id=f"i{k % 5}") for k, (pool, x, _) in enumerate(drawn)]
-    place = {name: k for k, name in enumerate(sorted({score.instance_id for score in whole}))}
-    once = Weights(place, [[1] * len(place)]).scores(losses_by_reading(whole)["fixed"], "fixed")
-    assert once == [pytest.approx(fixed(whole)["causalds_score"])]

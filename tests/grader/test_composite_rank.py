@@ -33,11 +33,6 @@ def test_ties_share_the_mean_of_their_places() -> None:
     assert ranks == pytest.approx([1 / 3, 1 / 3, 1 / 3, 1.0])
 
 
-def test_a_higher_pass_rate_and_lower_losses_are_better() -> None:
-    best, worst = reading(1.0, 0.1, 0.0), reading(0.0, 0.9, 0.5)
-    assert composite_ranks([worst, best]) == [1.0, 0.0]
-
-
 def test_a_system_without_a_number_comes_last_in_its_column() -> None:
     """Otherwise leaving out all numbers would improve the rank."""
     given, none = reading(0.5, 9.0, 0.5), reading(0.5, None, 0.5)

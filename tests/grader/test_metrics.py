@@ -1,7 +1,6 @@
 """The metrics against independent implementations: scikit-learn, SciPy, brute force."""
 
 import math
-from itertools import product
 
 import numpy as np
 import pytest
@@ -17,7 +16,6 @@ from grader.statistics.resample import cluster_means
 from grader.tracks import variant
 from grader.tracks.causalds.numbers import interval_score
 from grader.tracks.causalds.prediction import (
-    area_under_roc,
     point_predictor,
     prediction_interval,
 )
@@ -80,21 +78,6 @@ def test_auc_brier_and_log_loss_agree_with_scikit_learn(pairs: list[tuple[float,
         assert got.value == pytest.approx(metrics.roc_auc_score(labels, answers), abs=1e-12)
     else:
         assert got.metric == "brier" and got.value == got.extra["brier"]
-
-
-@settings(max_examples=50, deadline=None)
-@given(BINARY)
-def test_auc_is_the_share_of_concordant_pairs(pairs: list[tuple[float, float]]) -> None:
-    """The definition itself, ties at half."""
-    labels, answers = [list(column) for column in zip(*pairs, strict=True)]
-    ones = [answer for label, answer in pairs if label == 1.0]
-    zeros = [answer for label, answer in pairs if label == 0.0]
-    got = area_under_roc(labels, answers)
-    if not ones or not zeros:
-        assert got is None
-        return
-    won = sum((a > b) + 0.5 * (a == b) for a, b in product(ones, zeros))
-    assert got == pytest.approx(won / (len(ones) * len(zeros)))
 
 
 @pytest.mark.parametrize(

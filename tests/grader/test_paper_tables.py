@@ -210,32 +210,6 @@ def test_regimes_are_drawn_by_what_is_varied() -> None:
 LINE = re.compile(r"^\| (?P<number>[^|]+) \| [^|]+ \| `(?P<heading>[^`]+)` \| page \|$", re.M)
 
 
-NUMBERED = {
-    "ccr": {
-        "Figure": [*range(1, 10), "A.1", "B.1", "C.1", "C.2", "D.1", "D.2", "D.3", "F.1", "F.2",
-                   *(f"E.{k}" for k in range(1, 5)), *(f"G.{k}" for k in range(1, 19))],
-        "Table": [1, "A.1", "D.1", "G.1"],
-    },
-    "causalab": {"Figure": [*range(1, 15)], "Table": [*range(1, 13)]},
-}  # fmt: skip
-"""What the papers number."""
-KIND = re.compile(r"(Figure|Table)s? ((?:[A-G]\.)?\d+(?:(?:, |–| and )(?:[A-G]\.)?\d+)*)")
-
-
-@pytest.mark.parametrize("track", NUMBERED)
-def test_nothing_that_a_paper_numbers_is_left_out(track: str, root: Path) -> None:
-    """Ranges such as G.3–G.10 are read out; a place or a reason stands beside each."""
-    told: dict[str, set[str]] = {"Figure": set(), "Table": set()}
-    for kind, listed in KIND.findall((root / f"docs/papers/{track}.md").read_text("utf-8")):
-        for one in re.split(", | and ", listed):
-            first, _, last = one.partition("–")
-            appendix = first[:2] if "." in first else ""
-            low, high = (int(end.removeprefix(appendix)) for end in (first, last or first))
-            told[kind] |= {f"{appendix}{k}" for k in range(low, high + 1)}
-    for kind, numbers in NUMBERED[track].items():
-        assert told[kind] == set(map(str, numbers)), kind
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("track", ["causalds", "replayscm", "ccr", "causalab"])
 def test_every_table_and_figure_has_its_place(

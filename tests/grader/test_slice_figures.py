@@ -41,34 +41,20 @@ def figures(scores: list[Score]) -> dict[str, Any]:
     return track
 
 
-def test_a_slice_has_both_readings_with_s_nr_and_the_score() -> None:
-    """The published breakdowns have neither, so a hard view cannot be told from a hard pool."""
-    views = figures(SCORES)["slices"]["view"]
-    fixed, paper = (views["clean"]["readings"][name] for name in ("fixed", "paper"))
-    # PassRate 1/2; S_NR (2·0.3 + 1·3)/3 = 1.2, as a median and as a mean of points; F1 0.5.
-    # Score (2·0.5 + 3·1.2 + 0.5)/6 = 5.1/6
-    for reading in (fixed, paper):
-        assert reading["pass_rate"] == 0.5
-        assert reading["s_nr"] == pytest.approx(1.2)
-        assert reading["causalds_score"] == pytest.approx(5.1 / 6)
-        assert reading["mean_nrel_err"] == pytest.approx(3.6 / 3)
-        assert (reading["n_pass"], reading["n_nrel"], reading["n_f1"]) == (2, 3, 1)
-    hard = views["proxy_hard"]["readings"]
-    # fixed: min(40, 10) and a missing interval at the cap; paper: 40 alone, uncapped.
-    assert hard["fixed"]["s_nr"] == 10.0 and hard["fixed"]["n_nrel"] == 2
-    assert hard["paper"]["s_nr"] == 40.0 and hard["paper"]["n_nrel"] == 1
-    assert "grafted_2" in figures(SCORES)["slices"]["structure"]
-
-
-def test_a_slice_of_everything_is_the_whole() -> None:
-    """The formulas stand in two SQL files; they must not drift apart."""
-    same = [row(s.task_id, s.pool, s.loss, instance_id=s.instance_id) for s in SCORES]
-    track = figures(same)
-    whole, part = track["readings"], track["slices"]["view"]["clean"]["readings"]
-    for reading in ("fixed", "paper"):
-        for key, value in whole[reading].items():
-            if key != "causalds_score_interval":  # fewer draws in a slice
-                assert part[reading][key] == value, key
+def test_a_slice_is_read_as_its_tasks_alone_would_be() -> None:
+    """The formulas stand in two SQL files, which must not drift apart: each level of each axis,
+    failures and losses beyond the cap among them, against the whole of its own tasks."""
+    slices = figures(SCORES)["slices"]
+    assert set(slices["view"]) == {"clean", "proxy_hard"} and "grafted_2" in slices["structure"]
+    for reading in slices["view"]["clean"]["readings"].values():
+        assert reading["mean_nrel_err"] == pytest.approx((0.2 + 0.4 + 3.0) / 3), "in slices alone"
+    for axis in ("view", "structure", "rung"):
+        for level, part in slices[axis].items():
+            own = [score for score in SCORES if str(getattr(score, axis)) == level]
+            for reading, whole in figures(own)["readings"].items():
+                del whole["causalds_score_interval"]  # fewer draws in a slice
+                found = part["readings"][reading]
+                assert {key: found[key] for key in whole} == pytest.approx(whole), (level, reading)
 
 
 def test_replicates_of_the_score_are_the_score_of_resampled_rows() -> None:

@@ -14,35 +14,6 @@ CAUSALDS = [spec for spec in VARIANTS if spec.track == "causalds"]
 DOCS = Path(__file__).parent.parent.parent / "docs"
 
 
-_FAMILIES = {
-    "prediction": "point_predictor prediction_interval",
-    "association": "sign_only effect_size_point sign_before_after delta_point delta_sign_only "
-    "argmax_change",
-    "collider_phenomenon": "induced_association_boolean induced_association_sign_only "
-    "induced_association_strength_point",
-    "causal_sketch": "edges_only skeleton_edges",
-    "identification": "one_valid_adjustment_set method_label identifiable_boolean "
-    "minimal_adjustment_set_size n_valid_adjustment_sets all_minimal_adjustment_sets",
-    "effect_estimate": "ate_point ate_uq_95 ate_sign_only ate_vs_assoc_sign_match",
-    "bias_diagnostic": "collider_bias_boolean forbidden_controls_list",
-    "counterfactual_identification": "identifiable_boolean",
-    "counterfactual_effect": "effect_point effect_uq_95 sign_only",
-    "mediation_effect": "effect_point effect_uq_95 sign_only direct_vs_indirect_dominance",
-}
-"""Tables 8-10: the variants of each family."""
-PAPER = tuple(f"{family}.{name}" for family, names in _FAMILIES.items() for name in names.split())
-"""Others may be added, none of these may go."""
-
-
-def test_the_papers_33_variants_are_there_in_its_pools() -> None:
-    """A.9: 18 exact, 11 numeric (of them 4 intervals) and 4 graded by F1."""
-    by_key = {spec.key: spec for spec in CAUSALDS}
-    assert len(by_key) == len(CAUSALDS) and len(set(PAPER)) == 33
-    pools = [by_key[name].shape.pool for name in PAPER]
-    counts = {pool: pools.count(pool) for pool in pools}
-    assert counts == {"pass": 18, "nrel_point": 7, "nrel_interval": 4, "f1": 4}
-
-
 @pytest.mark.parametrize("spec", CAUSALDS, ids=lambda spec: spec.key)
 def test_the_answer_format_lists_the_variant_with_its_shape(spec: Variant) -> None:
     """A test taker looks a variant up here, a builder its truth row there."""
