@@ -1,9 +1,10 @@
-"""Pages opened in a real browser: headless Chromium of the system, without any package."""
+"""Pages as a browser has them: parsed, and opened in headless Chromium without any package."""
 
 import html
 import json
 import shutil
 import subprocess
+import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,19 @@ addEventListener("load", () => {
 });
 </script>
 """
+
+
+def parsed(page: str) -> ET.Element:
+    """The body as XML: an unescaped string would break it."""
+    body = page[page.index("<main>") : page.index("</main>") + len("</main>")]
+    changes = (
+        ("&nbsp;", " "),
+        ("<details open", "<details"),
+        ('type="search">', 'type="search"/>'),
+    )
+    for found, xml in changes:
+        body = body.replace(found, xml)
+    return ET.fromstring(body)
 
 
 def browser() -> str:

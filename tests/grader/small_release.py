@@ -7,7 +7,7 @@ each form it can take (``small_tasks.py``); ``test`` has private truth, one scen
 import hashlib
 import hmac
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +139,27 @@ def shard_entry(path: Path, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "sha256": hashlib.sha256(data).hexdigest(),
         "content_sha256": hashlib.sha256(content).hexdigest(),
     }
+
+
+def rewrite(
+    side: Path, shard: str, change: Callable[[list[dict[str, Any]]], object]
+) -> list[dict[str, Any]]:
+    """Change the rows of a shard in place, and the manifest with them; the rows that are there."""
+    with duckdb.connect() as connection:
+        cursor = connection.execute("FROM read_parquet(?)", [str(side / shard)])
+        columns = [column[0] for column in cursor.description or ()]
+        rows = [dict(zip(columns, values, strict=True)) for values in cursor.fetchall()]
+        change(rows)
+        write_shard(connection, side / shard, shard.partition("/")[0], rows)
+    restate(side, shard, rows)
+    return rows
+
+
+def restate(side: Path, shard: str, rows: Sequence[dict[str, Any]] = ()) -> None:
+    """Let the manifest say of a shard what is true of the file now."""
+    manifest = json.loads((side / "manifest.json").read_text("utf-8"))
+    manifest["shards"][shard] = shard_entry(side / shard, rows)
+    write_manifest(side, manifest)
 
 
 def commitment(config: str, split: str, row: dict[str, Any]) -> str:

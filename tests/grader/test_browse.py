@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from browser import WIDTHS, browser, console, opened
+from browser import WIDTHS, browser, console, opened, parsed
 from grading import Runner, put
 from small_release import TASKS, task_id
 
@@ -35,19 +35,6 @@ def site(mini_release: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = ["browse", str(mini_release), "--exam", "mini", "--answers", str(place / "gold")]
     assert main([*words, "--html", str(place / "site")]) == 0
     return place / "site"
-
-
-def parsed(text: str) -> ET.Element:
-    """The body as XML: an unescaped string would break it."""
-    body = text[text.index("<main>") : text.index("</main>") + len("</main>")]
-    changes = (
-        ("&nbsp;", " "),
-        ("<details open", "<details"),
-        ('type="search">', 'type="search"/>'),
-    )
-    for html, xml in changes:
-        body = body.replace(html, xml)
-    return ET.fromstring(body)
 
 
 def test_every_task_has_a_page_and_a_row(site: Path, mini_release: Path) -> None:

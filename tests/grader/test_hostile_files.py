@@ -211,36 +211,6 @@ def test_strangers_are_counted_and_named(runner: Runner, gold: Path) -> None:
     only_changed(run, {"ate"})
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["star*", "[a-z]", "'quote' \"double\"", "line\nbreak", "{a,b}", "%41 ?x=1", "task_id=zzz",
-     "~", "-x", "a\\b"],
-)  # fmt: skip
-def test_folders_may_be_called_anything(runner: Runner, gold: Path, name: str) -> None:
-    """Globs, SQL quotes, hive partitions and home folders hide in path names."""
-    place = gold.parent / name
-    gold.rename(place)
-    only_changed(runner.grade(place), set())
-    if not set(name) & set("*['\n~-"):
-        return
-    packed = place / f"{name}.parquet"
-    options = ("--release", runner.release, "--split", "dev", "--exam", "all")
-    run = runner.run("pack", place, "--name=x", "--out", packed, *options)
-    assert run.code == 0, run.err
-    only_changed(runner.grade(packed), set())
-
-
-def test_a_release_may_lie_anywhere(release: Path, runner: Runner, gold: Path) -> None:
-    """``version=1`` in a path is a hive partition to careless readers, ``*`` a pattern."""
-    place = gold.parent / "variant=5" / "a*[b]'c"
-    place.parent.mkdir()
-    place.symlink_to(release)
-    runner.release = place
-    only_changed(runner.grade(gold), set())
-    options = ("--release", place, "--split", "dev", "--task", task_id("ate"))
-    assert runner.run("workspace", *options, "--out", gold.parent / "w").code == 0
-
-
 def test_a_folder_name_that_is_no_text_is_still_graded(runner: Runner, gold: Path) -> None:
     """File names are bytes; the report is UTF-8."""
     (gold / "run.json").unlink()

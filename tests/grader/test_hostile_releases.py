@@ -2,11 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 from grading import Runner
-from small_release import answer_file, shard_entry, task_id, write_manifest, write_shard
+from small_release import answer_file, rewrite, shard_entry, task_id, write_manifest, write_shard
 
 from grader.errors import UsageError
 from grader.io.paths import inside, is_plain
@@ -42,22 +43,16 @@ def test_ordinary_names_stay_in_their_folder(tmp_path: Path, name: str) -> None:
 
 def renamed(root: Path, name: str) -> Path:
     """The small release with one task of ``dev`` called ``name``, its hashes made to fit."""
-    connection = duckdb.connect()
-    manifest = json.loads((root / "public" / "manifest.json").read_text("utf-8"))
-    for config in ("causalds", "causalds_exams", "causalds_truth"):
-        shard = f"{config}/dev-00000-of-00001.parquet"
-        file = root / "public" / shard
-        cursor = connection.execute("FROM read_parquet(?)", [str(file)])
-        columns = [column[0] for column in cursor.description or ()]
-        rows = [dict(zip(columns, values, strict=True)) for values in cursor.fetchall()]
+
+    def change(rows: list[dict[str, Any]]) -> None:
         for row in rows:
             if row["task_id"] == task_id("ate"):
                 row["task_id"] = name
                 if "answer_file" in row:
                     row["answer_file"] = f"{name}.json"
-        write_shard(connection, file, config, rows)
-        manifest["shards"][shard] = shard_entry(file, rows)
-    write_manifest(root / "public", manifest)
+
+    for config in ("causalds", "causalds_exams", "causalds_truth"):
+        rewrite(root / "public", f"{config}/dev-00000-of-00001.parquet", change)
     return root
 
 
@@ -92,17 +87,12 @@ def test_every_command_refuses_a_release_whose_task_leads_elsewhere(
 
 def test_an_answer_file_of_another_name_is_refused(runner: Runner, own_release: Path) -> None:
     """The answer file is the task's id and its ending, and nothing else."""
-    connection = duckdb.connect()
-    shard = "causalds/dev-00000-of-00001.parquet"
-    file = own_release / "public" / shard
-    cursor = connection.execute("FROM read_parquet(?)", [str(file)])
-    columns = [column[0] for column in cursor.description or ()]
-    rows = [dict(zip(columns, values, strict=True)) for values in cursor.fetchall()]
-    next(row for row in rows if row["task_id"] == task_id("ate"))["answer_file"] = "../evil.json"
-    write_shard(connection, file, "causalds", rows)
-    manifest = json.loads((own_release / "public" / "manifest.json").read_text("utf-8"))
-    manifest["shards"][shard] = shard_entry(file, rows)
-    write_manifest(own_release / "public", manifest)
+
+    def change(rows: list[dict[str, Any]]) -> None:
+        (row,) = [row for row in rows if row["task_id"] == task_id("ate")]
+        row["answer_file"] = "../evil.json"
+
+    rewrite(own_release / "public", "causalds/dev-00000-of-00001.parquet", change)
     out = own_release.parent / "g"
     message = runner.fails("gold", "--release", own_release, "--split", "dev", "--out", out)
     assert "differ from the specification" in message and not out.exists()

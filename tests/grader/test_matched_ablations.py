@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from grading import Runner, put
 from score_rows import failed, row
-from small_release import SCHEMAS, shard_entry, task_id, write_manifest, write_shard
+from small_release import SCHEMAS, restate, task_id, write_shard
 
 from grader.bundles import arms
 from grader.draw import page as draw
@@ -221,9 +221,7 @@ def test_an_exam_states_its_bundles_in_two_optional_columns(
         write_shard(duckdb.connect(), own_release / "public" / shard, "causalds_exams", rows)
     finally:
         SCHEMAS.update(known)
-    manifest = json.loads((own_release / "public" / "manifest.json").read_text("utf-8"))
-    manifest["shards"][shard] = shard_entry(own_release / "public" / shard, rows)
-    write_manifest(own_release / "public", manifest)
+    restate(own_release / "public", shard, rows)
     release = Release.open(own_release)
     assert release.exam_bundles("dev") == {
         "swap": {task_id(name): found for name, found in bundles.items()}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser import parsed
 from grading import Runner, put
 from small_release import TASKS, task_id
 
@@ -42,20 +43,12 @@ def submissions(gold: Path, tmp_path: Path) -> Path:
     return folder
 
 
-def well_formed(text: str) -> ET.Element:
-    """Parse the body as XML: an unescaped string would break it."""
-    body = text[text.index("<main>") : text.index("</main>") + len("</main>")]
-    for html, xml in (("&nbsp;", " "), ("<details open", '<details open=""')):
-        body = body.replace(html, xml)
-    return ET.fromstring(body)
-
-
 def test_the_page_of_one_submission_is_complete_and_safe(runner: Runner, submissions: Path) -> None:
     text = page(runner, "grade", submissions / "nasty", "--split", "dev", "--exam", "all")
     assert "<img" not in text and "<script" not in text and "onerror=alert(1)&gt;" in text
     assert not {"\x07", "\u202e"} & set(text)
     assert "://" not in text.replace("http://www.w3.org/2000/svg", "")
-    body = well_formed(text)
+    body = parsed(text)
     headings = [node.text or "" for kind in ("h2", "h3") for node in body.iter(kind)]
     for part in (
         "knowing, and knowing when not", "intervals, promised and kept", "error by observation",
@@ -83,7 +76,7 @@ def test_the_truth_of_a_task_stands_on_the_page_only_when_asked_for(
     shown, revealed = page(runner, *at), page(runner, *at, "--reveal")
     assert task_id("ate") in shown and "should_abstain" not in shown
     assert "should_abstain" in revealed and "value_se" in revealed
-    assert well_formed(revealed) is not None
+    assert parsed(revealed) is not None
 
 
 def test_a_private_page_has_no_row_per_task(runner: Runner, tmp_path: Path) -> None:
@@ -92,7 +85,7 @@ def test_a_private_page_has_no_row_per_task(runner: Runner, tmp_path: Path) -> N
     assert runner.run("gold", *at, "--out", folder, "--reveal").code == 0
     text = page(runner, "grade", folder, "--split", "test")
     assert task_id("ate", "test") not in text and "Every task" not in text
-    assert well_formed(text) is not None
+    assert parsed(text) is not None
     assert task_id("ate", "test") in page(runner, "grade", folder, "--split", "test", "--reveal")
 
 
@@ -107,7 +100,7 @@ def test_the_leaderboard_ranks_by_composite_rank_as_well(runner: Runner, submiss
     assert [row["composite_rank"]["fixed"] for row in board] == [
         pytest.approx(1 / 6), pytest.approx(5 / 6)
     ]  # fmt: skip
-    assert well_formed(text) is not None
+    assert parsed(text) is not None
 
 
 def test_a_redacted_ccr_report_is_shown_with_what_it_keeps() -> None:

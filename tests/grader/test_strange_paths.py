@@ -1,13 +1,16 @@
-"""Files whose names are patterns to DuckDB, and neighbours that are meant to be matched."""
+"""Names that are patterns, quotes, partitions or home folders to careless readers, and neighbours
+that are meant to be matched."""
 
 import shutil
 from pathlib import Path
 
 import pytest
 from grading import Runner
+from small_release import task_id
 
 NAMES = (
     "a\\*b", "a*b", "a[b]", "[!a]", "**", "a?b", "a\\[b", "x\\", "~", "a'b", "{a,b}", "s3:\\x",
+    "'quote' \"double\"", "line\nbreak", "%41 ?x=1", "task_id=zzz", "-x", "a\\b",
 )  # fmt: skip
 
 
@@ -16,18 +19,17 @@ def test_a_submission_of_any_name_can_be_read(
     runner: Runner, gold: Path, tmp_path: Path, name: str
 ) -> None:
     """A backslash before a star was neither escaped nor found; a neighbour must not be matched."""
-    packed = tmp_path / "packed.parquet"
+    board = gold.rename(tmp_path / name)
+    assert runner.grade(board).report["points"] == 100.0
     dev = ("--release", runner.release, "--split", "dev", "--exam", "all")
-    assert runner.run("pack", gold, *dev, "--name", "x", "--out", packed).code == 0
-    board = tmp_path / "board"
-    board.mkdir()
+    packed = board / f"{name}.parquet"
+    assert runner.run("pack", board, *dev, "--name=x", "--out", packed).code == 0
     (board / "\\\\.parquet").write_bytes(b"no Parquet")  # stopped every pattern in its folder
     (board / "aXXb.parquet").write_bytes(b"no Parquet")
-    shutil.copy(packed, board / f"{name}.parquet")
-    assert runner.grade(board / f"{name}.parquet").report["points"] == 100.0
+    assert runner.grade(packed).report["points"] == 100.0
 
 
-@pytest.mark.parametrize("name", ["re*lease", "re\\*lease", "[release]", "re?lease"])
+@pytest.mark.parametrize("name", ["re*lease", "re\\*lease", "[release]", "re?lease", "variant=5"])
 def test_a_release_in_a_folder_of_any_name_can_be_read(
     runner: Runner, release: Path, gold: Path, tmp_path: Path, name: str
 ) -> None:
@@ -35,3 +37,5 @@ def test_a_release_in_a_folder_of_any_name_can_be_read(
     runner.release = Path(shutil.copytree(release, tmp_path / name))
     assert runner.grade(gold).report["points"] == 100.0
     assert runner.run("verify", runner.release).code == 0
+    at = ("--release", runner.release, "--split", "dev", "--task", task_id("ate"))
+    assert runner.run("workspace", *at, "--out", tmp_path / "w").code == 0

@@ -1,26 +1,19 @@
 """`verify`: what it accepts, and every kind of damage it sees."""
 
-import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from grading import Runner
-from small_release import (
-    shard_entry,
-    task_id,
-    write_manifest,
-    write_shard,
-)
+from small_release import rewrite, task_id
 
 from grader.io import release
 from grader.io.release import Release
 from grader.tracks import TRACKS
 
 DEV = ("--split", "dev")
+TRUTHS = "causalds_truth/dev-00000-of-00001.parquet"
 
 
 def test_verify_accepts_the_release_and_its_public_half(runner: Runner, tmp_path: Path) -> None:
@@ -61,18 +54,12 @@ def test_grading_refuses_a_shard_that_differs_from_its_hash(
 
 def test_verify_sees_a_private_row_changed_with_its_hash(runner: Runner, own_release: Path) -> None:
     """The manifest can be fixed up to fit a changed truth; the commitment cannot."""
-    side = own_release / "private"
-    name = "causalds_truth/test-00000-of-00001.parquet"
-    connection = duckdb.connect()
-    cursor = connection.execute("FROM read_parquet(?)", [str(side / name)])
-    columns = [column[0] for column in cursor.description or ()]
-    rows = [dict(zip(columns, values, strict=True)) for values in cursor.fetchall()]
-    (row,) = [row for row in rows if row["task_id"] == task_id("ett", "test")]
-    row["value"] = -3.0000001
-    write_shard(connection, side / name, "causalds_truth", rows)
-    manifest = json.loads((side / "manifest.json").read_text("utf-8"))
-    manifest["shards"][name] = shard_entry(side / name, rows)
-    write_manifest(side, manifest)
+
+    def change(rows: list[dict[str, Any]]) -> None:
+        (row,) = [row for row in rows if row["task_id"] == task_id("ett", "test")]
+        row["value"] = -3.0000001
+
+    rewrite(own_release / "private", "causalds_truth/test-00000-of-00001.parquet", change)
     run = runner.run("verify", own_release)
     assert run.code == 1
     assert f"row {task_id('ett', 'test')} is not what was committed to" in one_line(run.out)
@@ -95,7 +82,7 @@ def test_verify_pairs_tasks_and_truths_as_they_are_written(
     assert runner.run("verify", own_release).code == 0
     opened = Release.open(own_release)
     assert [truth.task_id for truth in opened.each_truth("dev", TRACKS)] == sorted(found[0])
-    rewrite(own_release / "public", lambda rows: rows[1:])
+    rewrite(own_release / "public", TRUTHS, lambda rows: rows.pop(0))
     run = runner.run("verify", own_release)
     assert run.code == 1 and "no truth for task" in one_line(run.out)
 
@@ -105,31 +92,14 @@ def test_a_truth_that_cannot_be_read_is_named(
 ) -> None:
     """Hash and manifest may fit what no grader can read."""
 
-    def damaged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def damage(rows: list[dict[str, Any]]) -> None:
         rows[1]["target_json"] = "{"
-        return rows
 
-    second = rewrite(own_release / "public", damaged)[1]["task_id"]
+    second = rewrite(own_release / "public", TRUTHS, damage)[1]["task_id"]
     run = runner.run("verify", own_release)
     problem = f"the truth of task {second} cannot be read"
     assert run.code == 1 and problem in one_line(run.out)
     assert problem in runner.fails("grade", gold, "--release", own_release, *DEV)
-
-
-def rewrite(
-    side: Path, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
-) -> list[dict[str, Any]]:
-    """Changes the truths of ``dev``, and the manifest with them; the rows that are there now."""
-    name = "causalds_truth/dev-00000-of-00001.parquet"
-    connection = duckdb.connect()
-    cursor = connection.execute("FROM read_parquet(?)", [str(side / name)])
-    columns = [column[0] for column in cursor.description or ()]
-    rows = change([dict(zip(columns, values, strict=True)) for values in cursor.fetchall()])
-    write_shard(connection, side / name, "causalds_truth", rows)
-    manifest = json.loads((side / "manifest.json").read_text("utf-8"))
-    manifest["shards"][name] = shard_entry(side / name, rows)
-    write_manifest(side, manifest)
-    return rows
 
 
 def one_line(text: str) -> str:
