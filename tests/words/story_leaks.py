@@ -25,13 +25,10 @@ from builder.causalds.plan.config import Config
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.gate.leak import ClassMeans, merge_rare, within
-from builder.reader import read_story
 from builder.release.config import load_config
 from builder.words.narration import Narration
 from builder.words.story import ordered
 from builder.words.terms import replace_words
-from builder.words.types import Facts
-from builder.words.verify import verify
 
 _MAIN = Path(__file__).resolve().parents[2] / "splits" / "main.toml"
 
@@ -168,20 +165,3 @@ def leak_results(
         number = int(strata.max()) + 1
         results.append(LeakResult(fact, len(kept), number, score, float(permuted.mean()), p))
     return results
-
-
-def problems_of(one: Told) -> list[str]:
-    """What the verifier has against a story."""
-    graph, told = one.plan.query.graph, one.narration
-    facts = Facts(told.variables, graph.edges, graph.latent, told.mechanism_clauses)
-    return verify(told.telling.story, told.telling.attestations, facts)
-
-
-def reader_f1(one: Told) -> float:
-    """F1 of the directed edges that the rule-based reader finds; names are compared caselessly."""
-    names = {node: variable.name for node, variable in one.narration.variables.items()}
-    known = sorted(names[node] for node in one.plan.nodes if node not in one.plan.latent)
-    found = read_story(one.narration.telling.story, known, len(names)).edges
-    read = {(a.casefold(), b.casefold()) for a, b in found}
-    true = {(names[a].casefold(), names[b].casefold()) for a, b in one.plan.edges}
-    return 2 * len(read & true) / (len(read) + len(true))

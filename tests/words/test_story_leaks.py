@@ -1,9 +1,7 @@
 """Stories tell their facts and nothing else: no word of them is a shortcut (slow)."""
 
-import statistics
-
 import pytest
-from story_leaks import leak_results, main_config, masked, problems_of, reader_f1, tell_many
+from story_leaks import leak_results, main_config, masked, tell_many
 
 pytestmark = pytest.mark.slow
 LEVEL = 0.01
@@ -23,10 +21,3 @@ def test_two_thousand_stories_leak_nothing_and_a_planted_cue_is_caught() -> None
     ]
     (motif,) = leak_results(told, cue, facts=["motif"])
     assert motif.p <= LEVEL / FACTS
-
-
-def test_five_hundred_stories_verify_and_are_read_with_f1_of_97_percent() -> None:
-    """The verifier shares its frames with the narrator; the reader shares nothing."""
-    told = tell_many(main_config(), 500, "reader test")
-    assert [problems_of(one) for one in told] == [[]] * len(told)
-    assert statistics.mean(reader_f1(one) for one in told) >= 0.97
