@@ -5,13 +5,6 @@ from itertools import chain, combinations, pairwise
 import networkx as nx
 import numpy as np
 import pytest
-from finite_models import (
-    FiniteSCM,
-    joint_distribution,
-    noise_weights,
-    random_scm,
-    run,
-)
 from random_queries import random_query
 
 from builder.causal.adjustment import (
@@ -50,34 +43,11 @@ def test_motif_sets_are_the_textbook_ones(name: str) -> None:
     assert forbidden_controls(*query) == forbidden
 
 
-def test_minimal_sets_may_differ_in_size() -> None:
-    """Inclusion-minimal is not smallest: the two-element set here contains no valid set."""
-    g = LatentDAG(
-        ("A", "B", "C", "X", "Y"),
-        (("A", "B"), ("A", "C"), ("B", "X"), ("C", "X"), ("A", "Y"), ("X", "Y")),
-    )
-    assert [set(s) for s in minimal_adjustment_sets(g, "X", "Y")] == [{"A"}, {"B", "C"}]
-
-
 def test_a_descendant_of_a_mediator_is_in_no_valid_set() -> None:
     """Conditioning on the mediator's effect removes part of the causal path."""
     g = LatentDAG(("X", "M", "Y", "D"), (("X", "M"), ("M", "Y"), ("M", "D")))
     assert valid_adjustment_sets(g, "X", "Y") == (frozenset(),)
     assert forbidden_controls(g, "X", "Y") == {"M", "D"}
-
-
-def test_a_descendant_of_x_off_the_causal_paths_may_be_used() -> None:
-    """Only descendants of nodes on causal paths are forbidden, not all descendants of X."""
-    g = LatentDAG(("X", "Y", "D"), (("X", "Y"), ("X", "D")))
-    assert valid_adjustment_sets(g, "X", "Y") == (frozenset(), frozenset({"D"}))
-
-
-def test_a_graph_without_a_valid_set_forbids_every_control() -> None:
-    """The documented reading when nothing works; callers tell the case apart first."""
-    motif = MOTIFS["iv"]
-    assert valid_adjustment_sets(motif.graph, "X", "Y") == ()
-    assert minimal_adjustment_sets(motif.graph, "X", "Y") == ()
-    assert forbidden_controls(motif.graph, "X", "Y") == {"Z"}
 
 
 def _check_against_paths(graphs: int, seed: int) -> None:
@@ -90,6 +60,7 @@ def _check_against_paths(graphs: int, seed: int) -> None:
         valid = valid_adjustment_sets(g, x, y)
         assert len(valid) == len(set(valid))
         assert set(valid) == expected, (g, x, y)
+        assert adjustable(g, x, y) == bool(expected)
         minimal = {s for s in expected if not any(other < s for other in expected)}
         assert set(minimal_adjustment_sets(g, x, y)) == minimal
         assert forbidden_controls(g, x, y) == set(others) - set().union(*expected)
@@ -107,35 +78,6 @@ def test_sets_agree_with_the_definition_path_by_path() -> None:
 def test_sets_agree_with_the_definition_on_2000_graphs() -> None:
     """The published count of graphs."""
     _check_against_paths(graphs=2000, seed=21)
-
-
-def test_a_set_is_valid_exactly_when_the_formula_gives_the_truth() -> None:
-    """The numbers decide: valid sets return P(y | do(x)), all others miss it in some model."""
-    rng = np.random.default_rng(22)
-    for _ in range(60):
-        g, x, y = random_query(rng, nodes=(4, 6), latent=(0, 2))
-        models = [random_scm(rng, g, dict.fromkeys(g.nodes, 2), 4) for _ in range(4)]
-        valid = valid_adjustment_sets(g, x, y)
-        others = [v for v in g.observed if v not in (x, y)]
-        for size in range(len(others) + 1):
-            for chosen in combinations(others, size):
-                errors = [_adjustment_error(scm, x, y, chosen) for scm in models]
-                if frozenset(chosen) in valid:
-                    assert max(errors) < 1e-12, (g, x, y, chosen)
-                else:
-                    assert max(errors) > 1e-6, (g, x, y, chosen)
-
-
-def test_whether_there_is_a_set_is_known_without_trying_all() -> None:
-    """Method labels hang on it."""
-    rng = np.random.default_rng(12)
-    seen = set()
-    for _ in range(400):
-        g, x, y = random_query(rng)
-        sets = valid_adjustment_sets(g, x, y)
-        assert adjustable(g, x, y) == bool(sets)
-        seen.add(bool(sets))
-    assert seen == {True, False}
 
 
 @pytest.mark.parametrize(
@@ -175,17 +117,3 @@ def _blocked(peer: nx.DiGraph, path: tuple[str, ...], z: frozenset[str]) -> bool
         elif node in z:
             return True
     return False
-
-
-def _adjustment_error(scm: FiniteSCM, x: str, y: str, chosen: tuple[str, ...]) -> float:
-    """Return the largest error of sum_z P(Y=1 | x, z) P(z) over both levels of x."""
-    order = [scm.graph.observed.index(v) for v in (x, y, *chosen)]
-    joint = joint_distribution(scm)
-    drop = tuple(axis for axis in range(joint.ndim) if axis not in order)
-    kept = sorted(order)
-    table = np.transpose(joint.sum(axis=drop), [kept.index(axis) for axis in order])
-    table = table.reshape(2, 2, -1)
-    adjusted = (table[:, 1] / table.sum(axis=1)) @ table.sum(axis=(0, 1))
-    weights = noise_weights(scm)
-    truth = np.array([weights @ run(scm, {x: level})[y] for level in (0, 1)])
-    return float(np.abs(adjusted - truth).max())

@@ -128,17 +128,6 @@ def test_projection_follows_its_definition_path_by_path() -> None:
         assert set(bidirected(projection)) == arcs
 
 
-def test_a_latent_mediator_projects_to_an_edge_and_a_latent_cause_to_an_arc() -> None:
-    """The two textbook cases, readable without the brute force above."""
-    graph = LatentDAG(
-        ("X", "L", "Y", "U"), (("X", "L"), ("L", "Y"), ("U", "X"), ("U", "Y")), frozenset("LU")
-    )
-    projection = graph.projection()
-    assert tuple(directed(projection)) == (("X", "Y"),)
-    assert tuple(bidirected(projection)) == (("X", "Y"),)
-    assert graph.mediators("X", "Y") == {"L"}
-
-
 def _networkx(graph: LatentDAG) -> nx.DiGraph:
     peer = nx.DiGraph()
     peer.add_nodes_from(graph.nodes)

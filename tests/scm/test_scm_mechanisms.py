@@ -17,7 +17,7 @@ from builder.scm.equation import LOCATION_LIMIT, Parent
 from builder.scm.mechanisms import MECHANISMS
 from builder.scm.noise import Noise, Spread
 from builder.scm.profiles import BINARY_PROFILES, CONTINUOUS_PROFILES, mixture_weights, profile
-from builder.scm.quantities import EFFECT_BOUND, contrast, effect
+from builder.scm.quantities import contrast, effect
 from builder.scm.sampling import NoWorldFound, sample_world
 from builder.scm.world import World
 
@@ -133,7 +133,7 @@ def test_truths_agree_with_plain_monte_carlo(continuous, binary) -> None:
             (effect("ett", world, x, y, *levels, rng), population.ett(x, y, levels)),
         ]
         for ours, theirs in pairs:
-            assert ours.se <= EFFECT_BOUND * (1 + abs(ours.value))
+            assert ours.se <= 0.002 * (1 + abs(ours.value))
             if ours.source == "structural_zero":
                 assert ours.value == 0.0 and ours.se == 0.0
                 theirs = replace(theirs, se=max(theirs.se, 1e-3))
@@ -181,13 +181,6 @@ def test_profiles_use_what_they_say() -> None:
                     assert node.mechanism in BINARY_PROFILES[binary]
                 else:
                     assert node.mechanism in CONTINUOUS_PROFILES[continuous].continuous
-
-
-def test_equal_generators_give_equal_worlds_of_every_profile() -> None:
-    """A release has to be a pure function of its seed."""
-    for continuous, binary in PROFILES:
-        first, second = (list(worlds(continuous, binary, 2)) for _ in range(2))
-        assert first == second
 
 
 def test_the_mixture_gives_three_tenths_to_the_empirical_profiles() -> None:
