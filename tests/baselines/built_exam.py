@@ -12,6 +12,7 @@ from builder.release.show.progress import Reporter
 SPLITS: Final = """
 name = "small"
 version = "0.1.0"
+floor_tasks = 0
 
 [splits.dev]
 truth = "public"

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from baselines.causalds import estimators
 from baselines.causalds.estimators import Contrast, Estimate, bootstrap_weights, summary
-from baselines.causalds.regression import fit, make_basis, predict, term_ladder
+from baselines.causalds.regression import fit, make_basis, term_ladder
 
 FloatArray = NDArray[np.float64]
 Columns = dict[str, FloatArray]
@@ -26,16 +26,6 @@ def frontdoor(data: Columns, contrast: Contrast, through: list[str], w: FloatArr
 
 def weights(n: int, replicates: int = 100) -> FloatArray:
     return bootstrap_weights(np.random.default_rng(5), n, replicates)
-
-
-def test_weighted_least_squares_agrees_with_numpy() -> None:
-    """Every estimate rests on these coefficients."""
-    rng = np.random.default_rng(1)
-    design = np.column_stack([np.ones(200), rng.standard_normal((200, 2))])
-    y, w = rng.standard_normal(200), rng.random(200)
-    root = np.sqrt(w)
-    expected = np.linalg.lstsq(design * root[:, None], y * root, rcond=None)[0]
-    assert np.allclose(fit(design, y, w[None], False)[0], expected, atol=1e-6)
 
 
 def test_weighted_logistic_regression_agrees_with_scikit_learn() -> None:
@@ -146,9 +136,3 @@ def test_bootstrap_intervals_cover_as_often_as_they_say(
     rng = np.random.default_rng(11)
     covered = sum((e := draw(rng)[1]).low <= 1.0 <= e.high for _ in range(60))
     assert covered >= 52
-
-
-def test_predictions_have_one_row_per_replicate() -> None:
-    """A transposed batch would average over the wrong axis without any error."""
-    design = np.ones((7, 2))
-    assert predict(design, np.zeros((3, 2)), True).shape == (3, 7)

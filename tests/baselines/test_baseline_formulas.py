@@ -34,21 +34,6 @@ def mediated(n: int, interaction: float = 0.0) -> Columns:
     return {"c": c, "x": x, "m": m, "y": y}
 
 
-def test_natural_effects_of_a_linear_model_are_products_of_coefficients() -> None:
-    """Direct 0.5 per unit; indirect 1 · 2, exactly the product of two least-squares slopes."""
-    data, contrast = mediated(4000), Contrast("x", "y", 0.0, 1.0)
-    direct, indirect = (
-        summary(natural_effect(contrast, ["m"], ["c"], data, weights(4000), {}, direct=which))
-        for which in (True, False)
-    )
-    design = np.column_stack([np.ones(4000), data["x"], data["c"], data["m"]])
-    outcome = np.linalg.lstsq(design, data["y"], rcond=None)[0]
-    mediator = np.linalg.lstsq(design[:, :3], data["m"], rcond=None)[0]
-    assert direct.value == pytest.approx(outcome[1], abs=1e-6)
-    assert indirect.value == pytest.approx(mediator[1] * outcome[3], abs=1e-6)
-    assert direct.low < 0.5 < direct.high and indirect.low < 2 < indirect.high
-
-
 def test_with_an_interaction_the_two_effects_use_the_levels_they_name() -> None:
     """NDE = 0.5 + E[M(1)] = 0.5 + 1 (x0 = 1); NIE = 2 + x0 = 3: other levels give other numbers."""
     data, contrast = mediated(6000, interaction=1.0), Contrast("x", "y", 1.0, 2.0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from finite_models import FiniteSCM, joint_distribution, random_scm, true_effect
+from finite_models import FiniteSCM, joint_distribution, true_effect
 
 from builder.causal.graph import LatentDAG
 
@@ -49,16 +49,3 @@ def test_the_effect_on_the_treated_looks_at_the_treated_only() -> None:
     )
     assert true_effect(scm, "X", "Y", "ate") == pytest.approx(0.3)
     assert true_effect(scm, "X", "Y", "ett") == pytest.approx(1.0)
-
-
-def test_random_models_are_positive_and_reproducible() -> None:
-    """Functionals divide by conditionals; and a failing model must be found again by its seed."""
-    g = LatentDAG(("U", "X", "Y"), (("U", "X"), ("U", "Y"), ("X", "Y")), frozenset("U"))
-    levels = {"U": 3, "X": 3, "Y": 2}
-    one, two = (
-        joint_distribution(random_scm(np.random.default_rng(5), g, levels)) for _ in range(2)
-    )
-    assert one.shape == (3, 2)
-    assert one.min() > 0
-    assert one.sum() == pytest.approx(1)
-    assert np.array_equal(one, two)

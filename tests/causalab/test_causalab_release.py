@@ -16,6 +16,7 @@ from grader.cli import main as grade
 SPLITS = """
 name = "laboratories"
 version = "0.1.0"
+floor_tasks = 0
 
 [splits.dev]
 truth = "public"

@@ -2,8 +2,7 @@
 
 :func:`check_truths` holds every stored number against plain Monte Carlo with another evaluator,
 other noise samplers and another seed. :func:`check_estimability` asks whether a textbook estimator
-with the right functional form covers the truth at its nominal rate. :func:`check_views` checks what
-the three views of a scene must share, and the information of every bundle on a grid of its own.
+with the right functional form covers the truth at its nominal rate.
 """
 
 import json
@@ -13,15 +12,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 from scipy import stats
 from textbook import Analyst, cut_off, fits
 
 from builder.attempts import Rejected
-from builder.causalds.check.audit import audit_instance
 from builder.causalds.check.numbers import Estimate, Population
-from builder.causalds.check.views import information
 from builder.causalds.make.scene import Truths, sample_hidden_world
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
@@ -31,7 +27,6 @@ from builder.scm.quantities import EFFECT_BOUND, Quantity, effect
 from builder.scm.world import World
 from builder.seeds import attempt_key, stream
 from builder.settings import TomlTable
-from builder.track import Built
 
 BATCHES = 4
 """Independent populations of 65,536 units behind each high-precision estimate."""
@@ -210,70 +205,3 @@ def check_estimability(count: int, replicates: int, seed: str = "estimability 1"
             report.covered, report.intervals = report.covered + hit, report.intervals + 1
             report.by_method[analyst.method].append(hit)
     return report
-
-
-@dataclass
-class ViewReport:
-    """What the three views of scenes must share."""
-
-    scenes: int = 0
-    bundles: int = 0
-    problems: int = 0
-    differing: int = 0
-    least: float = math.inf
-
-    @property
-    def good(self) -> bool:
-        """Nothing differs, nothing is wrong, and no bundle lies below a threshold."""
-        return not self.differing and not self.problems and self.least >= 1.0
-
-
-def check_views(count: int, seed: str = "views 1") -> ViewReport:
-    """Labels and truths alike in all views; every row and bundle passes its second derivation."""
-    table = {
-        **TABLE,
-        "scenes": count,
-        "rows": {"train": 2000, "test": 200},
-        "outcome_measured": 0.2,
-        "views": ["clean", "proxy", "proxy_hard"],
-    }
-    config = TRACK.parse(TomlTable(table, "evidence."))
-    report = ViewReport()
-    for spec in plan_scenes(config, "views", seed.encode(), False):
-        built = TRACK.build(spec)
-        report.scenes += 1
-        _check_views(report, built)
-    return report
-
-
-def _check_views(report: ViewReport, built: Built) -> None:
-    (world,), (label,) = built.rows["causalds_worlds"], built.rows["causalds_labels"]
-    record = json.loads(str(world["world_json"]))
-    views = {task["task_id"]: task["view"] for task in built.rows["causalds"]}
-    keys = {
-        t["task_id"]: (t["family"], t["variant"], record["task_details"].get(t["task_id"], ""))
-        for t in built.rows["causalds"]
-    }
-    answers: dict[object, set[tuple[object, ...]]] = {}
-    for truth in built.rows["causalds_truth"]:
-        told = tuple(truth[c] for c in ("should_abstain", "value", "target_json", "structure"))
-        answers.setdefault(keys[truth["task_id"]], set()).add(told)
-    report.differing += sum(len(told) != 1 for told in answers.values())
-    for scene in built.rows["causalds_scenes"]:
-        truths = [t for t in built.rows["causalds_truth"] if views[t["task_id"]] == scene["view"]]
-        report.problems += len(audit_instance(world, truths, _plain(label), _plain(scene)))
-    for view, shown in record["views"].items():
-        report.bundles += len(shown["bundles"])
-        for _, _, found, needed in information(record, view):
-            report.least = min(report.least, found / needed)
-
-
-def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Arrays as lists, as rows are read from Parquet."""
-    found = dict(row)
-    for part in ("data", "test_features", "calibration"):
-        if part in found:
-            found[part] = [{**c, "values": c["values"].tolist()} for c in found[part]]
-    if "values" in found:
-        found["values"] = found["values"].tolist()
-    return found

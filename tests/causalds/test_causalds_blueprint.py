@@ -1,6 +1,5 @@
 """The composition of a split: quotas over true verdicts, grafts, latent variables, plants."""
 
-import json
 from collections import Counter
 from functools import cache
 
@@ -15,7 +14,6 @@ from builder.causal.identification import is_identifiable
 from builder.causal.method import identification_method
 from builder.causal.motifs import MOTIFS, PLANTED, Motif
 from builder.causalds.check import graph as audit_graph
-from builder.causalds.plan.blueprint import structures
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.track import TRACK
@@ -150,37 +148,6 @@ def test_composition_table_shows_requested_beside_realised(full: list[ScenePlan]
             assert sum(n["requested"] for n in names.values()) == pytest.approx(SCENES, abs=0.1)
             for name, counts in names.items():
                 assert abs(counts["requested"] - counts["realised"]) <= 3, (axis, name)
-
-
-def test_structures_are_a_function_of_the_generator() -> None:
-    """A release has to be rebuilt alike."""
-    composition = FULL.composition
-    first, second = (structures(composition, 200, np.random.default_rng(3)) for _ in range(2))
-    assert first == second
-    assert first != structures(composition, 200, np.random.default_rng(4))
-
-
-def test_scenes_of_every_structure_can_be_built_and_audited() -> None:
-    """Grafts, plants, latent variables and every profile, all the way to an audited row."""
-    from builder.causalds.check.audit import audit_instance
-
-    config = TRACK.parse(
-        TomlTable({"scenes": 20, "composition": "full", "rows": {"train": 400, "test": 100},
-         "planted": {"napkin": 0.05, "mediation_confounded": 0.05}}, f"{WHERE}.")
-    )  # fmt: skip
-    for spec in plan_scenes(config, "dev", ROOT, False):
-        built = TRACK.build(spec).rows
-        (world,), (label,), (scene,) = (
-            built[f"causalds_{name}"] for name in ("worlds", "labels", "scenes")
-        )
-        plain = {
-            part: [{**c, "values": list(map(float, c["values"]))} for c in scene[part]]
-            for part in ("data", "test_features")
-        }
-        label = {**label, "values": list(map(float, label["values"]))}
-        truth = built["causalds_truth"]
-        assert audit_instance(world, truth, label, {**scene, **plain}) == []
-        assert json.loads(world["world_json"])["plan"]["structure"] == world["structure"]
 
 
 @pytest.mark.slow

@@ -134,11 +134,11 @@ def test_tables_hold_the_observed_variables_and_no_others() -> None:
 def test_column_order_is_unrelated_to_the_graph() -> None:
     """In the reference release the order was topological in all scenes; here any order does."""
     firsts: Counter[str] = Counter()
-    for spec in specs(scenes=96, motifs={"chain": 1}, rows={"train": 50, "test": 20}):
+    for spec in specs(scenes=36, motifs={"chain": 1}, rows={"train": 50, "test": 20}):
         order = world(TRACK.build(spec))["columns"]
         firsts["".join(order)] += 1
     assert len(firsts) == 6
-    assert all(abs(count - 16) < 12 for count in firsts.values()), firsts
+    assert all(count < 15 for count in firsts.values()), firsts
 
 
 def test_truths_do_not_depend_on_the_rows() -> None:
@@ -177,8 +177,7 @@ def test_no_directed_path_means_an_effect_of_exactly_zero() -> None:
 def test_signs_are_asked_only_outside_the_margin() -> None:
     """A label within sampling error of its opposite would be a coin flip."""
     labels: Counter[str] = Counter()
-    for spec in specs(scenes=42, rows={"train": 50, "test": 20}):
-        built = TRACK.build(spec)
+    for built in public():
         r = world(built)["quantities"]["association"]
         asked = tasks(built).get("association.sign_only")
         clear = r["source"] == "structural_zero" or abs(r["value"]) >= 0.03
@@ -212,13 +211,6 @@ def test_a_private_scene_has_one_task_and_shows_only_what_it_needs() -> None:
         predicted = task["family"] == "prediction"
         assert bool(scene["test_features"]) == bool(rows(built, "_labels")) == predicted
     assert sum(modes.values()) == 60 and len(modes) == 2
-
-
-def test_public_and_private_splits_of_one_root_share_nothing() -> None:
-    """Seed twins: the same generator, disjoint worlds."""
-    dev = {built.rows["causalds_worlds"][0]["world_json"] for built in public()}
-    test = {built.rows["causalds_worlds"][0]["world_json"] for built in private()}
-    assert not dev & test
 
 
 def test_rejections_move_on_to_the_next_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,14 +261,6 @@ def test_a_planned_task_that_is_not_eligible_is_redrawn() -> None:
                 assert abs(direct - indirect) >= EFFECT_MARGIN * quantities["outcome_sd"]["value"]
                 return
     pytest.fail("no attempt was ever redrawn; the margin is not applied")
-
-
-def test_stage_times_are_reported_and_kept_out_of_the_rows() -> None:
-    """Benchmarks read them; a release must not vary with the clock."""
-    built = public()[0]
-    stages = dict(built.seconds)
-    assert set(stages) == {"world and truths", "story", "data", "views", "tasks"}
-    assert all(seconds >= 0 for seconds in stages.values())
 
 
 def test_a_graph_that_suits_no_planned_mechanism_gets_the_plainest(

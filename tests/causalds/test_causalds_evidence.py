@@ -1,22 +1,9 @@
-"""The required figures: true truths, estimable effects, views that change no answer."""
+"""The required figures: true truths, estimable effects."""
 
 import numpy as np
 import pytest
-from evidence import check_estimability, check_truths, check_views, scenes
+from evidence import check_estimability, check_truths, scenes
 from textbook import Analyst, fits
-
-
-def test_a_few_truths_agree_with_an_independent_estimate() -> None:
-    """The small version of the 200 scenes below."""
-    report = check_truths(8, batches=1)
-    assert report.scenes == 8 and report.compared >= 16
-    assert report.within == report.compared and report.good
-
-
-def test_views_of_a_few_scenes_change_no_answer() -> None:
-    """The small version of the 40 scenes below."""
-    report = check_views(3)
-    assert report.differing == 0 and report.problems == 0 and report.least >= 0.03, report
 
 
 def test_the_analyst_finds_large_sample_effects() -> None:
@@ -28,7 +15,7 @@ def test_the_analyst_finds_large_sample_effects() -> None:
     motifs = {"chain": 1, "confounding": 1, "frontdoor": 1, "diamond": 1}
     methods = set()
     for scene in scenes(
-        12, "large", motifs=motifs, grafts=[1], planted={}, confounded=0.0, harmless=0.0,
+        8, "large", motifs=motifs, grafts=[1], planted={}, confounded=0.0, harmless=0.0,
         profiles=profiles,
     ):  # fmt: skip
         if not fits(scene.plan, scene.world):
@@ -54,10 +41,3 @@ def test_textbook_intervals_cover_at_their_nominal_rate() -> None:
     """60 scenes, 20 replicates each: pooled coverage in the exact 99.9% binomial interval."""
     report = check_estimability(60, 20)
     assert report.scenes == 60 and report.good, report
-
-
-@pytest.mark.slow
-def test_views_of_40_scenes_change_no_answer() -> None:
-    """Labels and truths alike, every bundle informative, every column what it says."""
-    report = check_views(40)
-    assert report.differing == 0 and report.problems == 0 and report.least >= 0.03, report

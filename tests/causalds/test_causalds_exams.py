@@ -353,12 +353,12 @@ def test_a_private_split_refuses_ablations_and_wrong_sums(root: Path) -> None:
 
 
 def test_a_wanted_class_is_what_a_balanced_scene_is_asked_for(root: Path) -> None:
-    """Planned classes come out in the built scenes (a few of them, built)."""
+    """Planned classes come out in the built scenes (eight of them, after one that takes long)."""
     exams = (("balanced", model(root, "balanced", tasks=33)),)
     settings = table(scenes=33, composition="full")
     del settings["motifs"]
     config = with_exams(TRACK.parse(TomlTable(settings, "here.")), exams, "here")
-    built = [TRACK.build(spec) for spec in plan_scenes(config, "test", ROOT, True)[:8]]
+    built = [TRACK.build(spec) for spec in plan_scenes(config, "test", ROOT, True)[3:11]]
     had = 0
     for one in built:
         plan = json.loads(one.rows["causalds_worlds"][0]["world_json"])["plan"]  # type: ignore[arg-type]

@@ -20,7 +20,6 @@ from builder.causalds.plan.types import ScenePlan
 from builder.scm.profiles import STRAIGHT, mixture_weights
 from builder.seeds import id_key, instance_key, public_id
 from builder.track import InstanceSpec
-from grader.tracks import VARIANTS
 
 
 def _plans(planned: list[InstanceSpec]) -> list[ScenePlan]:
@@ -189,12 +188,6 @@ def test_a_scene_whose_names_an_answer_could_mix_up_is_a_bug_of_the_builder(
     monkeypatch.setattr("builder.causalds.make.scene.VERBALISERS", verbaliser)
     with pytest.raises(ValueError, match=r"cannot tell these names apart.*Valve"):
         narrate(plan, b"words")
-
-
-def test_every_causalds_variant_has_an_asker() -> None:
-    """A row of the table that nobody asks would be a promise not kept."""
-    assert list(ASKERS) == [v.key for v in VARIANTS if v.track == "causalds"]
-    assert all(asker.key == key for key, asker in ASKERS.items())
 
 
 def test_a_plan_survives_its_json() -> None:

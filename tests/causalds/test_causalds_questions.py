@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -26,101 +25,11 @@ def scenes() -> list[tuple[Built, dict[str, Any]]]:
     return [(built, world(built)) for built in public()]
 
 
-def _truths(built: Any, key: str) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """(inputs, truth row with its parsed target) of every question of a variant."""
-    return [
-        (json.loads(task["inputs_json"]), {**truth, "target": json.loads(truth["target_json"])})
-        for found, task, truth in asked(built)
-        if found == key
-    ]
-
-
-def test_every_variant_is_asked_somewhere() -> None:
-    """A variant that no scene can be asked is in the table only."""
-    found = Counter(key for built, _ in scenes() for key, _, _ in asked(built))
-    assert set(found) == set(ASKERS)
-
-
 def test_questions_of_one_variant_name_different_things() -> None:
     """Two questions with the same inputs would be one question counted twice."""
     for built, _ in scenes():
         inputs = Counter((key, task["inputs_json"]) for key, task, _ in asked(built))
         assert max(inputs.values()) == 1
-
-
-def test_numbers_labels_and_sets_of_a_scene_agree() -> None:
-    """Cells of one scene look at the same truth from several sides."""
-    for built, record in scenes():
-        quantities = record["quantities"]
-        ate = [truth for _, truth in _truths(built, "effect_estimate.ate_point")]
-        for _, truth in _truths(built, "effect_estimate.ate_sign_only"):
-            (label,) = truth["target"]["accepted"]
-            value = ate[0]["value"]
-            expected = "unknown" if value is None else "0" if value == 0 else "+-"[value < 0]
-            assert label == expected
-        for inputs, truth in _truths(built, "association.delta_point"):
-            node = next(
-                n for n, v in record["variables"].items() if v["name"] == inputs["conditioning_var"]
-            )
-            partial = quantities["partial"][node]["value"]
-            assert truth["value"] == pytest.approx(
-                partial - quantities["association"]["value"], abs=2e-5
-            )
-        one, every = (
-            [t["target"] for _, t in _truths(built, f"identification.{name}")]
-            for name in ("one_valid_adjustment_set", "all_minimal_adjustment_sets")
-        )
-        for target, minimal in zip(one, every, strict=True):
-            assert target["category"] == minimal["category"]
-            assert all(found in target["sets"] for found in minimal["sets"])
-            (size,) = (
-                t["target"]["accepted"][0]
-                for _, t in _truths(built, "identification.minimal_adjustment_set_size")
-            )
-            (count,) = (
-                t["target"]["accepted"]
-                for _, t in _truths(built, "identification.n_valid_adjustment_sets")
-            )
-            (never,) = (
-                t["target"] for _, t in _truths(built, "bias_diagnostic.forbidden_controls_list")
-            )
-            if target["category"] == "set":
-                assert size == min(map(len, target["sets"])) and count == [len(target["sets"])]
-                used = {name for found in target["sets"] for name in found}
-                assert not used & set(never["names"])
-            else:
-                assert size == target["category"] == count[0] == never["category"]
-
-
-def test_natural_effects_add_up_where_nothing_interacts() -> None:
-    """In linear worlds ATE = NDE + NIE (Pearl 2001); the labels follow the two numbers."""
-    met = 0
-    for _, record in scenes():
-        quantities = record["quantities"]
-        if record["plan"]["continuous"] != "linear_additive" or None in (
-            quantities["nde"], quantities["nie"], quantities["ate"],
-        ):  # fmt: skip
-            continue
-        kinds = {record["plan"]["treatment_kind"], record["plan"]["outcome_kind"]}
-        effects = [quantities[name]["value"] for name in ("nde", "nie", "ate")]
-        if kinds == {"continuous"}:
-            assert effects[0] + effects[1] == pytest.approx(effects[2], abs=1e-6)
-            met += 1
-    assert met
-
-
-def test_a_collider_s_questions_have_both_answers() -> None:
-    """Otherwise a constant answer would do."""
-    for key in (
-        "bias_diagnostic.collider_bias_boolean",
-        "collider_phenomenon.induced_association_boolean",
-    ):
-        labels = Counter(
-            truth["target"]["accepted"][0]
-            for built, _ in scenes()
-            for _, truth in _truths(built, key)
-        )
-        assert set(labels) == {True, False}, (key, labels)
 
 
 PRESENT = "collider_phenomenon.induced_association_boolean"
@@ -130,7 +39,7 @@ BOTH = ("True", "False")
 @cache
 def composed() -> list[InstanceSpec]:
     """Plans of a public-truth split composed as large ones are."""
-    settings = {"scenes": 800, "rows": {"train": 60, "test": 30}, "composition": "full",
+    settings = {"scenes": 400, "rows": {"train": 60, "test": 30}, "composition": "full",
                 "treatment_binary": 0.5, "outcome_binary": 0.4}  # fmt: skip
     return plan_scenes(TRACK.parse(TomlTable(settings, "test.toml: ")), "dev", ROOT, False)
 
@@ -148,7 +57,11 @@ def test_no_answer_to_induced_associations_is_right_in_three_of_four() -> None:
 def test_a_scene_with_one_of_each_is_asked_about_an_association_and_its_absence() -> None:
     """Others with an association alone are asked by chance, about a quarter of them."""
     answers = [
-        sorted(truth["target"]["accepted"][0] for _, truth in _truths(TRACK.build(spec), PRESENT))
+        sorted(
+            json.loads(truth["target_json"])["accepted"][0]
+            for key, _, truth in asked(TRACK.build(spec))
+            if key == PRESENT
+        )
         for spec in _present_hosts()[BOTH][:3]
     ]
     assert [False, True] in answers

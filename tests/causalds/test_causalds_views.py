@@ -10,7 +10,6 @@ import pytest
 from causalds_scenes import ROOT, table
 from scipy import integrate
 
-from builder.causal.identification import is_identifiable
 from builder.causalds.check.audit import audit_instance
 from builder.causalds.make.measure import (
     OUTCOME_FACTOR,
@@ -329,15 +328,3 @@ def test_prompts_explain_measurements_in_full_and_only_where_there_are_any() -> 
                 assert all(m["column"] in prompt for m in bundle["measurements"])
             random_sample = "`calibration.parquet`" in prompt and "simple random sample" in prompt
             assert random_sample == explained
-
-
-def test_verdicts_do_not_depend_on_what_is_measured() -> None:
-    """Identifiability is about the conceptual graph."""
-    for one in built():
-        plan = world(one)["plan"]
-        query = ScenePlan.from_json(json.dumps(plan)).query
-        good = is_identifiable(query.graph, query.treatment, query.outcome, "ate")
-        truth = {t["task_id"]: t["should_abstain"] for t in one.rows["causalds_truth"]}
-        for task in one.rows["causalds"]:
-            if task["variant"].startswith("ate"):
-                assert truth[task["task_id"]] is not good

@@ -18,6 +18,7 @@ from harness.cli import HARNESS
 PRIVATE = """
 name = "hidden"
 version = "0.1.0"
+floor_tasks = 0
 
 [splits.test]
 truth = "private"
