@@ -11,7 +11,7 @@ from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import Hypothesis
 from grader.laboratory.session import Laboratory
 from grader.tracks.causalab.gold import true_hypothesis
-from grader.tracks.causalab.metrics import overlap, rates, reading_slack, roots, shd, tolerance
+from grader.tracks.causalab.metrics import rates, reading_slack, roots, shd, tolerance
 from grader.tracks.causalab.scoring import score_hypothesis
 
 TRUE = {("density", "moisture"), ("moisture", TARGET), ("density", TARGET)}
@@ -210,7 +210,3 @@ def test_no_hypothesis_and_no_prediction_score_nothing() -> None:
     result = grade(task, truth, session.transcript_text())
     assert (result.status, result.points) == ("scored", 0.0)
     assert result.message == "no prediction was made; no hypothesis was given"
-
-
-def test_overlap_counts_repeated_predictions_once() -> None:
-    assert overlap({1, 2}, {2, 3}).f1 == 0.5

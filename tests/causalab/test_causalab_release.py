@@ -1,6 +1,5 @@
 """causalab in a whole release: a private split, its host, the generation report."""
 
-import json
 import os
 import subprocess
 import sys
@@ -49,13 +48,6 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
         command = ["build", str(folder / "splits.toml"), "--out", str(out), "--quiet"]
         assert build([*command, "--workers", "1"]) == 0
     return out
-
-
-def test_the_private_side_alone_has_the_mechanisms(release: Path) -> None:
-    public = {path.parent.name for path in (release / "public").glob("*/test-*.parquet")}
-    private = {path.parent.name for path in (release / "private").glob("*/test-*.parquet")}
-    assert public == {"causalab", "causalab_exams", "commitments", "tasks"}
-    assert private == {"causalab_truth", "causalab_worlds"}
 
 
 def test_a_private_split_needs_its_host(
@@ -120,19 +112,3 @@ def test_the_hash_seed_of_a_process_changes_nothing(root: Path, tmp_path: Path) 
         assert done.returncode == 0, done.stderr
         digests.add(done.stdout)
     assert len(digests) == 1
-
-
-def test_the_plan_counts_episodes_without_a_secret(
-    release: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert build(["plan", str(release.parent / "splits.toml")]) == 0
-    assert "causalab" in capsys.readouterr().out
-
-
-def test_an_instance_is_rebuilt_alone(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LABORATORY_TEST_SECRET", "8f3a91c2d04be5167a22f10c9d5e4b6a" * 2)
-        command = ["build", str(release.parent / "splits.toml"), "--only", "causalab/test/3"]
-        assert build(command) == 0
-    shown = json.loads(capsys.readouterr().out)
-    assert shown["rows"]["causalab"]["count"] == 1

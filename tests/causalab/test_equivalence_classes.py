@@ -84,27 +84,5 @@ def test_five_nodes_agree_on_a_sample() -> None:
         assert class_size(NODES, graph, chosen) == expected
 
 
-def test_intervening_on_every_property_leaves_one_graph_and_on_fewer_not_always() -> None:
-    """The target has an edge to properties only, so all properties together orient everything."""
-    properties, nodes = "abc", "abcd"
-    sizes = [class_size(nodes, graph, properties) for graph in every_dag(nodes)]
-    assert set(sizes) == {1}
-    fewer = [class_size(nodes, graph, "ab") for graph in every_dag(nodes)]
-    assert max(size or 0 for size in fewer) == 2, "c and d may be joined by an edge either way"
-
-
-def test_more_interventions_never_enlarge_a_class() -> None:
-    for graph in every_dag("abcd"):
-        sizes = [class_size("abcd", graph, "abcd"[:k]) or 0 for k in range(5)]
-        assert sizes == sorted(sizes, reverse=True)
-
-
-def test_observation_alone_gives_the_published_means_of_markov_classes() -> None:
-    """Three nodes have 11 classes of 25 graphs, four nodes 185 of 543."""
-    for nodes, classes in (("abc", 11), ("abcd", 185)):
-        shares = [1 / (class_size(nodes, graph, "") or 0) for graph in every_dag(nodes)]
-        assert sum(shares) == pytest.approx(classes)
-
-
 def test_larger_graphs_are_not_enumerated() -> None:
     assert class_size("abcdef", {("a", "b")}, "") is None

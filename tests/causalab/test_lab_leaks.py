@@ -37,7 +37,7 @@ def _twin(seed: int, **options: Any) -> tuple[Episode, Episode]:
     return episode, Episode.of(episode.task_id, episode.public, private)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 5), requests=st.lists(REQUESTS, max_size=14))
 def test_what_an_agent_sees_does_not_depend_on_the_hidden_labels(
     seed: int, requests: list[dict[str, Any]]
@@ -49,7 +49,7 @@ def test_what_an_agent_sees_does_not_depend_on_the_hidden_labels(
     assert one.laboratory.transcript == other.laboratory.transcript
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(requests=st.lists(REQUESTS, max_size=14))
 def test_no_reply_depends_on_the_reactors_frequency_or_on_what_was_not_yet_drawn(
     requests: list[dict[str, Any]],
@@ -76,7 +76,7 @@ def test_no_reply_depends_on_the_reactors_frequency_or_on_what_was_not_yet_drawn
     assert one.laboratory.transcript_text() == other.laboratory.transcript_text()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     values=st.lists(st.floats(0, 100), min_size=1, max_size=8), cut=st.integers(0, 7),
 )  # fmt: skip

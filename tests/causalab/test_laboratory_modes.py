@@ -4,7 +4,7 @@ import pytest
 from causalab_episodes import CHAIN, TARGET, chain_episode, make_row
 
 from grader.laboratory.episode import Episode, EpisodeError
-from grader.laboratory.model import Crystal, CyclicModel, Model, Term
+from grader.laboratory.model import CyclicModel, Model, Term
 from grader.laboratory.session import Laboratory
 
 START = {"density": 10.0, "moisture": 5.0}
@@ -59,20 +59,6 @@ def test_setting_a_root_is_the_same_in_every_mode(mode: str) -> None:
     assert reading == {"density": 30.0, "moisture": 65.0, TARGET: 20 + 195 + 30.0}
 
 
-def test_the_published_pin_example_shows_minus_64() -> None:
-    """Set to 1 beside density 77, quantum size shows 1; density then set to 12 gives -64.
-
-    So its coefficient on density is 1: 1 = base + 77, and base + 12 = -64.
-    """
-    equations = {"quantumSize": [("density", 1.0)], TARGET: [("quantumSize", 1.0)]}
-    row = make_row(
-        equations, mode="pin", manipulator={"density": 77.0, "quantumSize": 30.0}, records=0
-    )
-    session = Laboratory(Episode.load(row))
-    assert session.intervene("quantumSize", 1)["quantumSize"] == 1.0
-    assert session.intervene("density", 12)["quantumSize"] == -64.0
-
-
 def test_quadratic_terms_are_summed_before_rounding() -> None:
     """0.012·10² - 1.203·10 + 7 = -3.83; then 20 + 0.01·(-3.83)² = 20.146689."""
     equations = {
@@ -114,13 +100,6 @@ def test_a_held_property_feels_no_disturbance() -> None:
     disturbance = {"nodes": ["moisture"], "values": [5.0], "sequence": [5.0]}
     session = lab("do", disturbance=disturbance, budget=1)
     assert session.intervene("moisture", 40)["moisture"] == 40.0
-
-
-def test_a_crystal_alone_is_the_same_engine() -> None:
-    episode = chain_episode(mode="shift", manipulator=START)
-    crystal = Crystal(episode.model, START, "shift")
-    crystal.set("moisture", 40.0)
-    assert crystal.read() == lab("shift").intervene("moisture", 40)
 
 
 def test_values_are_rounded_to_two_decimals_before_they_are_set() -> None:

@@ -144,7 +144,7 @@ def small_items() -> list[Item]:
     """Records of programs with six variables and disclosed roots."""
     return [
         item
-        for item in items(24, 8, SMALL)
+        for item in items(12, 4, SMALL)
         if len(item.names) == 6 and item.task.inputs["roots"] is not None
     ]
 
