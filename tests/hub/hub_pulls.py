@@ -38,12 +38,6 @@ def comment(at: Connection, kinds: str, name: str, num: str, *, body: bytes) -> 
     at.send(200, {"newMessage": comment_on(pr, user, json.loads(body)["comment"])})
 
 
-def merge(at: Connection, kinds: str, name: str, num: str, *, body: bytes) -> None:
-    repo, pr = _discussion(at, kinds, name, num)
-    at.hub.store.merge(repo, pr, at.user)
-    at.send(200, {})
-
-
 def status(at: Connection, kinds: str, name: str, num: str, *, body: bytes) -> None:
     repo, pr = _discussion(at, kinds, name, num)
     user = at.user
@@ -58,6 +52,5 @@ ROUTES: Routes = (
     ("GET", rf"{API}/discussions", discussions),
     ("GET", rf"{API}/discussions/(\d+)", discussion),
     ("POST", rf"{API}/discussions/(\d+)/comment", comment),
-    ("POST", rf"{API}/discussions/(\d+)/merge", merge),
     ("POST", rf"{API}/discussions/(\d+)/status", status),
 )  # fmt: skip

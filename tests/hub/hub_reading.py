@@ -2,7 +2,6 @@
 
 import json
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 from hub_connection import API, Connection, Routes
 from hub_store import Refusal, check_card
@@ -41,8 +40,6 @@ def settings(at: Connection, kinds: str, name: str, *, body: bytes) -> None:
     if not at.hub.store.may_write(repo, at.user):
         raise Refusal(403, "", "no write access")
     repo.gated = told.get("gated", repo.gated)
-    if "visibility" in told:
-        repo.private = told["visibility"] == "private"
     at.send(200, {})
 
 
@@ -78,19 +75,7 @@ def tree(
     repo = at.repo(kinds, name, content=True)
     recursive, expand = at.flag("recursive"), at.flag("expand")
     entries = repo.tree(revision, folder, recursive, expand)
-    start = int(at.query.get("cursor", ["0"])[0])
-    headers = {}
-    if start + at.hub.page < len(entries):
-        asked = f"recursive={recursive}&expand={expand}&cursor={start + at.hub.page}"
-        headers["Link"] = f'<{at.hub.endpoint}{urlsplit(at.path).path}?{asked}>; rel="next"'
-    at.send(200, entries[start : start + at.hub.page], headers)
-
-
-def paths_info(at: Connection, kinds: str, name: str, revision: str, *, body: bytes) -> None:
-    repo = at.repo(kinds, name, content=True)
-    told = parse_qs(body.decode())
-    expand = told.get("expand", ["false"])[0].lower() == "true"
-    at.send(200, repo.paths_info(revision, told.get("paths", []), expand))
+    at.send(200, entries)
 
 
 def resolve(at: Connection, *found: str, body: bytes) -> None:
@@ -125,7 +110,6 @@ ROUTES: Routes = (
     ("POST", rf"{API}/tag/([^/]+)", tag),
     ("GET", rf"{API}/tree/([^/]+)", tree),
     ("GET", rf"{API}/tree/([^/]+)/(.+)", tree),
-    ("POST", rf"{API}/paths-info/([^/]+)", paths_info),
     ("GET", r"/(datasets|spaces)/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", resolve),
     ("GET", r"/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", resolve),
     ("GET", r"/cdn/([0-9a-f]+)", cdn),

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -142,15 +142,6 @@ class Repo:
                 found[path] = blob.told(path, expand)
         return [entry or _folder(path, expand) for path, entry in sorted(found.items())]
 
-    def paths_info(self, revision: str, paths: Iterable[str], expand: bool) -> list[Any]:
-        files, found = self.files(revision), []
-        for path in paths:
-            if path in files:
-                found.append(files[path].told(path, expand))
-            elif any(name.startswith(f"{path}/") for name in files):
-                found.append(_folder(path, expand))
-        return found
-
 
 def _folder(path: str, expand: bool) -> dict[str, Any]:
     more = {"lastCommit": {"id": "0" * 40, "title": "", "date": DATE}} if expand else {}
@@ -239,12 +230,10 @@ class Store:
                 if value["oid"] not in self.large:
                     raise Refusal(400, "", f"LFS pointer points to no file: {value['path']}")
                 files[value["path"]] = Blob(self.large[value["oid"]], value["oid"])
-            case "deletedFile":
-                if files.pop(value["path"], None) is None:
-                    raise Refusal(404, "EntryNotFound", "A file with this name doesn't exist")
-            case "deletedFolder":
-                for path in [p for p in files if p.startswith(value["path"].rstrip("/") + "/")]:
-                    del files[path]
+            case "header":
+                pass
+            case _:
+                raise Refusal(400, "", f"nothing here deletes or copies: {key}")
 
     def merge(self, repo: Repo, pr: Discussion, user: str | None) -> None:
         """What the pull request changed, onto the main branch."""

@@ -61,7 +61,6 @@ class LocalHub:
     lock: threading.RLock = field(default_factory=threading.RLock)
     endpoint: str = ""
     chunk: int = 0
-    page: int = 1000
     large_from: int = 1 << 20
 
     def add_user(self, name: str, *organisations: str) -> str:
