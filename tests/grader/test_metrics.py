@@ -14,12 +14,10 @@ from grader.shape import Task
 from grader.statistics import bootstrap
 from grader.statistics.resample import cluster_means
 from grader.tracks import variant
-from grader.tracks.causalds.numbers import interval_score
 from grader.tracks.causalds.prediction import (
     point_predictor,
     prediction_interval,
 )
-from grader.tracks.causalds.sets import f1
 
 NUMBERS = st.floats(-1e3, 1e3)
 BINARY = st.lists(
@@ -80,46 +78,6 @@ def test_auc_brier_and_log_loss_agree_with_scikit_learn(pairs: list[tuple[float,
         assert got.metric == "brier" and got.value == got.extra["brier"]
 
 
-@pytest.mark.parametrize(
-    ("lower", "upper", "target", "alpha", "expected"),
-    [
-        (0.0, 1.0, 0.5, 0.05, 1.0),  # covered: the width alone
-        (0.0, 1.0, 1.0, 0.05, 1.0),  # a bound is covered
-        (0.0, 1.0, 0.0, 0.05, 1.0),
-        (0.0, 1.0, 1.5, 0.05, 1.0 + 40 * 0.5),  # missed above: 2 / alpha times the miss
-        (0.0, 1.0, -2.0, 0.1, 1.0 + 20 * 2.0),  # missed below
-        (3.0, 3.0, 3.0, 0.1, 0.0),  # no width, right
-        (3.0, 3.0, 4.0, 0.1, 20.0),
-        (-1.0, 2.0, 2.25, 0.5, 3.0 + 4 * 0.25),
-    ],
-)
-def test_the_interval_score_is_gneiting_and_rafterys(
-    lower: float, upper: float, target: float, alpha: float, expected: float
-) -> None:
-    """(u - l) + 2/alpha (l - x) 1[x < l] + 2/alpha (x - u) 1[x > u], worked by hand."""
-    assert interval_score(lower, upper, target, alpha) == pytest.approx(expected)
-
-
-def test_the_interval_score_is_proper() -> None:
-    """Its expectation is least at the true central interval (Gneiting & Raftery 2007)."""
-    sample = stats.norm.ppf((np.arange(4000) + 0.5) / 4000)
-    z = float(stats.norm.ppf(0.95))
-
-    def expected(lower: float, upper: float) -> float:
-        return float(np.mean([interval_score(lower, upper, float(x), 0.1) for x in sample]))
-
-    best = expected(-z, z)
-    for shift, stretch in [
-        (0.2, 1.0),
-        (-0.2, 1.0),
-        (0.0, 0.8),
-        (0.0, 1.25),
-        (0.0, 0.0),
-        (0.0, 9.0),
-    ]:
-        assert expected(shift - stretch * z, shift + stretch * z) > best
-
-
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), min_size=1, max_size=30))
 def test_prediction_intervals_average_row_scores(rows: list[tuple[float, float, float]]) -> None:
@@ -136,26 +94,6 @@ def test_prediction_intervals_average_row_scores(rows: list[tuple[float, float, 
     assert got.loss == pytest.approx(score / (1 + np.std(y)), rel=1e-9, abs=1e-9)
     assert got.coverage == pytest.approx(np.mean((low <= y) & (y <= high)))
     assert got.width == pytest.approx(np.mean(high - low))
-
-
-SUBSETS = st.frozensets(st.sampled_from("abcdef"))
-
-
-@settings(max_examples=50, deadline=None)
-@given(SUBSETS, SUBSETS)
-def test_f1_is_the_harmonic_mean_of_precision_and_recall(
-    answer: frozenset[str], target: frozenset[str]
-) -> None:
-    """Against the definition, with the paper's convention for two empty sets."""
-    shared = sum(1 for item in answer if item in target)
-    if not answer and not target:
-        expected = 1.0
-    elif shared == 0:
-        expected = 0.0
-    else:
-        precision, recall = shared / len(answer), shared / len(target)
-        expected = 2 * precision * recall / (precision + recall)
-    assert f1(answer, target) == pytest.approx(expected)
 
 
 def by_instance(sums: list[float], counts: list[int]) -> dict[str, tuple[float, int]]:
