@@ -9,6 +9,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -177,15 +178,9 @@ def test_half_of_the_exam_is_shown_and_only_the_salt_says_which(release: Path) -
     shown = {task.task_id for task in exam.tasks if task.instance_id in exam.shown}
     rest = {task.task_id for task in exam.final().tasks}
     assert shown and rest and shown | rest == {t.task_id for t in exam.tasks} and not shown & rest
-    every = replace_exam(split, "all")
+    every = replace(split, exam="all").choose_exam_for()
     assert every.shown >= exam.shown, "what one exam keeps back another does not show"
     assert not {t.instance_id for t in exam.final().tasks} & every.shown
-
-
-def replace_exam(split: Split, name: str):  # type: ignore[no-untyped-def]
-    from dataclasses import replace
-
-    return replace(split, exam=name).choose_exam_for()
 
 
 def test_the_ledger_counts_submissions_and_says_what_they_told(

@@ -55,6 +55,11 @@ class Reply:
         return json.dumps({**kind, "choices": [choice], "usage": usage}).encode()
 
 
+def replies(messages: list[dict[str, Any]]) -> int:
+    """How often the model has replied so far."""
+    return sum(message["role"] == "assistant" for message in messages)
+
+
 Script = Callable[[list[dict[str, Any]]], Reply]
 
 

@@ -10,7 +10,7 @@ import pytest
 pytestmark = pytest.mark.slow
 pytest.importorskip("inspect_ai", reason="needs the extra run")
 
-from scripted import Reply, Server, serve  # noqa: E402
+from scripted import Reply, Server, replies, serve  # noqa: E402
 from sitting import lines, sit, tasks  # noqa: E402
 
 NEEDS_BWRAP = pytest.mark.skipif(not shutil.which("bwrap"), reason="bwrap is not installed")
@@ -30,10 +30,6 @@ def track_of(preset: str) -> str:
     from harness.settings import PRESETS
 
     return PRESETS[preset].track
-
-
-def replies(messages: list[dict[str, Any]]) -> int:
-    return sum(message["role"] == "assistant" for message in messages)
 
 
 @NEEDS_BWRAP

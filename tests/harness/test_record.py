@@ -12,7 +12,7 @@ import pytest
 pytestmark = pytest.mark.slow
 pytest.importorskip("inspect_ai", reason="needs the extra run")
 
-from scripted import Reply, serve  # noqa: E402
+from scripted import Reply, replies, serve  # noqa: E402
 from sitting import lines, sit, tasks  # noqa: E402
 
 from causal_exams.cli import main  # noqa: E402
@@ -21,10 +21,6 @@ from grader.io.release import Release  # noqa: E402
 
 NEEDS_BWRAP = pytest.mark.skipif(not shutil.which("bwrap"), reason="bwrap is not installed")
 OPEN = ("--sandbox", "bubblewrap", "--keep-scratch")
-
-
-def replies(messages: list[dict[str, Any]]) -> int:
-    return sum(message["role"] == "assistant" for message in messages)
 
 
 @NEEDS_BWRAP
