@@ -1,35 +1,30 @@
 """Scenes for the scripted language model to tell, and the checks of what it told."""
 
-from pathlib import Path
-from typing import Any
+import json
+from collections.abc import Iterable
+from dataclasses import replace
 
-from llm_server import Answer, Model
+from llm_server import Answer
 
 from builder.causal.graph import LatentDAG
 from builder.causal.growth import graft
 from builder.causal.motifs import MOTIFS
 from builder.words.attested import verify_attested
-from builder.words.llm.settings import Budgets, Request, Seed, Settings
+from builder.words.llm.settings import Request, Seed, Settings
 from builder.words.narration import Narration, Subject
 from builder.words.types import Facts, Kind
 from builder.words.verbalise import VERBALISERS
 
 KEY = b"the key of a scene"
-CONFOUNDING = MOTIFS["confounding"]
-GRAFTED = graft(graft(MOTIFS["chain"], MOTIFS["fork"], "X", "M", 1), MOTIFS["chain"], "Y", "M", 2)
+CHAIN = MOTIFS["chain"].graph
+CONFOUNDING = MOTIFS["confounding"].graph
+_ONCE = graft(MOTIFS["chain"], MOTIFS["fork"], "X", "M", 1)
+GRAFTED = graft(_ONCE, MOTIFS["chain"], "Y", "M", 2).graph
 
 
-def settings_for(model: Model, tmp_path: Path, **changes: Any) -> Settings:
-    """Budgets of the scripted model, but for ``changes``."""
-    budgets = Budgets(**{"seeds": 0, "mapping": 3, "story": 3, "repairs": 1, "calls": 40} | changes)
-    return Settings(
-        "scripted",
-        endpoint=model.url,
-        transcripts=str(tmp_path / "transcripts"),
-        seconds=5.0,
-        retries=2,
-        budgets=budgets,
-    )
+def with_budgets(settings: Settings, **changes: int) -> Settings:
+    """The settings with other budgets."""
+    return replace(settings, budgets=replace(settings.budgets, **changes))
 
 
 def scene_of(graph: LatentDAG, settings: Settings, seeds: tuple[Seed, ...] = ()) -> Subject:
@@ -39,19 +34,28 @@ def scene_of(graph: LatentDAG, settings: Settings, seeds: tuple[Seed, ...] = ())
     return Subject(graph, kinds, request=Request(settings, "llm", seeds))
 
 
-def tell(model: Model, tmp_path: Path, **changes: Any) -> Narration:
-    """Confounding, told and checked."""
-    scene = scene_of(CONFOUNDING.graph, settings_for(model, tmp_path, **changes))
+def tell(
+    settings: Settings, graph: LatentDAG = CONFOUNDING, seeds: tuple[Seed, ...] = ()
+) -> Narration:
+    """A scene of ``graph``, told; its story attests the graph, with the kinds asked for."""
+    scene = scene_of(graph, settings, seeds)
     told = VERBALISERS["llm"](scene, KEY)
-    check_told(scene, told)
+    facts = Facts(told.variables, graph.edges, graph.latent)
+    assert verify_attested(told.telling.story, told.telling.attestations, facts) == []
+    assert {node: v.kind for node, v in told.variables.items()} == dict(scene.kinds)
     return told
 
 
-def check_told(scene: Subject, told: Narration) -> None:
-    """The story attests the graph, with the kinds asked for."""
-    facts = Facts(told.variables, scene.graph.edges, scene.graph.latent)
-    assert verify_attested(told.telling.story, told.telling.attestations, facts) == []
-    assert {node: v.kind for node, v in told.variables.items()} == dict(scene.kinds)
+def causenet_lines(relations: Iterable[tuple[str, str, int]]) -> bytes:
+    """A CauseNet file: cause, effect and the number of sources of each relation."""
+    lines = [
+        {
+            "causal_relation": {"cause": {"concept": cause}, "effect": {"concept": effect}},
+            "sources": [{"type": "web", "payload": {"sentence": "…"}}] * support,
+        }
+        for cause, effect, support in relations
+    ]
+    return "".join(json.dumps(line) + "\n" for line in lines).encode()
 
 
 def last_told(messages: list[dict[str, str]]) -> str:

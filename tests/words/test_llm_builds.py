@@ -1,13 +1,13 @@
 """Scenes in a model's words as the release builds, replaces, audits and publishes them."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from llm_server import Http, Model, serve
+from llm_scene import causenet_lines
+from llm_server import Http, Model
 
 from builder.causalds import track
 from builder.causalds.check.audit import audit_instance
@@ -23,12 +23,6 @@ from grader.errors import UsageError
 pytest.importorskip("openai")
 
 ROOT = b"a root of a test, 32 bytes long."
-
-
-@pytest.fixture
-def model() -> Iterator[Model]:
-    with serve(Model()) as running:
-        yield running
 
 
 def _table(model: Model, tmp_path: Path, **llm: Any) -> dict[str, Any]:
@@ -149,29 +143,19 @@ def test_another_world_needs_no_other_words(model: Model, tmp_path: Path) -> Non
 
 def test_scenes_start_from_causenet_where_a_file_is_given(model: Model, tmp_path: Path) -> None:
     """The outcome and a neighbour carry the names of one relation, all the way to the columns."""
-    known = [("heavy_rain", "flooding"), ("smoking", "lung_cancer"), ("drought", "crop_loss")]
+    relations = [
+        ("heavy_rain", "flooding", 3), ("smoking", "lung_cancer", 4), ("drought", "crop_loss", 5)
+    ]  # fmt: skip
     file = tmp_path / "causenet.jsonl"
-    file.write_text(
-        "".join(
-            json.dumps(
-                {
-                    "causal_relation": {"cause": {"concept": a}, "effect": {"concept": b}},
-                    "sources": [{}] * support,
-                }
-            )
-            + "\n"
-            for support, (a, b) in enumerate(known, start=3)
-        )
-    )
-    names = {(_title(a), _title(b)) for a, b in known}
+    file.write_bytes(causenet_lines(relations))
+    supports = {(_title(a), _title(b)): support for a, b, support in relations}
     for spec in _specs(model, tmp_path, causenet=str(file))[:3]:
         record = _world(TRACK.build(spec))
         called = {node: v["name"] for node, v in record["variables"].items()}
         pairs = {(called[a], called[b]) for a, b in record["world"]["edges"]}
-        (seeded,) = pairs & names
+        (seeded,) = pairs & supports.keys()
         assert called[record["outcome"]] in seeded
         assert str(file) not in json.dumps(record)
-        supports = {(_title(a), _title(b)): n for n, (a, b) in enumerate(known, start=3)}
         assert record["causenet"] == {"pair": list(seeded), "support": supports[seeded]}
 
 
@@ -215,14 +199,8 @@ def test_losses_are_regressed_on_the_support_of_a_built_release(
     from benchmarks.commonness import main as commonness
     from builder.cli.main import main as build
 
-    relations = [(f"cause_{'abcdef'[k]}", f"effect_{'abcdef'[k]}") for k in range(6)]
-    (tmp_path / "causenet.jsonl").write_text(
-        "".join(
-            json.dumps({"causal_relation": {"cause": {"concept": a}, "effect": {"concept": b}},
-                        "sources": [{}] * 4**k}) + "\n"
-            for k, (a, b) in enumerate(relations)
-        )
-    )  # fmt: skip
+    relations = [(f"cause_{'abcdef'[k]}", f"effect_{'abcdef'[k]}", 4**k) for k in range(6)]
+    (tmp_path / "causenet.jsonl").write_bytes(causenet_lines(relations))
     file = tmp_path / "split.toml"
     file.write_text(
         'name = "told"\nversion = "0.0.1"\n[splits.dev]\ntruth = "public"\nseed = "told"\n'

@@ -1,27 +1,14 @@
 """The language-model path at its limits: useless replies, spent budgets, servers that fail."""
 
-from dataclasses import asdict
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from llm_scene import (
-    CONFOUNDING,
-    KEY,
-    direct,
-    last_told,
-    lost,
-    scene_of,
-    settings_for,
-    tell,
-    twins,
-)
+from llm_scene import CHAIN, direct, last_told, lost, tell, twins, with_budgets
 from llm_server import Http, Model
 
-from builder.causal.motifs import MOTIFS
 from builder.words.llm.settings import Settings
 from builder.words.narration import NarrationFailed
-from builder.words.verbalise import VERBALISERS
 from grader.errors import UsageError
 
 pytest.importorskip("openai")
@@ -39,20 +26,19 @@ pytest.importorskip("openai")
     ],
 )
 def test_replies_without_usable_json_are_asked_for_again(
-    model: Model, tmp_path: Path, reply: str
+    model: Model, settings: Settings, reply: str
 ) -> None:
     """Models talk; what matters is that the second reply is heard."""
     model.script["mapper"] = [reply]
-    tell(model, tmp_path)
+    tell(settings)
     assert model.roles["mapper"] == 2
     assert "cannot be used" in last_told(model.asked("mapper")[1])
 
 
-def test_an_auditor_who_skips_pairs_is_asked_again(model: Model, tmp_path: Path) -> None:
+def test_an_auditor_who_skips_pairs_is_asked_again(model: Model, settings: Settings) -> None:
     """Silence on a pair is no attestation."""
     model.script["auditor"] = [lambda good: {**good, "pairs": []}]
-    scene = scene_of(MOTIFS["chain"].graph, settings_for(model, tmp_path))
-    VERBALISERS["llm"](scene, KEY)
+    tell(settings, CHAIN)
     assert "no verdict on" in last_told(model.asked("auditor")[1])
 
 
@@ -74,32 +60,30 @@ def test_an_auditor_who_skips_pairs_is_asked_again(model: Model, tmp_path: Path)
     ],
 )
 def test_exhausted_budgets_fail_clearly(
-    model: Model, tmp_path: Path, role: str, step: Any, reason: str
+    model: Model, settings: Settings, role: str, step: Any, reason: str
 ) -> None:
     """The reason is short: it is counted in the manifest."""
     model.always[role] = step
-    scene = scene_of(MOTIFS["chain"].graph, settings_for(model, tmp_path))
     with pytest.raises(NarrationFailed, match=f"^llm: {reason}$"):
-        VERBALISERS["llm"](scene, KEY)
+        tell(settings, CHAIN)
     most = 2 if "JSON" in reason else 3
     assert model.roles[role] == most
 
 
-def test_the_calls_of_a_scene_are_capped(model: Model, tmp_path: Path) -> None:
+def test_the_calls_of_a_scene_are_capped(model: Model, settings: Settings) -> None:
     """Budgets multiply; the sum has a cap of its own."""
-    scene = scene_of(CONFOUNDING.graph, settings_for(model, tmp_path, calls=3))
     with pytest.raises(NarrationFailed, match="call budget"):
-        VERBALISERS["llm"](scene, KEY)
+        tell(with_budgets(settings, calls=3))
     assert len(model.requests) == 3
 
 
-def test_busy_servers_are_asked_again_when_they_say(model: Model, tmp_path: Path) -> None:
+def test_busy_servers_are_asked_again_when_they_say(model: Model, settings: Settings) -> None:
     """429 with Retry-After, then a broken gateway, then the answer; the wait is the server's."""
     model.script["mapper"] = [
         Http(429, {"Retry-After": "0.9"}),
         Http(503, {"Retry-After": "0.05"}),
     ]
-    tell(model, tmp_path)
+    tell(settings)
     assert model.roles["mapper"] == 3
     # Left to itself the client waits half a second at most before its first repetition.
     assert model.times[1] - model.times[0] >= 0.9
@@ -118,20 +102,17 @@ def test_busy_servers_are_asked_again_when_they_say(model: Model, tmp_path: Path
     ],
 )
 def test_an_endpoint_that_fails_stops_the_build(
-    model: Model, tmp_path: Path, answer: Http, says: str
+    model: Model, settings: Settings, answer: Http, says: str
 ) -> None:
     """That is nobody's story: the scene must not be replaced because a server was down."""
     model.always["mapper"] = answer
     with pytest.raises(UsageError, match=says) as caught:
-        tell(model, tmp_path)
+        tell(settings)
     assert "sk-secret" not in str(caught.value)
 
 
-def test_an_endpoint_that_is_late_times_out(model: Model, tmp_path: Path) -> None:
+def test_an_endpoint_that_is_late_times_out(model: Model, settings: Settings) -> None:
     """A hanging server must not hang a build."""
     model.always["mapper"] = Http(delay=0.3)
-    settings = Settings.from_json(
-        {**asdict(settings_for(model, tmp_path)), "seconds": 0.05, "retries": 0}
-    )
     with pytest.raises(UsageError, match="APITimeoutError"):
-        VERBALISERS["llm"](scene_of(CONFOUNDING.graph, settings), KEY)
+        tell(replace(settings, seconds=0.05, retries=0))

@@ -1,41 +1,36 @@
 """The language-model path against a scripted server: what it asks for and what it repairs."""
 
 import json
-from dataclasses import asdict
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from llm_scene import (
-    CONFOUNDING,
+    CHAIN,
     GRAFTED,
-    KEY,
-    check_told,
     direct,
     last_told,
     lost,
-    scene_of,
-    settings_for,
     tell,
     twins,
+    with_budgets,
 )
-from llm_server import Answer, Model
+from llm_server import Answer, Model, Spoil
 
 from builder.causal.motifs import MOTIFS
 from builder.words.frames import NO_DIRECTION
+from builder.words.knowledge import domains
 from builder.words.llm.seeding import Dealer
 from builder.words.llm.settings import Budgets, Seed, Settings
 from builder.words.narration import NarrationFailed
 from builder.words.types import Kind
-from builder.words.verbalise import VERBALISERS
 
 pytest.importorskip("openai")
 
 
-def test_a_good_model_is_asked_once_per_step(model: Model, tmp_path: Path) -> None:
+def test_a_good_model_is_asked_once_per_step(model: Model, settings: Settings) -> None:
     """Mapper, auditor, writer, verifier: nothing is asked that is not needed."""
-    told = tell(model, tmp_path)
+    told = tell(settings)
     assert model.roles == {"mapper": 1, "auditor": 1, "writer": 1, "verifier": 1}
     assert told.telling.record == told.setting.theme.record == "market day"
     assert sum(told.telling.story.endswith(closing) for closing in NO_DIRECTION) == 1
@@ -43,76 +38,70 @@ def test_a_good_model_is_asked_once_per_step(model: Model, tmp_path: Path) -> No
     assert not any(f'"{node}' in text for node in ('X"', 'Y"', 'Z"', "AUX")), "roles are told"
 
 
-@pytest.mark.parametrize(("name", "latent"), [("iv", 1), ("double_nc", 1), ("frontdoor", 1)])
-def test_unmeasured_variables_are_told_as_such(
-    model: Model, tmp_path: Path, name: str, latent: int
-) -> None:
+@pytest.mark.parametrize("name", ["iv", "double_nc", "frontdoor"])
+def test_unmeasured_variables_are_told_as_such(settings: Settings, name: str) -> None:
     """The prompts of tasks rely on the words 'never measured'."""
-    scene = scene_of(MOTIFS[name].graph, settings_for(model, tmp_path))
-    told = VERBALISERS["llm"](scene, KEY)
-    check_told(scene, told)
-    assert told.telling.story.count("never measured") == latent
+    told = tell(settings, MOTIFS[name].graph)
+    assert told.telling.story.count("never measured") == 1
 
 
-def test_violations_of_the_auditor_are_repaired(model: Model, tmp_path: Path) -> None:
+def test_violations_of_the_auditor_are_repaired(model: Model, settings: Settings) -> None:
     """The mapper is told what is wrong, with the auditor's hint."""
     model.script["auditor"] = [direct]
-    scene = scene_of(MOTIFS["chain"].graph, settings_for(model, tmp_path))
-    check_told(scene, VERBALISERS["llm"](scene, KEY))
+    tell(settings, CHAIN)
     assert model.roles["mapper"] == model.roles["auditor"] == 2
     assert "HINT: rename one." in last_told(model.asked("mapper")[1])
 
 
-def test_technical_terms_and_odd_names_are_repaired(model: Model, tmp_path: Path) -> None:
+def _odd(answer: Answer) -> Answer:
     """What is named so would be told so, and printed in every prompt."""
-
-    def spoil(answer: Answer) -> Answer:
-        first, second, third = answer["variables"]
-        first["name"], second["name"] = "Confounder level", "VPD (kPa)"
-        third["meaning"] = "x" * 4000
-        for entry in answer["variables"]:
-            if entry["states"]:
-                entry["states"] = ["is randomized", "is randomized"]
-            else:
-                entry["unit"] = "per hundred"
-        return {**answer, "record": "Row #1"}
-
-    model.script["mapper"] = [spoil]
-    tell(model, tmp_path)
-    complaint = last_told(model.asked("mapper")[1])
-    told = ("'Confounder'", "plain words", "two different states", "plain noun", "does not fit")
-    for part in told:
-        assert part in complaint
+    first, second, third = answer["variables"]
+    first["name"], second["name"] = "Confounder level", "VPD (kPa)"
+    third["meaning"] = "x" * 4000
+    for entry in answer["variables"]:
+        if entry["states"]:
+            entry["states"] = ["is randomized", "is randomized"]
+        else:
+            entry["unit"] = "per hundred"
+    return {**answer, "record": "Row #1"}
 
 
-def test_duplicate_names_are_repaired_without_the_auditor(model: Model, tmp_path: Path) -> None:
+def _swapped(answer: Answer) -> Answer:
+    """Data are drawn for the planned kinds, whatever the model would like."""
+    for entry in answer["variables"]:
+        entry["kind"] = "binary" if entry["kind"] == "continuous" else "continuous"
+        entry["observed"] = False
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (
+            _odd,
+            ("'Confounder'", "plain words", "two different states", "plain noun", "does not fit"),
+        ),
+        (twins, ("same or contained",)),
+        (_swapped, ("must be continuous, not binary", '\\"observed\\" must be')),
+    ],
+)
+def test_names_against_the_rules_are_repaired_without_the_auditor(
+    model: Model, settings: Settings, spoil: Spoil, says: tuple[str, ...]
+) -> None:
     """A rule that needs no model needs no call."""
-    model.script["mapper"] = [twins]
-    told = tell(model, tmp_path)
+    model.script["mapper"] = [spoil]
+    told = tell(settings)
     assert len({v.name for v in told.variables.values()}) == 3
     assert model.roles["mapper"] == 2 and model.roles["auditor"] == 1
-    assert "same or contained" in last_told(model.asked("mapper")[1])
+    for part in says:
+        assert part in last_told(model.asked("mapper")[1])
 
 
-def test_a_kind_or_state_that_was_changed_is_repaired(model: Model, tmp_path: Path) -> None:
-    """Data are drawn for the planned kinds, whatever the model would like."""
-
-    def swap(answer: Answer) -> Answer:
-        for entry in answer["variables"]:
-            entry["kind"] = "binary" if entry["kind"] == "continuous" else "continuous"
-            entry["observed"] = False
-        return answer
-
-    model.script["mapper"] = [swap]
-    tell(model, tmp_path)
-    complaint = last_told(model.asked("mapper")[1])
-    assert "must be continuous, not binary" in complaint and '\\"observed\\" must be' in complaint
-
-
-def test_grafts_are_named_stage_by_stage_around_their_anchors(model: Model, tmp_path: Path) -> None:
+def test_grafts_are_named_stage_by_stage_around_their_anchors(
+    model: Model, settings: Settings
+) -> None:
     """Three fragments, one audit of the whole; names of other fragments are forbidden."""
-    scene = scene_of(GRAFTED.graph, settings_for(model, tmp_path))
-    check_told(scene, VERBALISERS["llm"](scene, KEY))
+    tell(settings, GRAFTED)
     assert model.roles["mapper"] == 3 and model.roles["auditor"] == 4
     second = json.loads(model.asked("mapper")[1][1]["content"])
     assert len(second["fixed"]) == 1 and len(second["forbidden_names"]) == 2
@@ -125,16 +114,15 @@ def _drift(answer: Answer) -> Answer:
     return answer
 
 
-def test_an_anchor_that_drifts_is_put_back(model: Model, tmp_path: Path) -> None:
+def test_an_anchor_that_drifts_is_put_back(model: Model, settings: Settings) -> None:
     """A graft must not rename what the host's story is about."""
     model.script["mapper"] = [lambda good: good, _drift]
-    scene = scene_of(GRAFTED.graph, settings_for(model, tmp_path))
-    check_told(scene, VERBALISERS["llm"](scene, KEY))
+    tell(settings, GRAFTED)
     assert model.roles["mapper"] == 4
     assert "must keep its name" in last_told(model.asked("mapper")[2])
 
 
-def test_a_name_of_another_fragment_is_refused(model: Model, tmp_path: Path) -> None:
+def test_a_name_of_another_fragment_is_refused(model: Model, settings: Settings) -> None:
     """Duplicates across fragments would only show in the merged graph."""
 
     def steal(answer: Answer) -> Answer:
@@ -144,13 +132,12 @@ def test_a_name_of_another_fragment_is_refused(model: Model, tmp_path: Path) -> 
         return answer
 
     model.script["mapper"] = [lambda good: good, steal]
-    scene = scene_of(GRAFTED.graph, settings_for(model, tmp_path))
-    check_told(scene, VERBALISERS["llm"](scene, KEY))
+    tell(settings, GRAFTED)
     assert "which is taken" in last_told(model.asked("mapper")[2])
 
 
 def test_anchors_that_the_auditor_cannot_live_with_end_the_attempt(
-    model: Model, tmp_path: Path
+    model: Model, settings: Settings
 ) -> None:
     """A violation among settled names alone cannot be repaired (Algorithm 3, line 9)."""
     model.always["auditor"] = lambda good: {
@@ -158,81 +145,31 @@ def test_anchors_that_the_auditor_cannot_live_with_end_the_attempt(
         "effects": [{**e, "plausible": False} for e in good["effects"]],
     }
     seeds = (Seed((("X", "Ferry toll"), ("Y", "Salt price")), "trade"),)
-    scene = scene_of(CONFOUNDING.graph, settings_for(model, tmp_path, seeds=1), seeds)
     with pytest.raises(NarrationFailed, match="settled names do not fit"):
-        VERBALISERS["llm"](scene, KEY)
+        tell(with_budgets(settings, seeds=1), seeds=seeds)
     assert model.roles["mapper"] == 1
 
 
-def test_seeds_are_audited_first_and_kept(model: Model, tmp_path: Path) -> None:
+def test_seeds_are_audited_first_and_kept(model: Model, settings: Settings) -> None:
     """The first seed that passes the pre-audit names two nodes for good."""
     model.script["pre-audit"] = [
         lambda good: {"feasible": False, "confidence": "high", "reason": "No."}
     ]
     seeds = tuple(Seed((("X", f"Ferry {w}"), ("Y", f"Salt {w}")), "trade") for w in ("toll", "tax"))
-    scene = scene_of(CONFOUNDING.graph, settings_for(model, tmp_path, seeds=2), seeds)
-    told = VERBALISERS["llm"](scene, KEY)
+    told = tell(with_budgets(settings, seeds=2), seeds=seeds)
     shown = json.loads(model.asked("pre-audit")[1][1]["content"])["named"]
     assert {told.variables["X"].name, told.variables["Y"].name} == set(shown.values())
     assert model.roles["pre-audit"] == 2
 
 
-def test_seeds_can_be_demanded(model: Model, tmp_path: Path) -> None:
+def test_seeds_can_be_demanded(model: Model, settings: Settings) -> None:
     """Algorithm 1, line 5: fail if seeding is mandatory."""
     model.always["pre-audit"] = lambda good: {**good, "feasible": False}
     seeds = (Seed((("X", "Ferry toll"), ("Y", "Salt price")), "trade"),)
-    settings = settings_for(model, tmp_path, seeds=1)
-    VERBALISERS["llm"](scene_of(CONFOUNDING.graph, settings, seeds), KEY)
-    strict = Settings.from_json({**asdict(settings), "seeding_required": True})
+    settings = with_budgets(settings, seeds=1)
+    tell(settings, seeds=seeds)
     with pytest.raises(NarrationFailed, match="no seed passed"):
-        VERBALISERS["llm"](scene_of(CONFOUNDING.graph, strict, seeds), KEY)
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        (("bears on", "raises"), "direction or strength"),
-        (("bears on", "does not bear on"), "denies something"),
-        ((" directly.", ", but not directly."), "denies something"),
-        (("bears on", "is a confounder of"), "technical term"),
-        (("in crates", "in boxes"), "does not say 'crates'"),
-        (("\n\n", " "), "paragraphs"),
-        (("\n\n", "\n\n## Part two. "), "no plain text"),
-        (("\n\n", ".\u200b\n\n"), "no plain text"),
-    ],
-)
-def test_a_story_against_the_rules_is_revised(
-    model: Model, tmp_path: Path, change: tuple[str, str], says: str
-) -> None:
-    """The deterministic verifier must pass a story before the model is asked to judge it."""
-
-    def spoil(answer: Answer) -> Answer:
-        told = [{**t, "sentence": t["sentence"].replace(*change)} for t in answer["told"]]
-        return {"story": answer["story"].replace(*change), "told": told}
-
-    model.script["writer"] = [spoil]
-    tell(model, tmp_path)
-    assert model.roles["writer"] == 2 and model.roles["verifier"] == 1
-    assert says in last_told(model.asked("writer")[1])
-
-
-def test_a_reason_may_deny_what_is_no_effect(model: Model, tmp_path: Path) -> None:
-    """ "… bears on …, for the path has no lamps" tells an effect; only a sign may not be in it."""
-
-    def reasoned(answer: Answer, reason: str) -> Answer:
-        told = [
-            {**t, "sentence": t["sentence"].replace(" directly.", f", {reason}.")}
-            for t in answer["told"]
-        ]
-        return {"story": answer["story"].replace(" directly.", f", {reason}."), "told": told}
-
-    model.script["writer"] = [
-        lambda good: reasoned(good, "since nobody can do more"),
-        lambda good: reasoned(good, "for the path has no lamps"),
-    ]
-    told = tell(model, tmp_path)
-    assert "has no lamps" in told.telling.story and model.roles["writer"] == 2
-    assert "tells a direction or strength: 'more'" in last_told(model.asked("writer")[1])
+        tell(replace(settings, seeding_required=True), seeds=seeds)
 
 
 def _invented(answer: Answer) -> Answer:
@@ -265,9 +202,25 @@ def _paraphrased(answer: Answer) -> Answer:
     return {**answer, "told": [first, *answer["told"][1:]]}
 
 
+def _changed(old: str, new: str) -> Spoil:
+    def spoil(answer: Answer) -> Answer:
+        told = [{**t, "sentence": t["sentence"].replace(old, new)} for t in answer["told"]]
+        return {"story": answer["story"].replace(old, new), "told": told}
+
+    return spoil
+
+
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
+        (_changed("bears on", "raises"), "direction or strength"),
+        (_changed("bears on", "does not bear on"), "denies something"),
+        (_changed(" directly.", ", but not directly."), "denies something"),
+        (_changed("bears on", "is a confounder of"), "technical term"),
+        (_changed("in crates", "in boxes"), "does not say 'crates'"),
+        (_changed("\n\n", " "), "paragraphs"),
+        (_changed("\n\n", "\n\n## Part two. "), "no plain text"),
+        (_changed("\n\n", ".\u200b\n\n"), "no plain text"),
         (lost, "no sentence is given"),
         (_invented, "not so"),
         (_hinted, "given for no fact about it"),
@@ -275,16 +228,30 @@ def _paraphrased(answer: Answer) -> Answer:
         (_paraphrased, "no sentence of"),
     ],
 )
-def test_attestations_must_cover_the_graph_letter_by_letter(
-    model: Model, tmp_path: Path, spoil: Any, says: str
+def test_a_story_against_the_rules_is_revised(
+    model: Model, settings: Settings, spoil: Spoil, says: str
 ) -> None:
-    """An effect more or less, or a sentence that is not there, is what the audit would find."""
+    """The deterministic verifier must pass a story before the model is asked to judge it: an effect
+    more or less, or a sentence that is not there, is what the audit would find."""
     model.script["writer"] = [spoil]
-    tell(model, tmp_path)
+    tell(settings)
+    assert model.roles["writer"] == 2 and model.roles["verifier"] == 1
     assert says in last_told(model.asked("writer")[1])
 
 
-def test_what_the_verifier_finds_is_revised(model: Model, tmp_path: Path) -> None:
+def test_a_reason_may_deny_what_is_no_effect(model: Model, settings: Settings) -> None:
+    """ "… bears on …, for the path has no lamps" tells an effect; only a sign may not be in it."""
+
+    model.script["writer"] = [
+        _changed(" directly.", ", since nobody can do more."),
+        _changed(" directly.", ", for the path has no lamps."),
+    ]
+    told = tell(settings)
+    assert "has no lamps" in told.telling.story and model.roles["writer"] == 2
+    assert "tells a direction or strength: 'more'" in last_told(model.asked("writer")[1])
+
+
+def test_what_the_verifier_finds_is_revised(model: Model, settings: Settings) -> None:
     """Reversed, missing and invented effects, and a variable that is not mentioned."""
 
     def find(answer: Answer) -> Answer:
@@ -296,16 +263,14 @@ def test_what_the_verifier_finds_is_revised(model: Model, tmp_path: Path) -> Non
         return {**answer, "extra": [extra], "warnings": ["Dull."]}
 
     model.script["verifier"] = [find]
-    tell(model, tmp_path)
+    tell(settings)
     complaint = last_told(model.asked("writer")[1])
     for part in ("is reversed", "is missing", "is not mentioned", "is told: Hinted.", "Dull."):
         assert part in complaint
 
 
-def test_seeds_of_the_knowledge_graph_fit_kinds_and_name_the_outcome(tmp_path: Path) -> None:
+def test_seeds_of_the_knowledge_graph_fit_kinds_and_name_the_outcome() -> None:
     """The outcome and one neighbour, as the paper seeds them."""
-    from builder.words.knowledge import domains
-
     edges = {edge: domain for domain in domains() for edge in domain.mechanism_clauses}
     dealer = Dealer(Settings("m", budgets=Budgets(seeds=4)), "llm", np.random.default_rng(3))
     for name, motif in MOTIFS.items():

@@ -3,127 +3,99 @@
 import bz2
 import json
 import stat
-from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from llm_server import Http, Model, serve
+from llm_scene import CHAIN, KEY, causenet_lines, lost, scene_of, tell
+from llm_server import Http, Model
 
-from builder.causal.motifs import MOTIFS
 from builder.settings import TomlTable
 from builder.words.llm.causenet import read_pairs
 from builder.words.llm.client import json_object
 from builder.words.llm.seeding import Dealer
-from builder.words.llm.settings import Budgets, Request, Settings, parse_settings, published
+from builder.words.llm.settings import Budgets, Settings, parse_settings, published
 from builder.words.llm.transcripts import wait_for_turn
-from builder.words.narration import Narration, Subject
 from builder.words.terms import yellow_flags
 from builder.words.verbalise import VERBALISERS
 from grader.errors import UsageError
 
 pytest.importorskip("openai")
 
-KEY = b"the key of a scene"
-GRAPH = MOTIFS["chain"].graph
+
+def kept(settings: Settings) -> list[Path]:
+    """The transcripts so far."""
+    return sorted(Path(settings.transcripts).glob("*.jsonl"))
 
 
-@pytest.fixture
-def model() -> Iterator[Model]:
-    with serve(Model()) as running:
-        yield running
-
-
-def _settings(model: Model, tmp_path: Path, **changes: Any) -> Settings:
-    budgets = Budgets(seeds=0, mapping=3, story=3, repairs=1, calls=40)
-    given = {
-        "endpoint": model.url,
-        "transcripts": str(tmp_path / "kept"),
-        "key_env": "TEST_LLM_KEY",
-        "retries": 0,
-    }
-    return Settings("scripted", **given | changes, budgets=budgets)  # type: ignore[arg-type]
-
-
-def _tell(settings: Settings, key: bytes = KEY) -> Narration:
-    kinds = dict.fromkeys(GRAPH.nodes, "continuous")
-    return VERBALISERS["llm"](Subject(GRAPH, kinds, request=Request(settings, "llm")), key)  # type: ignore[arg-type]
-
-
-def _identical(model: Model) -> None:
-    """Has the model spoil its first reply in each role, so that repairs are recorded too."""
-    model.script["mapper"] = ["What was the question?"]
-    model.script["writer"] = [lambda good: {**good, "told": good["told"][1:]}]
-
-
-def test_a_second_run_asks_nothing(model: Model, tmp_path: Path) -> None:
+def test_a_second_run_asks_nothing(model: Model, settings: Settings) -> None:
     """A rebuild repeats the bytes, repairs and all, without the server."""
-    _identical(model)
-    first = _tell(_settings(model, tmp_path))
+    model.script["mapper"] = ["What was the question?"]
+    model.script["writer"] = [lost]
+    first = tell(settings)
     asked = len(model.requests)
-    again = _tell(_settings(model, tmp_path, endpoint="http://127.0.0.1:9/v1"))
+    again = tell(replace(settings, endpoint="http://127.0.0.1:9/v1", retries=0))
     assert again == first and len(model.requests) == asked == 6
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(model: Model, tmp_path: Path) -> None:
+def test_an_interrupted_run_goes_on_where_it_stopped(model: Model, settings: Settings) -> None:
     """What was answered before the server died is kept."""
     model.script["writer"] = [Http(500)]
     with pytest.raises(UsageError, match="status 500"):
-        _tell(_settings(model, tmp_path))
-    _tell(_settings(model, tmp_path))
+        tell(replace(settings, retries=0))
+    tell(settings)
     assert model.roles == {"mapper": 1, "auditor": 1, "writer": 2, "verifier": 1}
 
 
-def test_a_torn_last_line_is_asked_again(model: Model, tmp_path: Path) -> None:
+def test_a_torn_last_line_is_asked_again(model: Model, settings: Settings) -> None:
     """A crash in the middle of a write must not damage the next line."""
-    first = _tell(_settings(model, tmp_path))
-    (file,) = (tmp_path / "kept").glob("*.jsonl")
+    first = tell(settings)
+    (file,) = kept(settings)
     file.write_bytes(file.read_bytes()[:-40])
-    assert _tell(_settings(model, tmp_path)) == first
+    assert tell(settings) == first
     assert model.roles["verifier"] == 2
-    assert _tell(_settings(model, tmp_path)) == first
+    assert tell(settings) == first
     assert model.roles["verifier"] == 2
 
 
 @pytest.mark.parametrize("damage", ["not json", '{"hash": "0", "reply": "x", "request": {}}'])
-def test_a_damaged_transcript_is_named(model: Model, tmp_path: Path, damage: str) -> None:
+def test_a_damaged_transcript_is_named(model: Model, settings: Settings, damage: str) -> None:
     """A reply under another request's hash would be used for the wrong question."""
-    _tell(_settings(model, tmp_path))
-    (file,) = (tmp_path / "kept").glob("*.jsonl")
+    tell(settings)
+    (file,) = kept(settings)
     file.write_text(damage + "\n" + file.read_text())
     with pytest.raises(UsageError, match=r"\.jsonl: line 1 is damaged"):
-        _tell(_settings(model, tmp_path))
+        tell(settings)
 
 
 def test_transcripts_are_private_and_hold_no_key(
-    model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: Model, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They tell the truth of a private split; the key tells a bill."""
     monkeypatch.setenv("TEST_LLM_KEY", "sk-very-secret")
-    _tell(_settings(model, tmp_path))
+    tell(settings)
     assert model.keys == ["Bearer sk-very-secret"] * 4
-    folder = tmp_path / "kept"
-    (file,) = folder.glob("*.jsonl")
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    (file,) = kept(settings)
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     text = file.read_text()
     assert "sk-very-secret" not in text and model.url not in text and KEY.hex() not in file.name
 
 
-def test_scenes_have_transcripts_of_their_own(model: Model, tmp_path: Path) -> None:
+def test_scenes_have_transcripts_of_their_own(model: Model, settings: Settings) -> None:
     """Or two scenes of one graph would share their names."""
     for key in (b"one", b"two"):
-        _tell(_settings(model, tmp_path), key)
-    assert len(list((tmp_path / "kept").glob("*.jsonl"))) == 2
+        VERBALISERS["llm"](scene_of(CHAIN, settings), key)
+    assert len(kept(settings)) == 2
     assert model.roles["mapper"] == 2
 
 
-def test_another_model_is_asked_anew(model: Model, tmp_path: Path) -> None:
+def test_another_model_is_asked_anew(model: Model, settings: Settings) -> None:
     """The model and its settings are part of a request's identity, the endpoint is not."""
-    _tell(_settings(model, tmp_path))
-    _tell(_settings(model, tmp_path, temperature=0.5))
+    tell(settings)
+    tell(replace(settings, temperature=0.5))
     assert model.roles["mapper"] == 2
     assert [r.get("temperature") for r in model.requests] == [None] * 4 + [0.5] * 4
 
@@ -159,32 +131,22 @@ RELATIONS = [("heavy_rain", "flooding"), ("smoking", "lung_cancer"), ("heavy_rai
              ("covid-19", "fever"), ("rain", "heavy rain"), ("confounder", "bias")]  # fmt: skip
 
 
-def _lines() -> bytes:
-    return b"".join(
-        json.dumps(
-            {
-                "causal_relation": {"cause": {"concept": a}, "effect": {"concept": b}},
-                "sources": [{"type": "web", "payload": {"sentence": "…"}}],
-            }
-        ).encode()
-        + b"\n"
-        for a, b in RELATIONS
-    )
+LINES = causenet_lines((cause, effect, 1) for cause, effect in RELATIONS)
 
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_causenet_is_read_plain_or_packed(tmp_path: Path, packed: bool) -> None:
     """Concepts that could be no name are left out."""
     file = tmp_path / "causenet"
-    file.write_bytes(bz2.compress(_lines()) if packed else _lines())
+    file.write_bytes(bz2.compress(LINES) if packed else LINES)
     pairs = read_pairs(file, "llm")
     assert tuple(pairs) == (("Heavy rain", "Flooding"), ("Smoking", "Lung cancer"))
     assert list(pairs.values()) == [2, 1], "sources, of all lines that spell the pair"
     settings = Settings("m", causenet=str(file), budgets=Budgets(seeds=2))
     dealer = Dealer(settings, "llm", np.random.default_rng(1))
-    seeds = dealer.deal(GRAPH, dict.fromkeys(GRAPH.nodes, "continuous"), "Y")
+    seeds = dealer.deal(CHAIN, dict.fromkeys(CHAIN.nodes, "continuous"), "Y")
     assert len(seeds) == 6
-    assert {tuple(name for _, name in s.names) for s in seeds} == set(read_pairs(file, "llm"))
+    assert {tuple(name for _, name in s.names) for s in seeds} == set(pairs)
     assert all([node for node, _ in seed.names] == ["M", "Y"] for seed in seeds)
 
 
@@ -192,9 +154,9 @@ def test_causenet_is_read_plain_or_packed(tmp_path: Path, packed: bool) -> None:
     ("content", "says"),
     [
         (b'{"cause": "a"}\n', "line 1 is no CauseNet relation"),
-        (_lines() + b"{\n", "line 7 is no CauseNet relation"),
+        (LINES + b"{\n", "line 7 is no CauseNet relation"),
         (b"", "no causal relation"),
-        (bz2.compress(_lines())[:-9], "cannot be read"),
+        (bz2.compress(LINES)[:-9], "cannot be read"),
         (None, "cannot be read"),
     ],
 )
