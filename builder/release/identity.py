@@ -58,11 +58,6 @@ def source_sha256() -> str:
     return hashlib.sha256((ours + canonical(own)).encode("utf-8")).hexdigest() if own else ours
 
 
-def source_files() -> Iterator[Path]:
-    """The files behind :func:`source_sha256`: those of ``MAKING`` outside ``LOOKING``."""
-    return _files(MAKING, LOOKING)
-
-
 def hash_of_files(patterns: Iterable[str], without: Collection[str] = ()) -> str:
     """SHA-256 over the names and bytes of files of the checkout: those that fit a pattern, or lie
     in a folder that does, and in none of the folders ``without``."""

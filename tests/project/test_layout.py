@@ -1,12 +1,13 @@
 """The rules of the house that a reader cannot see at a glance."""
 
-import ast
 import re
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+from imported import modules, modules_imported, names_imported
 
 ALLOWED = {
     "grader": {"grader", "duckdb", "jsonschema", "numpy", "rich"},
@@ -18,20 +19,14 @@ ALLOWED = {
 
 
 def imported(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Files and the packages that they import."""
     for file in folder.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    yield file, alias.name.partition(".")[0]
-            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-                yield file, node.module.partition(".")[0]
+        yield from ((file, name.partition(".")[0]) for name in names_imported(file))
 
 
 @pytest.mark.parametrize("package", sorted(ALLOWED))
 def test_imports_flow_one_way(root: Path, package: str) -> None:
     """A grader that imports the builder drags truth code into every leaderboard."""
-    import sys
-
     for file, module in imported(root / package):
         # The Hub's client, and what it brings, wait until a command needs the Hub.
         hub = {"huggingface_hub", "yaml"} if file.parent == root / "grader/hub" else set()
@@ -52,43 +47,20 @@ def test_the_reader_of_stories_shares_nothing_with_their_teller(root: Path) -> N
     reader = {name for name in known if name.startswith("builder.reader")}
     assert reader
     for name in reader:
-        assert imports_of(known[name], known) <= reader, name
+        assert modules_imported(known[name], known) <= reader, name
 
 
 def test_modules_stay_small_enough_to_read(root: Path) -> None:
     """Aim under 400 lines: beyond that there is usually a second idea in the file."""
-    for package in (*sorted(ALLOWED), "builder", "baselines"):
-        for file in (root / package).rglob("*.py"):
-            lines = len(file.read_text(encoding="utf-8").splitlines())
-            assert lines <= 400, f"{file} has {lines} lines"
-
-
-def modules(root: Path) -> Mapping[str, Path]:
-    """Every module of the project by its dotted name."""
-    return {
-        ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): file
-        for package in (*sorted(ALLOWED), "builder", "baselines", "benchmarks")
-        for file in (root / package).rglob("*.py")
-    }
-
-
-def imports_of(file: Path, known: Mapping[str, Path]) -> set[str]:
-    """The project's modules that a file imports anywhere: in functions and for types, too."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            for alias in node.names:
-                inner = f"{node.module}.{alias.name}"
-                found.add(inner if inner in known else node.module)
-    return found & known.keys()
+    for file in modules(root).values():
+        lines = len(file.read_text(encoding="utf-8").splitlines())
+        assert lines <= 400, f"{file} has {lines} lines"
 
 
 def test_no_module_imports_itself_by_a_detour(root: Path) -> None:
     """An import inside a function hides a circle from Python, not from whoever reads the code."""
     known = modules(root)
-    graph = {name: imports_of(file, known) - {name} for name, file in known.items()}
+    graph = {name: modules_imported(file, known) - {name} for name, file in known.items()}
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:

@@ -5,54 +5,22 @@ import os
 import signal
 import time
 
-import pyarrow as pa
-
+from builder.causalds.rows import PRIVATE_CONFIGS
+from builder.causalds.rows import SCHEMAS as TABLES
 from builder.seeds import attempt_key, id_key, instance_key, public_id, stream
 from builder.settings import TomlTable
 from builder.track import Asked, Built, InstanceSpec, Track
 from grader.io.jsonio import canonical
 
-SCHEMAS = {
+FORMS = {
     "effect_estimate.ate_point": "ate", "association.sign_only": "sign",
     "causal_sketch.edges_only": "edges",
 }  # fmt: skip
-VARIANTS = tuple(SCHEMAS)
+VARIANTS = tuple(FORMS)
 MOTIFS = ("chain", "fork")
 TARGETS = {"association": {"accepted": ["+"]}, "causal_sketch": {"nodes": ["X"], "edges": []}}
 
-_TEXT = pa.string()
-_TABLE = pa.list_(pa.struct([pa.field("name", _TEXT), pa.field("values", pa.list_(pa.float32()))]))
-
-
-def _schema(**columns: pa.DataType) -> pa.Schema:
-    return pa.schema([pa.field(name, kind) for name, kind in columns.items()])
-
-
 NAME = "causalds"
-TABLES = {
-    "causalds": _schema(
-        task_id=_TEXT, instance_id=_TEXT, track=_TEXT, rung=pa.int8(), family=_TEXT,
-        variant=_TEXT, view=_TEXT, input_mode=_TEXT, prompt=_TEXT, answer_schema=_TEXT,
-        answer_file=_TEXT, inputs_json=_TEXT,
-    ),
-    "causalds_scenes": _schema(
-        instance_id=_TEXT, view=_TEXT, story=_TEXT,
-        columns=pa.list_(pa.struct([("name", _TEXT), ("kind", _TEXT)])),
-        data=_TABLE, test_features=_TABLE,
-    ),
-    "causalds_truth": _schema(
-        task_id=_TEXT, instance_id=_TEXT, should_abstain=pa.bool_(), structure=_TEXT,
-        value=pa.float64(), value_se=pa.float64(), value_draws=pa.int64(),
-        value_source=_TEXT, target_json=_TEXT,
-    ),
-    "causalds_labels": _schema(
-        instance_id=_TEXT, outcome=_TEXT, kind=_TEXT, values=pa.list_(pa.float32())
-    ),
-    "causalds_worlds": _schema(
-        instance_id=_TEXT, index=pa.int32(), attempt=pa.int16(), key=_TEXT, motif=_TEXT,
-        world_json=_TEXT,
-    ),
-}  # fmt: skip
 
 
 def parse(table: TomlTable) -> int:
@@ -93,7 +61,7 @@ def build(spec: InstanceSpec) -> Built:
                 "task_id": task_id, "instance_id": spec.instance_id, "track": NAME,
                 "rung": 2, "family": family, "variant": variant, "view": "clean",
                 "input_mode": "data", "prompt": f"Wie groß ist es? {values[0, 0]:.4f}",
-                "answer_schema": SCHEMAS[name], "answer_file": f"{task_id}.json",
+                "answer_schema": FORMS[name], "answer_file": f"{task_id}.json",
                 "inputs_json": "{}",
             }
         )  # fmt: skip
@@ -115,7 +83,7 @@ def build(spec: InstanceSpec) -> Built:
                 {
                     "instance_id": spec.instance_id, "view": "clean", "story": "Es war einmal.",
                     "columns": [{"name": name, "kind": "continuous"} for name in "XY"],
-                    "data": tables, "test_features": [],
+                    "data": tables, "test_features": [], "calibration": [],
                 }
             ],
             "causalds_labels": [
@@ -127,7 +95,9 @@ def build(spec: InstanceSpec) -> Built:
             "causalds_worlds": [
                 {
                     "instance_id": spec.instance_id, "index": spec.index, "attempt": 0,
-                    "key": spec.key.hex(), "motif": settings["motif"], "world_json": "{}",
+                    "key": spec.key.hex(), "structure": settings["motif"],
+                    "motif": settings["motif"], "treatment": "X", "outcome": "Y",
+                    "world_json": "{}",
                 }
             ],
         },
@@ -153,7 +123,7 @@ def _asked(settings: dict[str, str | None]) -> Asked:
 TRACK = Track(
     name=NAME,
     tables=TABLES,
-    private=frozenset({"causalds_truth", "causalds_labels", "causalds_worlds"}),
+    private=PRIVATE_CONFIGS,
     parse=parse,
     plan=plan,
     build=build,

@@ -18,41 +18,13 @@ from builder.causal.adjustment import minimal_adjustment_sets, valid_adjustment_
 from builder.causal.identification import is_identifiable
 from builder.causal.method import identification_method
 from builder.causal.motifs import MOTIFS
+from builder.causalds.rows import PRIVATE_CONFIGS
+from builder.causalds.rows import SCHEMAS as FORMAT
+from builder.release.exams import EXAM_SCHEMA
 from grader.tracks import VARIANTS
 
-TABLE = pa.list_(pa.struct([("name", pa.string()), ("values", pa.list_(pa.float32()))]))
-SCHEMAS = {
-    "causalds": pa.schema(
-        [(name, pa.string()) for name in ("task_id", "instance_id", "track")]
-        + [("rung", pa.int8())]
-        + [(name, pa.string()) for name in ("family", "variant", "view", "input_mode", "prompt",
-                                            "answer_schema", "answer_file", "inputs_json")]
-    ),
-    "causalds_exams": pa.schema(
-        [("exam", pa.string()), ("position", pa.int32()), ("task_id", pa.string())]
-    ),
-    "causalds_scenes": pa.schema(
-        [(name, pa.string()) for name in ("instance_id", "view", "story")]
-        + [("columns", pa.list_(pa.struct([("name", pa.string()), ("kind", pa.string())])))]
-        + [("data", TABLE), ("test_features", TABLE)]
-    ),
-    "causalds_truth": pa.schema(
-        [("task_id", pa.string()), ("instance_id", pa.string()), ("should_abstain", pa.bool_()),
-         ("structure", pa.string()), ("value", pa.float64()), ("value_se", pa.float64()),
-         ("value_draws", pa.int64()), ("value_source", pa.string()), ("target_json", pa.string())]
-    ),
-    "causalds_labels": pa.schema(
-        [(name, pa.string()) for name in ("instance_id", "outcome", "kind")]
-        + [("values", pa.list_(pa.float32()))]
-    ),
-    "causalds_worlds": pa.schema(
-        [("instance_id", pa.string()), ("index", pa.int32()), ("attempt", pa.int16())]
-        + [(name, pa.string()) for name in ("key", "structure", "motif", "treatment", "outcome",
-                                            "world_json")]
-    ),
-}  # fmt: skip
+SCHEMAS = {**FORMAT, "causalds_exams": EXAM_SCHEMA}
 ID_COLUMN = {"causalds": "task_id", "causalds_truth": "task_id", "causalds_exams": "exam"}
-PRIVATE = frozenset({"causalds_truth", "causalds_labels", "causalds_worlds"})
 SEVEN = ("chain", "confounding", "fork", "collider", "mediation", "frontdoor", "iv")
 SYLLABLES = ("ba", "ko", "mi", "ra", "tu", "se", "lo", "ni", "va", "pe")
 
@@ -141,6 +113,7 @@ def _scene(plan: Plan, index: int, rng: np.random.Generator, tables: Tables) -> 
                 for n in told_columns
                 if n != outcome and predicts
             ],
+            "calibration": [],
         }
     )
     tables["causalds_labels"].append(
@@ -268,9 +241,9 @@ def _hex_id(prefix: str, rng: np.random.Generator) -> str:
 
 def write(tables: Tables, out: Path, *, private: bool = False, split: str = "dev") -> Path:
     """Write ``tables`` as a release with manifests and cards; returns ``out``."""
-    sides = {"public": [c for c in SCHEMAS if not private or c not in PRIVATE]}
+    sides = {"public": [c for c in SCHEMAS if not private or c not in PRIVATE_CONFIGS]}
     if private:
-        sides["private"] = [c for c in SCHEMAS if c in PRIVATE]
+        sides["private"] = [c for c in SCHEMAS if c in PRIVATE_CONFIGS]
     for side, configs in sides.items():
         root = out / side
         shards = {}

@@ -9,17 +9,6 @@ import fake_builder
 import pytest
 from tiny_release import ENVIRONMENT, SECRET
 
-COMMANDS = ("build", "plan", "check", "diff", "new-secret")
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_help_shows_examples(name, capsys, command):
-    """Options without an example are read by nobody."""
-    with pytest.raises(SystemExit) as stopped:
-        command(name, "--help")
-    assert stopped.value.code == 0
-    assert f"python build_dataset.py {name}" in capsys.readouterr().out
-
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),

@@ -136,28 +136,24 @@ def test_the_private_side_and_the_staging_are_closed_to_others(tiny):
     assert not tiny.with_name("release.partial").exists()
 
 
-def test_building_twice_finds_the_release_finished(split_file, command, secret, tmp_path, capsys):
-    """Repeating the command of a README must not cost another hour, nor fail."""
-    out = tmp_path / "r"
-    assert command("build", split_file, "--out", out, "--workers", 1) == 0
-    before = {file: file.stat().st_mtime_ns for file in out.rglob("*")}
-    assert command("build", split_file, "--out", out, "--workers", 1) == 0
-    assert "already built" in capsys.readouterr().err
-    assert {file: file.stat().st_mtime_ns for file in out.rglob("*")} == before
-
-
-def test_a_finished_release_is_replaced_only_with_fresh(
+def test_a_finished_release_is_found_and_replaced_only_with_fresh(
     split_file, command, secret, tmp_path, capsys
 ):
-    """Silently replacing a published release would orphan every answer given to it."""
+    """Repeating the command of a README must not cost another hour, nor fail; silently replacing a
+    published release would orphan every answer given to it."""
     out = tmp_path / "r"
-    assert command("build", split_file, "--out", out, "--workers", 1) == 0
+    build = ("build", split_file, "--out", out, "--workers", 1)
+    assert command(*build) == 0
     before = tree(out)
+    times = {file: file.stat().st_mtime_ns for file in out.rglob("*")}
+    assert command(*build) == 0
+    assert "already built" in capsys.readouterr().err
     split_file.write_text(split_file.read_text().replace("tiny 1", "tiny 2"))
-    assert command("build", split_file, "--out", out, "--workers", 1) == 2
+    assert command(*build) == 2
     assert "--fresh" in capsys.readouterr().err
     assert tree(out) == before
-    assert command("build", split_file, "--out", out, "--workers", 1, "--fresh") == 0
+    assert {file: file.stat().st_mtime_ns for file in out.rglob("*")} == times
+    assert command(*build, "--fresh") == 0
     assert tree(out) != before
     assert not (tmp_path / "r.partial").exists()
 
@@ -182,17 +178,16 @@ def test_a_folder_of_other_things_is_never_replaced(split_file, command, secret,
 
 
 def test_an_unexpected_error_names_the_instance_and_how_to_rebuild_it(
-    split_file, process, command, secret, tmp_path, capsys
+    split_file, command, secret, monkeypatch, tmp_path, capsys
 ):
     """One bad scene in a thousand is hopeless to find without its name."""
-    done = process(
-        "build", split_file, "--out", tmp_path / "f", "--workers", 2,
-        FAKE_FAIL_AT="7", TINY_SECRET=SECRET,
-    )  # fmt: skip
-    assert done.returncode == 3
-    assert "the matrix is singular" in done.stderr
-    assert f"build {split_file} --only causalds/" in done.stderr
-    assert SECRET not in done.stderr
+    monkeypatch.setenv("FAKE_FAIL_AT", "7")
+    assert command("build", split_file, "--out", tmp_path / "f", "--workers", 1) == 3
+    message = capsys.readouterr().err
+    assert "the matrix is singular" in message
+    assert f"build {split_file} --only causalds/" in message
+    assert secret not in message
+    monkeypatch.delenv("FAKE_FAIL_AT")
     assert command("build", split_file, "--only", "causalds/dev/7") == 0
     assert json.loads(capsys.readouterr().out)["rows"]["causalds"]["count"] == 3
 

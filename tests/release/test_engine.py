@@ -7,7 +7,7 @@ import time
 import pytest
 from threadpoolctl import threadpool_info
 
-from builder.release.engine import WorkerDied, Workers
+from builder.release.engine import InstanceFailed, WorkerDied, Workers
 
 
 def slow_square(number: int) -> int:
@@ -32,7 +32,7 @@ def whoami(_: int) -> int:
 def misbehave(number: int) -> int:
     """Fails, or takes the whole process along."""
     if number == 3:
-        raise ZeroDivisionError("three")
+        raise InstanceFailed("ccr/dev/3", "three", "a trace")
     if number == 5:
         os._exit(1)
     return number
@@ -66,12 +66,12 @@ def test_errors_pass_through_and_workers_go_on():
     workers of the first."""
     with Workers(2) as workers:
         first = set(workers.map(whoami, range(6)))
-        with pytest.raises(ZeroDivisionError, match="three"):
+        with pytest.raises(InstanceFailed, match=r"ccr/dev/3.*three.*trace"):
             list(workers.map(misbehave, [1, 2, 3, 4]))
         with pytest.raises(RuntimeError, match=r"(?s)in complains.*Untellable: of [12]"):
             list(workers.map(complains, [1, 2]))
         assert set(workers.map(whoami, range(6))) == first and os.getpid() not in first
-    with Workers(1) as workers, pytest.raises(ZeroDivisionError, match="three"):
+    with Workers(1) as workers, pytest.raises(InstanceFailed, match=r"ccr/dev/3.*three.*trace"):
         list(workers.map(misbehave, [1, 2, 3, 4]))
 
 

@@ -1,14 +1,16 @@
 """A fingerprint covers what makes bytes, and nothing that only looks at them."""
 
-import ast
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from imported import modules, modules_imported
 
-from builder.release.identity import LOOKING, MAKING, source_files
+from builder.release.identity import LOOKING, MAKING, _files
 
 CHECKOUT = Path(__file__).parent.parent.parent
+SOURCE = frozenset(_files(MAKING, LOOKING))
+"""The files behind the fingerprint."""
 
 HARMLESS = frozenset(
     {
@@ -27,22 +29,6 @@ HARMLESS = frozenset(
     }
 )
 """What making imports of the grader without a byte of a release depending on it."""
-
-
-def _imported(file: Path) -> Iterator[Path]:
-    """The modules of this checkout that a file imports anywhere, functions included."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = [f"{node.module}.{alias.name}" for alias in node.names] + [node.module]
-        elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        else:
-            continue
-        for name in names:
-            path = CHECKOUT / name.replace(".", "/")
-            for found in (path.with_suffix(".py"), path / "__init__.py"):
-                if found.is_file():
-                    yield found
 
 
 @pytest.mark.parametrize(
@@ -71,7 +57,7 @@ def _imported(file: Path) -> Iterator[Path]:
 def test_an_edited_plan_rebuilds_and_a_moved_pixel_does_not(file: str, covered: bool) -> None:
     """A split of hours was once built again for a colour in a picture."""
     assert (CHECKOUT / file).is_file()
-    assert (CHECKOUT / file in set(source_files())) == covered
+    assert (CHECKOUT / file in SOURCE) == covered
 
 
 def _looks(file: Path) -> bool:
@@ -81,17 +67,17 @@ def _looks(file: Path) -> bool:
 
 def _imports_of_making() -> Iterator[tuple[Path, Path]]:
     """Shapes and variants are lists of names here: the functions beside them mark answers."""
-    for file in source_files():
+    known = modules(CHECKOUT)
+    for file in SOURCE:
         if file.suffix == ".py" and file.stem not in ("shape", "shapes", "variants"):
-            yield from ((file, found) for found in _imported(file))
+            yield from ((file, known[name]) for name in modules_imported(file, known))
 
 
 def test_whatever_making_imports_is_covered() -> None:
     """A rule that moves to another module must not leave the fingerprint on the way."""
-    covered = set(source_files()) | {CHECKOUT / name for name in HARMLESS}
+    covered = SOURCE | {CHECKOUT / name for name in HARMLESS}
     imported = {found for _, found in _imports_of_making() if found.name != "__init__.py"}
-    strange = imported - covered
-    assert [file for file in strange if not _looks(file)] == []
+    assert [file for file in imported - covered if not _looks(file)] == []
 
 
 def test_only_a_record_or_a_command_reaches_for_what_looks() -> None:
