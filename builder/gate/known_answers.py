@@ -4,9 +4,10 @@ Every task's right answer is checked and scored where its part is checked; every
 the whole grader besides.
 """
 
+import hashlib
 import math
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -126,6 +127,19 @@ def tasks_and_truths(rows: PartRows, problems: list[str]) -> Iterator[tuple[Task
                 problems.append(f"{row['task_id']}: cannot be read: {error!r}")
                 continue
             yield task, truth
+
+
+def answer_hashes(asked: Iterable[tuple[Task, Truth]]) -> dict[str, str]:
+    """Return the SHA-256 of the right answer to each task, by its id."""
+    answers = {}
+    for task, truth in asked:
+        try:
+            text = task.shape.gold(task, truth)
+        except Exception:  # a damaged truth, which other checks name: no answer is right
+            answers[task.task_id] = ""
+        else:
+            answers[task.task_id] = hashlib.sha256(text.encode("utf-8")).hexdigest()
+    return answers
 
 
 def _problem(row: Score) -> str:

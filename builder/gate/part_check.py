@@ -10,19 +10,24 @@ rows, or not by this code, is no check.
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.metadata import version
 from typing import Any, Final
 
 from builder.gate import checks
-from builder.gate.flat import answer_hashes
-from builder.gate.known_answers import KnownPoints, known_points, tasks_and_truths
+from builder.gate.known_answers import (
+    KnownPoints,
+    answer_hashes,
+    known_points,
+    tasks_and_truths,
+)
 from builder.gate.part_rows import PartRows, read_part
-from builder.gate.second_derivation import audit_part
+from builder.gate.tables import Row
 from builder.release.identity import LIBRARIES, hash_of_files
 from builder.release.parts import Part, staged_sha256
+from builder.track import StoryReading, Track
 from builder.tracks import TRACKS
 from grader.io.jsonio import canonical
 from grader.model import Truth
@@ -164,3 +169,45 @@ def _to_json(found: Findings) -> dict[str, Any]:
 
 def _from_json(told: Mapping[str, Any]) -> Findings:
     return Findings(**{**told, "points": KnownPoints.from_json(told["points"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """The problems of one instance (in one view), one line each, and what its story reads as."""
+
+    problems: list[str]
+    story: StoryReading | None = None
+
+
+def audit_part(track: Track, rows: PartRows) -> Iterator[Audited]:
+    """The second look at the instances of a part, the views of a scene one after another: what they
+    share is worked out once."""
+    worlds = rows.tables.worlds
+    if not track.scenes:
+        for name, world in worlds.items():
+            shown = {"tasks": rows.tasks.get(name, [])}
+            yield _audit(track, world, rows.truths.get(name, ()), rows.labels.get(name), shown)
+        return
+    views = {task.task_id: task.view for task in rows.tables.tasks.values()}
+    for scene in rows.scenes:
+        name = scene["instance_id"]
+        truths = [t for t in rows.truths.get(name, ()) if views.get(t["task_id"]) == scene["view"]]
+        if name in worlds:
+            yield _audit(track, worlds[name], truths, rows.labels.get(name), scene)
+
+
+def _audit(
+    track: Track, world: Row, truths: Sequence[Row], label: Row | None, shown: Mapping[str, Any]
+) -> Audited:
+    """The second look at one instance; an exception is a problem, no reason to skip the check."""
+    name = world["instance_id"]
+    try:
+        found = track.audit(world, truths, label, shown)
+        story = None if track.read is None else track.read(world, shown)
+    except Exception as error:
+        return Audited([f"{name}: the second derivation failed: {type(error).__name__}: {error}"])
+    return Audited([f"{name}: {problem}" for problem in found], story and _named(name, story))
+
+
+def _named(name: str, story: StoryReading) -> StoryReading:
+    return replace(story, problems=tuple(f"{name}: {problem}" for problem in story.problems))

@@ -1,13 +1,22 @@
-"""The rows of one staged part, as its check reads them back from disk."""
+"""The rows of parts: read back from disk, held against released ones, cut out of a release."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from builder.gate.tables import Place, SplitTables, scene_row, table_rows, task_row
-from builder.release.parts import Part
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-Row = Mapping[str, Any]
+from builder.gate.rules import Tables
+from builder.gate.tables import Place, Row, SplitTables, scene_row, table_rows, task_row, truth_side
+from builder.release.parts import Origin, Part, part_name, read_staged, stage_part
+from builder.release.reader import groups, open_shard, public_side, shards
+from builder.release.shards import plan_shards
+from builder.tracks import TRACKS
 
 _NOWHERE: Final = Place(0, 0, 0, 0, ())
 """Parts have no place in a file yet."""
@@ -54,3 +63,88 @@ def _by_instance(rows: Sequence[Row]) -> dict[str, list[Row]]:
     for row in rows:
         found.setdefault(row["instance_id"], []).append(row)
     return found
+
+
+def differences(release: Path, split: str, track: str, parts: Sequence[Part]) -> Iterator[str]:
+    """Yield the shards of one track of one split that do not hold the rows that were staged."""
+    for config, schema in TRACKS[track].tables.items():
+        side = _side(release, split, track, config)
+        jobs = plan_shards(parts, config, split, schema, side, None) if parts else []
+        staged = (table for job in jobs for table in job.tables())
+        for path in shards(side, config, split):
+            with open_shard(path) as file:
+                for number in range(file.num_row_groups):
+                    found = file.read_row_group(number).replace_schema_metadata(None)
+                    wanted = next(staged, schema.empty_table())
+                    if not found.equals(wanted.replace_schema_metadata(None)):
+                        yield (
+                            f"{config}/{path.name}: row group {number} does not hold the rows "
+                            "that were staged"
+                        )
+                        break
+        if next(staged, None) is not None:
+            yield f"{config}: rows that were staged are absent"
+
+
+def take_apart(release: Path, tables: Tables, place: tuple[str, str], staging: Path) -> list[Part]:
+    """Return the rows of one track of one split as staged parts, so that they can be checked like
+    those of a build: each part holds the instances that it held when it was built.
+
+    ``place`` is split and track; every instance has a world, which the rule of ids sees to.
+    """
+    split, track = place
+    instances = tables.rows(
+        "SELECT instance_id FROM worlds WHERE split = $split AND track = $track ORDER BY index",
+        {"split": split, "track": track},
+    )
+    names = pa.array([name for (name,) in instances], pa.string())
+    origin = Origin(track, split, place in tables.private, len(instances))
+    with TemporaryDirectory(dir=staging) as scratch:
+        folders = [Path(scratch, part_name(number)) for number in range(origin.parts)]
+        for folder in folders:
+            folder.mkdir()
+        configs = [
+            config
+            for config in TRACKS[track].tables
+            if _cut(
+                _side(release, split, track, config), split, config, names, origin.size, folders
+            )
+        ]
+        return [
+            stage_part(
+                origin,
+                origin.folder(staging, number),
+                {config: read_staged(folder, config) for config in configs},
+                {},
+                {},
+            )
+            for number, folder in enumerate(folders)
+        ]
+
+
+def _cut(
+    side: Path, split: str, config: str, instances: pa.Array, size: int, folders: Sequence[Path]
+) -> bool:
+    """Write the rows of a config to a file in the folder of every part, of so many instances each;
+    return whether the release has it."""
+    paths = shards(side, config, split)
+    if not paths:
+        return False
+    schema = open_shard(paths[0]).schema_arrow.remove_metadata()
+    with ExitStack() as stack:
+        writers = [
+            stack.enter_context(pa.ipc.new_file(str(folder / f"{config}.arrow"), schema))
+            for folder in folders
+        ]
+        for table, _ in groups(paths):
+            places = pc.fill_null(pc.index_in(table["instance_id"], instances), -size)
+            numbers = places.to_numpy() // size
+            for number in np.unique(numbers[numbers >= 0]):
+                rows = table.filter(pa.array(numbers == number))
+                writers[number].write_table(rows.replace_schema_metadata(None))
+    return True
+
+
+def _side(release: Path, split: str, track: str, config: str) -> Path:
+    hidden = config in TRACKS[track].private
+    return truth_side(release, track, split) if hidden else public_side(release)

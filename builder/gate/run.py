@@ -14,10 +14,8 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from builder.gate import card
-from builder.gate.checks import exam_problems, id_problems, prompt_problems
 from builder.gate.columns import schema_problems
 from builder.gate.exams import exam_findings
-from builder.gate.flat import flat_problems
 from builder.gate.floors import SplitFloors, check_floors
 from builder.gate.known_answers import (
     ExamPoints,
@@ -28,9 +26,9 @@ from builder.gate.known_answers import (
 )
 from builder.gate.leak import LeakReport, leak_test
 from builder.gate.part_check import Findings, Unchecked, check_part, read_check
-from builder.gate.released import differences, take_apart
+from builder.gate.part_rows import differences, take_apart
 from builder.gate.report import GateLine, GateReport, line_of
-from builder.gate.roll import Roll, raw_ids, rolls
+from builder.gate.rules import Tables
 from builder.gate.secrecy import secrecy_problems
 from builder.release.engine import Workers
 from builder.release.manifest import read_manifest
@@ -71,37 +69,32 @@ def run_gate(
     lines = [*_integrity(opened, release), *_schemas(release), *_cards(release)]
     if not all(line.ok for line in lines):
         return GateReport(tuple(lines))
-    found = rolls(release)
-    few = parts is None and sum(len(roll.worlds) for roll in found) < MANY_INSTANCES
-    with (
-        Workers(1 if few else workers) as pool,
-        TemporaryDirectory(prefix="causal-exams-gate-") as folder,
-    ):
-        different: list[str] = []
-        if parts is None:
-            tell("gate: every truth and story a second time")
-            parts = {
-                (roll.split, roll.track): take_apart(release, roll, Path(folder)) for roll in found
-            }
-            for _ in pool.map(check_part, [part for own in parts.values() for part in own]):
-                pass
-        else:
-            tell("gate: what was checked is what is released")
-            for roll in found:
-                own = parts.get((roll.split, roll.track), ())
-                different += differences(release, roll, own)
-        checked, unchecked = _read_checks(found, parts)
-        tell("gate: ids, prompts, exams, specification, secrecy")
-        count = sum(map(len, parts.values()))
-        fine = f"{count} parts, whose rows are those of the release"
-        lines.append(line_of("checks of parts", [*unchecked, *different], fine))
-        lines += _structure(release, found, checked, pool)
+    with Tables(release) as tables, TemporaryDirectory(prefix="causal-exams-gate-") as folder:
+        tell("gate: ids, prompts, exams, secrecy")
+        lines += _rules(release, tables)
         if not all(line.ok for line in lines):
             return GateReport(tuple(lines))
-        lines += _flat(opened, checked)
-        lines += _audits(checked)
-        tell("gate: exams, known answers, floors")
-        graded = _graded(opened, found, pool, Path(folder))
+        few = parts is None and tables.count("worlds") < MANY_INSTANCES
+        with Workers(1 if few else workers) as pool:
+            different: list[str] = []
+            if parts is None:
+                tell("gate: every truth and story a second time")
+                parts = {
+                    key: take_apart(release, tables, key, Path(folder)) for key in tables.splits
+                }
+                for _ in pool.map(check_part, [part for own in parts.values() for part in own]):
+                    pass
+            else:
+                tell("gate: what was checked is what is released")
+                for key in tables.splits:
+                    different += differences(release, *key, parts.get(key, ()))
+            checked, unchecked = _read_checks(tables.splits, parts)
+            lines += _parts(parts, checked, [*unchecked, *different])
+            if not all(line.ok for line in lines):
+                return GateReport(tuple(lines))
+            lines += [_flat(tables, checked), *_audits(checked)]
+            tell("gate: exams, known answers, floors")
+            graded = _graded(opened, tables, pool, Path(folder))
     floors = [check_floors(opened, split) for split in opened.splits]
     for split in opened.splits:
         manifest = read_manifest(opened.truth_side(split).path)
@@ -117,11 +110,11 @@ def run_gate(
     return GateReport(tuple(lines), rows, leaks, tuple(_compositions(release)))
 
 
-def _read_checks(found: Sequence[Roll], parts: Parts) -> tuple[Checked, list[str]]:
-    """The findings about every part, and why some do not stand for the release."""
+def _read_checks(splits: Sequence[tuple[str, str]], parts: Parts) -> tuple[Checked, list[str]]:
+    """Return the findings about every part, and why some do not stand for the release."""
     checked: dict[tuple[str, str], list[Findings]] = {}
     unchecked = []
-    for key in ((roll.split, roll.track) for roll in found):
+    for key in splits:
         for part in parts.get(key, ()):
             try:
                 checked.setdefault(key, []).append(read_check(part))
@@ -131,15 +124,14 @@ def _read_checks(found: Sequence[Roll], parts: Parts) -> tuple[Checked, list[str
 
 
 def _graded(
-    opened: Release, found: Sequence[Roll], pool: Workers, scratch: Path
+    opened: Release, tables: Tables, pool: Workers, scratch: Path
 ) -> dict[str, list[ExamPoints]]:
-    """The points of right answers and of none through the whole grader, by split."""
+    """Return the points of right answers and of none through the whole grader, by split."""
+    counts = dict(tables.rows("SELECT split, count(*) FROM tasks GROUP BY split"))
     jobs = [
         (opened, split, exam, scratch)
         for split in opened.splits
-        for exam in graded_exams(
-            opened, split, sum(len(roll.tasks) for roll in found if roll.split == split)
-        )
+        for exam in graded_exams(opened, split, counts[split])
     ]
     points = {(split, one.exam): one for split, one in pool.map(_exam_points, jobs)}
     return {
@@ -200,27 +192,33 @@ def _cards(release: Path) -> list[GateLine]:
     return lines
 
 
-def _structure(
-    release: Path, found: Sequence[Roll], checked: Checked, pool: Workers
-) -> Iterator[GateLine]:
-    tasks = sum(len(roll.tasks) for roll in found)
-    instances = sum(len(roll.worlds) for roll in found)
-    problems = [*id_problems(found, raw_ids(release)), *_listed(checked, "references")]
-    yield line_of("ids", problems, f"{tasks} tasks, {instances} instances, no id used twice")
-    yield line_of("prompts", prompt_problems(release), f"{tasks} different")
-    for roll in found:
-        where = f"{roll.split} {roll.track}"
-        exams = len({exam for exam, _, _ in roll.exams})
-        yield line_of(f"{where}: exams", exam_problems(roll),
-                      f"{exams} exams, {len(roll.exams)} places")  # fmt: skip
-        own = {key: checked[key] for key in checked if key == (roll.split, roll.track)}
-        yield line_of(f"{where}: task rows", _listed(own, "task_rows"),
-                      f"{len(roll.tasks)} agree with the specification")  # fmt: skip
-    hidden = [roll for roll in found if roll.private]
-    several = secrecy_problems(release, hidden, pool) if hidden else []
-    for roll, private in zip(hidden, several, strict=True):
-        where = f"{roll.split} {roll.track}: nothing private in public"
-        yield line_of(where, private, f"{len(roll.worlds)} keys and worlds searched for")
+def _rules(release: Path, tables: Tables) -> Iterator[GateLine]:
+    """Yield the lines of what crosses parts: a rule in SQL each, and the search for secrets."""
+    tasks, worlds = tables.count("tasks"), tables.count("worlds")
+    exams = tables.count("(SELECT DISTINCT split, exam FROM places)")
+    hidden = tables.count("(FROM worlds WHERE private)")
+    figures = {
+        "ids": f"{tasks} tasks, {worlds} instances, no id used twice",
+        "prompts": f"{tasks} different",
+        "exams": f"{exams} exams, {tables.count('places')} places",
+    }
+    for rule, figure in figures.items():
+        yield line_of(rule, tables.problems(rule), figure)
+    if tables.private:
+        figure = f"{hidden} keys and worlds searched for"
+        yield line_of("nothing private in public", secrecy_problems(release), figure)
+
+
+def _parts(parts: Parts, checked: Checked, problems: Sequence[str]) -> Iterator[GateLine]:
+    """Yield the lines of parts: their checks are of the rows that were released; rows refer to rows
+    of their instance, and tasks agree with the specification."""
+    count = sum(map(len, parts.values()))
+    yield line_of(
+        "checks of parts", problems, f"{count} parts, whose rows are those of the release"
+    )
+    yield line_of("references", _listed(checked, "references"), "of whole instances")
+    figure = f"{_count(checked, 'tasks')} agree with the specification"
+    yield line_of("task rows", _listed(checked, "task_rows"), figure)
 
 
 def _listed(checked: Checked, name: str) -> list[str]:
@@ -233,16 +231,13 @@ def _count(checked: Checked, name: str) -> int:
     return sum(getattr(found, name) for own in checked.values() for found in own)
 
 
-def _flat(opened: Release, checked: Checked) -> Iterator[GateLine]:
-    """The one table of all tracks, a split at a time."""
-    for split in opened.splits:
-        answers = None
-        if opened.has_public_truth(split):
-            findings = (found for key in checked if key[0] == split for found in checked[key])
-            answers = {name: mark for found in findings for name, mark in found.answers.items()}
-        shown = "no answer" if answers is None else "right answers"
-        problems = flat_problems(opened.public.path, split, answers)
-        yield line_of(f"{split}: config tasks", problems, f"as the tracks' configs, {shown}")
+def _flat(tables: Tables, checked: Checked) -> GateLine:
+    """Return the line of the one table of all tracks."""
+    tables.give_answers(
+        pair for own in checked.values() for found in own for pair in found.answers.items()
+    )
+    figure = f"{tables.count('flat')} as the tracks' configs, answers where truth is public"
+    return line_of("config tasks", tables.problems("flat"), figure)
 
 
 def _audits(checked: Checked) -> list[GateLine]:

@@ -16,6 +16,8 @@ from builder.release.reader import groups, public_side, rows, shards, splits
 from grader.errors import UsageError
 from grader.tracks import TRACKS
 
+Row = Mapping[str, Any]
+
 
 @dataclass(frozen=True, slots=True)
 class Place:

@@ -8,18 +8,13 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from gate_release import Rows, edit, failures
-from hypothesis import given
-from hypothesis import strategies as st
 
 from builder.cli.main import main
-from builder.gate import secrecy
 from builder.gate.card import example_problems
 from builder.gate.report import GateReport
-from builder.gate.roll import rolls
 from builder.gate.run import run_gate
-from builder.gate.secrecy import secrecy_problems, worlds_in
+from builder.gate.secrecy import secrecy_problems
 from builder.gate.tables import split_tables
-from builder.release.engine import Workers
 from builder.release.papers import write_papers
 from grader.errors import UsageError
 
@@ -55,26 +50,6 @@ def test_the_report_holds_no_time_and_no_path_and_repeats(
     assert not re.search(r"\d\d:\d\d|20\d\d-|seconds", passed.markdown)
 
 
-def test_a_changed_file_stops_the_gate_at_the_hashes(release: Path) -> None:
-    """Checking the rows of a file that is not the released one proves nothing."""
-    path = release / "public/causalds_truth/dev-00000-of-00001.parquet"
-    path.write_bytes(path.read_bytes() + b" ")
-    found = failures(release)
-    assert list(found) == ["public shards"]
-    assert "SHA-256" in found["public shards"]
-    assert str(release) not in found["public shards"]
-
-
-def test_a_changed_private_truth_breaks_its_commitment(release: Path) -> None:
-    """What was committed to before the exam must be what is graded after it."""
-
-    def change(rows: Rows) -> None:
-        rows[0]["should_abstain"] = not rows[0]["should_abstain"]
-
-    edit(release, "private", "causalds_truth/test", change)
-    assert "test commitments" in failures(release)
-
-
 def test_an_exam_that_is_not_what_was_requested_is_caught(release: Path) -> None:
     """What was requested stands in the manifest; what came out is counted in the rows."""
     file = release / "public" / "manifest.json"
@@ -94,7 +69,7 @@ def test_exams_name_existing_tasks_once(release: Path) -> None:
         rows[1]["task_id"] = rows[0]["task_id"]
 
     edit(release, "public", "causalds_exams/test", repeat)
-    problems = failures(release)["test causalds: exams"]
+    problems = failures(release)["exams"]
     assert "in 0 exams of a private split" in problems
     assert "appears twice" in problems
 
@@ -110,30 +85,25 @@ def test_a_card_that_misses_a_config_is_caught(release: Path) -> None:
 
 def test_a_private_key_or_world_in_public_is_caught(release: Path) -> None:
     """A key in a log or a card opens the hidden world of its scene."""
-    public, hidden = release / "public", [roll for roll in rolls(release) if roll.private]
-    table = split_tables(release, "causalds", "test")
-    assert secrecy_problems(release, hidden, Workers(1)) == [[]]
+    public, table = release / "public", split_tables(release, "causalds", "test")
+    assert secrecy_problems(release) == []
     key = next(iter(table.worlds.values()))["key"]
     (public / "NOTES.txt").write_text(f"built 00{key}ff", encoding="utf-8")
-    assert (
-        "its key is in the public repository" in secrecy_problems(release, hidden, Workers(1))[0][0]
-    )
+    (problem,) = secrecy_problems(release)
+    assert "its key is in the public repository" in problem
 
     def tell(rows: Rows) -> None:
         rows[0]["story"] += next(iter(table.worlds.values()))["world_json"]
 
     (public / "NOTES.txt").unlink()
     edit(release, "public", "causalds_scenes/test", tell)
-    assert (
-        "its world is in the public repository"
-        in secrecy_problems(release, hidden, Workers(1))[0][0]
-    )
+    (problem,) = secrecy_problems(release)
+    assert "its world is in the public repository" in problem
 
 
 @pytest.mark.parametrize("place", ["story", "name of a column", "name in the data"])
 def test_a_private_key_in_a_cell_is_caught_at_any_depth(release: Path, place: str) -> None:
     """Of shards only columns of text are read, also of those with public truth."""
-    hidden = [roll for roll in rolls(release) if roll.private]
     key = next(iter(split_tables(release, "causalds", "test").worlds.values()))["key"]
 
     def tell(rows: Rows) -> None:
@@ -143,21 +113,21 @@ def test_a_private_key_in_a_cell_is_caught_at_any_depth(release: Path, place: st
             rows[0]["columns" if "column" in place else "data"][0]["name"] = f"x{key}"
 
     edit(release, "public", "causalds_scenes/dev", tell)
-    (problems,) = secrecy_problems(release, hidden, Workers(1))
-    assert len(problems) == 1 and "its key is in the public repository" in problems[0]
+    (problem,) = secrecy_problems(release)
+    assert "its key is in the public repository" in problem
 
 
 def test_private_columns_and_salts_in_public_are_caught(release: Path) -> None:
     """A truth column pushed to the public repository by mistake ends the exam."""
     public, private = release / "public", release / "private"
-    hidden = [roll for roll in rolls(release) if roll.private]
     path = public / "causalds/test-00000-of-00001.parquet"
     tasks = pq.read_table(path)
     pq.write_table(tasks.append_column("should_abstain", [[False] * tasks.num_rows]), path)
     salts = json.loads((private / "manifest.json").read_bytes())["salts"]["test"]
     (public / "NOTES.txt").write_text(salts["rows"], encoding="utf-8")
-    assert secrecy_problems(release, hidden, Workers(1)) == [
-        ["causalds: has the private column should_abstain", "the salt 'rows' is public"]
+    assert secrecy_problems(release) == [
+        "causalds: has the private column should_abstain",
+        "the salt 'rows' of test is public",
     ]
 
 
@@ -202,14 +172,6 @@ def test_a_card_shows_scenes_of_a_track_that_has_some(mini_release: Path, tmp_pa
     )
 
 
-def test_only_what_could_be_a_key_of_this_split_is_remembered() -> None:
-    """Every hash of a manifest once left 63 tails of itself, which no key can equal."""
-    key, other = "ab" * 32, "cd" * 32
-    needles = secrecy.Needles.of([key], lambda: [])
-    assert needles.found_in([other, "7" * 200], tell=True).runs == frozenset()
-    assert needles.found_in([f"0{key}f", other], tell=False).runs == {key}
-
-
 def test_an_exam_drawn_later_is_in_the_gate_s_report_and_on_the_card(
     release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,7 +182,7 @@ def test_an_exam_drawn_later_is_in_the_gate_s_report_and_on_the_card(
     file.write_text('kind = "balanced"\ntasks = 5\n', encoding="utf-8")
     assert main(["exam", "--from", str(release), "--exam", str(file), "--split", "dev"]) == 0
     report = (release / "GATE.md").read_text(encoding="utf-8")
-    assert "| dev causalds: exams | ok | 2 exams, " in report
+    assert "| exams | ok | 3 exams, " in report
     assert "later (5)" in (release / "public" / "README.md").read_text(encoding="utf-8")
     shutil.rmtree(release / "private")
     again = ["exam", "--from", str(release), "--exam", str(file), "--split", "dev", "--name", "b"]
@@ -239,12 +201,3 @@ def test_a_missing_release_is_one_line(tmp_path: Path) -> None:
     """`check` on a mistyped folder must say so."""
     with pytest.raises(UsageError, match="no release here"):
         run_gate(tmp_path)
-
-
-@given(
-    worlds=st.sets(st.text("{ab}", min_size=1, max_size=6), max_size=5),
-    blob=st.text("{ab}\n", max_size=60),
-)
-def test_worlds_are_found_in_one_pass_as_one_by_one(worlds: set[str], blob: str) -> None:
-    """A faster search must not be a blinder one."""
-    assert worlds_in(blob, sorted(worlds)) == {world for world in worlds if world in blob}

@@ -36,7 +36,7 @@ def test_a_wrong_truth_is_caught_though_it_grades_itself_right(
     edit(release, "public", "causalds_truth/dev", change)
     found = failures(release)
     # The answers as they were published beside it show the edit, not which of the two is wrong.
-    assert list(found) == ["dev: config tasks", "second derivation of every truth"]
+    assert list(found) == ["config tasks", "second derivation of every truth"]
 
 
 def _another_answer(rows: Rows) -> None:
@@ -64,7 +64,7 @@ def test_the_flat_table_says_what_the_tracks_say(
     name = pq.read_table(path, columns=["task_id"])["task_id"][0].as_py()
     edit(release, "public", f"tasks/{split}", change)
     found = failures(release)
-    assert says.format(name) in found[f"{split}: config tasks"]
+    assert says.format(name) in found["config tasks"]
 
 
 SWAPPED = """
@@ -129,10 +129,10 @@ def _strange_name(rows: Rows) -> None:
     ("change", "check"),
     [
         (_same_prompt, "prompts"),
-        (_other_rung, "dev causalds: task rows"),
-        (_undeclared_input, "dev causalds: task rows"),
-        (_no_story, "dev causalds: task rows"),
-        (_strange_name, "dev causalds: task rows"),
+        (_other_rung, "task rows"),
+        (_undeclared_input, "task rows"),
+        (_no_story, "task rows"),
+        (_strange_name, "task rows"),
         (lambda rows: rows[::-1], "ids"),
     ],
 )

@@ -171,7 +171,7 @@ def test_an_exam_with_a_task_twice(copy: Path) -> None:
         rows[1]["task_id"] = rows[0]["task_id"]
 
     edit(copy, "public", "causalds_exams/dev", repeat)
-    assert "a task or a position appears twice" in problems(copy, "dev causalds: exams")
+    assert "a task or a position appears twice" in problems(copy, "exams")
 
 
 def test_an_id_used_twice(copy: Path) -> None:

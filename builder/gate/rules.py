@@ -1,0 +1,122 @@
+"""Rules across the parts of a release: each is a query over its Parquet files, in ``sql/``, that
+returns a row for each problem.
+
+The tables that the queries read, of all tracks and splits together: ``tasks``, ``places`` in exams,
+``instances`` as the public side shows them, ``worlds``, ``ids`` of every config as they stand in
+the files, and ``flat``, the config ``tasks``. ``answers`` has the SHA-256 of the right answer to
+each task of public truth, as the grader reads truths; the checks of parts give it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import duckdb
+
+from builder.gate.tables import tracks, truth_side
+from builder.release.flat import CONFIG
+from builder.release.reader import SIDES, column_names, configs, public_side, shards, splits
+from builder.release.schemas import FLAT, TASKS
+from builder.release.shards import COMMITTED
+from builder.tracks import TRACKS
+
+_SQL: Final = Path(__file__).parent / "sql"
+_ALIKE: Final = ", ".join(name for name in FLAT.names if name in TASKS.names)
+"""Columns that the flat table and the tracks' own tables have in common."""
+
+
+class Tables:
+    """The tables of a release in an in-memory database; a context that closes it."""
+
+    def __init__(self, release: Path) -> None:
+        """Raise ``UsageError`` when there is no release, or the truth of a split is not there."""
+        self._database = duckdb.connect()
+        public = public_side(release)
+        self.splits = [(split, t) for t in tracks(public) for split in splits(public, t)]
+        """Split and track, in the grader's order of tracks."""
+        sides = {key: truth_side(release, key[1], key[0]) for key in self.splits}
+        self.private = [key for key, side in sides.items() if side != public]
+        """Those of ``splits`` whose truth is private."""
+        made: dict[str, list[str]] = {"tasks": [], "places": [], "instances": [], "worlds": []}
+        for split, track in self.splits:
+            record, side = TRACKS[track], sides[split, track]
+            own = (
+                f"'{split}' AS split, '{track}' AS track, {side != public} AS private, "
+                f"{record.protocol} AS protocol"
+            )
+            tasks, worlds = shards(public, track, split), shards(side, f"{track}_worlds", split)
+            shown = shards(public, f"{track}_scenes", split) if record.scenes else tasks
+            view = "view" if record.scenes else "'' AS view"
+            exams = shards(public, f"{track}_exams", split)
+            made["tasks"].append(
+                f"SELECT {own}, task_id, instance_id, view, family, variant, prompt, "
+                f"row({_ALIKE}) AS content FROM {_read(tasks)}"
+            )
+            made["instances"].append(
+                f"SELECT DISTINCT {own}, instance_id, {view} FROM {_read(shown)}"
+            )
+            made["worlds"].append(f"SELECT {own}, instance_id, index FROM {_read(worlds)}")
+            if exams:
+                made["places"].append(
+                    f"SELECT '{split}' AS split, '{track}' AS track, exam, position, task_id "
+                    f"FROM {_read(exams)}"
+                )
+        made["ids"] = list(_ids(release))
+        made["flat"] = [
+            f"SELECT '{split}' AS split, task_id, answer, row({_ALIKE}) AS content "
+            f"FROM {_read(shards(public, CONFIG, split))}"
+            for split in splits(public, CONFIG)
+        ]
+        nothing = (
+            "SELECT '' AS split, '' AS track, '' AS exam, 0 AS position, '' AS task_id LIMIT 0"
+        )
+        for name, queries in made.items():
+            self._database.execute(
+                f"CREATE VIEW {name} AS {' UNION ALL '.join(queries) or nothing}"
+            )
+        self._database.execute("CREATE TABLE answers (task_id VARCHAR, sha256 VARCHAR)")
+
+    def __enter__(self) -> "Tables":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+
+    def problems(self, rule: str) -> list[str]:
+        """Return what a rule finds, a line for each problem; ``rule`` names its file."""
+        return [problem for (problem,) in self.rows((_SQL / f"{rule}.sql").read_text("utf-8"))]
+
+    def count(self, what: str) -> int:
+        """Return how many rows there are of a table, or of what follows a FROM."""
+        ((number,),) = self.rows(f"SELECT count(*) FROM {what}")
+        return int(number)
+
+    def rows(self, query: str, values: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
+        return self._database.execute(query, dict(values or {})).fetchall()
+
+    def give_answers(self, answers: Iterable[tuple[str, str]]) -> None:
+        """Fill ``answers`` with pairs of task and SHA-256."""
+        if rows := [list(pair) for pair in answers]:
+            self._database.executemany("INSERT INTO answers VALUES (?, ?)", rows)
+
+
+def _ids(release: Path) -> Iterator[str]:
+    """Yield a query of the ids of each config and split of both sides. Exams and commitments have
+    no id of their own, and a scene has a row a view: they are left out."""
+    for side in SIDES:
+        for config in configs(release / side):
+            if config != COMMITTED and not config.endswith(("_exams", "_scenes")):
+                for split in splits(release / side, config):
+                    paths = shards(release / side, config, split)
+                    yield (
+                        f"SELECT '{config}/{split}' AS place, {column_names(paths)[0]} AS id, "
+                        f"filename, file_row_number FROM "
+                        f"{_read(paths, ', filename = true, file_row_number = true')}"
+                    )
+
+
+def _read(paths: Iterable[Path], options: str = "") -> str:
+    """Return the table function that reads some shards, with their paths quoted."""
+    quoted = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
+    return f"read_parquet([{quoted}]{options})"
