@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from case_files import CASE_FILES
-from malformations import parser_failures
 from small_release import TASKS, answer_file, task_id
 
 from grader.exam import Exam
@@ -64,24 +63,6 @@ def test_a_case_scores_as_worked_by_hand(dev: Exam, case: dict[str, Any]) -> Non
         assert case["kind"] in [*kinds, *(["wrong"] if spec.shape.abstention is False else [])]
 
 
-@pytest.mark.parametrize(
-    "shape", sorted({spec.shape.name for spec in VARIANTS if spec.shape.suffix == ".json"})
-)
-def test_what_no_parser_takes_is_invalid_in_every_shape(dev: Exam, shape: str) -> None:
-    """Once a shape, on each of its forms in one table: worth what a missing answer is worth."""
-    table = TABLES[next(spec.key for spec in VARIANTS if spec.shape.name == shape)]
-    right = {c["task"]: c["answer"] for c in table if c["kind"] in ("abstain_due", "right")}
-    absent = {case["task"]: case for case in table if case["kind"] == "missing"}
-    assert absent.keys() <= right.keys()
-    for name, case in absent.items():
-        for why, answer, reason in parser_failures(right[name]):
-            _, result = grade(dev, name, answer.encode())
-            assert (result.status, result.reason) == ("invalid", reason), why
-            for member in ("pool", "paper_pool", "loss", "paper_loss", "points"):
-                assert getattr(result, member) == case[member], why
-            assert answer_file(name) in result.message and "\n" not in result.message
-
-
 def test_every_variant_has_schema_gold_writer_and_cases(dev: Exam) -> None:
     """A variant without one of them would be asked but not graded, or graded but not tested."""
     for spec in VARIANTS:
@@ -105,7 +86,7 @@ def test_every_scorer_can_give_every_status_and_every_malformed_kind_is_seen(spe
     committed = {c["points"] for c in cases if c["kind"] in ("right", "near", "wrong")}
     assert 1.0 in committed and min(committed) < 0.5
     reasons = {case["reason"] for case in cases}
-    # What no parser takes is tried once a shape, in the test above.
+    # What no parser takes is tried with every task (test_hostile_answers.py).
     if spec.shape.suffix == ".csv":
         assert reasons >= {"empty", "wrong_columns", "wrong_length", "not_a_number"}
         return

@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from grading import Runner, only_changed, put, read_rows
-from malformations import parser_failures
+from malformations import malformations
 from small_release import (
     NAMES,
     TASKS,
@@ -77,7 +77,7 @@ def test_the_same_answers_give_the_same_bytes(runner: Runner, gold: Path) -> Non
 def test_validate_and_grade_agree_on_every_case(runner: Runner, tmp_path: Path) -> None:
     """A validator that reads answers differently from the grader is worse than none."""
     cases = [case for table in TABLES.values() for case in table if case["answer"] is not None]
-    rounds: list[dict[str, str]] = []
+    rounds: list[dict[str, str | bytes]] = []
     # One case of each kind and outcome per task: the parser is the same, the plumbing is tested.
     kinds = {(case["task"], case["reason"], case["kind"]): case for case in cases}
     for case in kinds.values():
@@ -89,7 +89,10 @@ def test_validate_and_grade_agree_on_every_case(runner: Runner, tmp_path: Path) 
             rounds.append({case["task"]: case["answer"]})
     right = {case["task"]: case["answer"] for case in cases if case["kind"] == "right"}
     failing = sorted(name for name, answer in right.items() if answer.startswith("{"))
-    rounds.append({name: parser_failures(right[name])[k % 10][1] for k, name in enumerate(failing)})
+    rounds.append({})
+    for k, name in enumerate(failing):  # each with another malformation
+        told = [data for reason, data in malformations(right[name], ".json").values() if reason]
+        rounds[-1][name] = told[k % len(told)]
     for number, chosen in enumerate(rounds):
         folder = tmp_path / f"round{number}"
         folder.mkdir()
