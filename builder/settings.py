@@ -1,203 +1,163 @@
-"""Settings files (TOML): read once, and every value checked as it is taken.
+"""Settings files (TOML): a table is checked against a model before any work starts.
 
-Whatever is wrong is found before any work starts, as a one-line ``UsageError`` that names the file,
-the key and what to write instead.
+Whatever is wrong becomes a one-line ``UsageError`` that names the file, the key and what to write
+instead; of several faults the first in the file. What the values may be: :mod:`builder.values`.
 """
 
+import json
 import math
-import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.names import did_you_mean
 
 MAX_BYTES: Final = 1_000_000
-MOST_ENTRIES: Final = 100_000
-LARGEST_WEIGHT: Final = 1e9
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+STRICT: Final = ConfigDict(extra="forbid", strict=True)
+"""No key but the fields, and no value of another TOML type: true is no number."""
 
-Name = TypeVar("Name", bound=str)
+Made = TypeVar("Made")
+
+
+class TomlModel(BaseModel):
+    """A table of a settings file, its keys as fields. The ``description`` of a field says what its
+    value must be where type and bounds do not."""
+
+    model_config = ConfigDict(**STRICT, frozen=True)
 
 
 @dataclass(frozen=True, slots=True)
 class TomlTable:
-    """A table of a settings file and where it stands, with checked access to its keys.
-
-    ``where`` is the file and the dotted path of the table, ending in ``": "`` or ``"."``, and
-    ``beside`` the folder that the file lies in. A getter without a ``default`` wants its key to be
-    there. All raise ``UsageError``.
-    """
+    """The ``values`` of a table and ``where`` it stands: its file and dotted path, ending in
+    ``": "`` or ``"."``. ``beside`` is the folder of the file."""
 
     values: Mapping[str, Any]
     where: str
     beside: Path = Path()
 
-    def __contains__(self, key: str) -> bool:
-        return key in self.values
-
     def problem(self, key: str, what: str) -> UsageError:
         """The complaint about the value of ``key``."""
         return UsageError(f"{self.where}{key}: {what}")
 
-    def wrong(self, key: str, what: str) -> UsageError:
-        """The complaint that the value of ``key`` is not what it must be."""
-        return self.problem(key, f"must be {what}, not {clip(self.values.get(key))}")
 
-    def only(self, *known: str) -> None:
-        """Refuses keys that are not ``known``."""
-        for key in self.values:
-            if key not in known:
-                raise self.problem(key, f"unknown key{did_you_mean(key, known)}")
+class Fault(ValueError):
+    """What a validator finds wrong with its value, or with the ``key`` (dotted) inside it."""
 
-    def need(self, key: str, what: str) -> Any:
-        """The value of a key that must be there."""
-        if key not in self.values:
-            raise self.problem(key, f"missing; give {what}")
-        return self.values[key]
+    def __init__(self, what: str, key: str = "") -> None:
+        super().__init__(what)
+        self.key = key
 
-    def table(
-        self, key: str, default: Mapping[str, Any] | None = None, what: str = "a table"
-    ) -> "TomlTable":
-        """A table inside this one."""
-        value = self._value(key, what, default)
-        if not isinstance(value, Mapping):
-            raise self.wrong(key, what)
-        return TomlTable(value, f"{self.where}{key}.", self.beside)
 
-    def entries(self, key: str, what: str, most: int = MOST_ENTRIES) -> "TomlTable":
-        """The entries of a list, at least one, under the keys ``key[0]``, ``key[1]`` ..."""
-        value = self.need(key, what)
-        if not isinstance(value, list) or not 1 <= len(value) <= most:
-            raise self.wrong(key, what)
-        listed = {f"{key}[{i}]": entry for i, entry in enumerate(value)}
-        return TomlTable(listed, self.where, self.beside)
+def check(model: type[Made], table: TomlTable) -> Made:
+    """The table as an instance of the model; raises ``UsageError``."""
+    adapter = TypeAdapter(model)
+    try:
+        return adapter.validate_json(json.dumps(table.values))  # in JSON, a list may be a tuple
+    except ValidationError as error:
+        schema = adapter.json_schema()
+        faults = [_Place.of(fault, table.values, schema) for fault in error.errors()]
+        raise UsageError(table.where + min(faults, key=lambda one: one.order).told()) from None
 
-    def tables(self, key: str, what: str = "a list of tables") -> list["TomlTable"]:
-        """The tables of a list, at least one."""
-        entries = self.entries(key, what)
-        return [entries.table(place) for place in entries.values]
 
-    def texts(self, key: str, what: str = "a list of texts") -> tuple[str, ...]:
-        """The texts of a list, at least one."""
-        entries = self.entries(key, what)
-        return tuple(entries.text(place) for place in entries.values)
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A fault and where it is: the positions of the keys on the way, the path, the last key, the
+    value there, its JSON schema, and the keys that are known beside it."""
 
-    def text(self, key: str, what: str = "text", pattern: re.Pattern[str] | None = None) -> str:
-        """Text that is not blank and matches ``pattern``."""
-        value = self.need(key, what)
-        if not isinstance(value, str) or not value.strip():
-            raise self.wrong(key, what)
-        if pattern is not None and not pattern.fullmatch(value):
-            raise self.wrong(key, what)
-        return value
+    fault: ErrorDetails
+    order: tuple[float, ...]
+    path: str
+    value: Any
+    schema: Mapping[str, Any]
+    known: tuple[str, ...]
 
-    def variable(self, key: str) -> str:
-        """The name of an environment variable."""
-        what = "the name of an environment variable"
-        value = self.need(key, what)
-        if not isinstance(value, str) or not _VARIABLE.fullmatch(value):
-            # The text is not repeated: who writes a secret here must not find it in a log.
-            raise self.problem(key, f"must be {what}, not a value")
-        return value
+    @staticmethod
+    def of(fault: ErrorDetails, values: Any, whole: Mapping[str, Any]) -> "_Place":
+        """Follow the place of a fault through the document and the schema of its model."""
+        inner = getattr(fault.get("ctx", {}).get("error"), "key", "")
+        order, path, known, schema = [], "", (), _resolved(whole, whole)
+        keys = (int(key) if key.isdigit() else key for key in inner.split(".") if key)
+        for step in (*fault["loc"], *keys):
+            if isinstance(values, Mapping) and schema.get("type") == "object":
+                order.append([*values].index(str(step)) if step in values else math.inf)
+                path, known = f"{path}.{step}", tuple(schema.get("properties", ()))
+                part = schema.get("properties", {}).get(step, schema.get("additionalProperties"))
+                values = values.get(step)
+            elif isinstance(values, list) and isinstance(step, int) and "items" in schema:
+                order.append(step)
+                path, part, values = f"{path}[{step}]", schema["items"], values[step]
+            else:
+                break  # what follows names a branch of the model, or one number of a pair
+            schema = _resolved(part or {}, whole)
+        order.append(math.inf)  # of a list and its entries, an entry first
+        return _Place(fault, tuple(order), path.removeprefix("."), values, schema, known)
 
-    def flag(self, key: str, default: bool | None = None) -> bool:
-        """True or false."""
-        value = self._value(key, "true or false", default)
-        if not isinstance(value, bool):
-            raise self.wrong(key, "true or false")
-        return value
+    def told(self) -> str:
+        """The message: path, what was found, and the remedy."""
+        kind, error = self.fault["type"], self.fault.get("ctx", {}).get("error")
+        if isinstance(error, Fault):
+            what = str(error)
+        elif kind in ("extra_forbidden", "unexpected_keyword_argument"):
+            what = f"unknown key{did_you_mean(self.path.rpartition('.')[2], self.known)}"
+        elif math.inf in self.order[:-1]:
+            what = f"missing; give {_wanted(self.schema)}"
+        elif kind == "literal_error" and "description" not in self.schema:
+            what = f"unknown name {clip(self.value)}{did_you_mean(str(self.value), self._names)}"
+        else:
+            what = f"must be {_wanted(self.schema)}, not {clip(self.value)}"
+        return f"{self.path}: {what}"
 
-    def whole(self, key: str, low: int, high: int, default: int | None = None) -> int:
-        """A whole number within bounds."""
-        what = f"a whole number from {low} to {high}"
-        value = self._value(key, what, default)
-        if not _is_number(value, low, high) or not isinstance(value, int):
-            raise self.wrong(key, what)
-        return value
+    @property
+    def _names(self) -> list[str]:
+        return self.schema.get("enum") or [self.schema.get("const", "")]
 
-    def number(self, key: str, low: float, high: float, default: float | None = None) -> float:
-        """A number within bounds."""
-        what = f"a number from {low:g} to {high:g}"
-        value = self._value(key, what, default)
-        if not _is_number(value, low, high):
-            raise self.wrong(key, what)
-        return float(value)
 
-    def share(self, key: str, default: float | None = None) -> float:
-        """A number from 0 to 1."""
-        return self.number(key, 0.0, 1.0, default)
+def _resolved(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A part of a schema without references and without the null that no TOML has; the doc string
+    of a model is no description of a value."""
+    own = {key: schema[key] for key in ("description",) if key in schema and schema is not whole}
+    for branch in schema.get("anyOf", ()):
+        if branch != {"type": "null"}:
+            return {**_resolved(branch, whole), **own}
+    if "$ref" in schema:
+        schema = whole["$defs"][schema["$ref"].rpartition("/")[2]]
+        return {**_resolved({**schema, "description": ""}, whole), "description": "", **own}
+    return schema
 
-    def whole_range(
-        self, key: str, low: int, high: int, default: tuple[int, int] | None = None
-    ) -> tuple[int, int]:
-        """Two whole numbers within bounds, the least and the most."""
-        what = f"two whole numbers from {low} to {high}, the least and the most"
-        first, last = self._pair(key, what, low, high, default)
-        if not isinstance(first, int) or not isinstance(last, int):
-            raise self.wrong(key, what)
-        return first, last
 
-    def number_range(
-        self, key: str, low: float, high: float, default: tuple[float, float] | None = None
-    ) -> tuple[float, float]:
-        """Two numbers within bounds, the least and the most."""
-        what = f"two numbers from {low:g} to {high:g}, the least and the most"
-        first, last = self._pair(key, what, low, high, default)
-        return float(first), float(last)
-
-    def choice(self, key: str, known: Sequence[Name], default: Name | None = None) -> Name:
-        """One of the ``known`` names."""
-        return self._one_of(key, self._value(key, f"one of {', '.join(known)}", default), known)
-
-    def names(
-        self, key: str, known: Sequence[Name], default: Sequence[Name] | None = None
-    ) -> tuple[Name, ...]:
-        """Some of the ``known`` names, at least one and each once, in the order of ``known``."""
-        what = f"a list of names such as {clip(list(known[:2]))}"
-        value = self._value(key, what, None if default is None else list(default))
-        if not isinstance(value, list) or not value:
-            raise self.wrong(key, what)
-        found = [self._one_of(key, name, known) for name in value]
-        if len(set(found)) != len(found):
-            raise self.problem(key, "a name is listed twice; list each once")
-        return tuple(name for name in known if name in found)
-
-    def weights(self, key: str, known: Sequence[str]) -> dict[str, float]:
-        """Weights by ``known`` name, in the order of the file; one at least is positive."""
-        table = self.table(key, what=f"a table of weights such as {{ {known[0]} = 1 }}")
-        table.only(*known)
-        weights = {name: table.number(name, 0.0, LARGEST_WEIGHT) for name in table.values}
-        if not any(weights.values()):
-            raise self.problem(key, "no weight is positive; give at least one")
-        return weights
-
-    def _value(self, key: str, what: str, default: object) -> Any:
-        return self.need(key, what) if default is None else self.values.get(key, default)
-
-    def _pair(
-        self, key: str, what: str, low: float, high: float, default: tuple[Any, Any] | None
-    ) -> tuple[Any, Any]:
-        value = self._value(key, what, default and list(default))
-        if not isinstance(value, list) or len(value) != 2:
-            raise self.wrong(key, what)
-        first, last = value
-        if not (_is_number(first, low, high) and _is_number(last, low, high)):
-            raise self.wrong(key, what)
-        if first > last:
-            raise self.problem(key, f"{first:g} is more than {last:g}; swap them")
-        return first, last
-
-    def _one_of(self, key: str, value: object, known: Sequence[Name]) -> Name:
-        for name in known:
-            if name == value:
-                return name
-        near = did_you_mean(value if isinstance(value, str) else "", known)
-        raise self.problem(key, f"unknown name {clip(value)}{near}")
+def _wanted(schema: Mapping[str, Any]) -> str:
+    """What the value at a place must be, in words."""
+    low, high = (f"{schema.get(end, 0):.15g}" for end in ("minimum", "maximum"))
+    match schema:
+        case {"description": str(what)} if what:
+            return what
+        case {"enum": [*known]}:
+            return f"one of {', '.join(known)}"
+        case {"prefixItems": [first, *_]}:
+            pair = _wanted(first).replace("a ", "two ").replace("number", "numbers")
+            return f"{pair}, the least and the most"
+        case {"items": {"enum": [*known]}}:
+            return f"a list of names such as {clip(known[:2])}"
+        case {"type": "integer"}:
+            return f"a whole number from {low} to {high}"
+        case {"type": "number"}:
+            return f"a number from {low} to {high}"
+        case {"type": "boolean"}:
+            return "true or false"
+        case {"type": "array"}:
+            return f"a list of {_wanted(schema['items']).removeprefix('a ')}s"
+        case {"additionalProperties": {"type": "number"}}:
+            return "a table of weights"
+        case {"type": "object"}:
+            return "a table"
+    return "text"
 
 
 def read_toml(path: Path) -> TomlTable:
@@ -216,29 +176,22 @@ def read_toml(path: Path) -> TomlTable:
         raise UsageError(f"{path}: larger than {MAX_BYTES} bytes; this is no split file")
     try:
         document = tomllib.loads(data.decode("utf-8"))
+        strange = next(_no_settings(document, ""), None)
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: byte {error.start} is not UTF-8; save it as UTF-8") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(f"{path}: invalid TOML ({error}); correct that place") from None
-    _check_plain(document, f"{path}: ")
+    if strange:
+        raise UsageError(f"{path}: {strange} is no setting; write a finite number or text")
     return TomlTable(document, f"{path}: ", path.parent)
 
 
-def _check_plain(value: object, where: str) -> None:
+def _no_settings(value: object, where: str) -> Iterator[str]:
     """TOML has dates, infinities and not-a-number; no setting of a release does."""
-    if isinstance(value, dict):
-        for key, member in value.items():
-            _check_plain(member, f"{where}{key}.")
-    elif isinstance(value, list):
-        for member in value:
-            _check_plain(member, where)
-    elif not isinstance(value, bool | int | str) and not (
-        isinstance(value, float) and math.isfinite(value)
-    ):
-        raise UsageError(
-            f"{where.rstrip('.')}: {value} is no setting; write a finite number or text"
-        )
-
-
-def _is_number(value: object, low: float, high: float) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
+    plain = isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+    if isinstance(value, dict | list):
+        for key, member in value.items() if isinstance(value, dict) else enumerate(value):
+            path = f"[{key}]" if isinstance(value, list) else f".{key}"
+            yield from _no_settings(member, (where + path).removeprefix("."))
+    elif not plain:
+        yield f"{where}: {value}"

@@ -9,11 +9,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
-from builder.settings import TomlTable, read_toml
+from pydantic import Field, create_model, model_validator
+
+from builder.settings import Fault, TomlModel, TomlTable, check, read_toml
 from builder.track import Track
 from builder.tracks import TRACKS
+from builder.values import Text, Variable
 from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.names import did_you_mean
@@ -24,13 +27,10 @@ Truth = Literal["public", "private"]
 SPLITS: Final = Path(__file__).resolve().parent.parent.parent / "splits"
 """The split and exam files that come with the builder."""
 
-_TRUTHS: Final[tuple[Truth, ...]] = ("public", "private")
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-_SPLIT_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")  # the Hub allows no hyphen in a split name
-_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?")
-_MOST_TASKS: Final = 100_000_000
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_SPLIT_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")  # the Hub allows no hyphen in its names
+_VERSION: Final = r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?$"
 FLOOR_TASKS: Final = 30
-_MOST_FLOOR_TASKS: Final = 10_000
 _RESERVED: Final = frozenset({"all"})  # `--exam all` and the Hub's split name for everything
 
 
@@ -99,91 +99,151 @@ class ReleaseConfig:
         return self.path.with_suffix(".lock.json")
 
 
+class _File(TomlModel):
+    """The keys of a split file; those of ``splits`` are the names of its splits."""
+
+    name: str = Field(
+        pattern=f"^{_NAME.pattern}$",
+        description="lower-case letters, digits, - and _, such as 'mini'",
+    )
+    version: str = Field(pattern=_VERSION, description="three numbers, such as '0.1.0'")
+    floor_tasks: int = Field(default=FLOOR_TASKS, ge=0, le=10_000)
+    splits: dict[str, dict[str, Any]]
+
+
+class _Draw(TomlModel):
+    """Which tasks of a track an exam takes: those of an ``exam`` file, or a number of ``tasks``
+    (with ``balance``) of the ``variants`` that fit one of these patterns."""
+
+    exam: Text | None = Field(
+        default=None, description="the path of an exam file, such as 'exams/hard.toml'"
+    )
+    tasks: Annotated[int, Field(ge=1, le=100_000_000)] | Literal["all"] | None = Field(
+        default=None, description="a whole number of tasks, or 'all'"
+    )
+    balance: Literal["variant"] = "variant"
+    variants: tuple[str, ...] | None = Field(
+        default=None, min_length=1, description="a list of variants such as 'family.*'"
+    )
+
+    @model_validator(mode="after")
+    def _check_together(self) -> Self:
+        if self.exam is None and self.tasks is None:
+            raise Fault("missing; give a whole number of tasks, or 'all'", "tasks")
+        for key in self.model_fields_set - {"exam"} if self.exam is not None else ():
+            raise Fault("cannot be had with an exam file; leave one of them out", key)
+        return self
+
+
+class _Split(TomlModel):
+    """The keys of a split beside those of its tracks."""
+
+    truth: Truth
+    seed: Text | None = Field(
+        default=None, description="any text; it fixes every number of the split"
+    )
+    secret_env: Variable | None = None
+    secret_file: Text | None = Field(default=None, description="the path of a key file")
+    exams: dict[str, dict[str, _Draw]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _check_root(self) -> Self:
+        """A split has a stated seed or one place of a secret."""
+        places = [key for key in ("secret_env", "secret_file") if getattr(self, key) is not None]
+        seed, such = self.seed is not None, 'secret_env = "CAUSAL_EXAMS_SECRET"'
+        if self.truth == "public" and places:
+            what = "a split with public truth has no secret; state its seed instead, or set"
+            raise Fault(f'{what} truth = "private"', places[0])
+        if self.truth == "public" and not seed:
+            raise Fault("missing; give any text; it fixes every number of the split", "seed")
+        if self.truth == "private" and seed:
+            what = "whoever knows the seed knows the truth; remove it and name a secret with"
+            raise Fault(f"{what} {such} or secret_file", "seed")
+        if self.truth == "private" and len(places) != 1:
+            problem = "both secret_env and secret_file are given" if places else "missing"
+            raise Fault(f"{problem}; name one place of the secret, such as {such}", "secret_env")
+        return self
+
+
 def load_config(path: Path, tracks: Mapping[str, Track] = TRACKS) -> ReleaseConfig:
     """Reads and checks a split file; raises ``UsageError``."""
-    table = _with_exam_files(read_toml(path), path)
-    table.only("name", "version", "floor_tasks", "splits")
-    name = table.text("name", "lower-case letters, digits, - and _, such as 'mini'", _NAME)
-    version = table.text("version", "three numbers, such as '0.1.0'", _VERSION)
-    splits = table.table("splits")
-    if not splits.values:
+    table = read_toml(path)
+    file = check(_File, table)
+    if not file.splits:
         raise table.problem("splits", "none is defined; add a table [splits.dev]")
-    parsed = tuple(_split(splits, split, path, tracks) for split in splits.values)
-    document = _without_secrets(table.values, tracks)
-    tasks = table.whole("floor_tasks", 0, _MOST_FLOOR_TASKS, FLOOR_TASKS)
-    return ReleaseConfig(path, name, version, parsed, document, tasks)
+    splits = tuple(_split(table, name, path, tracks) for name in file.splits)
+    document = _document(table.values, tracks, path)
+    return ReleaseConfig(path, file.name, file.version, splits, document, file.floor_tasks)
 
 
-def _split(splits: TomlTable, name: str, path: Path, tracks: Mapping[str, Track]) -> SplitConfig:
+def _split(file: TomlTable, name: str, path: Path, tracks: Mapping[str, Track]) -> SplitConfig:
     if not _SPLIT_NAME.fullmatch(name) or name in _RESERVED:
-        raise splits.problem(
-            name,
-            "no good split name; use lower-case letters, digits and _ (not 'all'), such as dev",
-        )
-    table = splits.table(name)
-    table.only("truth", "seed", "secret_env", "secret_file", "exams", *tracks)
-    truth = table.choice("truth", _TRUTHS)
-    named = [track for track in tracks if track in table]
+        what = "use lower-case letters, digits and _ (not 'all'), such as dev"
+        raise file.problem(f"splits.{name}", f"no good split name; {what}")
+    table = TomlTable(file.values["splits"][name], f"{file.where}splits.{name}.", file.beside)
+    own: dict[str, Any] = dict.fromkeys(tracks, (dict[str, Any] | None, None))
+    told = check(create_model("_SplitOfTracks", __base__=_Split, **own), table)
+    named = {
+        track: TomlTable(table.values[track], f"{table.where}{track}.", table.beside)
+        for track in tracks
+        if track in table.values
+    }
     if not named:
-        raise table.problem(
-            min(tracks),
-            f"missing; a split needs a table for at least one track ({', '.join(sorted(tracks))})",
-        )
-    seed, secret_env, secret_file = _root_source(table, truth, path)
-    parsed = tuple((track, tracks[track].parse(table.table(track))) for track in named)
-    exams = _exams(table, named, tracks)
-    parsed = tuple(
-        (track, _with_exams(tracks[track], settings, exams, truth, f"{table.where}{track}"))
-        for track, settings in parsed
+        what = f"a split needs a table for at least one track ({', '.join(sorted(tracks))})"
+        raise table.problem(min(tracks), f"missing; {what}")
+    parsed = {track: tracks[track].parse(values) for track, values in named.items()}
+    exams = tuple(
+        ExamConfig(exam, _draws(exam, draws, table, [tracks[track] for track in named], path))
+        for exam, draws in told.exams.items()
     )
-    split = SplitConfig(name, truth, seed, secret_env, secret_file, parsed, exams)
+    planned = tuple(
+        (track, _with_exams(tracks[track], settings, exams, told.truth, f"{table.where}{track}"))
+        for track, settings in parsed.items()
+    )
+    secret = None if told.secret_file is None else path.parent / Path(told.secret_file).expanduser()
+    split = SplitConfig(name, told.truth, told.seed, told.secret_env, secret, planned, exams)
     if split.private:
         _check_private_exams(table, split)
     return split
 
 
-def _root_source(
-    table: TomlTable, truth: Truth, path: Path
-) -> tuple[str | None, str | None, Path | None]:
-    """Where the root of a split comes from: a stated seed, or the place of a secret."""
-    stated = [key for key in ("secret_env", "secret_file") if key in table]
-    if truth == "public":
-        if stated:
-            raise table.problem(
-                stated[0],
-                "a split with public truth has no secret; state its seed instead, or set "
-                'truth = "private"',
-            )
-        return table.text("seed", "any text; it fixes every number of the split"), None, None
-    if "seed" in table:
-        raise table.problem(
-            "seed",
-            "whoever knows the seed knows the truth; remove it and name a secret with "
-            'secret_env = "CAUSAL_EXAMS_SECRET" or secret_file',
-        )
-    if len(stated) != 1:
-        problem = "missing" if not stated else "both secret_env and secret_file are given"
-        raise table.problem(
-            "secret_env",
-            f'{problem}; name one place of the secret, such as secret_env = "CAUSAL_EXAMS_SECRET"',
-        )
-    if stated[0] == "secret_env":
-        return None, table.variable("secret_env"), None
-    file = Path(table.text("secret_file", "the path of a key file")).expanduser()
-    return None, None, path.parent / file
+def _draws(
+    exam: str, draws: Mapping[str, _Draw], split: TomlTable, tracks: list[Track], path: Path
+) -> tuple[Draw, ...]:
+    """What an exam takes of its tracks."""
+    table = TomlTable({}, f"{split.where}exams.")
+    if not _NAME.fullmatch(exam) or exam in _RESERVED:
+        what = "use lower-case letters, digits, - and _ (not 'all')"
+        raise table.problem(exam, f"no good exam name; {what}")
+    if not draws:
+        raise table.problem(exam, f"empty; add {tracks[0].name} = {{ tasks = 100 }}")
+    known = {track.name: track for track in tracks}
+    for name in draws:
+        if name not in known:
+            raise table.problem(f"{exam}.{name}", f"unknown key{did_you_mean(name, known)}")
+    return tuple(
+        _draw(draw, known[name], TomlTable({}, f"{table.where}{exam}.{name}."), path)
+        for name, draw in draws.items()
+    )
 
 
-def _with_exam_files(document: TomlTable, path: Path) -> TomlTable:
-    """The document with each exam file's table beside its name, as ``model``: the manifest and
-    the fingerprint of a build then hold all that was asked for."""
-    splits = document.values.get("splits")
-    for split in splits.values() if isinstance(splits, dict) else ():
-        exams = split.get("exams") if isinstance(split, dict) else None
-        for exam in exams.values() if isinstance(exams, dict) else ():
-            for draw in exam.values() if isinstance(exam, dict) else ():
-                if isinstance(draw, dict) and isinstance(draw.get("exam"), str):
-                    draw["model"] = read_toml(_exam_file(draw["exam"], path)).values
-    return document
+def _draw(told: _Draw, track: Track, table: TomlTable, path: Path) -> Draw:
+    if told.exam is not None:
+        if track.exams is None:
+            raise table.problem("exam", f"{track.name} has no exam files; write tasks = …")
+        values = read_toml(_exam_file(told.exam, path)).values
+        model = track.exams.parse(TomlTable(values, f"{table.where}exam ({told.exam}): "))
+        return Draw(track.name, model.tasks, model)
+    tasks = None if told.tasks == "all" else told.tasks
+    if told.variants is None:
+        return Draw(track.name, tasks)
+    known, asked = [variant.key for variant in GRADED[track.name].variants], set()
+    for pattern in told.variants:
+        asked.update(found := fnmatch.filter(known, pattern))
+        if not found:
+            what = f"no variant of {track.name} is called {clip(pattern)}"
+            raise table.problem("variants", f"{what}{did_you_mean(pattern, known)}")
+    return Draw(track.name, tasks, variants=frozenset(asked))
 
 
 def _exam_file(name: str, path: Path) -> Path:
@@ -214,64 +274,6 @@ def _with_exams(
     return track.exams.plan_for(settings, models, where)
 
 
-def _exams(
-    table: TomlTable, named: list[str], tracks: Mapping[str, Track]
-) -> tuple[ExamConfig, ...]:
-    exams = table.table("exams", {})
-    parsed = []
-    for name in exams.values:
-        if not _NAME.fullmatch(name) or name in _RESERVED:
-            raise exams.problem(
-                name,
-                "no good exam name; use lower-case letters, digits, - and _ (not 'all')",
-            )
-        exam = exams.table(name)
-        exam.only(*named)
-        draws = tuple(_draw(exam.table(track), tracks[track]) for track in exam.values)
-        if not draws:
-            raise exams.problem(name, f"empty; add {named[0]} = {{ tasks = 100 }}")
-        parsed.append(ExamConfig(name, draws))
-    return tuple(parsed)
-
-
-def _draw(table: TomlTable, track: Track) -> Draw:
-    if "exam" in table:
-        table.only("exam", "model")
-        if track.exams is None:
-            raise table.problem("exam", f"{track.name} has no exam files; write tasks = …")
-        file = table.text("exam", "the path of an exam file, such as 'exams/hard.toml'")
-        exam = TomlTable(table.table("model").values, f"{table.where}exam ({file}): ")
-        model = track.exams.parse(exam)
-        return Draw(track.name, model.tasks, model)
-    table.only("tasks", "balance", "variants")
-    table.choice("balance", ("variant",), "variant")
-    what = "a whole number of tasks, or 'all'"
-    tasks = table.need("tasks", what)
-    variants = _asked_variants(table, track.name)
-    if tasks == "all":
-        return Draw(track.name, None, variants=variants)
-    if not isinstance(tasks, int) or tasks < 1:
-        raise table.wrong("tasks", what)
-    return Draw(track.name, table.whole("tasks", 1, _MOST_TASKS), variants=variants)
-
-
-def _asked_variants(table: TomlTable, track: str) -> frozenset[str] | None:
-    """The keys of the variants that a draw names, by patterns such as ``family.*``."""
-    if "variants" not in table:
-        return None
-    known = [variant.key for variant in GRADED[track].variants]
-    found: set[str] = set()
-    for pattern in table.texts("variants", "a list of variants such as 'family.*'"):
-        matching = fnmatch.filter(known, pattern)
-        if not matching:
-            raise table.problem(
-                "variants",
-                f"no variant of {track} is called {clip(pattern)}{did_you_mean(pattern, known)}",
-            )
-        found.update(matching)
-    return frozenset(found)
-
-
 def _check_private_exams(table: TomlTable, split: SplitConfig) -> None:
     """In a private-truth split each task is in exactly one exam, so there must be one to be in."""
     for track, _ in split.tracks:
@@ -292,15 +294,28 @@ def _check_private_exams(table: TomlTable, split: SplitConfig) -> None:
                 )
 
 
-def _without_secrets(document: Mapping[str, Any], tracks: Mapping[str, Track]) -> dict[str, Any]:
-    """The document as the manifest shows it: the place of a secret is nobody's business, nor are
-    the places that a track's ``published`` leaves out."""
-    splits = {
-        name: {
+def _document(
+    document: Mapping[str, Any], tracks: Mapping[str, Track], path: Path
+) -> dict[str, Any]:
+    """The document as the manifest shows it, with each exam file's table beside its name, as
+    ``model``: manifest and fingerprint hold all that was asked for. The place of a secret is
+    nobody's business, nor are the places that a track's ``published`` leaves out."""
+
+    splits: dict[str, Any] = {}
+    for name, split in document["splits"].items():
+        splits[name] = {
             key: tracks[key].published(value) if key in tracks else value
-            for key, value in table.items()
+            for key, value in split.items()
             if not key.startswith("secret_")
         }
-        for name, table in document["splits"].items()
-    }
+        if "exams" in split:
+            splits[name]["exams"] = {
+                exam: {track: _with_model(draw, path) for track, draw in draws.items()}
+                for exam, draws in split["exams"].items()
+            }
     return {**document, "splits": splits}
+
+
+def _with_model(draw: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
+    file = draw.get("exam")
+    return draw if file is None else {**draw, "model": read_toml(_exam_file(file, path)).values}

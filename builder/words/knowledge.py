@@ -11,33 +11,54 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final, Self
 
-from builder.settings import TomlTable, read_toml
+from pydantic import Field, model_validator
+
+from builder.settings import Fault, TomlModel, check, read_toml
+from builder.values import Ordered, Text, some_of
 from builder.words.types import Kind, Theme, Variable
 from grader.errors import UsageError
+from grader.io.jsonio import clip
+from grader.names import did_you_mean
 
 FOLDER: Final = Path(__file__).parent / "domains"
 OWN: Final = "CAUSAL_EXAMS_DOMAINS"
 """The environment variable that names a folder of one's own domains; workers inherit it."""
-_FARTHEST: Final = 1e12
 KINDS: Final[tuple[Kind, ...]] = ("continuous", "binary")
 
 
-@dataclass(frozen=True, slots=True)
-class Concept:
+_Texts = Annotated[tuple[Text, ...], Field(min_length=1, description="a list of texts")]
+_End = Annotated[float, Field(ge=-1e12, le=1e12)]
+
+
+class Concept(TomlModel):
     """A variable of a domain. ``kinds`` are those it may have in a scene.
 
     ``unit`` and ``range`` (plausible values in that unit) belong to the continuous kind,
-    ``states`` (predicates for 0 and 1) to the binary one. ``latent``: it could well go unmeasured.
+    ``states`` (predicates for 0 and 1) to the binary one; they may also be told without it, since
+    states show whether a name is a plural. ``latent``: it could well go unmeasured.
     """
 
-    name: str
-    kinds: frozenset[Kind]
-    unit: str | None
-    range: tuple[float, float] | None
-    states: tuple[str, str] | None
-    latent: bool
+    name: Text
+    kinds: Annotated[tuple[Kind, ...], some_of(KINDS)]
+    unit: Text | None = None
+    range: Annotated[tuple[_End, _End], Ordered] | None = None
+    states: tuple[Text, Text] | None = Field(
+        default=None, description="two predicates, for 0 and for 1"
+    )
+    latent: bool = False
+
+    @model_validator(mode="after")
+    def _check_kinds(self) -> Self:
+        for kind, key, what in (
+            ("continuous", "unit", "text"),
+            ("continuous", "range", "two numbers, the least and the most"),
+            ("binary", "states", "two predicates, for 0 and for 1"),
+        ):
+            if kind in self.kinds and getattr(self, key) is None:
+                raise Fault(f"missing; give {what}", key)
+        return self
 
     @property
     def plural(self) -> bool:
@@ -152,38 +173,49 @@ def _files() -> dict[str, Path]:
     return {**_our_files(), **{path.stem: path for path in own_files()}}
 
 
+class _Edge(TomlModel):
+    """A direct effect, and the clause that gives its mechanism."""
+
+    cause: Text
+    effect: Text
+    how: Text
+
+
+class _Domain(TomlModel):
+    """A domain file: texts of its :class:`Theme`, variables and edges."""
+
+    field: Text
+    title: Text
+    record: tuple[Text, Text] = Field(description="a singular and a plural")
+    book: Text
+    people: Text
+    settings: _Texts
+    colour: _Texts
+    variable: tuple[Concept, ...] = Field(min_length=1, description="a list of tables")
+    edge: tuple[_Edge, ...] = Field(min_length=1, description="a list of tables")
+
+
 def read_domain(path: Path) -> Domain:
     """One domain file. Raises ``UsageError`` naming the file, the field and what is wrong."""
     table = read_toml(path)
-    concepts = tuple(_concept(item) for item in table.tables("variable"))
-    index = {concept.name: i for i, concept in enumerate(concepts)}
-    children, parents = [0] * len(concepts), [0] * len(concepts)
+    told = check(_Domain, table)
+    index = {concept.name: i for i, concept in enumerate(told.variable)}
+    children, parents = [0] * len(told.variable), [0] * len(told.variable)
     clauses: dict[tuple[str, str], str] = {}
-    for item in table.tables("edge"):
-        cause, effect = (item.choice(end, tuple(index)) for end in ("cause", "effect"))
-        if (cause, effect) in clauses:
-            raise item.problem("effect", f"{cause} -> {effect} is listed twice; list it once")
-        clauses[cause, effect] = item.text("how")
-        children[index[cause]] |= 1 << index[effect]
-        parents[index[effect]] |= 1 << index[cause]
-    theme = Theme(
-        path.stem,
-        *_two(table, "record", "a singular and a plural"),
-        table.text("book"),
-        table.text("people"),
-        table.texts("settings"),
-        table.texts("colour"),
-    )
-    return Domain(
-        theme,
-        table.text("field"),
-        table.text("title"),
-        concepts,
-        clauses,
-        tuple(children),
-        tuple(parents),
-        _allowed(concepts),
-    )
+    for place, edge in enumerate(told.edge):
+        for end, name in (("cause", edge.cause), ("effect", edge.effect)):
+            if name not in index:
+                what = f"unknown name {clip(name)}{did_you_mean(name, index)}"
+                raise table.problem(f"edge[{place}].{end}", what)
+        if (edge.cause, edge.effect) in clauses:
+            what = f"{edge.cause} -> {edge.effect} is listed twice; list it once"
+            raise table.problem(f"edge[{place}].effect", what)
+        clauses[edge.cause, edge.effect] = edge.how
+        children[index[edge.cause]] |= 1 << index[edge.effect]
+        parents[index[edge.effect]] |= 1 << index[edge.cause]
+    theme = Theme(path.stem, *told.record, told.book, told.people, told.settings, told.colour)
+    masks = tuple(children), tuple(parents), _allowed(told.variable)
+    return Domain(theme, told.field, told.title, told.variable, clauses, *masks)
 
 
 def _allowed(concepts: tuple[Concept, ...]) -> dict[tuple[Kind, bool], int]:
@@ -197,27 +229,3 @@ def _allowed(concepts: tuple[Concept, ...]) -> dict[tuple[Kind, bool], int]:
         for kind in KINDS
         for latent in (False, True)
     }
-
-
-def _concept(item: TomlTable) -> Concept:
-    kinds = item.names("kinds", KINDS)
-    # What a kind needs may also be told without it: states show whether a name is a plural.
-    unit, span, states = (
-        kind in kinds or key in item
-        for kind, key in (("continuous", "unit"), ("continuous", "range"), ("binary", "states"))
-    )
-    return Concept(
-        item.text("name"),
-        frozenset(kinds),
-        item.text("unit") if unit else None,
-        item.number_range("range", -_FARTHEST, _FARTHEST) if span else None,
-        _two(item, "states", "two predicates, for 0 and for 1") if states else None,
-        item.flag("latent", False),
-    )
-
-
-def _two(table: TomlTable, key: str, what: str) -> tuple[str, str]:
-    found = table.texts(key, what)
-    if len(found) != 2:
-        raise table.wrong(key, what)
-    return found[0], found[1]

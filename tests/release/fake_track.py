@@ -5,10 +5,12 @@ import os
 import signal
 import time
 
+from pydantic import Field
+
 from builder.causalds.rows import PRIVATE_CONFIGS
 from builder.causalds.rows import SCHEMAS as TABLES
 from builder.seeds import attempt_key, id_key, instance_key, public_id, stream
-from builder.settings import TomlTable
+from builder.settings import TomlModel, TomlTable, check
 from builder.track import Asked, Built, InstanceSpec, Track
 from grader.io.jsonio import canonical
 
@@ -23,9 +25,12 @@ TARGETS = {"association": {"accepted": ["+"]}, "causal_sketch": {"nodes": ["X"],
 NAME = "causalds"
 
 
+class Settings(TomlModel):
+    scenes: int = Field(ge=1, le=1000)
+
+
 def parse(table: TomlTable) -> int:
-    table.only("scenes", "fail_at")
-    return table.whole("scenes", 1, 1000)
+    return check(Settings, table).scenes
 
 
 def plan(config: int, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:

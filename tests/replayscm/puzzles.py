@@ -54,7 +54,7 @@ def extra(result: Score) -> dict[str, Any]:
 @cache
 def built(full: int = 6, matched: int = 5, seed: bytes = ROOT) -> tuple[Built, ...]:
     """Programs in the matched design."""
-    specs = TRACK.plan(Config(full, matched, 0), "dev", seed, False)
+    specs = TRACK.plan(Config(full=full, matched=matched), "dev", seed, False)
     return tuple(TRACK.build(spec) for spec in specs)
 
 

@@ -84,7 +84,7 @@ def test_the_matched_design_at_a_small_size() -> None:
 @pytest.mark.slow
 def test_the_release_has_the_paper_s_counts() -> None:
     """Table A.1 and the certified pools: 1,500 records of 400 programs, asserted over all."""
-    specs = TRACK.plan(Config(250, 100, 0), "dev", b"causal-exams main 1", False)
+    specs = TRACK.plan(Config(full=250, matched=100), "dev", b"causal-exams main 1", False)
     instances = tuple(TRACK.build(spec) for spec in specs)
     check_matched_design(instances, 250, 100)
     assert sum(table_a1(instances).values()) == 1500
@@ -92,7 +92,7 @@ def test_the_release_has_the_paper_s_counts() -> None:
 
 def test_a_private_split_asks_about_every_program_once() -> None:
     """An ordered prompt gives away what a hidden-order prompt of the same program hides."""
-    specs = TRACK.plan(Config(0, 0, 2), "test", ROOT, True)
+    specs = TRACK.plan(Config(per_pool=2), "test", ROOT, True)
     assert len(specs) == 2 * len(POOLS) == len({spec.instance_id for spec in specs})
     instances = tuple(TRACK.build(spec) for spec in specs[:8])
     programs = set()
@@ -147,7 +147,7 @@ def semantic(instance: Built) -> str:
 @pytest.mark.slow
 def test_no_program_of_the_private_pools_appears_twice() -> None:
     """Forty records in each of twelve pools at the published size: 480 different functions."""
-    specs = TRACK.plan(Config(0, 0, 40), "test", ROOT, True)
+    specs = TRACK.plan(Config(per_pool=40), "test", ROOT, True)
     instances = [TRACK.build(spec) for spec in specs]
     assert all(len(instance.rows["replayscm"]) == 1 for instance in instances)
     assert len({semantic(instance) for instance in instances}) == len(instances) == 480
@@ -156,7 +156,7 @@ def test_no_program_of_the_private_pools_appears_twice() -> None:
 def test_shared_programs_are_refused_where_truth_is_private() -> None:
     """The setting that would leak must not build."""
     with pytest.raises(UsageError, match="per_pool"):
-        TRACK.plan(Config(5, 2, 0), "test", ROOT, True)
+        TRACK.plan(Config(full=5, matched=2), "test", ROOT, True)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_a_bad_setting_is_named_with_its_place(table: dict[str, object], key: st
 
 def test_an_instance_is_a_function_of_its_spec() -> None:
     """Rebuilding one instance alone, in another order, must give the same bytes."""
-    specs: list[InstanceSpec] = TRACK.plan(Config(6, 5, 0), "dev", ROOT, False)
+    specs: list[InstanceSpec] = TRACK.plan(Config(full=6, matched=5), "dev", ROOT, False)
     for spec, instance in list(zip(specs, built(), strict=True))[::-3]:
         assert TRACK.build(spec).rows == instance.rows
 

@@ -29,7 +29,7 @@ SMALL = Generation(variables=(5, 6), operators=("and", "or"), sizes=(3, 6), dept
 
 @pytest.fixture(scope="module")
 def base() -> tuple[Built, ...]:
-    config = Config(2, 1, 0, base=3, base_generation=SMALL)
+    config = Config(full=2, matched=1, base=3, base_generation=SMALL)
     return tuple(TRACK.build(spec) for spec in TRACK.plan(config, "dev", ROOT, False)[-3:])
 
 
@@ -72,13 +72,13 @@ def test_the_generation_report_tells_the_cohorts_apart(base: tuple[Built, ...]) 
 
 
 def test_other_programs_are_the_same_with_a_base_cohort() -> None:
-    without = TRACK.plan(Config(3, 1, 0), "dev", ROOT, False)
-    with_base = TRACK.plan(Config(3, 1, 0, base=2), "dev", ROOT, False)
+    without = TRACK.plan(Config(full=3, matched=1), "dev", ROOT, False)
+    with_base = TRACK.plan(Config(full=3, matched=1, base=2), "dev", ROOT, False)
     assert with_base[: len(without)] == without and len(with_base) == len(without) + 2
     plan = ProgramPlan.from_json(with_base[-1].config_json)
     assert plan.generation == BASE and plan.pools == ("Ord-Base", "Hid-Base")
     assert "generation" not in without[0].config_json, "what is usual is not said"
-    private = TRACK.plan(Config(0, 0, 1, base=2), "test", ROOT, True)[-2:]
+    private = TRACK.plan(Config(per_pool=1, base=2), "test", ROOT, True)[-2:]
     assert [ProgramPlan.from_json(s.config_json).pools for s in private] == [
         ("Ord-Base",), ("Hid-Base",)
     ]  # fmt: skip

@@ -24,10 +24,17 @@ def test_there_are_at_least_forty_domains_and_the_linter_finds_nothing() -> None
         (
             "[[edge]]\ncause = ",
             "[[edge]]\ncause = 3 # ",
-            r"edge\[0\]\.cause: unknown name 3",
+            r"edge\[0\]\.cause: must be text, not 3",
         ),
+        (
+            "[[edge]]\ncause = ",
+            '[[edge]]\ncause = "Nobody" # ',
+            r'edge\[0\]\.cause: unknown name "Nobody"',
+        ),
+        ('book = "', 'bok = "', "bok: unknown key; did you mean 'book'"),
         ('record = ["', 'record = ["one", "', "record: must be a singular and a plural"),
-        ("people = ", "persons = ", "people: missing"),
+        ("people = ", "persons = ", "persons: unknown key; choose from .*, people"),
+        ("people = ", "# ", "people: missing"),
         ("range = [", "range = [99999, ", r"range: must be two numbers"),
     ],
 )

@@ -72,9 +72,10 @@ def test_exhausted_budgets_fail_clearly(
 
 def test_the_calls_of_a_scene_are_capped(model: Model, settings: Settings) -> None:
     """Budgets multiply; the sum has a cap of its own."""
+    model.script["mapper"] = ["this is no JSON"]
     with pytest.raises(NarrationFailed, match="call budget"):
-        tell(with_budgets(settings, calls=3))
-    assert len(model.requests) == 3
+        tell(with_budgets(settings, calls=4))
+    assert len(model.requests) == 4
 
 
 def test_busy_servers_are_asked_again_when_they_say(model: Model, settings: Settings) -> None:

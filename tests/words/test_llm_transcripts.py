@@ -12,11 +12,11 @@ import pytest
 from llm_scene import CHAIN, KEY, causenet_lines, lost, scene_of, tell
 from llm_server import Http, Model
 
-from builder.settings import TomlTable
+from builder.settings import TomlTable, check
 from builder.words.llm.causenet import read_pairs
 from builder.words.llm.client import json_object
 from builder.words.llm.seeding import Dealer
-from builder.words.llm.settings import Budgets, Settings, parse_settings, published
+from builder.words.llm.settings import Budgets, LlmTable, Settings, published
 from builder.words.llm.transcripts import wait_for_turn
 from builder.words.terms import yellow_flags
 from builder.words.verbalise import VERBALISERS
@@ -196,7 +196,7 @@ GOOD = {"endpoint": "http://127.0.0.1:8000/v1", "model": "m"}
 def test_bad_settings_are_named_with_a_fix(change: dict[str, Any], says: str) -> None:
     """One line, the key, the fix; and no key of anyone in it."""
     with pytest.raises(UsageError, match=says) as caught:
-        parse_settings(TomlTable({**GOOD, **change}, "x.toml: splits.dev.causalds.llm."))
+        check(LlmTable, TomlTable({**GOOD, **change}, "x.toml: splits.dev.causalds.llm."))
     assert str(caught.value).startswith("x.toml: splits.dev.causalds.llm.")
     assert "sk-abc" not in str(caught.value) and "pw@" not in str(caught.value)
 
@@ -204,7 +204,7 @@ def test_bad_settings_are_named_with_a_fix(change: dict[str, Any], says: str) ->
 def test_places_of_one_machine_are_not_published() -> None:
     """Manifest and world rows name the model and the budgets, no address and no folder."""
     table = {**GOOD, "transcripts": "/home/me/t", "key_env": "K", "budgets": {"mapping": 2}}
-    settings = parse_settings(TomlTable(table, "x."))
+    settings = check(LlmTable, TomlTable(table, "x."))
     shown = json.dumps(
         [asdict(settings.without_places()), published({"words": "llm", "llm": table})]
     )

@@ -75,7 +75,7 @@ def test_prose_and_rules_tell_one_problem(root: Path) -> None:
     [
         ({"motifs": {"chain": 1}}, "motifs: comes with the stored scenes"),
         ({"scenes": 25}, "scenes: 24 scenes are stored"),
-        ({"words": "knowledge", "composition": "full"}, "stored: serves words = 'stored' alone"),
+        ({"words": "knowledge", "composition": "full"}, 'stored: serves words = "stored" alone'),
         ({"stored": {"file": "none.json", "model": "m", "told_on": "d"}}, "cannot be read"),
         ({"stored": {"file": "prose.toml", "model": "m", "told_on": "d"}}, "no file of stored"),
     ],

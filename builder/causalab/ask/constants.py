@@ -6,7 +6,6 @@ write one.
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import pairwise, product
 from typing import Any, Final
 
@@ -23,7 +22,7 @@ _FREQUENCIES: Final = (0.0, 50.0, 100.0, 200.0)
 def twin(config: Config, tasks: int) -> Config:
     """Return the settings of the episodes that floors are measured on: ``tasks`` of each suite and
     setting, each with a graph of its own."""
-    return replace(config, graphs=0, per_suite=tasks)
+    return config.model_copy(update={"graphs": 0, "per_suite": tasks})
 
 
 def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ from builder.causal.identification import is_identifiable
 from builder.causalds.ask import ASKERS
 from builder.causalds.exams.cells import Cell, Hosts
 from builder.causalds.exams.draw import composition
-from builder.causalds.exams.model import FAMILIES, ExamModel
+from builder.causalds.exams.model import FAMILIES, Composed, ExamModel
 from builder.causalds.exams.quotas import deal_cells
 from builder.causalds.plan.beside import ByAxis, beside
 from builder.causalds.plan.blueprint import largest_remainder
@@ -38,7 +38,7 @@ def assign(
 
     Raises ``UsageError`` where no scene of the composition can be asked some variant.
     """
-    if model.kind == "composed":
+    if isinstance(model, Composed):
         found = _composed(model, plans(model.tasks), rng)
     else:
         found = list(_balanced(exam, model, plans(SPARE * model.tasks), rng))
@@ -50,7 +50,7 @@ def planned_composition(
 ) -> ByAxis:
     """Requested beside realised, as planned; ``there`` are the views of the split."""
     cells = [Cell.of(plan.variant, plan.views[0].name) for plan in plans if plan.variant]
-    if model.kind == "composed":
+    if isinstance(model, Composed):
         return composition(model, [plan.structure for plan in plans], cells, there)
     counts = Counter(cell.key for cell in cells)
     share = counts.total() / len(counts)
@@ -58,7 +58,7 @@ def planned_composition(
 
 
 def _composed(
-    model: ExamModel, plans: Sequence[ScenePlan], rng: np.random.Generator
+    model: Composed, plans: Sequence[ScenePlan], rng: np.random.Generator
 ) -> list[ScenePlan]:
     there = [view.name for view in plans[0].views]
     structures = [plan.structure for plan in plans]

@@ -13,7 +13,14 @@ from typing import Any, Final
 import numpy as np
 
 from builder.causalds.ask import ASKERS
-from builder.causalds.exams.model import FAMILIES, GRAFTED, OTHERWISE, ExamModel, Weights
+from builder.causalds.exams.model import (
+    FAMILIES,
+    GRAFTED,
+    OTHERWISE,
+    Composed,
+    Weights,
+    weights_by_name,
+)
 from builder.causalds.plan.views import VIEWS
 from grader.tracks import variant as variant_of
 from grader.tracks.causalds.variants import CAUSALDS
@@ -60,7 +67,7 @@ Hosts = Mapping[str, Mapping[str, Collection[str]]]
 """Family to variant to the views that a scene can be asked it in."""
 
 
-def choose_slot(model: ExamModel, structure: str, hosts: Hosts, rng: np.random.Generator) -> Slot:
+def choose_slot(model: Composed, structure: str, hosts: Hosts, rng: np.random.Generator) -> Slot:
     """A family and a variant by the priors, restricted to what one scene can be asked; where none
     of that has weight, the choice is uniform."""
     offered = [family for family, variants in hosts.items() if any(variants.values())]
@@ -69,34 +76,34 @@ def choose_slot(model: ExamModel, structure: str, hosts: Hosts, rng: np.random.G
     return family, _pick(variant_weights(model, family), variants, rng)
 
 
-def family_weights(model: ExamModel, structure: str) -> Weights:
+def family_weights(model: Composed, structure: str) -> Weights:
     """P(family | structure), tilted, before any restriction."""
-    rows = model.families or {}
+    rows = weights_by_name(model.families)
     label = GRAFTED if structure.startswith(GRAFTED) else structure
     prior = rows.get(label, rows.get(OTHERWISE, dict.fromkeys(FAMILIES, 1.0)))
-    return _tilted(prior, model, model.strengths[0], lambda family: RUNGS[family] - 2.0)
+    return _tilted(prior, model, model.strength.rung, lambda family: RUNGS[family] - 2.0)
 
 
-def variant_weights(model: ExamModel, family: str) -> Weights:
+def variant_weights(model: Composed, family: str) -> Weights:
     """P(variant | family), tilted."""
     ranks = RANKS[family]
-    prior = (model.variants or {}).get(family, dict.fromkeys(ranks, 1.0))
+    prior = model.variants.get(family, dict.fromkeys(ranks, 1.0))
     centre = (len(ranks) - 1) / 2
-    return _tilted(prior, model, model.strengths[1], lambda name: ranks.index(name) - centre)
+    return _tilted(prior, model, model.strength.variant, lambda name: ranks.index(name) - centre)
 
 
-def view_weights(model: ExamModel, family: str, there: Collection[str] = tuple(VIEWS)) -> Weights:
+def view_weights(model: Composed, family: str, there: Collection[str] = tuple(VIEWS)) -> Weights:
     """P(view | family), tilted, among the views that the split has; even where none has weight."""
     order = list(VIEWS)
-    prior = (model.views or {}).get(family, {})
+    prior = weights_by_name(model.views).get(family, {})
     kept = {view: prior.get(view, 0.0) for view in there}
     if not any(kept.values()):
         kept = dict.fromkeys(there, 1.0)
-    return _tilted(kept, model, model.strengths[2], lambda view: order.index(view) - 1.0)
+    return _tilted(kept, model, model.strength.view, lambda view: order.index(view) - 1.0)
 
 
 def _tilted(
-    prior: Weights, model: ExamModel, strength: float, rank: Callable[[str], float]
+    prior: Weights, model: Composed, strength: float, rank: Callable[[str], float]
 ) -> Weights:
     slope = strength * (2 * model.difficulty - 1)
     weights = {name: weight * math.exp(slope * rank(name)) for name, weight in prior.items()}

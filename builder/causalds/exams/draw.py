@@ -19,7 +19,7 @@ from builder.causalds.exams.cells import (
     variant_weights,
     view_weights,
 )
-from builder.causalds.exams.model import ExamModel
+from builder.causalds.exams.model import Composed, ExamModel, Matched
 from builder.causalds.exams.quotas import deal_cells
 from builder.causalds.plan.beside import ByAxis, beside
 from builder.causalds.plan.views import VIEWS
@@ -33,17 +33,17 @@ Shares = dict[str, dict[str, float]]
 
 def draw_exam(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> DrawnExam:
     """Draw an exam; raises ``UsageError`` at ``where`` when there are too few scenes or tasks."""
-    match model.kind:
-        case "composed":
+    match model:
+        case Composed():
             return _composed(model, tasks, key, where)
-        case "balanced":
-            return _balanced(model, tasks, key, where)
-        case "views" | "tellings":
-            fitting = [t for t in tasks if not model.only or model.only.admits(t.key, t.abstains)]
+        case Matched():
+            fitting = [task for task in tasks if model.admits(task.key, task.abstains)]
             return _matched(model, grouped(fitting, model.kind), key, where)
+        case _:
+            return _balanced(model, tasks, key, where)
 
 
-def _composed(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> DrawnExam:
+def _composed(model: Composed, tasks: Sequence[BuiltTask], key: bytes, where: str) -> DrawnExam:
     """One task a scene, by the composition model's quotas."""
     scenes: dict[str, list[BuiltTask]] = defaultdict(list)
     for task in sorted(tasks, key=lambda task: task.task_id):
@@ -86,7 +86,7 @@ def _views(tasks: Iterable[BuiltTask]) -> list[str]:
 
 
 def composition(
-    model: ExamModel, structures: Sequence[str], cells: Sequence[Cell], there: Sequence[str]
+    model: Composed, structures: Sequence[str], cells: Sequence[Cell], there: Sequence[str]
 ) -> ByAxis:
     """Requested beside realised numbers of tasks, by family, rung, variant and view.
 

@@ -10,14 +10,16 @@
   may be restricted, ``only``: A.13 asks identifiable targets from data, numbers alone).
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
-from typing import Final, Literal, get_args
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field
 
 from builder.causal.motifs import MOTIFS, PLANTED
 from builder.causalds.plan.views import VIEWS
-from builder.settings import TomlTable
+from builder.settings import Fault, TomlModel, TomlTable, check
+from builder.values import Share, Weight, check_keys, check_positive, some_of, weights_of
 from grader.model import InputMode
 from grader.tracks import variant as variant_of
 from grader.tracks.causalds.variants import CAUSALDS
@@ -38,17 +40,99 @@ FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
 Weights = Mapping[str, float]
 
 _STRUCTURES: Final = (*MOTIFS, *PLANTED, GRAFTED, OTHERWISE)
-_MOST_TASKS: Final = 1_000_000
-_MATCHED: Final = ("variants", "identifiable", "input_mode")
-_STRONGEST: Final = 10.0
+_KEYS: Final = tuple(f"{family}.{name}" for family, names in FAMILIES.items() for name in names)
+_Strength = Annotated[float, Field(ge=0, le=10)]
 
 
-@dataclass(frozen=True, slots=True)
-class Only:
-    """What a matched exam is restricted to: patterns of ``family.variant`` (None: all of them),
+class FamilyRow(TomlModel):
+    """The weights of families ``of`` some structures."""
+
+    of: Annotated[tuple[str, ...], some_of(_STRUCTURES)]
+    weights: Annotated[dict[str, Weight], weights_of(FAMILIES)]
+
+
+class ViewRow(TomlModel):
+    """The weights of views ``of`` some families."""
+
+    of: Annotated[tuple[str, ...], some_of(tuple(FAMILIES))]
+    weights: Annotated[dict[str, Weight], weights_of(VIEWS)]
+
+
+class Strength(TomlModel):
+    """How strongly the difficulty tilts families (by ``rung``), variants and views."""
+
+    rung: _Strength = 1.0
+    variant: _Strength = 1.0
+    view: _Strength = 1.0
+
+
+def weights_by_name(rows: Iterable[FamilyRow | ViewRow]) -> dict[str, Weights]:
+    """The weights of every structure, or family, that has a row."""
+    return {name: row.weights for row in rows for name in row.of}
+
+
+def _check_once(rows: tuple[FamilyRow | ViewRow, ...]) -> tuple[FamilyRow | ViewRow, ...]:
+    seen: set[str] = set()
+    for place, row in enumerate(rows):
+        for name in row.of:
+            if name in seen:
+                raise Fault(f"'{name}' has a row already; name it once", f"{place}.of")
+            seen.add(name)
+    return rows
+
+
+def _check_variants(rows: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    check_keys(rows, FAMILIES)
+    for family, weights in rows.items():
+        check_keys(weights, FAMILIES[family], f"{family}.")
+        check_positive(weights.values(), family)
+    return rows
+
+
+def _check_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    for pattern in patterns:
+        if not any(fnmatchcase(key, pattern) for key in _KEYS):
+            raise Fault(f"{pattern!r} fits no family.variant")
+    return patterns
+
+
+class ExamModel(TomlModel):
+    """An exam file; a balanced exam has nothing but its number of ``tasks``."""
+
+    kind: Kind
+    tasks: int = Field(ge=1, le=1_000_000)
+
+
+class Composed(ExamModel):
+    """The file of a composed exam.
+
+    ``families`` gives a structure its weights of families, ``variants`` a family its weights of
+    variants, ``views`` a family its weights of views; a family without variants is uniform.
+    ``difficulty`` d in [0, 1] tilts all three with their ``strength``; 0.5 changes nothing.
+    """
+
+    kind: Literal["composed"]
+    difficulty: Share = 0.5
+    strength: Strength = Strength()
+    families: Annotated[tuple[FamilyRow, ...], AfterValidator(_check_once)] = Field(
+        min_length=1, description='a list of { of = ["chain"], weights = {…} }'
+    )
+    variants: Annotated[dict[str, dict[str, Weight]], AfterValidator(_check_variants)] = Field(
+        default_factory=dict
+    )
+    views: Annotated[tuple[ViewRow, ...], AfterValidator(_check_once)] = Field(
+        min_length=1, description='a list of { of = ["prediction"], weights = {…} }'
+    )
+
+
+class Matched(ExamModel):
+    """The file of a matched exam, and what it is restricted to: patterns of ``family.variant``,
     targets that are identifiable or are not, and an input mode."""
 
-    variants: tuple[str, ...] | None = None
+    kind: Literal["views", "tellings"]
+    variants: Annotated[tuple[str, ...], AfterValidator(_check_patterns)] | None = Field(
+        default=None, min_length=1, description="a list of texts"
+    )
     identifiable: bool | None = None
     input_mode: InputMode | None = None
 
@@ -61,100 +145,20 @@ class Only:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ExamModel:
-    """A parsed exam file.
+class _Any(ExamModel):
+    """Any exam file, to find its kind."""
 
-    ``families`` maps a structure to weights of families, ``variants`` a family to weights of its
-    variants, ``views`` a family to weights of views; a family without a row is uniform.
-    ``difficulty`` d in [0, 1] tilts all three with the strengths ``rung``, ``variant`` and
-    ``view``; 0.5 changes nothing.
-    """
+    model_config = ConfigDict(extra="ignore")
 
-    kind: Kind
-    tasks: int
-    difficulty: float = 0.5
-    strengths: tuple[float, float, float] = (1.0, 1.0, 1.0)
-    families: Mapping[str, Weights] | None = None
-    variants: Mapping[str, Weights] | None = None
-    views: Mapping[str, Weights] | None = None
-    only: Only | None = None
+
+_MODELS: Final[Mapping[Kind, type[ExamModel]]] = {
+    "composed": Composed,
+    "balanced": ExamModel,
+    "views": Matched,
+    "tellings": Matched,
+}
 
 
 def parse_exam(table: TomlTable) -> ExamModel:
     """The checked exam; raises ``UsageError`` naming the key and the fix."""
-    composed = ("difficulty", "strength", "families", "variants", "views")
-    table.only("kind", "tasks", *composed, *_MATCHED)
-    kinds: tuple[Kind, ...] = get_args(Kind)
-    kind = table.choice("kind", kinds)
-    tasks = table.whole("tasks", 1, _MOST_TASKS)
-    if kind in ("views", "tellings"):
-        for key in composed:
-            if key in table and key not in _MATCHED:
-                raise table.problem(key, f"a {kind} exam has no such setting; remove it")
-        return ExamModel(kind, tasks, only=_only(table))
-    if kind != "composed":
-        for key in (*composed, *_MATCHED):
-            if key in table:
-                raise table.problem(key, f"a {kind} exam has no such setting; remove it")
-        return ExamModel(kind, tasks)
-    strength = table.table("strength", {})
-    strength.only("rung", "variant", "view")
-    for key in _MATCHED:
-        if key in table and key != "variants":
-            raise table.problem(key, "a composed exam has no such setting; remove it")
-    return ExamModel(
-        "composed",
-        tasks,
-        table.share("difficulty", 0.5),
-        (
-            strength.number("rung", 0.0, _STRONGEST, 1.0),
-            strength.number("variant", 0.0, _STRONGEST, 1.0),
-            strength.number("view", 0.0, _STRONGEST, 1.0),
-        ),
-        _rows(table, "families", _STRUCTURES, tuple(FAMILIES)),
-        _variants(table),
-        _rows(table, "views", tuple(FAMILIES), tuple(VIEWS)),
-    )
-
-
-def _only(table: TomlTable) -> Only | None:
-    """What a matched exam is restricted to; ``None`` where nothing is said."""
-    if not any(key in table for key in _MATCHED):
-        return None
-    patterns = None
-    if "variants" in table:
-        patterns = tuple(table.texts("variants"))
-        for pattern in patterns:
-            if not any(
-                fnmatchcase(f"{family}.{name}", pattern)
-                for family, names in FAMILIES.items()
-                for name in names
-            ):
-                raise table.problem("variants", f"{pattern!r} fits no family.variant")
-    return Only(
-        patterns,
-        table.flag("identifiable") if "identifiable" in table else None,
-        table.choice("input_mode", get_args(InputMode)) if "input_mode" in table else None,
-    )
-
-
-def _variants(table: TomlTable) -> dict[str, Weights]:
-    variants = table.table("variants", {})
-    variants.only(*FAMILIES)
-    return {family: variants.weights(family, FAMILIES[family]) for family in variants.values}
-
-
-def _rows(
-    table: TomlTable, key: str, keys: tuple[str, ...], columns: tuple[str, ...]
-) -> dict[str, Weights]:
-    """A list of {of = [keys], weights = {column = weight}}; every key at most once."""
-    found: dict[str, Weights] = {}
-    for row in table.tables(key, f'a list of {{ of = ["{keys[0]}"], weights = {{…}} }}'):
-        row.only("of", "weights")
-        weights = row.weights("weights", columns)
-        for name in row.names("of", keys):
-            if name in found:
-                raise row.problem("of", f"'{name}' has a row already; name it once")
-            found[name] = weights
-    return found
+    return check(_MODELS[check(_Any, table).kind], table)

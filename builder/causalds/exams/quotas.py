@@ -28,7 +28,7 @@ from builder.causalds.exams.cells import (
     variant_weights,
     view_weights,
 )
-from builder.causalds.exams.model import ExamModel
+from builder.causalds.exams.model import Composed
 from builder.causalds.plan.blueprint import largest_remainder
 from builder.track import VARIED_FROM
 
@@ -47,7 +47,7 @@ _IMPOSSIBLE: Final = 1e8
 
 
 def deal_cells(
-    model: ExamModel,
+    model: Composed,
     structures: Sequence[str],
     hosts: Sequence[Hosts],
     there: Sequence[str],
@@ -71,7 +71,7 @@ def deal_cells(
 
 
 def _dealt(
-    model: ExamModel,
+    model: Composed,
     structures: Sequence[str],
     hosts: Sequence[Hosts],
     there: Sequence[str],
@@ -91,7 +91,7 @@ def _dealt(
     return _with_views(model, asked, hosts, there, rng)
 
 
-def slot_quotas(model: ExamModel, structures: Sequence[str]) -> dict[Slot, int]:
+def slot_quotas(model: Composed, structures: Sequence[str]) -> dict[Slot, int]:
     """Whole numbers of tasks by family and variant: families by largest remainder of what the
     priors ask of these scenes, then the variants of each."""
     wanted: Counter[str] = Counter()
@@ -121,7 +121,7 @@ def _deal(cost: npt.NDArray[np.float64]) -> list[int]:
 
 
 def _asked(
-    model: ExamModel, structure: str, offered: Hosts, slot: Slot, rng: np.random.Generator
+    model: Composed, structure: str, offered: Hosts, slot: Slot, rng: np.random.Generator
 ) -> Slot:
     """The slot, or where the scene cannot be asked it the next best: another variant of the family,
     another family."""
@@ -133,7 +133,7 @@ def _asked(
 
 
 def _with_views(
-    model: ExamModel,
+    model: Composed,
     asked: Sequence[Slot],
     hosts: Sequence[Hosts],
     there: Sequence[str],

@@ -1,64 +1,51 @@
 """The ``[splits.<name>.causalds]`` table of a split file, checked before any work starts."""
 
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, Self
+
+from pydantic import AfterValidator, Field, model_validator
 
 from builder.causal.growth import AUXILIARY
 from builder.causal.motifs import MOTIFS, PLANTED
-from builder.causalds.exams.model import ExamModel
+from builder.causalds.exams.model import ExamModel, Matched
 from builder.causalds.make.recover import need_scikit_learn
-from builder.causalds.plan.blueprint import Composition, Impossible, check
-from builder.causalds.plan.view_settings import check_measured_outcomes, view_settings
+from builder.causalds.plan.blueprint import Composition, Impossible
+from builder.causalds.plan.blueprint import check as check_quotas
+from builder.causalds.plan.view_settings import Observation, view_of
 from builder.causalds.plan.views import VIEWS, View
 from builder.scm.profiles import BINARY_PROFILES, CONTINUOUS_PROFILES, mixture_weights
-from builder.settings import LARGEST_WEIGHT, TomlTable
-from builder.words.llm.settings import Settings, settings_for
+from builder.settings import Fault, TomlModel, TomlTable, check
+from builder.values import (
+    Share,
+    Text,
+    Weight,
+    check_keys,
+    check_positive,
+    one_of,
+    some_of,
+    weights_of,
+)
+from builder.words.llm.settings import LlmTable, Settings
 from builder.words.stored import StoredScene, read_stored
 from builder.words.verbalise import DEFAULT, LLM, STORED, VERBALISERS
 from grader.errors import UsageError
 
 _MOST: Final = 1_000_000
-_MOST_GRAFTS: Final = 3
-_KEYS: Final = (
-    "scenes",
-    "rows",
-    "composition",
-    "motifs",
-    "grafts",
-    "auxiliary",
-    "confounded",
-    "planted",
-    "harmless",
-    "profiles",
-    "treatment_binary",
-    "outcome_binary",
-    "views",
-    "outcome_measured",
-    "observation",
-    "diagnostics",
-    "words",
-    "tellings",
-    "llm",
-    "stored",
-)
+_LLM: Final = 'a table such as { endpoint = "…", model = "…" }'
+_STORED: Final = 'a table such as { file = "model-stories.json" }'
+_Weights = dict[str, Weight]
 
-
-_OF_STRUCTURES: Final = (
-    "composition",
-    "motifs",
-    "grafts",
-    "auxiliary",
-    "confounded",
-    "planted",
-    "harmless",
-    "treatment_binary",
-    "outcome_binary",
-)
+_PARTS: Final = ("motifs", "grafts", "auxiliary", "confounded", "planted", "harmless")
+_KINDS: Final = ("treatment_binary", "outcome_binary")
+_OF_STRUCTURES: Final = ("composition", *_PARTS, *_KINDS)
 """Keys about graphs and kinds, which stored scenes bring along."""
-
+_TAKEN: Final = (
+    "scenes", *_KINDS, "outcome_measured", "diagnostics", "words", "tellings", "llm",
+)  # fmt: skip
+"""Keys that are taken over as they are."""
 
 _FILE: Final = tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))
 
@@ -106,7 +93,7 @@ def with_exams(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: 
     several tasks of one scene.
     """
     for name, model in exams:
-        if model.kind in ("views", "tellings"):
+        if isinstance(model, Matched):
             raise UsageError(
                 f"{where}: exam {name} asks one scene several times, which would give its truth "
                 "away; keep it to a split with public truth"
@@ -120,121 +107,129 @@ def with_exams(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: 
     return replace(config, exams=exams)
 
 
-def parse_config(table: TomlTable) -> Config:
-    """The checked table.
+def _grafts(shares: tuple[float, ...]) -> tuple[float, ...]:
+    check_positive(shares)
+    return shares
 
-    Raises :class:`UsageError` naming the key and the fix for an unknown or missing key, a value of
-    the wrong type or outside its range, an unknown motif or profile, weights that are all zero, and
-    quotas that cannot be met.
-    """
-    table.only(*_KEYS)
-    rows = table.table("rows", {}, "a table such as { train = 2000, test = 500 }")
-    rows.only("train", "test")
-    words = table.choice("words", tuple(VERBALISERS), DEFAULT)
-    default = "full" if words == STORED else "motifs"
-    preset = PRESETS[table.choice("composition", tuple(PRESETS), default)]
-    scenes = table.whole("scenes", 1, _MOST)
-    profiles = table.table("profiles", {})
-    profiles.only("continuous", "binary")
-    profiles = replace(profiles, values={**preset.get("profiles", {}), **profiles.values})
-    config = Config(
-        scenes=scenes,
-        train=rows.whole("train", 50, _MOST, 16000),
-        test=rows.whole("test", 20, _MOST, 4000),
-        composition=_composition(replace(table, values={**preset, **table.values})),
-        continuous=_profiles(profiles, "continuous", CONTINUOUS_PROFILES),
-        binary=_profiles(profiles, "binary", BINARY_PROFILES),
-        treatment_binary=table.share("treatment_binary", 0.75),
-        outcome_binary=table.share("outcome_binary", 0.4),
-        views=_views(table),
-        outcome_measured=table.share("outcome_measured", 0.0),
-        diagnostics=table.flag("diagnostics", False),
-        words=words,
-        tellings=table.whole("tellings", 0, scenes, 0),
-        llm=settings_for(words, table),
-        stored=_stored(table, words, scenes),
+
+def _planted(shares: dict[str, float]) -> dict[str, float]:
+    check_keys(shares, PLANTED)
+    if sum(shares.values()) > 1.0:
+        raise Fault("the shares add up to more than 1; lower them")
+    return {name: shares[name] for name in PLANTED if shares.get(name)}
+
+
+class _Rows(TomlModel):
+    """Rows of a scene."""
+
+    train: int = Field(default=16000, ge=50, le=_MOST)
+    test: int = Field(default=4000, ge=20, le=_MOST)
+
+
+class _Profiles(TomlModel):
+    """Weights of the profiles of each kind."""
+
+    continuous: Annotated[_Weights, weights_of(CONTINUOUS_PROFILES, ordered=True)] = (
+        mixture_weights("continuous")
     )
-    if config.diagnostics:
+    binary: Annotated[_Weights, weights_of(BINARY_PROFILES, ordered=True)] = mixture_weights(
+        "binary"
+    )
+
+
+class _Stored(TomlModel):
+    """The ``file`` of the stored scenes; ``model`` and ``told_on`` are for the dataset card."""
+
+    file: Text
+    model: Text
+    told_on: Text
+
+
+class _Table(TomlModel):
+    """The keys of the table, completed by its preset; what they mean says :class:`Config`."""
+
+    scenes: int = Field(ge=1, le=_MOST)
+    rows: _Rows = Field(default=_Rows(), description="a table such as { train = 2000, test = 500 }")
+    composition: Annotated[str, one_of(PRESETS)] | None = None
+    motifs: Annotated[_Weights, weights_of(MOTIFS, ordered=True)] = Field(
+        description="a table of weights such as { chain = 1 }"
+    )
+    grafts: Annotated[tuple[Weight, ...], AfterValidator(_grafts)] = Field(
+        min_length=1,
+        max_length=4,
+        description="a list of the shares of scenes with 0, 1, 2 ... grafts, at most 4 of them, "
+        "such as [0.7, 0.2, 0.1]",
+    )
+    auxiliary: Annotated[_Weights, weights_of(AUXILIARY, ordered=True)]
+    confounded: Share = 0.0
+    planted: Annotated[dict[str, Share], AfterValidator(_planted)] = Field(
+        default={}, description="a table of shares such as { napkin = 0.02 }"
+    )
+    harmless: Share = 0.0
+    profiles: _Profiles = _Profiles()
+    treatment_binary: Share = 0.75
+    outcome_binary: Share = 0.4
+    views: Annotated[tuple[str, ...], some_of(tuple(VIEWS))] = ("clean",)
+    outcome_measured: Share = 0.0
+    observation: Observation = Field(
+        default=Observation(), description="a table of views with their settings"
+    )
+    diagnostics: bool = False
+    words: Annotated[str, one_of(VERBALISERS)] = DEFAULT
+    tellings: int = Field(default=0, ge=0, le=_MOST)
+    llm: LlmTable | None = Field(default=None, description=_LLM)
+    stored: _Stored | None = Field(default=None, description=_STORED)
+
+    @model_validator(mode="after")
+    def _check_together(self) -> Self:
+        for words, what in ((LLM, _LLM), (STORED, _STORED)):
+            given = getattr(self, words) is not None
+            if given and self.words != words:
+                raise Fault(f'serves words = "{words}" alone; set that, or remove the table', words)
+            if self.words == words and not given:
+                raise Fault(f"missing; give {what}", words)
+        if self.tellings > self.scenes:
+            raise Fault(
+                f"{self.tellings} is more than scenes = {self.scenes}; lower it", "tellings"
+            )
+        if self.tellings and not ("clean" in self.views and self.words in (DEFAULT, LLM, STORED)):
+            raise Fault(
+                f"scenes are told again from the clean view and from '{DEFAULT}' or '{LLM}' words; "
+                "use both, or remove the key",
+                "tellings",
+            )
+        return self
+
+
+def parse_config(table: TomlTable) -> Config:
+    """The checked table; raises :class:`UsageError` naming the key and the fix."""
+    own, stored = table.values, table.values.get("words") == STORED
+    for key in _OF_STRUCTURES if stored else ():
+        if key in own:
+            raise table.problem(key, "comes with the stored scenes; remove the key")
+    preset = PRESETS.get(str(own.get("composition", "full" if stored else "motifs")), {})
+    whole = {**own, **{key: preset[key] for key in preset if key not in own}}
+    if isinstance(own.get("profiles"), Mapping) and "profiles" in preset:
+        whole["profiles"] = {**preset["profiles"], **own["profiles"]}
+    told = check(_Table, replace(table, values=whole))
+    views = tuple(
+        view_of(name, told.observation, told.outcome_measured, table) for name in told.views
+    )
+    if told.diagnostics:
         need_scikit_learn(f"{table.where}diagnostics")
-    if config.outcome_measured:
-        check_measured_outcomes(config.views, table.table("observation", {}))
-    clean = "clean" in {view.name for view in config.views}
-    if config.tellings and not (clean and words in (DEFAULT, LLM, STORED)):
-        raise table.problem(
-            "tellings",
-            f"scenes are told again from the clean view and from '{DEFAULT}' or '{LLM}' words; use "
-            "both, or remove the key",
-        )
+    composition = Composition(**{part: getattr(told, part) for part in _PARTS})
     try:
-        check(config.composition, scenes)
+        check_quotas(composition, told.scenes)
     except Impossible as problem:
         raise table.problem(problem.key, problem.fix) from None
-    return config
-
-
-def _stored(table: TomlTable, words: str, scenes: int) -> tuple[StoredScene, ...]:
-    """Return the first ``scenes`` stored scenes; there are some exactly with ``stored`` words."""
-    if words != STORED:
-        if "stored" in table:
-            raise table.problem("stored", f"serves words = '{STORED}' alone; remove the table")
-        return ()
-    for key in _OF_STRUCTURES:
-        if key in table:
-            raise table.problem(key, "comes with the stored scenes; remove the key")
-    stored = table.table("stored", what='a table such as { file = "model-stories.json" }')
-    stored.only("file", "model", "told_on")
-    for key in ("model", "told_on"):  # for the dataset card
-        stored.text(key)
-    found = read_stored(table.beside / stored.text("file"))
-    if scenes > len(found):
-        raise table.problem("scenes", f"{len(found)} scenes are stored; ask for no more")
-    return found[:scenes]
-
-
-def _composition(table: TomlTable) -> Composition:
-    """The composition in a table that its preset has completed."""
-    planted = table.table("planted", {}, "a table of shares such as { napkin = 0.02 }")
-    planted.only(*PLANTED)
-    shares = {name: planted.share(name, 0.0) for name in PLANTED}
-    if sum(shares.values()) > 1.0:
-        raise table.problem("planted", "the shares add up to more than 1; lower them")
-    return Composition(
-        motifs=_weights(table, "motifs", MOTIFS),
-        grafts=_grafts(table),
-        auxiliary=_weights(table, "auxiliary", AUXILIARY),
-        confounded=table.share("confounded", 0.0),
-        planted={name: share for name, share in shares.items() if share},
-        harmless=table.share("harmless", 0.0),
-    )
-
-
-def _weights(table: TomlTable, key: str, known: Collection[str]) -> dict[str, float]:
-    """Positive weights by name, in the order of ``known``."""
-    weights = table.weights(key, tuple(known))
-    return {name: weights[name] for name in known if weights.get(name)}
-
-
-def _profiles(table: TomlTable, kind: str, known: Collection[str]) -> Mapping[str, float]:
-    return _weights(table, kind, known) if kind in table else mixture_weights(kind)
-
-
-def _grafts(table: TomlTable) -> tuple[float, ...]:
-    most = _MOST_GRAFTS + 1
-    what = (
-        f"a list of the shares of scenes with 0, 1, 2 ... grafts, at most {most} of them, such as "
-        "[0.7, 0.2, 0.1]"
-    )
-    shares = table.entries("grafts", what, most)
-    weights = tuple(shares.number(place, 0.0, LARGEST_WEIGHT) for place in shares.values)
-    if not any(weights):
-        raise table.problem("grafts", "no weight is positive; give at least one")
-    return weights
-
-
-def _views(table: TomlTable) -> tuple[View, ...]:
-    changes = table.table("observation", {}, "a table of views with their settings")
-    changes.only(*(name for name in VIEWS if name != "clean"))
-    return tuple(
-        view_settings(VIEWS[name], changes.table(name)) if name in changes else VIEWS[name]
-        for name in table.names("views", tuple(VIEWS), ("clean",))
+    scenes = () if told.stored is None else read_stored(table.beside / told.stored.file)
+    if told.stored and told.scenes > len(scenes):
+        raise table.problem("scenes", f"{len(scenes)} scenes are stored; ask for no more")
+    return Config(
+        **{key: getattr(told, key) for key in _TAKEN},
+        **dict(told.rows),
+        **dict(told.profiles),
+        composition=composition,
+        views=views,
+        stored=scenes[: told.scenes],
     )

@@ -1,54 +1,71 @@
 """The ``observation`` table: settings of the measuring views, checked before any work starts."""
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from builder.causalds.make.measure import OUTCOME_FACTOR, attainable
-from builder.causalds.plan.views import View
-from builder.settings import TomlTable
+from builder.causalds.plan.views import VIEWS, View
+from builder.settings import TomlModel, TomlTable
+from builder.values import Ordered, Share
 
-_MOST_COLUMNS: Final = 20
+_Concepts = Annotated[int, Field(ge=1, le=100)]
+_Columns = Annotated[int, Field(ge=1, le=20)]
+_Noise = Annotated[float, Field(ge=1e-3, le=1e3)]
+_Least = Annotated[float, Field(ge=0, le=1e6)]
 
 
-def view_settings(view: View, table: TomlTable) -> View:
-    """``view`` with the settings of the table.
+class _Thresholds(TomlModel):
+    """Those of :class:`builder.causalds.plan.views.Thresholds` that are changed."""
 
-    Raises ``UsageError`` for unknown keys, values out of range, and thresholds under which no
-    bundle of these settings is ever accepted.
+    least: _Least | None = None
+    mean: _Least | None = None
+    q10: _Least | None = None
+    q25: _Least | None = None
+
+
+class _Changes(TomlModel):
+    """The settings of a view that are changed."""
+
+    concepts: Annotated[tuple[_Concepts, _Concepts], Ordered] | None = None
+    columns: Annotated[tuple[_Columns, _Columns], Ordered] | None = None
+    noise: Annotated[tuple[_Noise, _Noise], Ordered] | None = None
+    calibration: Share | None = None
+    thresholds: _Thresholds | None = None
+
+
+class Observation(TomlModel):
+    """The settings of views by name; ``clean`` has none."""
+
+    proxy: _Changes | None = None
+    proxy_hard: _Changes | None = None
+
+
+def view_of(name: str, observation: Observation, measured: float, table: TomlTable) -> View:
+    """A view with its settings.
+
+    Raises ``UsageError`` for thresholds that no bundle of these settings meets, none for a
+    ``measured`` outcome where there is to be one.
     """
-    table.only("concepts", "columns", "noise", "calibration", "thresholds")
-    changes: dict[str, Any] = {
-        key: table.whole_range(key, 1, most)
-        for key, most in (("concepts", 100), ("columns", _MOST_COLUMNS))
-        if key in table
-    }
-    if "noise" in table:
-        changes["noise"] = table.number_range("noise", 1e-3, 1e3)
-    if "calibration" in table:
-        changes["calibration"] = table.share("calibration")
-    if "thresholds" in table:
-        least = table.table("thresholds")
-        least.only("least", "mean", "q10", "q25")
-        stated = {key: least.number(key, 0.0, 1e6) for key in least.values}
-        changes["thresholds"] = replace(view.thresholds, **stated)
-    changed = replace(view, **changes)
-    if not attainable(changed):
-        raise table.problem(
-            "thresholds",
-            f"no bundle of {changed.columns[1]} columns with noise from {changed.noise[0]:g} to "
-            f"{changed.noise[1]:g} meets them; lower them, lower the noise, or allow more columns",
+    view, changed = VIEWS[name], getattr(observation, name, None)
+    if changed is None:
+        return view
+    changes: dict[str, Any] = changed.model_dump(exclude_unset=True)
+    if "thresholds" in changes:
+        changes["thresholds"] = replace(view.thresholds, **changes["thresholds"])
+    view = replace(view, **changes)
+    if not attainable(view):
+        what = (
+            f"no bundle of {view.columns[1]} columns with noise from {view.noise[0]:g} to "
+            f"{view.noise[1]:g} meets them; lower them, lower the noise, or allow more columns"
         )
-    return changed
-
-
-def check_measured_outcomes(views: Sequence[View], changed: TomlTable) -> None:
-    """Raises ``UsageError`` for a changed view under which no outcome can be measured."""
-    for view in views:
-        if view.name in changed and not attainable(view, outcome=True):
-            raise changed.problem(
-                f"{view.name}.thresholds",
-                "no bundle meets them for a measured outcome, for which they count "
-                f"{OUTCOME_FACTOR:g} times; lower them, or the noise, allow more columns, or set "
-                "outcome_measured = 0",
-            )
+    elif measured and not attainable(view, outcome=True):
+        what = (
+            "no bundle meets them for a measured outcome, for which they count "
+            f"{OUTCOME_FACTOR:g} times; lower them, or the noise, allow more columns, or set "
+            "outcome_measured = 0"
+        )
+    else:
+        return view
+    raise table.problem(f"observation.{name}.thresholds", what)

@@ -1,7 +1,6 @@
 """The constant answers that floors are the best of, and the contexts that they are graded on."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from builder.ccr.plan.config import Config
@@ -26,7 +25,7 @@ def twin(config: Config, tasks: int) -> Config:
     if simulated := counts["simulation"] + counts["long"]:
         wanted["long"] = round(tasks * counts["long"] / simulated)
         wanted["simulation"] = tasks - wanted["long"]
-    return replace(config, counts=tuple(wanted.items()))
+    return config.model_copy(update=wanted)
 
 
 def variants_of(spec: InstanceSpec) -> list[str]:

@@ -25,16 +25,8 @@ def twin(config: Config, tasks: int) -> Config:
     """Return the settings of the records that floors are measured on: ``tasks`` in each pool, with
     no effort to choose their evidence, which constants do not look at."""
     generation = config.generation or PAPER
-    return replace(
-        config,
-        full=0,
-        matched=0,
-        per_pool=tasks,
-        shifted=False,
-        base=None,
-        base_generation=None,
-        generation=replace(generation, proposals=8, disambiguation=False),
-    )
+    quick = replace(generation, proposals=8, disambiguation=False)
+    return Config(per_pool=tasks, generation=quick)
 
 
 def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:

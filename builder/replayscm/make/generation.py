@@ -1,13 +1,30 @@
 """How programs of the paper's pools, and the worlds that show them, are drawn."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from dataclasses import asdict, replace
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, Field
+from pydantic.dataclasses import dataclass
+
+from builder.settings import STRICT, Fault
+from builder.values import Ordered, Share, some_of
 
 OPERATORS: Final = ("not", "and", "or", "xor", "iff")
 
+_Variables = Annotated[int, Field(ge=4, le=10)]
+_Size = Annotated[int, Field(ge=2, le=40)]
+_Depth = Annotated[int, Field(ge=1, le=20)]
+_Rows = Annotated[int, Field(ge=2, le=16)]
 
-@dataclass(frozen=True, slots=True)
+
+def _joining(operators: tuple[str, ...]) -> tuple[str, ...]:
+    if operators == ("not",):
+        raise Fault("one of and, or, xor and iff must join the parents")
+    return operators
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
 class Generation:
     """Settings of one cohort of programs; by default those of the paper's released records.
 
@@ -20,15 +37,15 @@ class Generation:
     B.2).
     """
 
-    variables: tuple[int, int] = (6, 10)
-    operators: tuple[str, ...] = OPERATORS
-    sizes: tuple[int, int] = (3, 14)
-    depths: tuple[int, int] = (2, 6)
-    rows: tuple[int, int] = (10, 12)
-    proposals: int = 200
-    survivor_reduction: float = 0.75
-    scored_worlds: int = 3
-    scored_cells: int = 33
+    variables: Annotated[tuple[_Variables, _Variables], Ordered] = (6, 10)
+    operators: Annotated[tuple[str, ...], some_of(OPERATORS), AfterValidator(_joining)] = OPERATORS
+    sizes: Annotated[tuple[_Size, _Size], Ordered] = (3, 14)
+    depths: Annotated[tuple[_Depth, _Depth], Ordered] = (2, 6)
+    rows: Annotated[tuple[_Rows, _Rows], Ordered] = (10, 12)
+    proposals: Annotated[int, Field(ge=8, le=2_000)] = 200
+    survivor_reduction: Share = 0.75
+    scored_worlds: Annotated[int, Field(ge=1, le=8)] = 3
+    scored_cells: Annotated[int, Field(ge=1, le=128)] = 33
     disambiguation: bool = True
 
     def changes(self) -> dict[str, Any]:

@@ -1,38 +1,19 @@
 """The ``llm`` table of a track that tells scenes by a language model; what a scene gets of it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
-from builder.settings import TomlTable
+from pydantic import AfterValidator, Field
+from pydantic.dataclasses import dataclass as checked
+
+from builder.settings import STRICT, Fault
+from builder.values import Text, Variable
 from grader.errors import UsageError
-
-_LONGEST_WAIT: Final = 86_400.0
-
-_BUDGETS: Final = {
-    "seeds": (0, 50),
-    "mapping": (1, 50),
-    "story": (1, 50),
-    "repairs": (0, 10),
-    "calls": (4, 2000),
-}
-"""Least and largest number by name."""
-
-_KEYS: Final[Mapping[str, Callable[[TomlTable, str], Any]]] = {
-    "seconds": lambda table, key: table.number(key, 0.01, _LONGEST_WAIT),
-    "per_minute": lambda table, key: table.number(key, 0.0, 1e6),
-    "temperature": lambda table, key: table.number(key, 0.0, 2.0),
-    "retries": lambda table, key: table.whole(key, 0, 20),
-    "reply_tokens": lambda table, key: table.whole(key, 0, 200_000),
-    **dict.fromkeys(("json_mode", "seeding_required", "merged_audit"), TomlTable.flag),
-    **dict.fromkeys(("endpoint", "transcripts", "causenet"), TomlTable.text),
-    "told_on": lambda table, key: _day(table, key),
-    **dict.fromkeys(("endpoint_env", "key_env"), TomlTable.variable),
-}
-"""How each key but the model and the budgets is read."""
+from grader.io.jsonio import clip
 
 PROVIDERS: Final = ("endpoint", "endpoint_env")
 """Keys that say who is asked: exactly one of them is given."""
@@ -41,7 +22,17 @@ PLACES: Final = (*PROVIDERS, "key_env", "transcripts", "causenet")
 """Keys that belong to one machine: neither manifest nor world rows show them."""
 
 
-@dataclass(frozen=True, slots=True)
+_Tries = Annotated[int, Field(ge=1, le=50)]
+
+
+def _day(text: str) -> str:
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise Fault(f'must be a day such as "2026-11-22", not {clip(text)}') from None
+
+
+@checked(frozen=True, slots=True, config=STRICT)
 class Budgets:
     """How often things may be tried for one scene, before it is replaced.
 
@@ -50,14 +41,14 @@ class Budgets:
     requests together.
     """
 
-    seeds: int = 5
-    mapping: int = 6
-    story: int = 6
-    repairs: int = 2
-    calls: int = 150
+    seeds: Annotated[int, Field(ge=0, le=50)] = 5
+    mapping: _Tries = 6
+    story: _Tries = 6
+    repairs: Annotated[int, Field(ge=0, le=10)] = 2
+    calls: Annotated[int, Field(ge=4, le=2000)] = 150
 
 
-@dataclass(frozen=True, slots=True)
+@checked(frozen=True, slots=True, config=STRICT)
 class Settings:
     """Which model to ask, where and how patiently.
 
@@ -66,25 +57,27 @@ class Settings:
     that met 429, 5xx or a time-out, ``per_minute`` the largest number of requests of all workers
     together (0: no limit), ``reply_tokens`` the cap on one reply (0: not sent). ``causenet`` is the
     path of a CauseNet file; without it, seeds come from the knowledge graph. ``told_on`` is the day
-    on which the stories were told, for the card.
+    on which the stories were told, for the card. A blank text is one that is not said.
     """
 
-    model: str
+    model: Annotated[Text, Field(description="the model's name at the endpoint")]
     endpoint: str = ""
-    endpoint_env: str = ""
-    key_env: str = "OPENAI_API_KEY"
-    transcripts: str = "llm-transcripts"
-    causenet: str | None = None
-    seconds: float = 120.0
-    retries: int = 5
-    per_minute: float = 0.0
-    temperature: float | None = None
-    reply_tokens: int = 6000
+    endpoint_env: Variable | Literal[""] = ""
+    key_env: Variable = "OPENAI_API_KEY"
+    transcripts: Text = "llm-transcripts"
+    causenet: Text | None = None
+    seconds: Annotated[float, Field(ge=0.01, le=86_400)] = 120.0
+    retries: Annotated[int, Field(ge=0, le=20)] = 5
+    per_minute: Annotated[float, Field(ge=0, le=1e6)] = 0.0
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    reply_tokens: Annotated[int, Field(ge=0, le=200_000)] = 6000
     json_mode: bool = False
     seeding_required: bool = False
     merged_audit: bool = True
-    told_on: str = ""
-    budgets: Budgets = Budgets()
+    told_on: Annotated[str, AfterValidator(_day)] | Literal[""] = ""
+    budgets: Annotated[Budgets, Field(description="a table such as { mapping = 6, story = 6 }")] = (
+        Budgets()
+    )
 
     def without_places(self) -> "Settings":
         """The settings that a world row may show."""
@@ -92,12 +85,9 @@ class Settings:
         return replace(self, **{name: getattr(default, name) for name in PLACES})
 
     @staticmethod
-    def from_json(record: Mapping[str, object]) -> "Settings":
+    def from_json(record: Mapping[str, Any]) -> "Settings":
         """Settings from what ``dataclasses.asdict`` made of them."""
-        values = dict(record)
-        budgets = values.pop("budgets")
-        assert isinstance(budgets, Mapping)
-        return Settings(**values, budgets=Budgets(**budgets))  # type: ignore[arg-type]
+        return Settings(**{**record, "budgets": Budgets(**record["budgets"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,54 +118,12 @@ class Request:
     seeds: tuple[Seed, ...] = ()
 
 
-def settings_for(words: str, table: TomlTable) -> Settings | None:
-    """The settings in a track's table: there exactly when its ``words`` are ``llm``.
-
-    Raises :class:`UsageError` naming the key and the fix.
-    """
-    if words == "llm":
-        what = 'a table such as { endpoint = "…", model = "…" }'
-        return parse_settings(table.table("llm", what=what))
-    if "llm" in table:
-        raise table.problem("llm", 'serves words = "llm" alone; set that, or remove the table')
-    return None
-
-
-def parse_settings(table: TomlTable) -> Settings:
-    """The checked table; raises :class:`UsageError` naming the key and the fix."""
-    table.only(*Settings.__slots__)
-    budgets = table.table("budgets", {}, "a table such as { mapping = 6, story = 6 }")
-    budgets.only(*_BUDGETS)
-    found: dict[str, Any] = {"model": table.text("model", "the model's name at the endpoint")}
-    found |= {key: _KEYS[key](table, key) for key in table.values if key in _KEYS}
-    tries = {key: budgets.whole(key, *_BUDGETS[key]) for key in budgets.values}
-    settings = Settings(**found, budgets=Budgets(**tries))
-    _check_places(settings, table)
-    return settings
-
-
 def published(table: Mapping[str, object]) -> dict[str, object]:
     """A track's table of a split file without the places that its ``llm`` table names."""
     llm = table.get("llm")
     if not isinstance(llm, Mapping):
         return dict(table)
     return {**table, "llm": {key: llm[key] for key in llm if key not in PLACES}}
-
-
-def _check_places(settings: Settings, table: TomlTable) -> None:
-    if sum(bool(getattr(settings, key)) for key in PROVIDERS) != 1:
-        raise table.problem(
-            "endpoint",
-            'give one of endpoint and endpoint_env, such as endpoint = "http://127.0.0.1:8000/v1"',
-        )
-    if settings.endpoint:
-        check_endpoint(settings.endpoint, f"{table.where}endpoint")
-    if is_public(Path(settings.transcripts)):
-        raise table.problem(
-            "transcripts",
-            f"{settings.transcripts} lies in a public folder; a transcript tells the truth, name "
-            "a private one",
-        )
 
 
 def is_public(folder: Path) -> bool:
@@ -185,16 +133,14 @@ def is_public(folder: Path) -> bool:
     return "public" in folder.parts or any((path / "manifest.json").is_file() for path in sides)
 
 
-def _day(table: TomlTable, key: str) -> str:
-    text: str = table.text(key)
-    try:
-        return date.fromisoformat(text).isoformat()
-    except ValueError:
-        raise table.wrong(key, 'a day such as "2026-11-22"') from None
-
-
 def check_endpoint(endpoint: str, where: str) -> None:
     """Raises ``UsageError`` for an address that is no plain http(s) URL."""
+    if problem := _endpoint_problem(endpoint):
+        raise UsageError(f"{where}: {problem}")
+
+
+def _endpoint_problem(endpoint: str) -> str:
+    """What is wrong with an address, or nothing."""
     try:
         parts = urlsplit(endpoint)
         plain = parts.scheme in ("http", "https") and bool(parts.hostname)
@@ -202,6 +148,24 @@ def check_endpoint(endpoint: str, where: str) -> None:
     except ValueError:
         plain = secret = False
     if secret:
-        raise UsageError(f"{where}: holds a user, password or query; put the key into key_env")
-    if not plain:
-        raise UsageError(f"{where}: must be an http(s) URL such as http://127.0.0.1:8000/v1")
+        return "holds a user, password or query; put the key into key_env"
+    return "" if plain else "must be an http(s) URL such as http://127.0.0.1:8000/v1"
+
+
+def _check_places(settings: Settings) -> Settings:
+    if sum(bool(getattr(settings, key)) for key in PROVIDERS) != 1:
+        what = "give one of endpoint and endpoint_env, such as endpoint"
+        raise Fault(f'{what} = "http://127.0.0.1:8000/v1"', "endpoint")
+    if settings.endpoint and (problem := _endpoint_problem(settings.endpoint)):
+        raise Fault(problem, "endpoint")
+    if is_public(Path(settings.transcripts)):
+        raise Fault(
+            f"{settings.transcripts} lies in a public folder; a transcript tells the truth, name a "
+            "private one",
+            "transcripts",
+        )
+    return settings
+
+
+LlmTable = Annotated[Settings, AfterValidator(_check_places)]
+"""The table as a split file has it."""

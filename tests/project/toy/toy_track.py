@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from pydantic import Field
 
 from builder import track as building
 from builder.release import rows
 from builder.release.instance_keys import keyed_specs
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
 from builder.seeds import public_id, stream
-from builder.settings import TomlTable
+from builder.settings import TomlModel, TomlTable, check
 from grader import track as grading
 from grader.draw import svg
 from grader.draw.page import Section
@@ -89,10 +90,15 @@ class Plan:
         return canonical(asdict(self))
 
 
+class Settings(TomlModel):
+    """The keys of the track's table."""
+
+    springs: int = Field(ge=1, le=1000)
+
+
 def parse(table: TomlTable) -> int:
     """How many springs."""
-    table.only("springs")
-    return table.whole("springs", 1, 1000)
+    return check(Settings, table).springs
 
 
 def plan(count: int, split: str, root: bytes, private: bool) -> list[building.InstanceSpec]:
