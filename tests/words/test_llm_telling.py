@@ -101,7 +101,9 @@ def test_grafts_are_named_stage_by_stage_around_their_anchors(
     model: Model, settings: Settings
 ) -> None:
     """Three fragments, one audit of the whole; names of other fragments are forbidden."""
-    tell(settings, GRAFTED)
+    tell(replace(settings, merged_audit=False), GRAFTED)
+    assert model.roles["mapper"] == model.roles["auditor"] == 3
+    tell(settings, GRAFTED)  # what was answered is kept
     assert model.roles["mapper"] == 3 and model.roles["auditor"] == 4
     second = json.loads(model.asked("mapper")[1][1]["content"])
     assert len(second["fixed"]) == 1 and len(second["forbidden_names"]) == 2

@@ -95,9 +95,11 @@ def test_scenes_have_transcripts_of_their_own(model: Model, settings: Settings) 
 def test_another_model_is_asked_anew(model: Model, settings: Settings) -> None:
     """The model and its settings are part of a request's identity, the endpoint is not."""
     tell(settings)
-    tell(replace(settings, temperature=0.5))
+    tell(replace(settings, temperature=0.5, reply_tokens=400, json_mode=True))
     assert model.roles["mapper"] == 2
     assert [r.get("temperature") for r in model.requests] == [None] * 4 + [0.5] * 4
+    assert [r["max_tokens"] for r in model.requests] == [settings.reply_tokens] * 4 + [400] * 4
+    assert ["response_format" in r for r in model.requests] == [False] * 4 + [True] * 4
 
 
 def test_requests_are_spaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
