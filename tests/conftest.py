@@ -22,7 +22,6 @@ _FIRST = (
     "release/test_gate.py",
     "causalds/test_causalds_views.py",
     "causalds/test_causalds_wording.py",
-    "grader/test_hostile_files.py",
     "grader/test_hostile_bundles.py",
     "causalds/test_causalds_config.py",
     "grader/test_commands.py",

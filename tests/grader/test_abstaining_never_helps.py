@@ -172,9 +172,7 @@ def test_abstaining_on_a_whole_variant_never_lifts_its_skill_above_0(
     assert compared > 3 * len(SYSTEMS)
 
 
-def test_leaving_out_a_whole_variant_is_below_its_floor(
-    exam: Exam, graded: dict[str, Rows]
-) -> None:
+def test_leaving_out_a_whole_variant_is_below_its_floor(exam: Exam) -> None:
     """Silence is no abstention: it earns nothing anywhere."""
     for tasks in variants(exam).values():
         silent = skill_of([scored(exam, task, None) for task in tasks], floor_on(exam, tasks))

@@ -101,11 +101,9 @@ def test_all_four_tracks_show_truth_proof_and_answer(site: Path) -> None:
                 assert part in text, (file.name, part)
 
 
-def test_nothing_a_stranger_wrote_can_run(
-    runner: Runner, gold: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_a_stranger_wrote_can_run(release: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A release, answers, names, stories and columns made to break out of a page."""
-    split = Split.open(Release.open(runner.release), "dev")
+    split = Split.open(Release.open(release), "dev")
     (task,) = [one for one in split.tasks if one.task_id == task_id("ate")]
     truth = split.choose_exam_for().truths[task.task_id]
     hostile = replace(task, prompt=NASTY * 3, view=NASTY, instance_id=NASTY)

@@ -340,7 +340,7 @@ def test_our_own_bug_exits_3_and_names_the_task(
 
 
 def test_grading_reads_the_release_named_by_the_environment(
-    runner: Runner, gold: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    runner: Runner, gold: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """``--release``, then the variable, then ./release."""
     monkeypatch.setenv("CAUSAL_EXAMS_RELEASE", str(runner.release))

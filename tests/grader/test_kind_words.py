@@ -68,7 +68,7 @@ def test_options_of_grading_are_those_of_boards_and_comparisons(
 
 
 def test_a_submission_to_another_exam_is_left_out_with_a_word(
-    runner: Runner, board: Path, gold: Path, tmp_path: Path
+    runner: Runner, board: Path, tmp_path: Path
 ) -> None:
     """Packed for another split, it stood last with 0 points."""
     secret = tmp_path / "secret"

@@ -42,7 +42,7 @@ def report(dev: Exam, scores: list[Score]) -> dict[str, Any]:
     return build_report(dev, Submission(Path("x")), aggregate(scores, {}, {}, {}), [])
 
 
-def test_no_omission_malformation_or_unwarranted_abstention_beats_an_answer(dev: Exam) -> None:
+def test_no_omission_malformation_or_unwarranted_abstention_beats_an_answer() -> None:
     """Otherwise the best advice to a weak system is to hand in less."""
     for name, cases in CASES.items():
         if TASKS[name].abstain:
@@ -55,7 +55,7 @@ def test_no_omission_malformation_or_unwarranted_abstention_beats_an_answer(dev:
         assert min(c["loss"] for c in others) >= max(c["loss"] for c in valid), name
 
 
-def test_on_an_unidentifiable_target_only_an_abstention_pays(dev: Exam) -> None:
+def test_on_an_unidentifiable_target_only_an_abstention_pays() -> None:
     """Silence and malformed files are no abstentions."""
     for name, cases in CASES.items():
         if TASKS[name].abstain:

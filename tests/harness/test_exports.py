@@ -71,9 +71,7 @@ def test_harbor_accepts_the_folders(folders: list[Path]) -> None:
         assert harbor.Task.is_valid_dir(folder)
 
 
-def test_without_the_truth_answers_are_collected(
-    folders: list[Path], tmp_path: Path, exam: Exam
-) -> None:
+def test_without_the_truth_answers_are_collected(folders: list[Path], tmp_path: Path) -> None:
     """Of a private split: a valid answer is 1, nothing or an invalid one 0."""
     folder = next(f for f in folders if f.name.startswith("cds") and (f / "solution").exists())
     stated = json.loads((folder / "tests" / "task.json").read_text())

@@ -1,6 +1,7 @@
 """A Hub on this machine, small releases on it, and commands that know nothing but its address."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -34,6 +35,12 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalHub]:
 def release(small: Path) -> Path:
     """A release by hand with a public and a private split; read only."""
     return small
+
+
+@pytest.fixture
+def own(tiny: Path, tmp_path: Path) -> Path:
+    """A built release to change."""
+    return Path(shutil.copytree(tiny, tmp_path / "release"))
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """A task that turned out wrong: deprecated, published as another version, and rescored."""
 
 import json
-import shutil
 from pathlib import Path
 
 import fake_builder
@@ -16,11 +15,6 @@ from grader.verify import verify
 
 DEV = ("--split", "dev", "--exam", "mini")
 OLD, NEW = ("--release", "hf://org/exams@v0.1.0"), ("--release", "hf://org/exams@v0.1.1")
-
-
-@pytest.fixture
-def own(tiny: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(tiny, tmp_path / "release"))
 
 
 def _mini(release: Path) -> list[str]:

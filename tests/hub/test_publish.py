@@ -33,12 +33,6 @@ def publish(capsys: pytest.CaptureFixture[str]) -> Publish:
     return run
 
 
-@pytest.fixture
-def own(tiny: Path, tmp_path: Path) -> Path:
-    """A release to change."""
-    return Path(shutil.copytree(tiny, tmp_path / "release"))
-
-
 def test_both_sides_arrive_whole_and_a_rerun_uploads_nothing(
     hub: LocalHub, tiny: Path, publish: Publish
 ) -> None:
