@@ -48,7 +48,7 @@ SOLVERS = {
 @pytest.mark.parametrize("name", sorted(SOLVERS))
 def test_every_answer_is_valid(name: str, motif: str, tmp_path: Path) -> None:
     """A baseline that breaks the format would set the floor of the scale too low."""
-    clean = scene(motif, n=300, binary_y=motif == "iv")
+    clean = scene(motif, n=120, binary_y=motif == "iv")
     for of in (clean, measured(clean, known=60)):
         for task in every_task(of):
             write_answer(tmp_path, task, SOLVERS[name](task, of))
@@ -185,19 +185,6 @@ def test_a_collider_induces_association_and_bias_and_a_common_cause_does_not() -
     assert answer("association.sign_before_after", fork)["sign_after"] == "unknown"
     assert answer("effect_estimate.ate_vs_assoc_sign_match", fork) == {"matches": False}
     assert answer("effect_estimate.ate_sign_only", fork) == {"sign": "0"}
-
-
-def test_double_sampling_loses_width_but_not_the_effect() -> None:
-    """Regression on predicted covariates alone misses by a multiple of its standard error."""
-    clean = scene("confounding", n=4000)
-    narrow = answer("effect_estimate.ate_uq_95", clean)
-    noisy = measured(clean)
-    found = answer("effect_estimate.ate_uq_95", noisy, double_sampling)
-    assert found["ci_lower"] < 1.5 < found["ci_upper"]
-    assert found["ci_upper"] - found["ci_lower"] > 2 * (narrow["ci_upper"] - narrow["ci_lower"])
-    r = np.corrcoef(clean.data[X], clean.data[Y])[0, 1]
-    value = answer("association.effect_size_point", noisy, double_sampling)["value"]
-    assert value == pytest.approx(r, abs=0.06)
 
 
 def test_informed_is_fooled_by_a_measured_confounder() -> None:

@@ -88,19 +88,6 @@ def test_the_solver_recovers_quadratic_episodes_within_the_budget() -> None:
     assert all(9 <= figures["used"] <= episode.budget for episode, figures in pairs)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "setting"), LINEAR)
-def test_the_solver_recovers_fifty_graphs_of_every_linear_suite(
-    name: str, setting: Setting
-) -> None:
-    assert frugal(all_solved(setting, name, 50)) >= 0.9
-
-
-@pytest.mark.slow
-def test_the_solver_recovers_fifty_quadratic_graphs() -> None:
-    assert len(all_solved("reference", "quad-hard", 50)) == 50
-
-
 def test_the_observer_predicts_better_than_it_recovers_edges() -> None:
     """With at least k records the regression is exact, but tells nothing of the other edges."""
     for name in ("6o0i-4", "12o0i-4", "10o0i-6"):

@@ -173,15 +173,6 @@ def test_an_instance_is_a_pure_function_of_its_spec() -> None:
     assert TRACK.build(other[0]).rows["causalab"] != first[0].rows["causalab"]
 
 
-def test_every_built_episode_loads_and_its_readings_are_the_engines() -> None:
-    """``Episode.of`` recomputes records, opening, trace and target."""
-    for spec in specs(graphs=1):
-        for row, public, private in rows(TRACK.build(spec)):
-            episode = Episode.of(str(row["task_id"]), public, private)
-            low, high = public["reactor_range"]
-            assert low <= episode.frequency <= high
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_a_split_can_be_in_any_mode_and_the_prompt_says_which(mode: str) -> None:
     (spec,) = specs(graphs=1, suites=["golden-4"], mode=mode)
@@ -230,20 +221,3 @@ def test_the_prompt_says_nothing_that_the_public_side_does_not() -> None:
             assert word not in text
         for reading in parts.public["records"]:
             assert all(f"{value:g}" in text for value in reading.values() if value % 1 == 0)
-
-
-def test_a_private_rows_public_side_has_no_member_of_the_private_one() -> None:
-    public_only = {"records", "reactor"}  # readings outside, bases inside
-    for parts in worlds("main-4", count=1):
-        assert set(parts.public) & set(parts.private) == public_only
-        assert parts.public["records"] != parts.private["records"]
-
-
-@pytest.mark.slow
-def test_all_suites_of_a_release_are_built() -> None:
-    """2,500 episodes of dev and 1,000 of test."""
-    count = 0
-    for table, private in (({"graphs": 50}, False), ({"per_suite": 20}, True)):
-        for spec in specs(private=private, **table):
-            count += len(TRACK.build(spec).rows["causalab"])
-    assert count == 3500

@@ -1,6 +1,8 @@
 """What the report says of causalab: aggregates recomputed, missing answers counted, pages safe."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -351,6 +353,16 @@ def test_verify_finds_an_episode_that_contradicts_itself() -> None:
     changed["public"]["records"][0]["density"] += 1
     assert "records[0]" in (episode_problem(*task_and_truth(changed)) or "")
     assert "value" in (episode_problem(task, replace(truth, value=1.5)) or "")
+
+
+def test_the_track_needs_nothing_but_the_graders_own_libraries() -> None:
+    """The laboratory and its grading are part of the standalone grader."""
+    code = (
+        "import sys, grader.tracks.causalab.session_page, grader.tracks.causalab.page\n"
+        "print(sorted({'numpy', 'scipy', 'mcp', 'harness', 'builder'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_a_board_shows_the_folder_of_another_teams_sessions_as_failed(

@@ -36,15 +36,6 @@ def test_exact_quantities_equal_full_enumeration_as_fractions(seed: int) -> None
     check(seed)
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_node_elimination_gives_the_same(seed: int) -> None:
-    """The gate's second derivation must not share the first one's assumptions."""
-    context = random_context(np.random.default_rng(5000 + seed), most=9)
-    exact = exact_quantities(context)
-    for pair in cut_tree(context.dag).pairs:
-        assert twin_quantities(context, pair) == exact[pair]
-
-
 def test_node_elimination_is_right_where_the_factorisation_cannot_help() -> None:
     """The second derivation must be able to disagree: a pair across the cut tree's grain."""
     context = figure_4(4)

@@ -102,13 +102,6 @@ def test_slopes_are_the_derivatives_of_the_means(name) -> None:
         assert np.allclose(family.slope(parameters, at), rise / (2 * step), rtol=1e-5, atol=1e-7)
 
 
-def test_neural_networks_are_small() -> None:
-    """Large ones would make every truth expensive for nothing."""
-    for i in range(30):
-        parameters, _ = drawn("neural", i)
-        assert max(parameters["widths"]) <= 16
-
-
 @pytest.mark.parametrize("name", ["noisy_or", "noisy_and", "logic_gate", "signed_gate"])
 def test_gates_cut_where_their_parameters_say_whatever_the_sample(name) -> None:
     """A cut taken from the sample would let an intervention change the mechanism."""

@@ -52,10 +52,10 @@ def test_sampler_follows_the_distribution_function(law: Noise) -> None:
 @pytest.mark.parametrize("law", laws(), ids=lambda law: f"{law.family}-{law.scale:.2f}")
 def test_quantiles_invert_the_distribution_function(law: Noise) -> None:
     """Quasi-Monte Carlo would integrate over another law, in the far tails above all."""
-    u = np.concatenate([[2.0**-31, 1e-6, 1 - 1e-6, 1 - 2.0**-31], np.linspace(0.001, 0.999, 997)])
+    u = uniforms()
     back = cdf(law, law.from_uniform(u))
-    assert np.max(np.abs(back - u) / np.minimum(u, 1 - u)) < 1e-4
-    assert np.all(np.diff(law.from_uniform(np.sort(u))) > 0)
+    assert np.max(np.abs(back - u) / np.minimum(u, 1 - u)) < 1e-5
+    assert np.all(np.diff(law.from_uniform(np.unique(u))) > 0)
 
 
 def test_families_agree_with_scipy() -> None:
@@ -74,34 +74,9 @@ def test_families_agree_with_scipy() -> None:
 
 def uniforms() -> np.ndarray:
     """Of 30 bits, with both ends."""
-    cells = np.random.default_rng(5).integers(1 << 30, size=20_000)
+    cells = np.random.default_rng(5).integers(1 << 30, size=5_000)
     places = np.concatenate([np.arange(64), cells, (1 << 30) - 1 - np.arange(64)])
     return (places + 0.5) * 2.0**-30
-
-
-@pytest.mark.parametrize("df", [5.0, 6.5, 10.0])
-def test_interpolated_quantiles_of_students_t_are_scipys(df: float) -> None:
-    """Nodes too far apart would bend the noise of every truth."""
-    u = uniforms().reshape(-1, 1)
-    law = Noise("student_t", 1.0, (df,))
-    reference = stats.t(df, scale=np.sqrt((df - 2) / df)).ppf(u)
-    assert np.allclose(law.from_uniform(u), reference, rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_interpolated_quantiles_of_mixtures_invert_scipys_gaussians(seed: int) -> None:
-    """Both tails, from the sides from which they are small."""
-    rng = np.random.default_rng(seed)
-    shape = NOISE_FAMILIES["gaussian_mixture"].draw_shape(rng, float(rng.uniform(0.3, 1.5)))
-    sd = np.sqrt(1.0 - np.mean(np.square(shape)))
-    u = uniforms()
-    e = Noise("gaussian_mixture", 1.0, shape).from_uniform(u)
-    lower, upper = (
-        np.mean([tail(e, mean, sd) for mean in shape], axis=0)
-        for tail in (stats.norm.cdf, stats.norm.sf)
-    )
-    assert np.allclose(lower[u < 0.5], u[u < 0.5], rtol=3e-5)
-    assert np.allclose(upper[u > 0.5], 1 - u[u > 0.5], rtol=3e-5)
 
 
 def test_tails_are_bounded_and_mixtures_are_centred() -> None:

@@ -46,17 +46,6 @@ def test_json_round_trip_is_exact(cases) -> None:
         assert pickle.loads(pickle.dumps(case.world)) == case.world
 
 
-def test_simulation_covers_all_nodes_in_graph_order(cases) -> None:
-    """Latent nodes are ordinary nodes here; leaving them out is the caller's business."""
-    for case in cases:
-        values = case.world.simulate(case.rng(), 40)
-        assert tuple(values) == case.world.graph.nodes
-        for spec in case.world.nodes:
-            assert values[spec.name].shape == (40,)
-            if spec.kind == "binary":
-                assert set(np.unique(values[spec.name])) <= {0.0, 1.0}
-
-
 def test_an_intervention_leaves_non_descendants_untouched(cases) -> None:
     """Common noise means that only what the treatment causes may differ between worlds."""
     for case in cases:
@@ -76,17 +65,6 @@ def test_counterfactuals_obey_consistency_and_composition(cases) -> None:
         for v in case.world.graph.nodes:
             again = case.world.run(noise, {v: factual[v]})
             assert all(np.array_equal(again[u], factual[u]) for u in factual)
-
-
-def test_nested_counterfactuals_take_one_value_per_unit() -> None:
-    """NDE and NIE need Y(x1, M(x0)): the mediator of one world inside another."""
-    world = mediation()
-    noise = world.draw_noise(np.random.default_rng(0), 100)
-    inner = world.run(noise, {"X": 0.0})["M"]
-    nested = world.run(noise, {"X": 1.0, "M": inner})["Y"]
-    base = world.run(noise, {"X": 0.0})["Y"]
-    assert np.allclose(nested - base, -1.0)
-    assert np.allclose(world.run(noise, {"X": 1.0})["Y"] - nested, 6.0)
 
 
 def test_bad_worlds_are_refused_with_the_node_named() -> None:
