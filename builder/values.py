@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, WrapValidator
 
@@ -10,7 +10,7 @@ from builder.settings import Fault
 from grader.io.jsonio import clip
 from grader.names import did_you_mean
 
-LARGEST_WEIGHT: Final = 1e9
+Weights = TypeVar("Weights", dict[str, float], tuple[float, ...])
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -32,7 +32,7 @@ Text = Annotated[str, Field(pattern=r"\S")]
 Variable = Annotated[str, BeforeValidator(_variable)]
 """The name of an environment variable."""
 Share = Annotated[float, Field(ge=0, le=1)]
-Weight = Annotated[float, Field(ge=0, le=LARGEST_WEIGHT)]
+Weight = Annotated[float, Field(ge=0, le=1e9)]
 Ordered: Final = AfterValidator(_ordered)
 """Of two numbers the first is not the larger."""
 
@@ -76,10 +76,11 @@ def check_keys(found: Iterable[str], known: Iterable[str], inside: str = "") -> 
             raise Fault(f"unknown key{did_you_mean(key, known)}", inside + key)
 
 
-def check_positive(weights: Iterable[float], key: str = "") -> None:
-    """Raises :class:`Fault` where no weight is positive."""
-    if not any(weights):
+def check_positive(weights: Weights, key: str = "") -> Weights:
+    """The weights; raises :class:`Fault` where none is positive."""
+    if not any(weights.values() if isinstance(weights, dict) else weights):
         raise Fault("no weight is positive; give at least one", key)
+    return weights
 
 
 def weights_of(known: Collection[str], ordered: bool = False) -> WrapValidator:
@@ -91,8 +92,7 @@ def weights_of(known: Collection[str], ordered: bool = False) -> WrapValidator:
             what = f"a table of weights such as {{ {next(iter(known))} = 1 }}"
             raise Fault(f"must be {what}, not {clip(value)}")
         check_keys(value, known)
-        found = handler(value)
-        check_positive(found.values())
+        found = check_positive(handler(value))
         return {name: found[name] for name in known if found.get(name)} if ordered else found
 
     return WrapValidator(check)

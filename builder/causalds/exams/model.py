@@ -85,7 +85,7 @@ def _check_variants(rows: dict[str, dict[str, float]]) -> dict[str, dict[str, fl
     check_keys(rows, FAMILIES)
     for family, weights in rows.items():
         check_keys(weights, FAMILIES[family], f"{family}.")
-        check_positive(weights.values(), family)
+        check_positive(weights, family)
     return rows
 
 

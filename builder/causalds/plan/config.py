@@ -107,11 +107,6 @@ def with_exams(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: 
     return replace(config, exams=exams)
 
 
-def _grafts(shares: tuple[float, ...]) -> tuple[float, ...]:
-    check_positive(shares)
-    return shares
-
-
 def _planted(shares: dict[str, float]) -> dict[str, float]:
     check_keys(shares, PLANTED)
     if sum(shares.values()) > 1.0:
@@ -154,7 +149,7 @@ class _Table(TomlModel):
     motifs: Annotated[_Weights, weights_of(MOTIFS, ordered=True)] = Field(
         description="a table of weights such as { chain = 1 }"
     )
-    grafts: Annotated[tuple[Weight, ...], AfterValidator(_grafts)] = Field(
+    grafts: Annotated[tuple[Weight, ...], AfterValidator(check_positive)] = Field(
         min_length=1,
         max_length=4,
         description="a list of the shares of scenes with 0, 1, 2 ... grafts, at most 4 of them, "

@@ -1,28 +1,18 @@
 """The ``observation`` table: settings of the measuring views, checked before any work starts."""
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from builder.causalds.make.measure import OUTCOME_FACTOR, attainable
-from builder.causalds.plan.views import VIEWS, View
+from builder.causalds.plan.views import VIEWS, Thresholds, View
 from builder.settings import TomlModel, TomlTable
 from builder.values import Ordered, Share
 
 _Concepts = Annotated[int, Field(ge=1, le=100)]
 _Columns = Annotated[int, Field(ge=1, le=20)]
 _Noise = Annotated[float, Field(ge=1e-3, le=1e3)]
-_Least = Annotated[float, Field(ge=0, le=1e6)]
-
-
-class _Thresholds(TomlModel):
-    """Those of :class:`builder.causalds.plan.views.Thresholds` that are changed."""
-
-    least: _Least | None = None
-    mean: _Least | None = None
-    q10: _Least | None = None
-    q25: _Least | None = None
 
 
 class _Changes(TomlModel):
@@ -32,7 +22,7 @@ class _Changes(TomlModel):
     columns: Annotated[tuple[_Columns, _Columns], Ordered] | None = None
     noise: Annotated[tuple[_Noise, _Noise], Ordered] | None = None
     calibration: Share | None = None
-    thresholds: _Thresholds | None = None
+    thresholds: Thresholds | None = None
 
 
 class Observation(TomlModel):
@@ -51,10 +41,7 @@ def view_of(name: str, observation: Observation, measured: float, table: TomlTab
     view, changed = VIEWS[name], getattr(observation, name, None)
     if changed is None:
         return view
-    changes: dict[str, Any] = changed.model_dump(exclude_unset=True)
-    if "thresholds" in changes:
-        changes["thresholds"] = replace(view.thresholds, **changes["thresholds"])
-    view = replace(view, **changes)
+    view = replace(view, **{key: getattr(changed, key) for key in changed.model_fields_set})
     if not attainable(view):
         what = (
             f"no bundle of {view.columns[1]} columns with noise from {view.noise[0]:g} to "

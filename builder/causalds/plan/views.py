@@ -2,18 +2,25 @@
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass as checked
+
+from builder.settings import STRICT
+
+_Least = Annotated[float, Field(ge=0, le=1e6)]
 
 
-@dataclass(frozen=True, slots=True)
+@checked(frozen=True, slots=True, config=STRICT)
 class Thresholds:
     """Least information of a bundle, per squared sd of the concept: over a grid, the smallest
     value, the mean, and the 10% and 25% quantiles."""
 
-    least: float = 0.03
-    mean: float = 0.12
-    q10: float = 0.04
-    q25: float = 0.08
+    least: _Least = 0.03
+    mean: _Least = 0.12
+    q10: _Least = 0.04
+    q25: _Least = 0.08
 
     def times(self, factor: float) -> "Thresholds":
         """All of them stricter by a factor."""
@@ -40,7 +47,7 @@ class View:
     mixture: float = 0.0
     heteroscedastic: float = 0.0
     spread: tuple[float, float] = (0.3, 3.0)
-    thresholds: Thresholds = Thresholds()
+    thresholds: Thresholds = Thresholds()  # noqa: RUF009 (it is frozen)
 
     @staticmethod
     def from_json(record: Mapping[str, Any]) -> "View":
