@@ -102,40 +102,28 @@ def test_informed_abstains_where_the_effect_is_not_identifiable() -> None:
     assert answer("effect_estimate.ate_point", of) == {"ate": None}
     assert answer("effect_estimate.ate_uq_95", of)["ci_lower"] is None
     assert answer("counterfactual_effect.effect_point", of) == {"value": None}
-    assert answer("identification.method_label", of) == {"method": "none"}
-    sets = answer("identification.all_minimal_adjustment_sets", of)
-    assert sets == {"adjustment_sets": "non_id"}
 
 
 @pytest.mark.parametrize(
-    ("motif", "method", "sets"),
+    ("motif", "method", "minimal", "answers"),
     [
-        ("confounding", "backdoor", [[Z]]),
-        ("frontdoor", "frontdoor", "no_backdoor"),
-        ("fork", "trivial_zero", [[Z]]),
-        ("collider", "trivial_zero", [[]]),
+        ("confounding", "backdoor", [[Z]], ([Z], 1, 1, [], True)),
+        ("frontdoor", "frontdoor", "no_backdoor", ("no_backdoor",) * 4 + (True,)),
+        ("iv", "none", "non_id", ("non_id",) * 4 + (False,)),
+        ("mediation", "backdoor", [[]], ([], 0, 2, [M], True)),
+        ("fork", "trivial_zero", [[Z]], ([Z], 1, 1, [], True)),
+        ("collider", "trivial_zero", [[]], ([], 0, 1, [Z], True)),
     ],
 )
-def test_informed_names_method_and_sets(motif: str, method: str, sets: Any) -> None:
-    """A misread story shows first in the labels."""
-    of = scene(motif)
-    assert answer("identification.method_label", of) == {"method": method}
-    assert answer("identification.all_minimal_adjustment_sets", of) == {"adjustment_sets": sets}
-
-
-@pytest.mark.parametrize(
-    ("motif", "answers"),
-    [
-        ("confounding", ([Z], 1, 1, [], True)),
-        ("frontdoor", ("no_backdoor", "no_backdoor", "no_backdoor", "no_backdoor", True)),
-        ("iv", ("non_id", "non_id", "non_id", "non_id", False)),
-        ("mediation", ([], 0, 2, [M], True)),
-    ],
-)
-def test_informed_answers_what_the_story_alone_decides(motif: str, answers: Any) -> None:
-    """The four cells of sets and the two of verdicts are read off one graph."""
+def test_informed_answers_what_the_story_alone_decides(
+    motif: str, method: str, minimal: Any, answers: Any
+) -> None:
+    """The method, the five cells of sets and the two of verdicts are read off one graph: a misread
+    story shows first in these labels."""
     of = scene(motif, n=50)
     adjust, size, count, forbidden, yes = answers
+    assert answer("identification.method_label", of) == {"method": method}
+    assert answer("identification.all_minimal_adjustment_sets", of) == {"adjustment_sets": minimal}
     assert answer("identification.one_valid_adjustment_set", of) == {"adjust": adjust}
     assert answer("identification.minimal_adjustment_set_size", of) == {"k": size}
     assert answer("identification.n_valid_adjustment_sets", of) == {"n": count}

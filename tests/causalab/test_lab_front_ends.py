@@ -20,7 +20,6 @@ from grader.laboratory.episode import Episode
 from grader.laboratory.transcript import check_chain, read_lines
 from grader.tracks.causalab.gold import true_hypothesis
 from harness.cli import HARNESS
-from harness.lab_episodes import open_episode
 from harness.lab_lines import MAX_REQUEST, serve
 from harness.lab_session import Session, session_path
 
@@ -292,7 +291,3 @@ def test_the_command_explains_wrong_use(
         assert main(["lab", *options], HARNESS) == 2, options
         error = capsys.readouterr().err
         assert says in error and error.count("\n") == 1, error
-
-
-def test_an_episode_file_is_opened_as_it_is(episode_file: Path) -> None:
-    assert open_episode(str(episode_file)).digest == chain_episode().digest

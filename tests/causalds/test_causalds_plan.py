@@ -76,11 +76,6 @@ def test_planning_is_a_pure_function_of_its_arguments() -> None:
     assert specs(private=True) == specs(private=True)
 
 
-def test_public_plans_leave_the_variant_open() -> None:
-    """Every eligible task of a public scene is asked."""
-    assert {plan.variant for plan in _plans(specs())} == {None}
-
-
 @pytest.mark.parametrize("scenes", [10, 60, 97])
 def test_private_plans_spread_the_variants_evenly(scenes: int) -> None:
     """Each private scene has one task, and no variant is starved."""

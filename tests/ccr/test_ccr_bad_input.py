@@ -194,15 +194,6 @@ def test_no_answer_crashes_the_grader(document: dict[str, object], full: bool) -
         assert grade(pair, answer).status in ("scored", "invalid")
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.lists(JSON, min_size=1, max_size=6))
-def test_no_list_of_entries_crashes_the_grader(entries: list[object]) -> None:
-    """Entries of any kind are yes, no or invalid."""
-    filled = [entries[k % len(entries)] for k in range(UNITS)]
-    result = grade((TASK, TRUTH), changed(do_true=filled))
-    assert result.status == "scored"
-
-
 def test_empty_and_broken_attempts(tmp_path: Path, mini_release: Path) -> None:
     """An empty attempt is left out with a note, a broken one counts; no run ends early."""
     from grader.exam import choose_exam

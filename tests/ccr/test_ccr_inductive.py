@@ -1,7 +1,6 @@
 """Inductive questions (Definition 3.4), the paper's own graph, and bounds of one's own."""
 
 import json
-import tomllib
 from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
@@ -22,7 +21,7 @@ from builder.ccr.check.audit import audit_instance
 from builder.ccr.make.graph import KINDS, PAPER_GRAPHS, CutTree, Pair, chain, cut_tree
 from builder.ccr.make.sampling import Design, draw_kinds, sample_context
 from builder.ccr.plan.config import LATER, parse_config
-from builder.ccr.plan.contexts import VARIANTS_OF, ContextPlan
+from builder.ccr.plan.contexts import ContextPlan
 from builder.ccr.track import TRACK
 from builder.release.config import load_config
 from builder.settings import TomlTable
@@ -165,18 +164,6 @@ def test_contexts_of_the_later_purposes_follow_and_change_no_other() -> None:
     assert [plan.purpose for plan in plans] == ["inductive"] * 5 + ["stated"] * 2
     assert all(len(plan.sizes) > 2 for plan in plans if plan.purpose == "inductive")
     assert "pns" not in json.loads(old[0].config_json)
-
-
-def test_no_exam_that_was_there_asks_them(root: Path) -> None:
-    """Of the shipped files only one asks for the later variants, in exams of its own."""
-    later = {key for purpose in LATER for key in VARIANTS_OF[purpose]}
-    asking = set()
-    for file in sorted((root / "splits").glob("*.toml")):
-        document = tomllib.loads(file.read_text("utf-8"))
-        for split in document.get("splits", {}).values():
-            if {*LATER} & split.get("ccr", {}).keys():
-                asking.add(file.name)
-    assert asking == {"ccr-paper.toml"} and later == {"inductive.boolean", "inductive.stated"}
 
 
 def test_the_papers_own_graph_has_its_edges_and_its_values(root: Path) -> None:

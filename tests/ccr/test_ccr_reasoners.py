@@ -12,9 +12,7 @@ from baselines.ccr.reasoners import biased, global_wrong, naive, perfect
 from baselines.release import OpenedExam
 from baselines.solving import SolveTask
 from baselines.systems import SYSTEMS, answers
-from grader.model import Checked
 from grader.tracks.ccr.estimates import estimate, weights_of
-from grader.tracks.ccr.summary import contexts_of
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +69,7 @@ def test_truncation_fails_on_long_chains_only(exam: Exam, long_exam: Exam) -> No
         assert valid[0] > 0.5 and valid[-1] == 0
 
 
-@pytest.mark.parametrize("rate", [0.005, 0.01, 0.05, 0.2])
+@pytest.mark.parametrize("rate", [0.01, 0.2])
 def test_flip_noise_has_the_stated_mean_over_200_seeds(exam: Exam, rate: float) -> None:
     """E[PNS estimate] = (1 - e)(p(1 - 2e) + e), within four standard errors."""
     task, truth = max(exam.pairs, key=lambda pair: len(pair[1].target["answers"]["factual"]))
@@ -89,29 +87,6 @@ def test_flip_noise_has_the_stated_mean_over_200_seeds(exam: Exam, rate: float) 
     p = float(Fraction(truth.target["exact"]["pns"]))
     expected = (1 - rate) * (p * (1 - 2 * rate) + rate)
     assert abs(np.mean(found) - expected) <= 4 * np.std(found) / np.sqrt(200)
-
-
-def test_more_noise_earns_less_over_many_seeds(exam: Exam) -> None:
-    """One small exam may put 1% above 0.5%: a run there is off by some eight points."""
-    right = {task.task_id: perfect(task) for task, _ in exam.pairs}
-    points: dict[float, list[float]] = {}
-    for rate in (0.005, 0.01, 0.05):
-        for seed in range(25):
-            rng = np.random.default_rng([seed, round(1e4 * rate)])
-            checked = {
-                name: Checked("scored", ({
-                    rung: (np.array(row) ^ (rng.random(len(row)) < rate)).astype(int).tolist()
-                    for rung, row in answers.items()
-                },))
-                for name, answers in right.items()
-            }  # fmt: skip
-            results = contexts_of(exam.scores(checked), exam.truths, checked)
-            share = sum(result.share for result in results) / len(results)
-            points.setdefault(rate, []).append(100 * share)
-    means = [float(np.mean(found)) for found in points.values()]
-    errors = [float(np.std(found, ddof=1)) / 5 for found in points.values()]
-    for k in (0, 1):
-        assert means[k] - means[k + 1] > 2 * (errors[k] ** 2 + errors[k + 1] ** 2) ** 0.5
 
 
 def test_every_system_answers_every_kind_of_task(exam: Exam) -> None:
