@@ -1,4 +1,4 @@
-"""Adjustment sets and forbidden controls, against paths and against numbers."""
+"""Adjustment sets and forbidden controls, against paths."""
 
 from itertools import chain, combinations, pairwise
 

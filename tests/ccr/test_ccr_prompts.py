@@ -255,7 +255,6 @@ def tau(ranks: list[int]) -> float:
 
 def test_a_context_is_a_function_of_its_key() -> None:
     """The same key gives the same bytes; another gives another context."""
-    assert built("same") == built("same") or built("same").rows == built("same").rows
     assert built("same").rows["ccr"] != built("other").rows["ccr"]
     spec = spec_of("same")
     assert TRACK.build(spec).rows == TRACK.build(spec).rows

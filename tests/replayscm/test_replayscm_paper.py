@@ -1,4 +1,4 @@
-"""The paper's own examples: the replay of section 3 and Cases 1 to 6 of appendix I."""
+"""The paper's own examples: the replay of section 3 and Case 3 of appendix I."""
 
 import json
 

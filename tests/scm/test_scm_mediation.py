@@ -1,4 +1,4 @@
-"""Natural effects against path products, identities and explicit nested counterfactuals."""
+"""Natural effects against explicitly nested counterfactuals and sums by hand."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""True quantities against plain Monte Carlo on simulated units, and against identities."""
+"""True quantities against quadrature, closed forms and simulated units; zeros and bounds."""
 
 import numpy as np
 import pytest
