@@ -17,11 +17,11 @@ import pyarrow as pa
 
 from builder.release.arrow import table_from_rows
 from builder.release.exams import EXAM_SCHEMA, exam_table
-from builder.release.flat import flat_jobs, write_flat
+from builder.release.flat import FlatJob, write_flat
 from builder.release.identity import FORMAT, canary
 from builder.release.manifest import head, listing
 from builder.release.papers import write_papers
-from builder.release.shards import GROUP_ROWS, Shard, marked, write_whole
+from builder.release.shards import GROUP_ROWS, Shard, marked, write_groups
 from builder.track import DrawnExam, Row
 from grader.io.files import new_folder
 from grader.io.jsonio import canonical
@@ -67,11 +67,13 @@ def write_release(
     with new_folder(out) as folder:
         public, mark = folder / "public", canary(*RELEASE)
         shards = [
-            write_whole(name, split, public, marked(config.schema, mark), config.tables)
+            shard
             for name, config in sorted({**configs, **more}.items())
+            for shard in write_groups(
+                name, split, public, marked(config.schema, mark), [*config.tables]
+            )
         ]
-        for job in flat_jobs(public, split, mark):
-            shards += write_flat(job)
+        shards += write_flat(FlatJob(public, split, mark, answered=True))
         write_papers(
             _manifest(split, seed, exam, tasks, shards),
             public,

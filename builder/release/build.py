@@ -20,7 +20,7 @@ from builder.release.exams import (
     exam_table,
     moved_mass,
 )
-from builder.release.flat import WriteJob, write_job, write_jobs
+from builder.release.flat import FlatJob, write_flat
 from builder.release.floors import measure_floors
 from builder.release.identity import canary, fingerprint
 from builder.release.manifest import Contents, manifest_of
@@ -44,7 +44,8 @@ from builder.release.shards import (
     marked,
     plan_shards,
     with_commitments,
-    write_whole,
+    write_groups,
+    write_shard,
 )
 from builder.release.show.progress import Reporter
 from builder.release.workspace import (
@@ -121,8 +122,10 @@ def build_release(
             exams = _draw_all_exams(config, roots, specs, parts)
             for line in moved_mass(exams):
                 reporter.note(line)
-            writing = _write_jobs(config, roots, parts, workspace, shard_bytes)
-            shards = _written_shards(pool.map(write_job, writing), len(writing), reporter)
+            writing = _shard_jobs(config, roots, parts, workspace, shard_bytes)
+            shards = _written_shards(pool.map(write_shard, writing), len(writing), reporter)
+            flat = _flat_jobs(config, workspace)
+            shards += _written_shards(pool.map(write_flat, flat, _split_of), len(flat), reporter)
             floors = measure_floors(config, pool, reporter)
         shards += _write_exams(config, exams, workspace)
         contents = Contents(config, roots, _plans(config, specs), parts, exams, shards, floors)
@@ -201,16 +204,15 @@ def _draw_exams(
     return draw_exams(split, track, candidates, root, str(config.path), read)
 
 
-def _write_jobs(
+def _shard_jobs(
     config: ReleaseConfig,
     roots: Mapping[str, Root],
     parts: Parts,
     workspace: Workspace,
     shard_bytes: int,
-) -> list[WriteJob]:
-    """Every shard of every config, each on the side where it belongs, and what tells the tasks of
-    all tracks in one config."""
-    jobs: list[WriteJob] = []
+) -> list[ShardJob]:
+    """Return every shard of the tracks' configs, each on the side where it belongs."""
+    jobs: list[ShardJob] = []
     mark = canary(config.name, config.version)
     for split in config.splits:
         own: list[ShardJob] = []
@@ -229,9 +231,18 @@ def _write_jobs(
                     roots[split.name].row_salts if hidden else None,
                     shard_bytes,
                 )
-        own = with_commitments(own, workspace.public, marked(COMMITMENTS, mark))
-        jobs += write_jobs(workspace.public, split.name, mark, own, private=split.private)
+        jobs += with_commitments(own, workspace.public, marked(COMMITMENTS, mark))
     return jobs
+
+
+def _flat_jobs(config: ReleaseConfig, workspace: Workspace) -> list[FlatJob]:
+    """Return the config of all tracks' tasks, a job for each split."""
+    mark = canary(config.name, config.version)
+    return [FlatJob(workspace.public, s.name, mark, not s.private) for s in config.splits]
+
+
+def _split_of(job: FlatJob) -> str:
+    return f"the tasks of {job.split}"
 
 
 def _written_shards(
@@ -248,12 +259,12 @@ def _written_shards(
 
 def _write_exams(config: ReleaseConfig, exams: Exams, workspace: Workspace) -> list[Shard]:
     """One shard for the exams of each track and split; exam lists are public and small."""
-    shards = []
+    shards: list[Shard] = []
     schema = marked(EXAM_SCHEMA, canary(config.name, config.version))
     for (split, track), drawn in exams.items():
         if drawn:
             name, table = f"{track}_exams", exam_table(drawn)
-            shards.append(write_whole(name, split, workspace.public, schema, [table]))
+            shards += write_groups(name, split, workspace.public, schema, [table])
     return shards
 
 

@@ -142,12 +142,19 @@ def marked(schema: pa.Schema, canary: str) -> pa.Schema:
     return schema.with_metadata({"canary": f"causal-exams:{canary}"})
 
 
-def write_whole(
-    config: str, split: str, repository: Path, schema: pa.Schema, groups: Iterable[pa.Table]
-) -> Shard:
-    """Writes a config of a split as its only shard, one row group to a table."""
-    name = shard_name(config, split, 0, 1)
-    return write_tables(ShardJob(config, split, repository, name, schema), groups)
+def write_groups(
+    config: str, split: str, repository: Path, schema: pa.Schema, groups: Sequence[pa.Table]
+) -> list[Shard]:
+    """Write a config of a split, one row group to a table; return its shards."""
+    count = max(1, min(len(groups), -(-sum(table.nbytes for table in groups) // SHARD_BYTES)))
+    cuts = [round(index * len(groups) / count) for index in range(count + 1)]
+    return [
+        write_tables(
+            ShardJob(config, split, repository, shard_name(config, split, index, count), schema),
+            groups[cuts[index] : cuts[index + 1]],
+        )
+        for index in range(count)
+    ]
 
 
 def with_commitments(
