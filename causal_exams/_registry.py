@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 from inspect_ai import Task, task
 
-from harness.sandboxes.bubblewrap import BubblewrapSandboxEnvironment
-from harness.tasks import Sitting, exam_task
+from causal_exams.sandboxes.bubblewrap import BubblewrapSandboxEnvironment
+from causal_exams.tasks import Sitting, exam_task
 
 __all__ = ["BubblewrapSandboxEnvironment", "causalab", "causalds", "ccr", "replayscm"]
 
 
 def _task(track: str) -> Callable[..., Task]:
-    """The task of a track; its parameters are the fields of :class:`harness.tasks.Sitting`."""
+    """The task of a track; its parameters are the fields of :class:`causal_exams.tasks.Sitting`."""
 
     def made(
         release: str = "release",

@@ -1,15 +1,15 @@
-"""``causal-exams``: the commands of the grader and of the harness in one program."""
+"""``causal-exams``: the commands of the grader and those of sitting an exam in one program."""
 
 from collections.abc import Sequence
 from typing import Final
 
+from causal_exams.commands import COMMANDS
 from grader import cli
 from grader.cli import GRADER, Program
-from harness.commands import COMMANDS
 
 PROGRAM: Final = Program(
     "causal-exams",
-    {**GRADER.commands, "harness.commands": COMMANDS},
+    {**GRADER.commands, "causal_exams.commands": COMMANDS},
     GRADER.default,
     GRADER.examples,
 )

@@ -34,7 +34,7 @@ COMMANDS: Final[dict[str, str]] = {
     "verify": "check a release: hashes, rows, private against public",
     "schema": "print the answer schema of a variant",
 }
-_OURS: Final = ("grader", "harness", "causal_exams")
+_OURS: Final = ("grader", "causal_exams")
 _EXAMPLES: Final = """examples:
   python -m grader answers/                       score a folder against ./release
   python -m grader answers/ --html report.html    … and write a page to look at

@@ -1,4 +1,4 @@
-"""The version of grader and harness."""
+"""The version of the grader and of what hands out exams."""
 
 from typing import Final
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-PACKAGES = ("baselines", "benchmarks", "builder", "causal_exams", "grader", "harness")
+PACKAGES = ("baselines", "benchmarks", "builder", "causal_exams", "grader")
 
 
 @cache

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from baselines.causalab.agents import Agent, Lines
 from baselines.release import OpenedExam
 from baselines.solving import Answers, Solver
+from causal_exams.lab_lines import reply_to
+from causal_exams.lab_session import Session
 from grader.errors import UsageError
 from grader.io.release import Release
 from grader.laboratory.episode import Episode
 from grader.shape import Task
 from grader.tracks.causalab.scoring import episode_of
-from harness.lab_lines import reply_to
-from harness.lab_session import Session
 
 
 def host(episode: Episode, agent: Agent, submission: str) -> str:
@@ -38,7 +38,7 @@ def in_laboratory(name: str, agent: Agent, otherwise: Solver | None = None) -> S
                 raise UsageError(
                     f"{name}: a laboratory runs on the truth, which is private in split "
                     f"{exam.split}; give the private side with --private DIR, or let the "
-                    "maintainer host `python -m harness lab`"
+                    "maintainer host `python -m causal_exams lab`"
                 )
             yield from otherwise(exam, tasks)
             return

@@ -1,7 +1,7 @@
 """Whose sessions a row of a board holds, and how many that submitter has started.
 
 Replay and signatures prove that a session took place; how often it was tried before only the host
-knows, who keeps one transcript for each session (``harness lab --sessions``).
+knows, who keeps one transcript for each session (``causal-exams lab --sessions``).
 """
 
 import os
@@ -28,7 +28,7 @@ def started(folder: Path, key: bytes) -> Started:
     was moved aside to start anew still counts. Raises ``UsageError`` for no folder.
     """
     if not folder.is_dir():
-        raise UsageError(f"--sessions {folder}: no such folder; give that of `harness lab`")
+        raise UsageError(f"--sessions {folder}: no such folder; give that of `causal-exams lab`")
     found: dict[str, Counter[str]] = {}
     count = 0
     for place, _, names in os.walk(folder):

@@ -67,8 +67,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--sessions", type=Path, metavar="DIR",
-        help="the host's folder of sessions (`harness lab --sessions`): says of each row how many "
-        "were started per task",
+        help="the host's folder of sessions (`causal-exams lab --sessions`): says of each row how "
+        "many were started per task",
     )  # fmt: skip
     effort = parser.add_argument_group("effort")
     effort.add_argument(

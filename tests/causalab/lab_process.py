@@ -8,8 +8,8 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def start(episode_file: Path, *options: str) -> subprocess.Popen[bytes]:
-    """``harness lab`` on an episode, its three streams in hand."""
-    command = [sys.executable, "-m", "harness", "lab", str(episode_file), *options]
+    """``causal-exams lab`` on an episode, its three streams in hand."""
+    command = [sys.executable, "-m", "causal_exams", "lab", str(episode_file), *options]
     return subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )

@@ -157,9 +157,9 @@ def test_an_agent_is_told_when_a_request_is_refused() -> None:
 
 @contextmanager
 def hosted_elsewhere(*arguments: str) -> Iterator[Lines]:
-    """A laboratory in a process of its own, ``python -m harness lab`` with ``arguments``."""
+    """A laboratory in a process of its own, ``python -m causal_exams lab`` with ``arguments``."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "harness", "lab", *arguments],
+        [sys.executable, "-m", "causal_exams", "lab", *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
@@ -182,7 +182,7 @@ def hosted_elsewhere(*arguments: str) -> Iterator[Lines]:
 def test_pipes_to_another_process_give_the_same_transcript(
     tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The maintainer hosts; the agent talks to ``python -m harness lab`` over its pipes."""
+    """The maintainer hosts; the agent talks to ``python -m causal_exams lab`` over its pipes."""
     monkeypatch.chdir(root)
     episode = episodes("main-4", "wide", 2)[1]
     document = {

@@ -359,7 +359,7 @@ def test_the_track_needs_nothing_but_the_graders_own_libraries() -> None:
     """The laboratory and its grading are part of the standalone grader."""
     code = (
         "import sys, grader.tracks.causalab.session_page, grader.tracks.causalab.page\n"
-        "print(sorted({'numpy', 'scipy', 'mcp', 'harness', 'builder'} & set(sys.modules)))"
+        "print(sorted({'numpy', 'scipy', 'mcp', 'causal_exams', 'builder'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -13,15 +13,14 @@ from causalab_episodes import CHAIN, TARGET, chain_episode, make_row
 from lab_process import start
 from lab_verification import verify
 
-from grader.cli import main
+from causal_exams.cli import main
+from causal_exams.lab_lines import MAX_REQUEST, serve
+from causal_exams.lab_session import Session, session_path
 from grader.errors import UsageError
 from grader.io.jsonio import canonical
 from grader.laboratory.episode import Episode
 from grader.laboratory.transcript import check_chain, read_lines
 from grader.tracks.causalab.gold import true_hypothesis
-from harness.cli import HARNESS
-from harness.lab_lines import MAX_REQUEST, serve
-from harness.lab_session import Session, session_path
 
 KEY = b"0123456789abcdef0123456789abcdef"
 
@@ -288,6 +287,6 @@ def test_the_command_explains_wrong_use(
         ([str(tmp_path / "bad.json"), "--transcript", kept], "task_id, public and private"),
         (["lab-1", "--transcript", kept, "--release", str(tmp_path / "none")], "no release"),
     ):
-        assert main(["lab", *options], HARNESS) == 2, options
+        assert main(["lab", *options]) == 2, options
         error = capsys.readouterr().err
         assert says in error and error.count("\n") == 1, error

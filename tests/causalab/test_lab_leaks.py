@@ -7,9 +7,9 @@ from causalab_episodes import TARGET, make_row, random_episode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from causal_exams.lab_session import Session
 from grader.io.jsonio import canonical
 from grader.laboratory.episode import Episode
-from harness.lab_session import Session
 
 NAMES = ["density", "moisture", "ph", "temperatureC", TARGET, "nobody", ""]
 REQUESTS = st.one_of(

@@ -10,10 +10,9 @@ from builder.ccr.check.audit import audit_instance
 from builder.ccr.track import TRACK
 from builder.cli.main import main
 from builder.settings import TomlTable
-from grader.cli import main as run
+from causal_exams.cli import main as sit
 from grader.exam import choose_exam
 from grader.io.release import Release
-from harness.cli import HARNESS
 
 PRIVATE = """
 name = "hidden"
@@ -62,7 +61,7 @@ def test_a_private_split_passes_its_gate_and_grades_100(
     }  # fmt: skip
     # What writes an exam for another harness reads variants from the table of all of them.
     asked = ["--release", str(public), "--exam", "inductive"]
-    assert run(["export", "harbor", str(tmp_path / "tasks"), *asked], HARNESS) == 0
+    assert sit(["export", "harbor", str(tmp_path / "tasks"), *asked]) == 0
     asked_tasks = {task.task_id for task in exams["inductive"].tasks}
     assert asked_tasks == {path.name for path in (tmp_path / "tasks").iterdir() if path.is_dir()}
 

@@ -14,6 +14,7 @@ from typing import Final
 import duckdb
 
 from builder.release.config import load_config
+from causal_exams.extraction import answer_in, blocks, yes_or_no
 from grader.errors import Invalid, UsageError
 from grader.io.jsonio import BadJson, canonical, parse_strict
 from grader.io.release import Release
@@ -26,7 +27,6 @@ from grader.submission.submission import Submission, Unreadable
 from grader.tracks import VARIANTS
 from grader.tracks.replayscm.boolean import FormulaError, parse, to_text
 from grader.tracks.replayscm.extraction import candidates
-from harness.extraction import answer_in, blocks, yes_or_no
 
 SCHEMAS: Final = sorted({f"answers/{variant.shape.name}" for variant in VARIANTS})
 REQUEST: Final = "23e36fa2-02-mapper-c4a40dfbf510"

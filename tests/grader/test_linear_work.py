@@ -15,6 +15,7 @@ import pytest
 from jsonschema.exceptions import ValidationError
 from small_release import TASKS, answer_file, task_id
 
+from causal_exams.extraction import blocks, yes_or_no
 from grader.errors import Invalid
 from grader.exam import Exam
 from grader.io import schemas
@@ -29,7 +30,6 @@ from grader.submission.check import check
 from grader.submission.predictions import read_predictions
 from grader.tracks.replayscm.boolean import FormulaError, parse
 from grader.tracks.replayscm.extraction import candidates
-from harness.extraction import blocks, yes_or_no
 
 ROOT = Path(__file__).parents[2]
 MATCHING = ("match", "fullmatch", "search", "sub", "findall", "finditer", "split")
@@ -46,7 +46,7 @@ MEASURABLE = 0.02
 
 def calls() -> Iterator[tuple[str, str, ast.Call, ast.AST]]:
     """(file, target, call, module) of every call of ``re`` or of a pattern kept in a module."""
-    for package in ("grader", "harness", "causal_exams"):
+    for package in ("grader", "causal_exams"):
         for file in sorted((ROOT / package).rglob("*.py")):
             module = ast.parse(file.read_text(encoding="utf-8"))
             for node in ast.walk(module):
@@ -108,7 +108,7 @@ def test_every_module_that_imports_re_is_looked_at() -> None:
     """A pattern that the walk does not see is not tested below."""
     importing = {
         str(file.relative_to(ROOT))
-        for package in ("grader", "harness", "causal_exams")
+        for package in ("grader", "causal_exams")
         for file in (ROOT / package).rglob("*.py")
         if re.search(r"^\s*(import re$|from re import)", file.read_text("utf-8"), re.MULTILINE)
     }

@@ -16,7 +16,7 @@ HEAVY = (
     "scipy",
     "sklearn",
     "builder",
-    "harness",
+    "causal_exams",
 )
 
 

@@ -194,11 +194,11 @@ def test_an_exam_is_sat_by_its_address(
 ) -> None:
     """A sitting works in other folders and processes, so it needs the place, not the address."""
     pytest.importorskip("inspect_ai", reason="the extra run is not installed")
-    import harness.running
+    import causal_exams.running
     from causal_exams.cli import main
 
     seen = []
-    monkeypatch.setattr(harness.running, "sit", lambda run, *_: seen.append(run) or 0)
+    monkeypatch.setattr(causal_exams.running, "sit", lambda run, *_: seen.append(run) or 0)
     words = ["run", ADDRESS, "--model", "mockllm/model", "--out", str(tmp_path / "run")]
     assert main([*words, "--split", "dev", "--exam", "mini"]) == 0
     assert (seen[0].release / "manifest.json").is_file()

@@ -20,7 +20,7 @@ MUTATIONS: Final[list[dict[str, str]]] = tomllib.loads(
 )["mutation"]
 NAMES: Final = [f"{number}-{one['file']}" for number, one in enumerate(MUTATIONS, start=1)]
 PARTS: Final = (
-    "baselines", "benchmarks", "builder", "causal_exams", "dataset_card", "grader", "harness",
+    "baselines", "benchmarks", "builder", "causal_exams", "dataset_card", "grader",
     "schemas", "splits", "tests", "build_dataset.py", "pyproject.toml",
 )  # fmt: skip
 

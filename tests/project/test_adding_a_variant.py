@@ -41,7 +41,8 @@ def test_no_other_file_names_a_variant(root: Path, key: str) -> None:
     places = (*listed(root, "With a shape that exists").values(), *BY_CHOICE)
     allowed = {file for path in places for file in root.glob(path)}
     found = {root / "tests" / "grader" / "cases" / f"{key}.json"}
-    for folder in ("grader", "builder", "baselines", "benchmarks", "harness", "schemas", "docs"):
+    folders = ("grader", "builder", "baselines", "benchmarks", "causal_exams", "schemas", "docs")
+    for folder in folders:
         for file in (root / folder).rglob("*.*"):
             written = file.suffix in (".py", ".toml", ".json", ".md", ".sql")
             if written and key in file.read_text(encoding="utf-8"):

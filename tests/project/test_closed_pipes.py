@@ -12,7 +12,7 @@ PROGRAMS = re.compile(r"^if __name__ == .__main__.:\n", re.MULTILINE)
 
 
 def programs(root: Path) -> list[Path]:
-    folders = ("builder", "grader", "harness", "causal_exams", "baselines", "benchmarks")
+    folders = ("builder", "grader", "causal_exams", "baselines", "benchmarks")
     files = [
         root / "build_dataset.py",
         *(f for name in folders for f in (root / name).rglob("*.py")),

@@ -23,7 +23,7 @@ DOCUMENTS = [
     if any(not block["skip"] for block in BLOCK.finditer(path.read_text(encoding="utf-8")))
 ]
 """Those with code to run."""
-TREES = ("grader", "builder", "baselines", "harness", "causal_exams", "schemas", "dataset_card")
+TREES = ("grader", "builder", "baselines", "causal_exams", "schemas", "dataset_card")
 
 
 @pytest.fixture(scope="session")

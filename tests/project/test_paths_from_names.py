@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-PACKAGES = ("grader", "harness", "causal_exams", "baselines", "builder/importing")
+PACKAGES = ("grader", "causal_exams", "baselines", "builder/importing")
 THE_ONE = "grader/io/paths.py"
 PLACES = frozenset({
     "folder", "path", "place", "source", "out", "root", "answers", "work", "side", "parent",

@@ -1,4 +1,4 @@
-"""``causal-exams``: one program with the commands of the grader and of the harness."""
+"""``causal-exams``: one program with the commands of the grader and those of sitting an exam."""
 
 import importlib
 import tomllib
@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from causal_exams.cli import PROGRAM, main
+from causal_exams.commands import COMMANDS as SITTING
 from grader.cli import COMMANDS, GRADER
-from harness.cli import HARNESS
 
 
 def test_the_script_is_the_dispatcher_of_both(root: Path) -> None:
@@ -16,8 +16,8 @@ def test_the_script_is_the_dispatcher_of_both(root: Path) -> None:
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     module, _, name = project["scripts"]["causal-exams"].partition(":")
     assert callable(getattr(importlib.import_module(module), name))
-    assert set(PROGRAM.listed) == set(GRADER.listed) | set(HARNESS.listed)
-    assert not set(GRADER.listed) & set(HARNESS.listed)
+    assert set(PROGRAM.listed) == set(GRADER.listed) | set(SITTING)
+    assert not set(GRADER.listed) & set(SITTING)
 
 
 @pytest.mark.parametrize("command", sorted(PROGRAM.listed))

@@ -35,7 +35,6 @@ def test_the_wheel_holds_what_grades_and_hands_out_exams_only(installed: Path) -
     assert {path.name for path in installed.iterdir() if "dist-info" not in path.name} == {
         "causal_exams",
         "grader",
-        "harness",
     }
     assert (installed / "grader" / "schemas" / "answers" / "sign.json").is_file()
     assert (installed / "grader" / "report" / "sql" / "slices.sql").is_file()

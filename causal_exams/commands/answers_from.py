@@ -1,0 +1,73 @@
+"""Take answers and usage out of another harness's record.
+
+examples:
+  causal-exams answers-from inspect logs/ --release release --out answers/mine
+  causal-exams answers-from harbor jobs/2026-11-22__15-00-00 --release release --out answers/mine
+  causal-exams answers-from mini-swe trajectories/ --release release --out answers/mine
+
+inspect: a log, or a folder of logs, of the tasks causal_exams/…; of an attempt that several hold,
+the last one that did not end in an error. harbor: the folder of a job whose tasks `export harbor`
+wrote. mini-swe: a folder of <task id>.traj.json files, or of folders with one each; an answer is
+the file in answers/ beside it, else what was submitted. The folder of answers is written anew.
+"""
+
+import argparse
+import importlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final
+
+from causal_exams.importers.taken import Taken, write_answers
+from grader.commands.common import PUBLIC_EXAM, add, open_split
+from grader.errors import UsageError
+from grader.shape import Task
+
+Reader = Callable[[Path, dict[str, Task]], Iterable[Taken]]
+
+_READERS: Final = {"inspect": "inspect_log", "harbor": "harbor_job", "mini-swe": "mini_swe"}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``answers-from``."""
+    parser.add_argument("harness", choices=tuple(_READERS))
+    parser.add_argument("log", type=Path, help="log, or folder of logs")
+    add(parser, *PUBLIC_EXAM)
+    parser.add_argument("--name", metavar="NAME", help="name of the system on leaderboards")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of answers")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the answers; errors that are no fault of the model's are left out and counted."""
+    if arguments.out.exists() and not (arguments.out / "run.json").exists():
+        raise UsageError(f"--out {arguments.out}: is there and no folder of answers; name another")
+    exam = open_split(arguments).choose_exam_for()
+    tasks = {task.task_id: task for task in exam.tasks}
+    try:
+        module = importlib.import_module(f"causal_exams.importers.{_READERS[arguments.harness]}")
+    except ModuleNotFoundError as error:
+        if error.name != "inspect_ai":
+            raise
+        raise UsageError("Inspect is not installed; pip install 'causal-exams[run]'") from None
+    read: Reader = module.read
+    found = [one for one in read(arguments.log, tasks) if one.task_id in tasks]
+    whole = [one for one in found if one.usage.get("ending") != "error"]
+    if not whole:
+        raise UsageError(f"{arguments.log}: no attempt at a task of exam {exam.name} in it")
+    card = {
+        "system": arguments.name or arguments.out.name,
+        "notes": f"answers-from {arguments.harness}",
+        "release": exam.split.release.name,
+        "split": exam.split.name,
+        "exam": exam.name,
+    }
+    left = len(tasks) - len({one.task_id for one in whole})
+    if left:
+        card["partial"] = f"{len(tasks) - left} of {len(tasks)} tasks were taken"
+    attempts = max(one.attempt for one in whole)
+    write_answers(arguments.out, whole, tasks, card, attempts)
+    answered = sum(one.answer is not None for one in whole)
+    print(
+        f"{arguments.out}: {answered} answers of {len(whole)} attempts; {len(found) - len(whole)} "
+        f"errors left out, {left} tasks not taken"
+    )
+    return 0

@@ -1,0 +1,70 @@
+"""Let an agent experiment in a causalab episode and keep its transcript.
+
+examples:
+  python -m causal_exams lab lab-7f3a91c2d04be516 --transcript answers/clab-7f3a91c2d04be516.jsonl
+  python -m causal_exams lab episode.json --mcp
+  python -m causal_exams lab lab-7f3a91c2d04be516 --sessions /safe/sessions --submission team-a \\
+      --key /safe/host.key --private /safe/release --mcp-http 8000
+
+Requests come as JSON lines on standard input and are answered on standard output, or as tool
+calls (--mcp, --mcp-http). The transcript is the answer file. The same file, or the same
+submission, resumes the session with what is left of its budget.
+"""
+
+import argparse
+import sys
+from functools import partial
+from pathlib import Path
+
+from causal_exams.lab_episodes import open_episode
+from causal_exams.lab_lines import serve
+from causal_exams.lab_session import Session, session_path
+from grader.commands.common import read_key
+from grader.errors import UsageError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``lab``."""
+    parser.add_argument("episode", help="task id, or a .json file that holds an episode")
+    parser.add_argument("--release", type=Path, metavar="DIR", help="the release of the task")
+    parser.add_argument("--private", type=Path, metavar="DIR", help="its private side")
+    parser.add_argument("--split", help="split of the release; default: the only one")
+    kept = parser.add_argument_group("where the transcript is kept")
+    kept.add_argument("--transcript", type=Path, metavar="FILE", help="this file")
+    kept.add_argument("--sessions", type=Path, metavar="DIR", help="DIR/SUBMISSION/<task id>.jsonl")
+    kept.add_argument("--submission", default="", metavar="NAME", help="who the agent is")
+    kept.add_argument("--key", type=Path, metavar="FILE", help="sign every line with this key")
+    spoken = parser.add_argument_group("instead of JSON lines")
+    spoken.add_argument("--mcp", action="store_true", help="an MCP server on standard input/output")
+    spoken.add_argument(
+        "--mcp-http", type=int, metavar="PORT", help="an MCP server over HTTP on 127.0.0.1"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until the agent is done or gone."""
+    if arguments.mcp and arguments.mcp_http is not None:
+        raise UsageError("--mcp and --mcp-http: choose one")
+    if arguments.mcp_http is not None and not 0 < arguments.mcp_http < 65536:
+        raise UsageError(f"--mcp-http {arguments.mcp_http}: no port; choose one from 1 to 65535")
+    episode = open_episode(arguments.episode, arguments.release, arguments.private, arguments.split)
+    path: Path | None = arguments.transcript
+    if arguments.sessions is not None:
+        if path is not None or not arguments.submission:
+            raise UsageError("--sessions needs --submission NAME and takes no --transcript")
+        path = session_path(arguments.sessions, arguments.submission, episode)
+    if path is None:
+        raise UsageError("say where the transcript is kept: --transcript FILE or --sessions DIR")
+    key = read_key(arguments.key) if arguments.key is not None else None
+    note = partial(print, "refused after the end:", file=sys.stderr)
+    session = Session(episode, path, arguments.submission, key, note)
+    try:
+        if arguments.mcp or arguments.mcp_http is not None:
+            from causal_exams.lab_mcp import serve_mcp
+
+            serve_mcp(session, arguments.mcp_http)
+        else:
+            serve(session, sys.stdin.buffer, sys.stdout.buffer)
+    finally:
+        session.close()
+    return 0

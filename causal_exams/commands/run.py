@@ -1,0 +1,144 @@
+"""Sit an exam with a model, by Inspect: one command, a sandbox, the whole record.
+
+examples:
+  causal-exams run release --model mockllm/model --setting closed --out runs/mock
+  causal-exams run release --model openai-api/local/qwen \\
+      --model-base-url http://localhost:8000/v1 --preset paper --out runs/qwen
+  causal-exams run release --model openai/gpt-5.5 --track causalds --limit 10 \\
+      --sandbox bubblewrap -M service_tier=flex -G top_k=20 --out runs/try
+
+Options named like those of `inspect eval` mean the same; -M are arguments of the model, -G further
+options of its generation, such as -G cache=true or -G batch=true. The same command goes on with a
+run that was interrupted: what was answered is not asked again. runs/NAME then holds Inspect's logs,
+answers/, run.json, usage.jsonl, report.json and report.html; `inspect view` shows conversations.
+
+exit codes: 0 the run is complete; 1 tasks are left, because the model could not be reached or
+something else that is no fault of the model's; 2 unusable input
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from causal_exams.settings import OPEN, PAPER, PRESETS, SETTINGS
+from grader.errors import UsageError
+from grader.hub.located import local
+
+REQUIRED = "Inspect is not installed; pip install 'causal-exams[run]'"
+
+CONFIG = {
+    "temperature": float, "top_p": float, "max_tokens": int, "seed": int, "reasoning_tokens": int,
+    "reasoning_effort": str, "max_retries": int, "timeout": int, "attempt_timeout": int,
+    "max_connections": int,
+}  # fmt: skip
+"""Options of generation, with their types."""
+LIMITS = {
+    "time_limit": int, "working_limit": int, "message_limit": int, "token_limit": str,
+    "cost_limit": float,
+}  # fmt: skip
+"""Limits of one task."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``run``."""
+    add = parser.add_argument
+    add("release", type=Path, help="release folder, or its address on the Hub")
+    add("--model", required=True, metavar="NAME", help="as Inspect names it: openai-api/host/model")
+    add("--out", type=Path, required=True, metavar="DIR", help="the run's folder, runs/NAME")
+    what = parser.add_argument_group("what is asked")
+    what.add_argument("--exam", metavar="NAME", help="exam (default: the only one)")
+    what.add_argument("--split", metavar="NAME", help="split (default: the only one)")
+    what.add_argument("--private", type=Path, metavar="DIR", help="private side of the release")
+    what.add_argument("--track", metavar="NAME", help="this track only")
+    what.add_argument("--limit", type=int, metavar="N", help="the first N tasks of each track")
+    what.add_argument("--sample-id", metavar="ID,…", help="these tasks only")
+    what.add_argument("--epochs", type=int, metavar="K", help="attempts at each task")
+    how = parser.add_argument_group("how it is sat")
+    how.add_argument("--setting", choices=SETTINGS, default=OPEN, help="default: %(default)s")
+    how.add_argument(
+        "--preset", choices=(PAPER, *PRESETS), metavar="NAME",
+        help=f"a paper's protocol: {', '.join(PRESETS)}; or {PAPER}, each track's own",
+    )  # fmt: skip
+    how.add_argument(
+        "--sandbox", default="docker", metavar="NAME",
+        help="docker (ours), bubblewrap, local (no walls), or any of Inspect's, as NAME:CONFIG",
+    )  # fmt: skip
+    how.add_argument("--keep-scratch", action="store_true", help="keep what tasks leave behind")
+    model = parser.add_argument_group("the model")
+    model.add_argument("--model-base-url", metavar="URL")
+    model.add_argument("-M", dest="model_args", action="append", default=[], metavar="NAME=VALUE")
+    model.add_argument("-G", dest="generate", action="append", default=[], metavar="NAME=VALUE")
+    model.add_argument(
+        "--model-role", dest="model_roles", action="append", default=[], metavar="ROLE=MODEL",
+        help="such as extractor=…, which reads yes and no from replies (ccr-paper)",
+    )  # fmt: skip
+    for name, kind in CONFIG.items():
+        default = {"max_connections": 8, "max_retries": 6, "attempt_timeout": 1800}.get(name)
+        model.add_argument(_option(name), type=kind, default=default, metavar=kind.__name__.upper())
+    limits = parser.add_argument_group("limits of one task")
+    for name, kind in LIMITS.items():
+        limits.add_argument(_option(name), type=kind, metavar=kind.__name__.upper())
+    limits.add_argument("--model-cost-config", metavar="FILE", help="prices, for --cost-limit")
+    parser.add_argument("--retry-on-error", type=int, metavar="N", help="tries of a task at once")
+    parser.add_argument("--max-sandboxes", type=int, metavar="N")
+    parser.add_argument("--system", metavar="NAME", help="name on boards (default: the model)")
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def pairs(words: list[str], option: str) -> dict[str, Any]:
+    """``NAME=VALUE`` words as a mapping, values as JSON where they are; raises ``UsageError``."""
+    found: dict[str, Any] = {}
+    for word in words:
+        name, sign, value = word.partition("=")
+        if not sign or not name:
+            raise UsageError(f"{option} {word}: write NAME=VALUE")
+        try:
+            found[name.replace("-", "_")] = json.loads(value)
+        except ValueError:
+            found[name.replace("-", "_")] = value
+    return found
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Sit the exam; returns 0 for a complete run, 1 where tasks are left."""
+    try:
+        import inspect_ai  # noqa: F401
+    except ImportError:
+        raise UsageError(REQUIRED) from None
+    from causal_exams.running import Run, sit
+
+    config = {name: getattr(arguments, name) for name in CONFIG}
+    config |= pairs(arguments.generate, "-G")
+    return sit(
+        Run(
+            release=local(arguments.release),
+            out=arguments.out,
+            model=arguments.model,
+            system=arguments.system or arguments.model,
+            exam=arguments.exam,
+            split=arguments.split,
+            private=None if arguments.private is None else local(arguments.private),
+            track=arguments.track,
+            limit=arguments.limit,
+            sample_ids=arguments.sample_id.split(",") if arguments.sample_id else None,
+            epochs=arguments.epochs,
+            setting=arguments.setting,
+            preset=arguments.preset,
+            sandbox=arguments.sandbox,
+            keep_scratch=arguments.keep_scratch,
+            model_base_url=arguments.model_base_url,
+            model_args=pairs(arguments.model_args, "-M"),
+            model_roles=pairs(arguments.model_roles, "--model-role"),
+            config={name: value for name, value in config.items() if value is not None},
+            limits={
+                name: value for name in LIMITS if (value := getattr(arguments, name)) is not None
+            },
+            model_cost_config=arguments.model_cost_config,
+            retry_on_error=arguments.retry_on_error,
+            max_sandboxes=arguments.max_sandboxes,
+        )
+    )

@@ -1,0 +1,171 @@
+"""An exam as task folders of Harbor (task format 1.4): instruction, environment, tests, solution.
+
+The verifier gets the grader and, where the truth is public, that of the one task; a private split's
+folders only collect answers, which ``answers-from harbor`` takes out. The truth is in ``tests/``
+and ``solution/``, which an agent's container never holds while the agent works.
+"""
+
+import gzip
+import io
+import tarfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import grader
+from causal_exams.stack import FOLDER
+from causal_exams.words import told
+from grader.errors import UsageError
+from grader.exam import Exam
+from grader.io.files import new_folder
+from grader.io.jsonio import canonical
+from grader.io.paths import inside
+from grader.io.schemas import folder as schemas
+from grader.model import Truth
+from grader.shape import Task
+from grader.workspace import workspace_files
+
+ORGANISATION: Final = "causal-exams"
+_HERE: Final = Path(__file__).parent / "harbor_files"
+_AGENT_SECONDS: Final = 3600
+_CONFIG: Final = """schema_version = "1.4"
+artifacts = ["/workspace/answers"]
+
+[task]
+name = {name}
+description = {description}
+keywords = ["causal reasoning", {track}]
+
+[metadata]
+track = {track}
+variant = {variant}
+release = {release}
+exam = {exam}
+collect_only = {collect}
+
+[agent]
+timeout_sec = {seconds}
+user = "agent"
+
+[verifier]
+timeout_sec = 600
+user = "root"
+
+[environment]
+network_mode = "no-network"
+cpus = 2
+memory_mb = 4096
+workdir = "/workspace"
+"""
+
+
+def exportable(exam: Exam) -> list[Task]:
+    """The tasks that a folder can hold: a laboratory with experiments needs its host."""
+    return [t for t in exam.tasks if t.shape.kind != "session" or not t.inputs["budget"]]
+
+
+def write_harbor(exam: Exam, out: Path) -> int:
+    """Write a folder for each task into ``out``, a new folder; returns how many.
+
+    Raises ``UsageError``.
+    """
+    tasks = exportable(exam)
+    if not tasks:
+        raise UsageError("every task of the exam is a laboratory that needs its host; use `run`")
+    release, split = exam.split.release, exam.split.name
+    public, archive = release.has_public_truth(split), _grader()
+    with new_folder(out) as folder:
+        for task in release.with_prompts(split, tasks):
+            place = inside(folder, task.task_id)
+            truth = exam.truths[task.task_id] if public else None
+            _write_task(exam, task, truth, place, archive)
+    return len(tasks)
+
+
+def _write_task(exam: Exam, task: Task, truth: Truth | None, place: Path, archive: bytes) -> None:
+    environment, tests = place / "environment", place / "tests"
+    (environment / "files" / "answers").mkdir(parents=True)
+    tests.mkdir()
+    (place / "task.toml").write_text(_config(exam, task, truth is None), encoding="utf-8")
+    rest = told("harbor.answers", file=task.answer_file)
+    (place / "instruction.md").write_text(f"{task.prompt}\n\n{rest}\n", encoding="utf-8")
+    for source in (_HERE / "Dockerfile", FOLDER / "requirements.txt"):
+        inside(environment, source.name).write_bytes(source.read_bytes())
+    for name, data in workspace_files(exam.split.release, exam.split.name, task).items():
+        inside(environment / "files", name).write_bytes(data)
+    (environment / "files" / "answers" / ".keep").touch()
+    for source in (_HERE / "test.sh", _HERE / "grade.py"):
+        inside(tests, source.name).write_bytes(source.read_bytes())
+        inside(tests, source.name).chmod(0o755)
+    (tests / "grader.tar.gz").write_bytes(archive)
+    (tests / "task.json").write_text(canonical(_stated(task, truth)), encoding="utf-8")
+    if truth is not None:
+        _write_solution(task, truth, place / "solution")
+
+
+def _config(exam: Exam, task: Task, collect: bool) -> str:
+    facts = {
+        "name": f"{ORGANISATION}/{task.task_id}",
+        "description": f"{task.track}: {task.spec.key}",
+        "track": task.track,
+        "variant": task.spec.key,
+        "release": exam.split.release.name,
+        "exam": exam.name,
+    }
+    # A JSON string of plain text is a string of TOML.
+    quoted = {name: canonical(value) for name, value in facts.items()}
+    return _CONFIG.format(**quoted, collect=str(collect).lower(), seconds=_AGENT_SECONDS)
+
+
+def _stated(task: Task, truth: Truth | None) -> dict[str, Any]:
+    """The task and its truth as the rows that the grader reads."""
+    row = {
+        "task_id": task.task_id, "instance_id": task.instance_id, "track": task.track,
+        "family": task.family, "variant": task.variant, "view": task.view,
+        "input_mode": task.input_mode, "prompt": "", "answer_schema": task.answer_schema,
+        "answer_file": task.answer_file, "inputs_json": canonical(task.inputs),
+    }  # fmt: skip
+    if truth is None:
+        return {"task": row, "truth": None}
+    known = {
+        "task_id": truth.task_id, "instance_id": truth.instance_id,
+        "should_abstain": truth.should_abstain, "structure": truth.structure,
+        "value": truth.value, "value_se": truth.value_se, "target_json": canonical(truth.target),
+    }  # fmt: skip
+    return {"task": row, "truth": known, "labels": truth.labels}
+
+
+def _write_solution(task: Task, truth: Truth, place: Path) -> None:
+    place.mkdir()
+    gold = task.shape.gold(task, truth)
+    inside(place, task.task_id, task.shape.suffix).write_text(gold, encoding="utf-8")
+    script = place / "solve.sh"
+    script.write_text(
+        "#!/bin/bash\n# The right answer.\n"
+        'folder=${HARBOR_ANSWERS:-/workspace/answers}; mkdir -p "$folder"\n'
+        f'cp "$(dirname "$0")/{task.answer_file}" "$folder/"\n'
+    )
+    script.chmod(0o755)
+
+
+def _grader() -> bytes:
+    """The grader and its schemas as an archive, the same bytes every time."""
+    package = Path(grader.__file__ or "").parent
+    buffer = io.BytesIO()
+    with (
+        gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as zipped,
+        tarfile.open(fileobj=zipped, mode="w") as archive,
+    ):
+        _add(archive, package, "grader", sorted(package.rglob("*")))
+        _add(archive, schemas(), "grader/schemas", sorted(schemas().rglob("*.json")))
+    return buffer.getvalue()
+
+
+def _add(archive: tarfile.TarFile, root: Path, name: str, files: Sequence[Path]) -> None:
+    for file in files:
+        part = file.relative_to(root)
+        if file.is_file() and "__pycache__" not in part.parts and part.parts[0] != "schemas":
+            member = tarfile.TarInfo(f"{name}/{part.as_posix()}")
+            data = file.read_bytes()
+            member.size, member.mode = len(data), 0o644
+            archive.addfile(member, io.BytesIO(data))

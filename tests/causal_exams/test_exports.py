@@ -1,0 +1,87 @@
+"""Exams for other harnesses: Harbor's folders grade as we do, and lines hold all that is public."""
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from causal_exams.harbor import exportable, write_harbor
+from grader.exam import Exam, choose_exam
+from grader.io.release import Release
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def exam(mini_release: Path) -> Exam:
+    return choose_exam(Release.open(mini_release), None, "mini")
+
+
+@pytest.fixture(scope="module")
+def folders(exam: Exam, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """One task folder for each shape of answers."""
+    shapes = {task.shape.name: task for task in exportable(exam)}
+    out = tmp_path_factory.mktemp("harbor") / "tasks"
+    assert write_harbor(replace(exam, tasks=tuple(shapes.values())), out) == len(shapes) > 15
+    return sorted(out.iterdir())
+
+
+def reward(folder: Path, place: Path, *scripts: str) -> float:
+    """What the verifier gives after some scripts of the folder were run."""
+    variables = {
+        "HARBOR_ANSWERS": str(place / "answers"),
+        "HARBOR_LOGS": str(place / "logs"),
+        "GRADER_PYTHON": sys.executable,
+    }
+    (place / "answers").mkdir(parents=True, exist_ok=True)
+    for script in (*scripts, "tests/test.sh"):
+        subprocess.run(["bash", str(folder / script)], env={**os.environ, **variables}, check=True)
+    return float((place / "logs" / "reward.txt").read_text())
+
+
+def test_the_oracle_earns_all_and_nobody_nothing(folders: list[Path], tmp_path: Path) -> None:
+    for folder in folders:
+        assert reward(folder, tmp_path / "empty" / folder.name) == 0.0, folder
+        assert reward(folder, tmp_path / folder.name, "solution/solve.sh") == 1.0, folder
+
+
+def test_what_an_agent_sees_holds_no_truth(folders: list[Path], exam: Exam) -> None:
+    """Truth is in tests/ and solution/, which are not in the container while the agent works."""
+    for folder in folders:
+        task = next(task for task in exam.tasks if task.task_id == folder.name)
+        gold = task.shape.gold(task, exam.truths[task.task_id])
+        shown = [p for p in (folder / "environment").rglob("*") if p.is_file()]
+        assert all(gold.encode() not in path.read_bytes() for path in shown if len(gold) > 40)
+        config = tomllib.loads((folder / "task.toml").read_text())
+        assert config["schema_version"] == "1.4"
+        assert config["task"]["name"] == f"causal-exams/{task.task_id}"
+        assert config["environment"]["network_mode"] == "no-network"
+        assert f"/workspace/answers/{task.answer_file}" in (folder / "instruction.md").read_text()
+
+
+def test_harbor_accepts_the_folders(folders: list[Path]) -> None:
+    """Its own validator, where it is installed (Python 3.12 and newer)."""
+    harbor = pytest.importorskip("harbor.models.task.task", reason="Harbor is not installed")
+    for folder in folders:
+        assert harbor.Task.is_valid_dir(folder)
+
+
+def test_without_the_truth_answers_are_collected(folders: list[Path], tmp_path: Path) -> None:
+    """Of a private split: a valid answer is 1, nothing or an invalid one 0."""
+    folder = next(f for f in folders if f.name.startswith("cds") and (f / "solution").exists())
+    stated = json.loads((folder / "tests" / "task.json").read_text())
+    copied = tmp_path / "copy"
+    subprocess.run(["cp", "-r", str(folder), str(copied)], check=True)
+    (copied / "tests" / "task.json").write_text(json.dumps({**stated, "truth": None}))
+    assert reward(copied, tmp_path / "empty") == 0.0
+    assert reward(copied, tmp_path / "gold", "solution/solve.sh") == 1.0
+    broken = tmp_path / "broken" / "answers" / stated["task"]["answer_file"]
+    broken.parent.mkdir(parents=True)
+    broken.write_text("{")
+    assert reward(copied, tmp_path / "broken") == 0.0
+    assert (tmp_path / "gold" / "logs" / "answer" / broken.name).exists()

@@ -1,0 +1,194 @@
+"""Whatever an endpoint sends: one task is left for later, unmarked, and the run goes on."""
+
+import gzip
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.slow
+pytest.importorskip("inspect_ai", reason="needs the extra run")
+
+from scripted import Reply, serve  # noqa: E402
+from sitting import lines, sit, start, tasks  # noqa: E402
+
+DEEP = b'{"choices": ' + b"[" * 200_000 + b"]" * 200_000 + b"}"
+GOOD = Reply('```json\n{"value": 0.5}\n```')
+
+
+def body(content: bytes, usage: bytes = b"null") -> bytes:
+    """A completion whose content and usage are this JSON text, however odd."""
+    return b'{"choices": [{"message": {"content": %s}}], "usage": %s}' % (content, usage)
+
+
+BROKEN = {
+    "500": Reply("scripted", status=500),
+    "503 with escapes": Reply("\x1b]0;owned\x07\x1b[2J\u202e", status=503),
+    "401": Reply("who are you", status=401),
+    "429": Reply("slow down", status=429),
+    "429 with Retry-After": Reply("slow down", status=429, headers={"Retry-After": "1"}),
+    "cut": Reply("x" * 5000, cut=100),
+    "a byte every half second": Reply(body=b" " * 10_000, pause=0.5),
+    "deep": Reply(body=DEEP),
+    "garbage": Reply(body=bytes(range(256)) * 100),
+    "nothing": Reply(body=b""),
+    "HTML": Reply(body=b"<html>Bad gateway</html>"),
+    "huge": Reply(body=b" " * (1 << 20), repeat=100),
+    "compressed": Reply(body=gzip.compress(bytes(1 << 26)), headers={"Content-Encoding": "gzip"}),
+    "no choices": Reply(body=b'{"choices": []}'),
+    "content is a number": Reply(body=body(b"1e999")),
+    "content is a list": Reply(body=body(b"[1]")),
+    "usage is no count": Reply(body=body(b'"x"', b'{"prompt_tokens": "many"}')),
+}
+ODD = {
+    "null content": Reply(None),
+    "a tool that is not offered": Reply(None, calls=(("rm", {"path": "/"}),)),
+    "arguments that are no JSON": Reply(None, calls=(("bash", "{not json"),)),
+}
+
+
+@pytest.mark.parametrize("what", [*BROKEN, *ODD])
+def test_what_an_endpoint_sends_ends_one_task_at_most(
+    what: str, mini_release: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """An infrastructure's failure is no answer; a model's empty reply is one without an answer."""
+    bad, good = tasks(mini_release, "ccr")[:2]
+
+    def script(messages: list[dict[str, Any]]) -> Reply:
+        asked = bad.task_id in json.dumps(messages)
+        return {**BROKEN, **ODD}[what] if asked else GOOD
+
+    start_time, out = time.monotonic(), tmp_path / "run"
+    options = ("--setting", "closed", "--max-retries", "1", "--attempt-timeout", "5")
+    chosen = ("--track", "ccr", "--sample-id", f"{bad.task_id},{good.task_id}")
+    with serve(script) as server:
+        code = sit(mini_release, out, server, *chosen, *options)
+    assert time.monotonic() - start_time < 60
+    assert code == (1 if what in BROKEN else 0)
+    assert (out / "answers" / good.answer_file).exists()
+    assert not (out / "answers" / bad.answer_file).exists()
+    told = {line["task_id"]: line["ending"] for line in lines(out / "usage.jsonl")}
+    assert told == {good.task_id: "answered"} | ({bad.task_id: "no answer"} if what in ODD else {})
+    shown = capfd.readouterr().err
+    ours = [line for line in shown.split("\n") if line.startswith((str(out), "1 ended"))]
+    assert ours and all(line.isprintable() for line in ours)
+    partial = json.loads((out / "answers" / "run.json").read_text())["partial"]
+    assert ("errors that are not the model's" in partial) == (what in BROKEN)
+
+
+@pytest.mark.parametrize("what", ["nobody listens", "401", "silence"])
+def test_a_dead_endpoint_leaves_every_task_for_later(
+    what: str, mini_release: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """87 tasks were once marked as failed for good because an endpoint was down."""
+    reply = Reply("no", status=401) if what == "401" else Reply("late", delay=120)
+    options = ("--setting", "closed", "--track", "ccr", "--limit", "3", "--max-retries", "0")
+    out = tmp_path / "run"
+    with serve(lambda messages: reply) as server:
+        if what == "nobody listens":
+            server.url = "http://127.0.0.1:9/v1"
+        assert sit(mini_release, out, server, *options, "--attempt-timeout", "2") == 1
+    assert "3 ended in errors that are not the model's" in capfd.readouterr().err
+    assert not list((out / "answers").glob("ccr-*")) and lines(out / "usage.jsonl") == []
+
+
+def test_what_failed_is_asked_again_and_nothing_else(mini_release: Path, tmp_path: Path) -> None:
+    """Resuming after an outage: answers stay, errors are retried, the run becomes whole."""
+    down, out = {"now": True}, tmp_path / "run"
+    asked = tasks(mini_release, "ccr")[:6]
+
+    def script(messages: list[dict[str, Any]]) -> Reply:
+        late = any(task.task_id in json.dumps(messages) for task in asked[3:])
+        return Reply("gone", status=500) if late and down["now"] else GOOD
+
+    options = ("--track", "ccr", "--limit", "6", "--setting", "closed", "--max-retries", "0")
+    with serve(script) as server:
+        assert sit(mini_release, out, server, *options) == 1
+        answered = {path.name for path in (out / "answers").glob("ccr-*")}
+        assert answered == {task.answer_file for task in asked[:3]}
+        down["now"], before = False, len(server.requests)
+        assert sit(mini_release, out, server, *options) == 0
+        assert len(server.requests) - before == 3  # what had failed
+        assert len(list((out / "answers").glob("ccr-*"))) == 6
+        before = len(server.requests)
+        assert sit(mini_release, out, server, *options) == 0
+        assert len(server.requests) == before
+        wider = [word.replace("6", "8") for word in options]
+        assert sit(mini_release, out, server, *wider) == 0
+        assert len(server.requests) - before == 2
+
+
+def test_the_settings_of_a_run_are_its_own(
+    mini_release: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    options = ("--track", "ccr", "--limit", "1", "--setting", "closed")
+    assert sit(mini_release, tmp_path / "run", None, *options) == 0
+    assert sit(mini_release, tmp_path / "run", None, *options, "--temperature", "1") == 2
+    assert "temperature" in capfd.readouterr().err
+
+
+def test_kill_9_at_ten_moments_loses_nothing_and_asks_nothing_twice(
+    mini_release: Path, tmp_path: Path
+) -> None:
+    """What a log holds as answered is never asked again, whenever the run is killed."""
+    from causal_exams.importers.inspect_log import samples
+
+    out, total = tmp_path / "run", 40
+    options = ("--track", "ccr", "--limit", str(total), "--setting", "closed")
+    with serve(lambda messages: Reply(GOOD.text, delay=0.4)) as server:
+        asked = {task.task_id for task in tasks(mini_release, "ccr")[:total]}
+        for moment in range(1, 11):
+            done = answered(out / "logs", samples)
+            before = len(server.requests)
+            process = start(mini_release, out, server, *options, "--max-connections", "4")
+            while process.poll() is None and len(server.requests) - before < moment:
+                time.sleep(0.02)
+            time.sleep(0.07 * moment)
+            process.kill()
+            process.wait()
+            now = json.dumps(server.requests[before:])
+            assert not [task_id for task_id in done if task_id in now], "asked twice"
+            assert done <= answered(out / "logs", samples), "lost"
+        done, before = answered(out / "logs", samples), len(server.requests)
+        assert done
+        assert sit(mini_release, out, server, *options) == 0
+        assert not [t for t in done if t in json.dumps(server.requests[before:])]
+    assert {path.stem for path in (out / "answers").glob("ccr-*")} == asked
+    assert len(lines(out / "usage.jsonl")) == total
+
+
+def answered(logs: Path, samples: Any) -> set[str]:
+    """The tasks that logs hold as answered, those that Inspect would recover besides."""
+    from inspect_ai.log import list_eval_logs
+
+    if not logs.exists() or not list_eval_logs(str(logs)):
+        return set()
+    return {str(sample.id) for sample in samples(logs) if sample.error is None}
+
+
+def test_eight_connections_are_six_times_as_fast_as_one(mini_release: Path, tmp_path: Path) -> None:
+    """Against a server that takes a second; what is compared is the time of asking."""
+    from inspect_ai.log import list_eval_logs, read_eval_log
+
+    spent = {}
+    for connections in (1, 8):
+        out = tmp_path / str(connections)
+        options = ("--track", "ccr", "--limit", "32", "--setting", "closed")
+        with serve(lambda messages: Reply(GOOD.text, delay=1.0)) as server:
+            more = ("--max-connections", str(connections))
+            assert sit(mini_release, out, server, *options, *more) == 0
+        (place,) = list_eval_logs(str(out / "logs"))
+        log = read_eval_log(place)
+        begun = min(sample.started_at for sample in log.samples or [])
+        ended = max(sample.completed_at for sample in log.samples or [])
+        spent[connections] = seconds(ended) - seconds(begun)
+    assert spent[1] / spent[8] >= 6, spent
+
+
+def seconds(moment: str | None) -> float:
+    from datetime import datetime
+
+    assert moment is not None
+    return datetime.fromisoformat(moment).timestamp()

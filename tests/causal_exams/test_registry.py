@@ -1,0 +1,65 @@
+"""The exams as Inspect finds them: by name, in the installed package, with its own command."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+pytest.importorskip("inspect_ai", reason="needs the extra run")
+
+from scripted import Reply, Server, serve  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def installed(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout, unpacked; its metadata are what Inspect looks for."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=root, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "site-packages")
+    return folder / "site-packages"  # Inspect takes a package from there alone
+
+
+def inspect(installed: Path, folder: Path, server: Server, *words: str) -> str:
+    """What ``inspect …`` prints in ``folder``, where neither checkout nor test is on the path."""
+    command = "from inspect_ai._cli.main import main; main()"
+    model = ("--model", "openai-api/local/m", "--model-base-url", server.url, "--display", "plain")
+    variables = {**os.environ, "PYTHONPATH": str(installed), "LOCAL_API_KEY": "none"}
+    done = subprocess.run(
+        [sys.executable, "-c", command, *words, *model],
+        cwd=folder, env=variables, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_a_task_of_the_registry_is_evaluated_and_its_answers_are_taken(
+    installed: Path, small: Path, tmp_path: Path
+) -> None:
+    """``eval`` with epochs, then ``eval-set`` twice: the second asks nothing more."""
+    from causal_exams.cli import main
+    from causal_exams.importers.inspect_log import samples
+
+    what = ["causal_exams/causalds", "-T", f"release={small}", "-T", "split=dev"]
+    what += ["-T", "exam=mini", "-T", "setting=closed", "--limit", "2"]
+    with serve(lambda messages: Reply('```json\n{"value": 0.5}\n```')) as server:
+        logs = ["--log-dir", str(tmp_path / "logs")]
+        inspect(installed, tmp_path, server, "eval", *what, "--epochs", "2", *logs)
+        assert len(server.requests) == 4
+        for _ in range(2):
+            log_dir = ["--log-dir", str(tmp_path / "set")]
+            inspect(installed, tmp_path, server, "eval-set", *what, *log_dir)
+            assert len(server.requests) == 6
+    for sample in samples(tmp_path / "logs"):
+        assert sample.target == "" and "truth" not in str(sample.metadata)
+    words = ["answers-from", "inspect", str(tmp_path / "logs"), "--release", str(small)]
+    words += ["--split", "dev", "--exam", "mini", "--out", str(tmp_path / "answers")]
+    assert main(words) == 0
+    for attempt in ("attempt-1", "attempt-2"):
+        assert len(list((tmp_path / "answers" / attempt).glob("cds-*.json"))) == 2

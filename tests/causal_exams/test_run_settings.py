@@ -1,0 +1,180 @@
+"""How a run is set: presets, options, its card, its endings; all without Inspect."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from causal_exams.cli import main
+from causal_exams.commands.run import pairs
+from causal_exams.endings import ending
+from causal_exams.run_card import _without_secrets, check_same, image, write
+from causal_exams.settings import PRESETS, SETTINGS, preset_of
+from causal_exams.stack import FOLDER, packages, pinned
+from grader.errors import UsageError
+from grader.report.usage import ENDINGS
+from grader.show.systems import name_of, setting_of
+from grader.submission.submission import Submission
+from grader.tracks import TRACKS
+
+
+def test_every_track_has_a_protocol_of_its_paper() -> None:
+    assert {preset.track for preset in PRESETS.values()} == set(TRACKS)
+    for track in TRACKS:
+        name, preset = preset_of("paper", track)
+        assert preset.track == track and preset.setting in SETTINGS
+        solver = Path(__file__).parents[2] / "causal_exams" / "solvers"
+        text = (solver / f"{preset.solver}.py").read_text(encoding="utf-8")
+        assert "The protocol of" in text.splitlines()[0], name
+
+
+@pytest.mark.parametrize(("name", "track", "says"), [
+    ("ccr-papr", "ccr", "did you mean 'ccr-paper'"), ("ccr-paper", "causalds", "is for track ccr"),
+])  # fmt: skip
+def test_a_preset_that_does_not_fit_is_one_line(name: str, track: str, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        preset_of(name, track)
+
+
+def test_pass_through_values_are_json_where_they_are() -> None:
+    found = pairs(["top-k=3", "cache=true", "name=a=b", "stop=[1]"], "-G")
+    assert found == {"top_k": 3, "cache": True, "name": "a=b", "stop": [1]}
+    with pytest.raises(UsageError, match="-G top_k: write NAME=VALUE"):
+        pairs(["top_k"], "-G")
+
+
+CARD: dict[str, Any] = {
+    "system": "m",
+    "settings": {"model": "m", "limit": 3, "config": {"temperature": 0, "max_connections": 8}},
+    "hashes": {"exam": "e", "release": {"a": "b"}},
+}
+
+
+def test_a_run_goes_on_with_its_own_settings_only(tmp_path: Path) -> None:
+    """Answers at two temperatures in one folder would be nobody's."""
+    file = tmp_path / "run.json"
+    check_same(file, CARD)
+    write(file, CARD)
+    faster = {"temperature": 0, "max_connections": 1}
+    check_same(file, {**CARD, "settings": {**CARD["settings"], "config": faster, "limit": 9}})
+    warmer = {**CARD, "settings": {**CARD["settings"], "config": {"temperature": 1}}}
+    with pytest.raises(UsageError, match="temperature 0, not 1"):
+        check_same(file, warmer)
+    with pytest.raises(UsageError, match="exam_sha256"):
+        check_same(file, {**CARD, "hashes": {**CARD["hashes"], "exam": "f"}})
+    file.write_text("[]")
+    with pytest.raises(UsageError, match="no card of a run"):
+        check_same(file, CARD)
+
+
+def test_a_card_holds_no_key() -> None:
+    """It is published with the answers."""
+    settings = {
+        "model_base_url": "https://user:sesame@host:8000/v1?key=sesame",
+        "model_args": {"api_key": "sesame", "default_headers": {"x": "sesame"}, "service": "flex"},
+    }
+    kept = _without_secrets(settings)
+    assert "sesame" not in str(kept) and kept["model_base_url"] == "host"
+    assert kept["model_args"]["service"] == "flex"
+
+
+def test_a_card_names_the_image_by_its_digest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the engine tells it; without one there is none, and other sandboxes have none."""
+    engine = tmp_path / "docker"
+    engine.write_text(
+        '#!/bin/sh\n[ "$2 $5" = "inspect causal-exams-sandbox" ] && echo sha256:abc\n'
+    )
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert image("docker") is None
+    engine.chmod(0o755)
+    assert image("docker") == "sha256:abc" and image("bubblewrap") is None
+
+
+@pytest.mark.parametrize(
+    ("facts", "name"),
+    [
+        ({"error": True, "answered": True}, "error"),
+        ({"limit": "time", "answered": True}, "time limit"),
+        ({"limit": "working"}, "time limit"), ({"limit": "token"}, "token limit"),
+        ({"limit": "cost"}, "cost limit"), ({"limit": "message"}, "step limit"),
+        ({"limit": "operator"}, "stopped"), ({"told": "step limit"}, "step limit"),
+        ({"told": "missing after submit"}, "missing after submit"),
+        ({"told": "answered", "answered": False}, "no answer"),
+        ({"told": ["made up"], "answered": True}, "answered"),
+        ({"stop_reason": "content_filter"}, "refused"),
+        ({"stop_reason": "model_length"}, "context limit"),
+        ({"stop_reason": "stop", "answered": True}, "answered"), ({}, "no answer"),
+        ({"stop_reason": "max_tokens"}, "token limit"),
+        ({"stop_reason": "max_tokens", "answered": True}, "answered"),
+        ({"stop_reason": "max_tokens", "answered": True, "told": "no answer"}, "token limit"),
+        ({"stop_reason": "stop", "answered": True, "told": "no answer"}, "no answer"),
+    ],
+)  # fmt: skip
+def test_why_a_task_ended(facts: dict[str, Any], name: str) -> None:
+    blank: dict[str, Any] = {
+        "error": False, "limit": None, "told": None, "stop_reason": None, "answered": False,
+    }  # fmt: skip
+    assert ending(**{**blank, **facts}) == name
+    assert name in ENDINGS
+
+
+@pytest.mark.parametrize(
+    ("run", "setting"),
+    [
+        ({"setting": "open"}, "open"), ({"settings": {"setting": "closed"}}, "closed"),
+        ({"setting": "open", "settings": {"setting": "closed"}}, "open"), ({}, ""),
+        ({"settings": {"setting": "mixed"}}, "mixed"), ({"setting": "sideways"}, ""),
+        ({"setting": ["open"], "settings": 3}, ""),
+    ],
+)  # fmt: skip
+def test_a_setting_is_read_wherever_it_is_stated(run: dict[str, Any], setting: str) -> None:
+    """As `run` writes it among the settings, and as `submit --setting` states it of a folder."""
+    report = {"submission": {"system": "m", "run": run}}
+    assert setting_of(report) == setting
+    assert name_of(report) == (f"m · {setting}" if setting else "m")
+
+
+def test_endings_are_counted_in_reports() -> None:
+    """What a stranger's usage says is no ending unless it is one of the list."""
+    from grader.report.usage import count_endings
+
+    usage = {
+        "a": {"ending": "answered"}, "b": {"ending": "answered"}, "c": {"ending": "refused"},
+        "d": {"ending": "won"}, "e": {"ending": ["answered"]}, "f": {},
+    }  # fmt: skip
+    assert count_endings(usage, [*"abcdefg"]) == {"answered": 2, "refused": 1}
+    assert Submission(Path()).usage == {}
+
+
+def test_the_prompt_lists_what_the_image_installs() -> None:
+    """CausalDS A.15: pinned versions, told so that no budget goes into finding them out."""
+    assert packages(dict(pinned())).startswith("pandas 3.0.2, numpy 2.4.4, scipy 1.17.1")
+    assert len(pinned()) == 10
+    recipe = (FOLDER / "Dockerfile").read_text(encoding="utf-8")
+    compose = (FOLDER / "compose.yaml").read_text(encoding="utf-8")
+    assert "python:3.11" in recipe and "-r /tmp/requirements.txt" in recipe
+    for limit in ("network_mode: none", "mem_limit", "cpus", "pids_limit", "cap_drop: [ALL]"):
+        assert limit in compose
+
+
+def test_without_inspect_the_command_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "inspect_ai", None)
+    assert main(["run", "release", "--model", "m", "--out", str(tmp_path / "r")]) == 2
+    assert "pip install 'causal-exams[run]'" in capsys.readouterr().err
+
+
+def test_grading_needs_nothing_of_the_harness(root: Path) -> None:
+    """Not even the dispatcher's import may pull Inspect in."""
+    code = (
+        "import sys, causal_exams.cli; print(sorted({'inspect_ai', 'openai'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
