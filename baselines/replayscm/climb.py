@@ -14,8 +14,8 @@ from pgmpy.causal_discovery import ExpertKnowledge, HillClimbSearch
 from pgmpy.structure_score import BaseStructureScore
 
 from builder.causal.bits import members
-from builder.replayscm.make.determinacy import Setting
-from builder.replayscm.make.tables import sets_of
+from builder.replayscm.determinacy import Setting
+from builder.replayscm.tables import sets_of
 
 Floats = NDArray[np.float64]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from baselines.replayscm.problem import read_puzzle
 from baselines.replayscm.symbolic import unchanged
-from builder.replayscm.make.programs import name_of
+from builder.replayscm.programs import name_of
 from grader.shape import Task
 from grader.tracks.replayscm.problem import ROOTS
 

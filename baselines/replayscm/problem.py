@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from builder.replayscm.make.determinacy import Disclosure, Setting
-from builder.replayscm.make.programs import HiddenProgram, assemble
-from builder.replayscm.make.tables import Rows, Tables, bits, tabulate
+from builder.replayscm.determinacy import Setting
+from builder.replayscm.plan import Disclosure
+from builder.replayscm.programs import HiddenProgram, assemble
+from builder.replayscm.tables import Rows, Tables, bits, tabulate
 from grader.shape import Task
 from grader.tracks.replayscm.boolean import parse
 from grader.tracks.replayscm.problem import make_program, parse_map

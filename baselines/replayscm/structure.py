@@ -19,9 +19,9 @@ from scipy.special import gammaln
 from baselines.replayscm.problem import Puzzle, read_puzzle
 from baselines.replayscm.symbolic import as_answer, other_program
 from builder.causal.bits import members
-from builder.replayscm.make.determinacy import Setting, root_settings
-from builder.replayscm.make.search import FITTER_CAPS, Choice, Found, first_fit
-from builder.replayscm.make.tables import Rows, bits, patterns, sets_of
+from builder.replayscm.determinacy import Setting, root_settings
+from builder.replayscm.search import FITTER_CAPS, Choice, Found, first_fit
+from builder.replayscm.tables import Rows, bits, patterns, sets_of
 from grader.shape import Task
 from grader.tracks.replayscm.problem import MAX_PARENTS
 

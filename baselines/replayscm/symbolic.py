@@ -7,9 +7,8 @@ acyclic choice; ties are broken lexicographically. Complete, so it always fits t
 from typing import Any
 
 from baselines.replayscm.problem import Puzzle, read_puzzle
-from builder.replayscm.make.alternatives import find_alternative
-from builder.replayscm.make.programs import name_of
-from builder.replayscm.make.search import Found, search, search_with_roots
+from builder.replayscm.programs import name_of
+from builder.replayscm.search import Found, find_alternative, search, search_with_roots
 from grader.shape import Task
 from grader.tracks.replayscm.boolean import to_text
 

@@ -40,8 +40,8 @@ MAKING: Final = (
 )
 """Folders and files that make the bytes of a release: an edit of one builds every part anew."""
 
-LOOKING: Final = frozenset({"check", "cli", "gate", "hub", "reader", "show"})
-"""Folders, at any depth, that look at a release or at its making: no byte depends on them."""
+LOOKING: Final = frozenset({"check", "check.py", "cli", "gate", "hub", "reader", "show", "show.py"})
+"""Folders and files, at any depth, that look at a release or its making: no byte needs them."""
 
 
 def canary(name: str, release_version: str) -> str:
@@ -60,7 +60,7 @@ def source_sha256() -> str:
 
 def hash_of_files(patterns: Iterable[str], without: Collection[str] = ()) -> str:
     """SHA-256 over the names and bytes of files of the checkout: those that fit a pattern, or lie
-    in a folder that does, and in none of the folders ``without``."""
+    in a folder that does, and neither are nor lie in one called ``without``."""
     total = hashlib.sha256()
     for file in sorted(_files(patterns, without)):
         total.update(file.relative_to(_CHECKOUT).as_posix().encode("utf-8") + b"\0")

@@ -7,7 +7,7 @@ from typing import Any
 
 from built_tasks import pairs_of
 
-from builder.replayscm.plan.config import Config
+from builder.replayscm.plan import Config
 from builder.replayscm.track import TRACK
 from builder.track import Built
 from grader.model import Checked, RawAnswer, Score, Truth

@@ -12,10 +12,10 @@ from puzzles import Item, built, items
 
 from builder.gate.part_check import _certificates
 from builder.gate.part_rows import PartRows
-from builder.replayscm.check.audit import audit_instance
-from builder.replayscm.make.alternatives import spread
-from builder.replayscm.make.shortcuts import shortcuts
-from builder.replayscm.make.synthesis import smallest_formulas
+from builder.replayscm.check import audit_instance
+from builder.replayscm.search import spread
+from builder.replayscm.shortcuts import shortcuts
+from builder.replayscm.synthesis import smallest_formulas
 from grader.io.jsonio import canonical
 from grader.model import Truth
 from grader.tracks.replayscm.boolean import essential, evaluate, parse, size, truth_table, variables

@@ -11,8 +11,7 @@ from puzzles import ROOT, built, items, of_pool
 
 from builder.release.config import Draw, ExamConfig, SplitConfig
 from builder.release.exams import Candidate, draw_exams
-from builder.replayscm.plan.config import Config
-from builder.replayscm.plan.pools import POOLS
+from builder.replayscm.plan import POOLS, Config
 from builder.replayscm.track import TRACK
 from builder.settings import TomlTable
 from builder.track import Built, InstanceSpec

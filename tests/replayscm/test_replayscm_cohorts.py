@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 from puzzles import ROOT
 
-from builder.replayscm.check.interpreter import names_in, read, value
-from builder.replayscm.make.generate import SEED_WORLDS, TRAINING_WORLDS, generate
-from builder.replayscm.make.generation import BASE, Generation
-from builder.replayscm.plan.config import Config, parse_config
-from builder.replayscm.plan.programs import ProgramPlan
-from builder.replayscm.show.statistics import report
+from builder.replayscm.check import names_in, read, value
+from builder.replayscm.generate import SEED_WORLDS, TRAINING_WORLDS, generate
+from builder.replayscm.plan import BASE, Config, Generation, ProgramPlan, parse_config
+from builder.replayscm.show import report
 from builder.replayscm.track import TRACK
 from builder.settings import TomlTable
 from builder.track import Built

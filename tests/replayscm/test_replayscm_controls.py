@@ -7,7 +7,7 @@ from functools import cache
 from puzzles import ROOT, Item, extra, items_of
 
 from baselines.replayscm.symbolic import symbolic
-from builder.replayscm.plan.config import Config
+from builder.replayscm.plan import Config
 from builder.replayscm.track import TRACK
 from grader.tracks.replayscm.certificates import problem_of
 from grader.tracks.replayscm.problem import ROOTS

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builder.replayscm.check import interpreter
+from builder.replayscm.check import read, value
 from grader.tracks.replayscm.boolean import (
     MAX_DEPTH,
     MAX_NODES,
@@ -50,11 +50,11 @@ def test_what_is_printed_is_read_back(formula: Formula) -> None:
 @given(formulas())
 def test_a_truth_table_agrees_with_a_plain_interpreter(formula: Formula) -> None:
     """Bit sets are fast and easy to get wrong; dictionaries are slow and hard to get wrong."""
-    tree = interpreter.read(to_text(formula))
+    tree = read(to_text(formula))
     table = truth_table(formula, NAMES)
     for pattern in range(16):
         row = {name: pattern >> place & 1 for place, name in enumerate(NAMES)}
-        assert table >> pattern & 1 == interpreter.value(tree, row)
+        assert table >> pattern & 1 == value(tree, row)
 
 
 @given(formulas())
@@ -69,11 +69,10 @@ def test_a_canonical_formula_is_the_same_function_and_stays_as_it_is(formula: Fo
 @given(formulas())
 def test_essential_variables_are_those_whose_flip_can_matter(formula: Formula) -> None:
     """Parent metrics rest on this, and a formula may mention more than it depends on."""
-    tree = interpreter.read(to_text(formula))
+    tree = read(to_text(formula))
     for place, name in enumerate(NAMES):
         matters = any(
-            interpreter.value(tree, _row(pattern))
-            != interpreter.value(tree, _row(pattern ^ 1 << place))
+            value(tree, _row(pattern)) != value(tree, _row(pattern ^ 1 << place))
             for pattern in range(16)
         )
         assert (name in essential(formula)) == matters

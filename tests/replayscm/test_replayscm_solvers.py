@@ -23,11 +23,10 @@ from baselines.replayscm.structure import (
     structure_and_formulas,
 )
 from baselines.replayscm.symbolic import symbolic
-from builder.replayscm.make.alternatives import spread
-from builder.replayscm.make.determinacy import root_settings
-from builder.replayscm.make.search import first_fit, fit
-from builder.replayscm.make.synthesis import smallest_formulas
-from builder.replayscm.make.tables import Rows, sets_of, tabulate
+from builder.replayscm.determinacy import root_settings
+from builder.replayscm.search import first_fit, fit, spread
+from builder.replayscm.synthesis import smallest_formulas
+from builder.replayscm.tables import Rows, sets_of, tabulate
 from grader.tracks.replayscm.boolean import essential, to_text
 from grader.tracks.replayscm.problem import parse_map
 

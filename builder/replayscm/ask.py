@@ -1,10 +1,14 @@
-"""The complete prompt of a task: what ReplaySCM B.3 shows, in the words of ``prompt.toml``."""
+"""The prompt of a task (ReplaySCM B.3), in the words of ``ask.toml``, and its constant answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
+from builder.replayscm.plan import PAPER, Config
 from builder.texts import Texts
-from grader.shape import Variant
+from grader.io.jsonio import canonical
+from grader.model import Truth
+from grader.shape import Task, Variant
 
 _TEXTS: Final = Texts(__file__)
 
@@ -70,3 +74,41 @@ def _intervention(names: Sequence[str], world: Mapping[str, Any]) -> str:
     first = world["rows"][0]
     settings = [f"{name} = {first[list(names).index(name)]}" for name in world["targets"]]
     return f"mode `hard_constant`, set: {', '.join(settings)}"
+
+
+_FORMULAS: Final = {
+    "the first root": "{0}",
+    "not the first root": "(not {0})",
+    "0": "(xor {0} {0})",
+    "1": "(iff {0} {0})",
+    "the first two roots, both": "(and {0} {1})",
+    "the first two roots, either": "(or {0} {1})",
+    "the first two roots, one": "(xor {0} {1})",
+}
+
+
+def twin(config: Config, tasks: int) -> Config:
+    """Return the settings of the records that floors are measured on: ``tasks`` in each pool, with
+    no effort to choose their evidence, which constants do not look at."""
+    generation = config.generation or PAPER
+    quick = replace(generation, proposals=8, disambiguation=False)
+    return Config(per_pool=tasks, generation=quick)
+
+
+def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
+    """Yield each constant answer to a record, its name and text: every mechanism the same formula
+    of the first roots; of alternatives, the last mechanism of the reference so replaced."""
+    names = list(task.inputs["variables"])
+    roots = list(task.inputs["roots"] or names[:3])
+    children = [name for name in names if name not in roots]
+    for name, formula in _FORMULAS.items():
+        text = formula.format(*roots)
+        answer: dict[str, Any] = {"mechanisms": dict.fromkeys(children, text)}
+        if task.shape.kind == "alternative":
+            last = {**task.inputs["reference"], children[-1]: text}
+            witness = dict.fromkeys(roots[1:], 0)
+            experiment = {"variable": roots[0], "value": 1}
+            answer = {"mechanisms": last, "intervention": experiment, "witness": witness}
+        elif task.shape.name == "roots_mechanisms":
+            answer["roots"] = roots
+        yield f"always {name}", canonical(answer)

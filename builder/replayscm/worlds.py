@@ -1,4 +1,4 @@
-"""Intervention worlds (ReplaySCM B.2.2, Algorithm 2)."""
+"""Intervention worlds (ReplaySCM B.2.2, Algorithm 2), also under shifted root distributions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from builder.replayscm.make.programs import HiddenProgram, name_of
+from builder.replayscm.programs import HiddenProgram, name_of
 
 Mode = Literal["none", "hard_constant", "hard_assigned"]
 MODES: Final[dict[Mode, float]] = {"none": 0.08, "hard_constant": 0.22, "hard_assigned": 0.70}
@@ -134,3 +134,27 @@ def _assigned(rng: np.random.Generator, count: int) -> Bits:
     if column.min() == column.max():
         column[int(rng.integers(count))] ^= 1
     return column
+
+
+RARE: Final = (0.05, 0.95)
+
+
+def shift(
+    rng: np.random.Generator, program: HiddenProgram, worlds: Sequence[World]
+) -> tuple[World, ...]:
+    """One world for each of ``worlds``, with as many rows."""
+    return tuple(_shifted(rng, program, world) for world in worlds)
+
+
+def _shifted(rng: np.random.Generator, program: HiddenProgram, world: World) -> World:
+    count = len(world.rows)
+    rows = np.zeros((count, program.n), dtype=np.uint8)
+    rare, coin = rng.random() < 0.5, rng.random(count) < 0.5
+    for root in program.roots:
+        side = int(rng.integers(2))
+        rows[:, root] = rng.random(count) < RARE[side] if rare else coin ^ bool(side)
+    for place, target in enumerate(world.targets):
+        fixed = world.intervention.constants
+        rows[:, target] = fixed[place] if fixed else rng.integers(2, size=count)
+    run_program(program, rows, world.targets)
+    return World(world.intervention, rows)

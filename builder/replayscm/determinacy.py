@@ -8,15 +8,13 @@ variable with a set of at most K = 4 others that its mechanism may mention.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
 
 import numpy as np
 
-from builder.replayscm.make.programs import HiddenProgram
-from builder.replayscm.make.tables import Flags, Rows, Tables, bits, patterns, sets_of, tabulate
+from builder.replayscm.plan import Disclosure
+from builder.replayscm.programs import HiddenProgram
+from builder.replayscm.tables import Flags, Rows, Tables, bits, patterns, sets_of, tabulate
 from grader.tracks.replayscm.problem import ROOTS
-
-Disclosure = Literal["ordered", "block", "hidden", "hidden_roots"]
 
 
 @dataclass(frozen=True, slots=True)

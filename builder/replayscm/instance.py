@@ -7,17 +7,14 @@ from typing import Any, Final
 import numpy as np
 
 from builder.attempts import Clock, Rejected
-from builder.replayscm.make.alternatives import find_alternative
-from builder.replayscm.make.counterexample import counterexample
-from builder.replayscm.make.determinacy import Audit, Disclosure, audit
-from builder.replayscm.make.generate import Evidence, generate
-from builder.replayscm.make.levels import add_counterexamples, add_extra, certify
-from builder.replayscm.make.programs import HiddenProgram, name_of
-from builder.replayscm.make.shifted import shift
-from builder.replayscm.make.tables import Tables, stack, tabulate_worlds
-from builder.replayscm.make.worlds import World
-from builder.replayscm.plan.pools import EVERY_POOL, Level, Pool
-from builder.replayscm.plan.programs import ProgramPlan
+from builder.replayscm.determinacy import Audit, audit
+from builder.replayscm.generate import Evidence, generate
+from builder.replayscm.levels import add_counterexamples, add_extra, certify
+from builder.replayscm.plan import EVERY_POOL, Disclosure, Level, Pool, ProgramPlan
+from builder.replayscm.programs import HiddenProgram, name_of
+from builder.replayscm.search import counterexample, find_alternative
+from builder.replayscm.tables import Tables, stack, tabulate_worlds
+from builder.replayscm.worlds import World, shift
 from builder.seeds import stream
 from grader.tracks.replayscm.boolean import to_text
 

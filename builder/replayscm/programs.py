@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from builder.attempts import Rejected
-from builder.replayscm.make.generation import OPERATORS, PAPER, Generation
+from builder.replayscm.plan import OPERATORS, PAPER, Generation
 from grader.tracks.replayscm.boolean import (
     Formula,
     canonical,

@@ -14,8 +14,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from builder.replayscm.make.programs import HiddenProgram, name_of
-from builder.replayscm.make.worlds import World
+from builder.replayscm.programs import HiddenProgram, name_of
+from builder.replayscm.worlds import World
 from grader.tracks.replayscm.boolean import input_column, truth_table
 
 LARGEST: Final = 5

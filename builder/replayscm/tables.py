@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from builder.replayscm.make.worlds import World
+from builder.replayscm.worlds import World
 from grader.tracks.replayscm.problem import MAX_PARENTS
 
 Masks = NDArray[np.uint16]

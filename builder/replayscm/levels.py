@@ -12,17 +12,16 @@ from typing import Final
 import numpy as np
 
 from builder.attempts import Rejected
-from builder.replayscm.make.determinacy import (
+from builder.replayscm.determinacy import (
     completable_pairs,
     disclosed_setting,
     is_unique,
 )
-from builder.replayscm.make.disambiguation import Alternative
-from builder.replayscm.make.generate import Evidence
-from builder.replayscm.make.programs import HiddenProgram
-from builder.replayscm.make.search import FITTER_CAPS, first_fit, fit
-from builder.replayscm.make.tables import Flags, Tables, bits, sets_of, tabulate_worlds
-from builder.replayscm.make.worlds import (
+from builder.replayscm.generate import Alternative, Evidence
+from builder.replayscm.programs import HiddenProgram
+from builder.replayscm.search import FITTER_CAPS, first_fit, fit
+from builder.replayscm.tables import Flags, Tables, bits, sets_of, tabulate_worlds
+from builder.replayscm.worlds import (
     Intervention,
     World,
     intervene,

@@ -1,1 +1,0 @@
-"""Sampling: programs, worlds, evidence levels, and complete audits of what they determine."""

@@ -1,1 +1,0 @@
-"""Deciding: settings, pools, and which program is asked in which of them."""
