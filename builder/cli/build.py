@@ -3,8 +3,6 @@
 import argparse
 import shlex
 import sys
-from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -13,9 +11,8 @@ from builder.cli.command import BUG, FAILED, OK, PROGRAM, Command, add_domains, 
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
-    from builder.release.build import Outcome
+    from builder.build import Outcome
     from builder.release.config import ReleaseConfig
-    from builder.release.roots import Root
     from builder.release.show.progress import Reporter
 
 
@@ -62,7 +59,7 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
 
 
 def _build(options: argparse.Namespace) -> int:
-    from builder.release.build import build_alone
+    from builder.build import build_alone, build_release
     from builder.release.config import load_config
     from builder.release.engine import InstanceFailed, WorkerDied
     from builder.release.roots import read_roots
@@ -78,7 +75,16 @@ def _build(options: argparse.Namespace) -> int:
         if options.only is not None:
             print(pretty(build_alone(config, roots, options.only)), end="")
             return OK
-        outcome = build_gated(config, roots, options, reporter)
+        outcome = build_release(
+            config,
+            options.out,
+            roots,
+            cluster=command.cluster_of(options),
+            staging=options.staging,
+            workers=options.workers,
+            fresh=options.fresh,
+            reporter=reporter,
+        )
     except InstanceFailed as error:
         print(
             f"{error.details}\nbug in the builder at {error.label}: {error.summary}\nrebuild it "
@@ -104,35 +110,6 @@ def _build(options: argparse.Namespace) -> int:
     return _conclude(options, config, outcome, reporter)
 
 
-def build_gated(
-    config: "ReleaseConfig",
-    roots: Mapping[str, "Root"],
-    options: argparse.Namespace,
-    reporter: "Reporter",
-) -> "Outcome":
-    """Builds a release behind the gate, with the options that every building command has; what
-    the gate refuses is told."""
-    from builder.release.build import build_release
-
-    outcome = build_release(
-        config,
-        options.out,
-        roots,
-        partial(command.gate, workers=options.workers),
-        check=command.check_part,
-        cluster=command.cluster_of(options),
-        staging=getattr(options, "staging", None),
-        workers=options.workers,
-        fresh=options.fresh,
-        reporter=reporter,
-    )
-    if outcome.status == "refused by the gate":
-        assert outcome.gate is not None
-        reporter.table_of_times()
-        print(outcome.gate.markdown, file=sys.stderr)
-    return outcome
-
-
 def _conclude(
     options: argparse.Namespace, config: "ReleaseConfig", outcome: "Outcome", reporter: "Reporter"
 ) -> int:
@@ -141,6 +118,9 @@ def _conclude(
     from builder.release.show.told import describe_outcome
 
     if outcome.status == "refused by the gate":
+        assert outcome.gate is not None
+        reporter.table_of_times()
+        print(outcome.gate.markdown, file=sys.stderr)
         print(
             f"the gate refused the release, which stays in {outcome.folder}; {options.out} was "
             f"not touched: see {outcome.folder / 'GATE.md'}, mend, run the same command again",
@@ -176,6 +156,7 @@ def _add_exam(parser: argparse.ArgumentParser) -> None:
 
 
 def _exam(options: argparse.Namespace) -> int:
+    from builder.gate.run import run_gate
     from builder.release.extra_exam import draw_extra_exam
     from builder.release.show.progress import Reporter
     from builder.release.show.told import describe_exam
@@ -191,7 +172,7 @@ def _exam(options: argparse.Namespace) -> int:
     describe_exam(added, options.release)
     reporter = Reporter(options.quiet)
     try:
-        report = command.gate(options.release, reporter, workers=options.workers)
+        report = run_gate(options.release, reporter.note, workers=options.workers)
     except UsageError as error:  # a public side alone, as it is downloaded
         reporter.warn(f"without a {GATE_FILE}: {error}")
         return OK

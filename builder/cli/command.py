@@ -8,15 +8,10 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from grader.errors import UsageError
 from grader.processors import processors
-
-if TYPE_CHECKING:
-    from builder.gate.report import GateReport
-    from builder.release.parts import Part, Parts
-    from builder.release.show.progress import Reporter
 
 PROGRAM: Final = "python build_dataset.py"
 OK, FAILED, UNUSABLE, BUG, INTERRUPTED = 0, 1, 2, 3, 130
@@ -62,7 +57,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 def cluster_of(options: argparse.Namespace) -> str | None:
     """The address of the Ray cluster that ``--engine`` names, None for processes of this machine;
     raises ``UsageError``."""
-    kind, _, address = getattr(options, "engine", "processes").partition(":")
+    kind, _, address = options.engine.partition(":")
     if kind == "ray":
         return str(address)
     if options.engine != "processes":
@@ -114,23 +109,3 @@ def need_release(folder: Path) -> None:
             f"{folder}: no release there (public/manifest.json is absent); name the folder that "
             "`build --out` wrote"
         )
-
-
-def gate(
-    release: Path,
-    reporter: "Reporter",
-    parts: "Parts | None" = None,
-    *,
-    workers: int,
-) -> "GateReport":
-    """Runs the gate over a release folder, of which ``parts`` are staged and checked."""
-    from builder.gate.run import run_gate
-
-    return run_gate(release, reporter.note, workers=workers, parts=parts)
-
-
-def check_part(part: "Part") -> float:
-    """Checks a staged part by itself; the seconds that it took."""
-    from builder.gate.part_check import check_part
-
-    return check_part(part)

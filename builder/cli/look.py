@@ -4,7 +4,6 @@ import argparse
 from pathlib import Path
 from typing import Final
 
-from builder.cli import command
 from builder.cli.command import (
     FAILED,
     OK,
@@ -24,12 +23,13 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(options: argparse.Namespace) -> int:
+    from builder.gate.run import run_gate
     from builder.release.manifest import read_manifest, refuse_imported
     from builder.release.show.progress import Reporter
 
     need_release(options.release)
     refuse_imported(read_manifest(options.release / "public"), options.release)
-    report = command.gate(options.release, Reporter(options.quiet), workers=options.workers)
+    report = run_gate(options.release, Reporter(options.quiet).note, workers=options.workers)
     print(report.markdown, end="")
     return OK if report.ok else FAILED
 

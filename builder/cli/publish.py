@@ -4,7 +4,6 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from builder.cli import command
 from builder.cli.command import FAILED, OK, Command, add_release, add_workers, need_release
 from grader.errors import UsageError
 
@@ -117,6 +116,7 @@ def _bring(api: "HfApi", target: "Target", files: "Files", *, dry_run: bool) -> 
 
 def _passes(options: argparse.Namespace) -> bool:
     """Whether gate and `verify` find nothing; what they find is printed."""
+    from builder.gate.run import run_gate
     from builder.release.manifest import read_manifest
     from builder.release.show.progress import Reporter
     from grader.io.release import Release
@@ -124,7 +124,7 @@ def _passes(options: argparse.Namespace) -> bool:
 
     imported = "imported" in read_manifest(options.release / "public")["configuration"]
     if not imported:
-        report = command.gate(options.release, Reporter(options.quiet), workers=options.workers)
+        report = run_gate(options.release, Reporter(options.quiet).note, workers=options.workers)
         for line in report.lines:
             if not line.ok:
                 print(f"FAIL {line.check}: {line.figure}")

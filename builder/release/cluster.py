@@ -9,7 +9,7 @@ there, which is written last.
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -20,7 +20,7 @@ from typing import Any, Final
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from builder.release.engine import WorkerDied
-from builder.release.parts import RECORD, Part, PartJob, find_part, stage
+from builder.release.parts import RECORD, Part, PartJob, find_part
 from grader.errors import UsageError
 
 _RETRIES: Final = 2
@@ -28,6 +28,10 @@ _RETRIES: Final = 2
 
 _AHEAD: Final = 2
 """Parts handed out per processor of the cluster."""
+
+
+Make = Callable[[PartJob], tuple[Part, bool]]
+"""Makes a part, or finds it if the job resumes; returns it and whether it was there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +42,8 @@ class Cluster:
     address: str
     store: str
 
-    def stage(self, jobs: Iterable[PartJob]) -> Iterator[tuple[Part, bool]]:
-        """Yield every part, staged in its folder here, and whether it was there before; see
-        :func:`builder.release.parts.stage`."""
+    def map(self, make: Make, jobs: Iterable[PartJob]) -> Iterator[tuple[Part, bool]]:
+        """Yield what ``make`` returns for each job, the part fetched to its folder here."""
         ray = _connected(self.address)
         remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(_stage)
         ahead = _AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
@@ -48,7 +51,7 @@ class Cluster:
         in_work: dict[Any, PartJob] = {}
         while True:
             for job in islice(waiting, ahead - len(in_work)):
-                in_work[remote.remote(self, job)] = job
+                in_work[remote.remote(self, make, job)] = job
             if not in_work:
                 return
             (done, *_), _ = ray.wait(list(in_work), num_returns=1)
@@ -112,13 +115,13 @@ class Cluster:
             ) from None
 
 
-def _stage(cluster: Cluster, job: PartJob) -> tuple[bool, Exception | None]:
+def _stage(cluster: Cluster, make: Make, job: PartJob) -> tuple[bool, Exception | None]:
     """Stage a part in the store; whether it was there, or the error, which Ray would wrap."""
     try:
         with threadpool_limits(limits=1), TemporaryDirectory() as scratch:
             folder = job.origin.folder(Path(scratch), int(job.folder.name))
             there = job.resuming and cluster.fetch(job, folder)
-            part, found = stage(replace(job, folder=folder, resuming=there))
+            part, found = make(replace(job, folder=folder, resuming=there))
             cluster.put(job, part.folder)
             return found, None
     except Exception as error:

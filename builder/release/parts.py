@@ -11,7 +11,7 @@ import shutil
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -99,28 +99,21 @@ class Part:
 Parts = Mapping[tuple[str, str], Sequence[Part]]
 """(split, track) to the staged parts."""
 
-Check = Callable[[Part], float]
-"""Checks a staged part by itself, leaves the findings beside it, and returns the seconds that it
-took; a check that is there and still holds is kept."""
-
 
 @dataclass(frozen=True, slots=True)
 class PartJob:
-    """What a worker needs to stage one part and check it. With ``resuming`` it may be there."""
+    """What a worker needs to make one part. With ``resuming`` it may be there."""
 
     origin: Origin
     specs: Sequence[InstanceSpec]
     folder: Path
     resuming: bool
-    check: Check | None
 
     def __str__(self) -> str:
         return f"{self.specs[0].label} to {self.specs[-1].index}"
 
 
-def part_jobs(
-    specs: Specs, staging: Path, resuming: bool, check: Check | None
-) -> Iterator[PartJob]:
+def part_jobs(specs: Specs, staging: Path, resuming: bool) -> Iterator[PartJob]:
     """All parts of a build. What takes longest comes first: no worker waits for it at the end."""
     origins = {
         (split, track): Origin(track, split, any(s.private for s in members), len(members))
@@ -130,16 +123,7 @@ def part_jobs(
         origin = origins[key]
         for number in range(origin.parts):
             members = specs[key][number * origin.size : (number + 1) * origin.size]
-            yield PartJob(origin, members, origin.folder(staging, number), resuming, check)
-
-
-def stage(job: PartJob) -> tuple[Part, bool]:
-    """Build a part, unless it is there, and check it; whether it was there. Runs in a worker."""
-    found = find_part(job.folder) if job.resuming else None
-    part = found or build_part(job)
-    if job.check is not None:
-        part = replace(part, seconds={**part.seconds, "checks": job.check(part)})
-    return part, found is not None
+            yield PartJob(origin, members, origin.folder(staging, number), resuming)
 
 
 def build_part(job: PartJob) -> Part:

@@ -108,13 +108,12 @@ def plan_shards(
     schema: pa.Schema,
     repository: Path,
     row_salts: bytes | None,
-    shard_bytes: int = SHARD_BYTES,
 ) -> list[ShardJob]:
     """The shards of one config and split: whole row groups, spread evenly; raises ``ValueError``
     when two rows have the same id."""
     groups = row_groups(parts, config, schema)
     size = sum(part.sizes[config][1] for part in parts)
-    count = max(1, min(len(groups), -(-size // shard_bytes)))
+    count = max(1, min(len(groups), -(-size // SHARD_BYTES)))
     cuts = [round(index * len(groups) / count) for index in range(count + 1)]
     staged = parts[0].folder.parent
     return [

@@ -74,8 +74,11 @@ def place(out: Path) -> Workspace:
     return Workspace(resolved)
 
 
-def finished_release(workspace: Workspace, fingerprint: str) -> Mapping[str, Any] | None:
-    """The public manifest if ``out`` already holds this very release, whole; else nothing.
+def finished_release(
+    workspace: Workspace, fingerprint: str, fresh: bool
+) -> Mapping[str, Any] | None:
+    """Return the public manifest if ``out`` already holds this very release, whole, and it is not
+    to be replaced (``fresh``); else None.
 
     Raises ``UsageError`` when something else stands there, or a damaged release.
     """
@@ -84,8 +87,11 @@ def finished_release(workspace: Workspace, fingerprint: str) -> Mapping[str, Any
         return None
     if not is_release(out):
         raise UsageError(
-            f"--out {out}: is a folder with other things in it; name a new folder with --out"
+            f"--out {out}: is a folder with other things in it, which no build replaces; name a "
+            "new folder with --out"
         )
+    if fresh:
+        return None
     manifest = read_manifest(out / "public")
     if manifest["fingerprint"] != fingerprint:
         raise UsageError(
@@ -106,13 +112,6 @@ def finished_release(workspace: Workspace, fingerprint: str) -> Mapping[str, Any
 def is_release(folder: Path) -> bool:
     """Whether a folder looks like the output of a build."""
     return (folder / "public" / MANIFEST).is_file()
-
-
-def check_replaceable(workspace: Workspace) -> None:
-    """With ``--fresh`` a release may be replaced, but nothing else; raises ``UsageError``."""
-    out = workspace.out
-    if out.exists() and any(out.iterdir()) and not is_release(out):
-        raise UsageError(f"--out {out}: is no release, so --fresh will not replace it")
 
 
 @contextmanager

@@ -3,11 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from builder.gate.report import GateReport
-from builder.release.build import build_release
-from builder.release.config import load_config
-from builder.release.roots import read_roots
-from builder.release.show.progress import Reporter
+from ungated import build_ungated
 
 SPLITS: Final = """
 name = "small"
@@ -40,8 +36,4 @@ def build(folder: Path) -> Path:
     (folder / "balanced.toml").write_text(EXAM, encoding="utf-8")
     file = folder / "small.toml"
     file.write_text(SPLITS, encoding="utf-8")
-    config = load_config(file)
-    roots, _ = read_roots(config)
-    reporter, out = Reporter(quiet=True), folder / "release"
-    build_release(config, out, roots, lambda *_: GateReport(()), workers=1, reporter=reporter)
-    return out
+    return build_ungated(file, folder / "release")

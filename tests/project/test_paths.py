@@ -29,7 +29,7 @@ def resolved(name: str) -> object:
 def test_a_path_is_short_and_every_step_exists(root: Path, title: str) -> None:
     """A guide that names a function that was renamed sends its reader away."""
     names = steps(root, title)
-    assert 15 <= len(names) <= 25
+    assert 10 <= len(names) <= 15
     assert len(set(names)) == len(names)
     for name in names:
         assert resolved(name) is not None

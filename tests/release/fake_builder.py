@@ -10,8 +10,9 @@ from unittest.mock import patch
 
 import fake_track
 
-from builder.cli import command
+from builder import build
 from builder.cli import main as cli
+from builder.gate import run
 from builder.gate.report import GateLine
 from builder.release import identity, manifest
 from builder.tracks import TRACKS
@@ -26,13 +27,7 @@ class Passed:
     lines: tuple[GateLine, ...] = ()
 
 
-def gate(
-    release: Path,
-    reporter: object,
-    parts: object = None,
-    *,
-    workers: int = 1,
-) -> Passed:
+def gate(release: Path, progress: object = None, **_: object) -> Passed:
     """Passes unless a test says otherwise."""
     refused = bool(os.environ.get("FAKE_GATE_FAILS"))
     if not refused:
@@ -46,8 +41,9 @@ def small_track() -> Iterator[None]:
     """The small track, a gate that passes, and a source hash that no edit under way changes."""
     with (
         patch.dict(TRACKS, causalds=fake_track.TRACK),
-        patch.object(command, "gate", gate),
-        patch.object(command, "check_part", None),
+        patch.object(build, "run_gate", gate),
+        patch.object(run, "run_gate", gate),
+        patch.object(build, "check_part", lambda _: 0.0),
         patch.object(identity, "source_sha256", lambda: "0" * 64),
         patch.object(manifest, "source_sha256", lambda: "0" * 64),
     ):
@@ -62,6 +58,7 @@ def main(arguments: list[str]) -> int:
 
 if __name__ == "__mp_main__":  # a worker process finds its track by name
     TRACKS["causalds"] = fake_track.TRACK
+    patch.object(build, "check_part", lambda _: 0.0).start()
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

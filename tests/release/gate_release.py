@@ -9,13 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from tiny_release import SECRET
+from ungated import build_ungated
 
-from builder.gate.report import GateReport
 from builder.gate.run import run_gate
-from builder.release.build import build_release
-from builder.release.config import load_config
-from builder.release.roots import read_roots
-from builder.release.show.progress import Reporter
 
 SPLITS = """
 name = "gated"
@@ -55,17 +51,7 @@ def build(folder: Path, monkeypatch: Any, splits: str = SPLITS) -> Path:
     monkeypatch.setenv("GATE_SECRET", SECRET)
     file = folder / "gated.toml"
     file.write_text(splits, encoding="utf-8")
-    config = load_config(file)
-    roots, _ = read_roots(config)
-    build_release(
-        config,
-        folder / "release",
-        roots,
-        lambda *_: GateReport(()),
-        workers=1,
-        reporter=Reporter(quiet=True),
-    )
-    return folder / "release"
+    return build_ungated(file, folder / "release")
 
 
 def edit(release: Path, side: str, name: str, change: Callable[[Rows], Rows | None]) -> None:

@@ -10,11 +10,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from fake_builder import gate, small_track
+from fake_builder import small_track
 from rich.console import Console
 from tiny_release import OTHER_SECRET, SECRET, tree
 
-from builder.release.build import build_release
+from builder.build import build_release
+from builder.release import shards as shards_module
 from builder.release.config import load_config
 from builder.release.parts import Origin, part_jobs, stage_part
 from builder.release.roots import read_roots
@@ -85,7 +86,7 @@ def test_a_build_begins_with_the_parts_that_take_longest(tmp_path):
         ]
         for track in ("ccr", "causalds", "causalab", "replayscm")
     }
-    begun = [job.origin.track for job in part_jobs(specs, tmp_path, False, None)]
+    begun = [job.origin.track for job in part_jobs(specs, tmp_path, False)]
     assert begun == ["causalds", "replayscm", "causalab", "ccr"]
 
 
@@ -215,15 +216,14 @@ def test_shards_follow_the_published_format(tiny):
                 assert not column.has_dictionary_page
 
 
-def test_many_shards_hold_the_same_rows_as_one(tiny, split_file, secret, tmp_path):
+def test_many_shards_hold_the_same_rows_as_one(tiny, split_file, secret, monkeypatch, tmp_path):
     """A cut between shards must lose or repeat nothing."""
     out = tmp_path / "many"
+    monkeypatch.setattr(shards_module, "SHARD_BYTES", 9000)
     with small_track():
         config = load_config(split_file)
         roots, _ = read_roots(config)
-        build_release(
-            config, out, roots, gate, workers=1, reporter=Reporter(quiet=True), shard_bytes=9000
-        )
+        build_release(config, out, roots, workers=1, reporter=Reporter(quiet=True))
     shards = sorted((out / "public/causalds_scenes").glob("dev-*.parquet"))
     assert [file.name for file in shards] == [f"dev-0000{i}-of-00003.parquet" for i in range(3)]
     manifests = [

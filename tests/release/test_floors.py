@@ -8,16 +8,14 @@ from typing import Any
 
 import pytest
 from tiny_release import SECRET
+from ungated import build_ungated
 
 from baselines.release import open_exam
 from baselines.systems import answers, find_system
 from builder.gate.floors import check_floors
-from builder.gate.report import GateReport
-from builder.release.build import build_release
 from builder.release.config import load_config
 from builder.release.engine import Workers
 from builder.release.floors import _best, _missing, measure_floors
-from builder.release.roots import read_roots
 from builder.release.show.progress import Reporter
 from builder.tracks import TRACKS
 from grader.api import Release as Opened
@@ -70,12 +68,7 @@ def release(toml: Path) -> Path:
     """The release of the split file, without a gate."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FLOORS_SECRET", SECRET)
-        config = load_config(toml)
-        roots, _ = read_roots(config)
-        out = toml.parent / "release"
-        passed = lambda *_: GateReport(())  # noqa: E731
-        build_release(config, out, roots, passed, workers=1, reporter=Reporter(quiet=True))
-    return out
+        return build_ungated(toml, toml.parent / "release")
 
 
 def test_a_floor_is_the_largest_mean_and_the_first_of_two() -> None:

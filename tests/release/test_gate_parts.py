@@ -6,18 +6,19 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from gate_release import edit
 
+from builder import build
 from builder.gate import part_check
 from builder.gate.part_check import CHECK, check_part, read_check
 from builder.gate.report import GateLine, GateReport
 from builder.gate.run import run_gate
 from builder.release import parts as staging
-from builder.release.build import build_release
 from builder.release.config import load_config
 from builder.release.parts import RECORD, Part, find_part
 from builder.release.roots import read_roots
@@ -53,17 +54,17 @@ def refused(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("parts")
     (folder / "parts.toml").write_text(SPLITS, encoding="utf-8")
     config = load_config(folder / "parts.toml")
+    roots, _ = read_roots(config)
     reports = []
 
-    def gate(release: Path, _: Reporter, parts: Any) -> GateReport:
+    def gate(release: Path, *_: object, parts: Any, **__: object) -> GateReport:
         reports.append(run_gate(release, workers=1, parts=parts))
         return GateReport((GateLine("refused", False, ""),))
 
-    roots, _ = read_roots(config)
-    build_release(
-        config, folder / "release", roots, gate,
-        check=check_part, workers=1, reporter=Reporter(quiet=True),
-    )  # fmt: skip
+    with patch.object(build, "run_gate", gate):
+        build.build_release(
+            config, folder / "release", roots, workers=1, reporter=Reporter(quiet=True)
+        )
     assert reports[0].ok, reports[0].markdown
     (folder / "GATE.md").write_text(reports[0].markdown, encoding="utf-8")
     return folder

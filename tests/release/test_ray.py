@@ -17,7 +17,7 @@ from tiny_release import tree
 from builder.release.cluster import Cluster
 from builder.release.config import load_config
 from builder.release.engine import WorkerDied
-from builder.release.parts import Part, part_jobs
+from builder.release.parts import Part, PartJob, build_part, part_jobs
 from builder.release.planning import plan_specs
 from builder.release.roots import read_roots
 from grader.errors import UsageError
@@ -167,14 +167,14 @@ def test_parts_travel_over_s3(
     assert system.find(bucket) == []
 
 
-def kill(part: Part) -> float:
+def kill(job: PartJob) -> tuple[Part, bool]:
     """As if memory ran out over every part."""
     os.kill(os.getpid(), signal.SIGKILL)
-    return 0.0
+    return build_part(job), False
 
 
-def fail(part: Part) -> float:
-    raise ZeroDivisionError(part.name)
+def fail(job: PartJob) -> tuple[Part, bool]:
+    raise ZeroDivisionError(f"{job.origin.track}/{job.origin.split}/{job.folder.name}")
 
 
 def test_errors_keep_their_type_and_what_is_lost_again_and_again_is_named(
@@ -186,9 +186,9 @@ def test_errors_keep_their_type_and_what_is_lost_again_and_again_is_named(
     few = {key: members[:4] for key, members in specs.items()}
     nodes = Cluster(cluster.address, f"file://{tmp_path}/store")
     with pytest.raises(ZeroDivisionError, match="causalds/dev/00000"):
-        list(nodes.stage(part_jobs(few, tmp_path / "parts", False, fail)))
+        list(nodes.map(fail, part_jobs(few, tmp_path / "parts", False)))
     with pytest.raises(WorkerDied, match="lost the worker of causalds/dev/0 to 3"):
-        list(nodes.stage(part_jobs(few, tmp_path / "parts", False, kill)))
+        list(nodes.map(kill, part_jobs(few, tmp_path / "parts", False)))
     nowhere = Cluster(cluster.address, "nosuch://bucket")
     with pytest.raises(UsageError, match="--staging nosuch://bucket: cannot be used"):
-        list(nowhere.stage(part_jobs(few, tmp_path / "parts", False, None)))
+        list(nowhere.map(fail, part_jobs(few, tmp_path / "parts", False)))

@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from builder.release.build import Outcome
+from builder.build import Outcome
 from builder.release.config import ReleaseConfig
 from builder.release.extra_exam import NewExam
 from builder.release.parts import Origin

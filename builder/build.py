@@ -1,13 +1,16 @@
 """One build from configuration to finished release, stage by stage."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
+from builder.gate.part_check import check_part
 from builder.gate.report import GateReport
+from builder.gate.run import run_gate
 from builder.release.arrow import content_sha256
 from builder.release.cluster import Cluster
 from builder.release.config import ReleaseConfig, SplitConfig
@@ -26,19 +29,19 @@ from builder.release.identity import canary, fingerprint
 from builder.release.manifest import Contents, manifest_of
 from builder.release.papers import write_papers
 from builder.release.parts import (
-    Check,
     Part,
+    PartJob,
     Parts,
     build_instance,
+    build_part,
+    find_part,
     part_jobs,
-    stage,
     staged_rows,
 )
 from builder.release.planning import Planned, Specs, find_spec, plan_specs, planned
 from builder.release.roots import Root
 from builder.release.schemas import COMMITMENTS
 from builder.release.shards import (
-    SHARD_BYTES,
     Shard,
     ShardJob,
     marked,
@@ -50,7 +53,6 @@ from builder.release.shards import (
 from builder.release.show.progress import Reporter
 from builder.release.workspace import (
     Workspace,
-    check_replaceable,
     finished_release,
     opened,
     place,
@@ -59,9 +61,6 @@ from builder.release.workspace import (
 )
 from builder.track import DrawnExam, InstanceSpec
 from builder.tracks import TRACKS
-
-Gate = Callable[[Path, Reporter, Parts], GateReport]
-"""What an assembled release must pass; it is also given the staged parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,72 +80,65 @@ def build_release(
     config: ReleaseConfig,
     out: Path,
     roots: Mapping[str, Root],
-    gate: Gate,
     *,
-    check: Check | None = None,
     cluster: str | None = None,
     staging: str | None = None,
     workers: int,
     fresh: bool = False,
     reporter: Reporter,
-    shard_bytes: int = SHARD_BYTES,
 ) -> Outcome:
-    """Builds a release into ``out``, or finds it there.
+    """Build a release into ``out``, or find it there.
 
     The bytes depend on the configuration, the roots and the code, not on ``workers`` or on what
-    an interrupted run left behind. ``check`` looks at each part where it was staged, ``gate`` at
-    the whole. ``cluster`` is the address of a Ray cluster whose workers stage the parts and leave
-    them at ``staging``, an fsspec address (None: below ``out``). Raises ``UsageError``,
-    ``InstanceFailed`` and ``WorkerDied``.
+    an interrupted run left behind. ``cluster`` is the address of a Ray cluster whose workers make
+    the parts and leave them at ``staging``, an fsspec address (None: below ``out``). Raises
+    ``UsageError``, ``InstanceFailed`` and ``WorkerDied``.
     """
-    workspace = place(out)
-    mark = fingerprint(config, roots)
-    if fresh:
-        check_replaceable(workspace)
-    else:
-        manifest = finished_release(workspace, mark)
-        if manifest is not None:
-            return Outcome("already built", workspace.out, manifest, None)
+    workspace, mark = place(out), fingerprint(config, roots)
+    finished = finished_release(workspace, mark, fresh)
+    if finished is not None:
+        return Outcome("already built", workspace.out, finished, None)
     specs = plan_specs(config, roots)
-    with opened(workspace, mark, fresh) as resuming:
+    with opened(workspace, mark, fresh) as resuming, Workers(workers) as pool:
         remote = None
         if cluster is not None:
-            store = (staging or f"file://{workspace.partial}/store").rstrip("/")
-            remote = Cluster(cluster, f"{store}/{mark}")
+            remote = Cluster(cluster, f"{staging or f'file://{workspace.partial}/store'}/{mark}")
             if fresh:
                 remote.clear()
-        with Workers(workers) as pool:
-            jobs = list(part_jobs(specs, workspace.parts, resuming or remote is not None, check))
-            staged = pool.map(stage, jobs) if remote is None else remote.stage(jobs)
-            parts = _staged_parts(specs, staged, len(jobs), reporter)
-            exams = _draw_all_exams(config, roots, specs, parts)
-            for line in moved_mass(exams):
-                reporter.note(line)
-            writing = _shard_jobs(config, roots, parts, workspace, shard_bytes)
-            shards = _written_shards(pool.map(write_shard, writing), len(writing), reporter)
-            flat = _flat_jobs(config, workspace)
-            shards += _written_shards(pool.map(write_flat, flat, _split_of), len(flat), reporter)
-            floors = measure_floors(config, pool, reporter)
-        shards += _write_exams(config, exams, workspace)
+        jobs = list(part_jobs(specs, workspace.parts, resuming or remote is not None))
+        parts = _made_parts(specs, (remote or pool).map(make_part, jobs), len(jobs), reporter)
+        exams = _draw_all_exams(config, roots, specs, parts)
+        for line in moved_mass(exams):
+            reporter.note(line)
+        shards = _write_shards(config, roots, parts, exams, workspace, pool, reporter)
+        floors = measure_floors(config, pool, reporter)
         contents = Contents(config, roots, _plans(config, specs), parts, exams, shards, floors)
         manifest = _write_papers(contents, workspace)
-        result = _run_gate(gate, workspace, parts, reporter)
-        if not result.ok:
-            return Outcome("refused by the gate", workspace.release, manifest, result)
+        report = _run_gate(workspace, parts, workers, reporter)
+        if not report.ok:
+            return Outcome("refused by the gate", workspace.release, manifest, report)
         publish(workspace)
         if remote is not None:
             remote.clear()
-    return Outcome("built", workspace.out, manifest, result)
+    return Outcome("built", workspace.out, manifest, report)
 
 
-def _staged_parts(
-    specs: Specs, staged: Iterable[tuple[Part, bool]], total: int, reporter: Reporter
+def make_part(job: PartJob) -> tuple[Part, bool]:
+    """Build a part, unless it is there, and check it; return whether it was there. Runs in a
+    worker."""
+    found = find_part(job.folder) if job.resuming else None
+    part = found or build_part(job)
+    return replace(part, seconds={**part.seconds, "checks": check_part(part)}), found is not None
+
+
+def _made_parts(
+    specs: Specs, made: Iterable[tuple[Part, bool]], total: int, reporter: Reporter
 ) -> Parts:
-    """All parts in the order of their numbers, as they come from whoever stages them."""
+    """Return all parts in the order of their numbers, as they come from whoever makes them."""
     parts: dict[tuple[str, str], list[Part]] = {key: [] for key in specs}
     kept = 0
     with reporter.stage("instances, in parts", total) as advance:
-        for part, found in staged:
+        for part, found in made:
             parts[part.origin.split, part.origin.track].append(part)
             kept += found
             reporter.spend(part.seconds)
@@ -204,12 +196,38 @@ def _draw_exams(
     return draw_exams(split, track, candidates, root, str(config.path), read)
 
 
+def _write_shards(
+    config: ReleaseConfig,
+    roots: Mapping[str, Root],
+    parts: Parts,
+    exams: Exams,
+    workspace: Workspace,
+    pool: Workers,
+    reporter: Reporter,
+) -> list[Shard]:
+    """Write every table of the release: those of tracks, the flat one of all tracks, exams."""
+    mark = canary(config.name, config.version)
+    shards: list[Shard] = []
+    own = _shard_jobs(config, roots, parts, workspace)
+    flat = [FlatJob(workspace.public, s.name, mark, not s.private) for s in config.splits]
+    with reporter.stage("Parquet shards", len(own) + len(flat)) as advance:
+        for written in chain(pool.map(write_shard, own), pool.map(write_flat, flat)):
+            shards += written
+            reporter.spend({"parquet": sum(shard.seconds for shard in written)})
+            advance()
+    for (split, track), drawn in exams.items():
+        if drawn:
+            name, table = f"{track}_exams", exam_table(drawn)
+            schema = marked(EXAM_SCHEMA, mark)
+            shards += write_groups(name, split, workspace.public, schema, [table])
+    return shards
+
+
 def _shard_jobs(
     config: ReleaseConfig,
     roots: Mapping[str, Root],
     parts: Parts,
     workspace: Workspace,
-    shard_bytes: int,
 ) -> list[ShardJob]:
     """Return every shard of the tracks' configs, each on the side where it belongs."""
     jobs: list[ShardJob] = []
@@ -229,43 +247,9 @@ def _shard_jobs(
                     marked(schema, mark),
                     repository,
                     roots[split.name].row_salts if hidden else None,
-                    shard_bytes,
                 )
         jobs += with_commitments(own, workspace.public, marked(COMMITMENTS, mark))
     return jobs
-
-
-def _flat_jobs(config: ReleaseConfig, workspace: Workspace) -> list[FlatJob]:
-    """Return the config of all tracks' tasks, a job for each split."""
-    mark = canary(config.name, config.version)
-    return [FlatJob(workspace.public, s.name, mark, not s.private) for s in config.splits]
-
-
-def _split_of(job: FlatJob) -> str:
-    return f"the tasks of {job.split}"
-
-
-def _written_shards(
-    written: Iterable[Sequence[Shard]], jobs: int, reporter: Reporter
-) -> list[Shard]:
-    shards: list[Shard] = []
-    with reporter.stage("Parquet shards", jobs) as advance:
-        for several in written:
-            shards += several
-            reporter.spend({"parquet": sum(shard.seconds for shard in several)})
-            advance()
-    return shards
-
-
-def _write_exams(config: ReleaseConfig, exams: Exams, workspace: Workspace) -> list[Shard]:
-    """One shard for the exams of each track and split; exam lists are public and small."""
-    shards: list[Shard] = []
-    schema = marked(EXAM_SCHEMA, canary(config.name, config.version))
-    for (split, track), drawn in exams.items():
-        if drawn:
-            name, table = f"{track}_exams", exam_table(drawn)
-            shards += write_groups(name, split, workspace.public, schema, [table])
-    return shards
 
 
 def _write_papers(contents: Contents, workspace: Workspace) -> dict[str, Any]:
@@ -278,12 +262,12 @@ def _write_papers(contents: Contents, workspace: Workspace) -> dict[str, Any]:
     return repositories[workspace.public]
 
 
-def _run_gate(gate: Gate, workspace: Workspace, parts: Parts, reporter: Reporter) -> GateReport:
+def _run_gate(workspace: Workspace, parts: Parts, workers: int, reporter: Reporter) -> GateReport:
     started = _processor_seconds()
-    result = gate(workspace.release, reporter, parts)
+    report = run_gate(workspace.release, reporter.note, workers=workers, parts=parts)
     reporter.spend({"gate": _processor_seconds() - started})
-    write_gate(workspace.release, result.markdown)
-    return result
+    write_gate(workspace.release, report.markdown)
+    return report
 
 
 def _processor_seconds() -> float:
