@@ -1,20 +1,54 @@
-"""The causalab track as the release machinery sees it: parse, plan, build."""
+"""The causalab track as the release machinery sees it: settings, plans, and rows of a graph."""
 
 from functools import partial
 from typing import Final
 
 from builder.attempts import Clock, first_accepted
-from builder.causalab import rows
-from builder.causalab.ask.constants import constants, twin
-from builder.causalab.check.audit import audit_instance
-from builder.causalab.check.leaks import leak_facts
-from builder.causalab.make.episode import Parts, draw
-from builder.causalab.plan.config import parse_config
-from builder.causalab.plan.graphs import TRACK_NAME, GraphPlan, plan_graphs
-from builder.causalab.plan.suites import Setting, Suite
-from builder.causalab.show.statistics import report
-from builder.seeds import attempt_key
+from builder.causalab.ask import constants, twin, write_prompt
+from builder.causalab.check import audit_instance, leak_facts
+from builder.causalab.episode import Parts, draw
+from builder.causalab.plan import TRACK_NAME, GraphPlan, parse_config, plan_graphs
+from builder.causalab.show import report
+from builder.causalab.suites import Setting, Suite, label
+from builder.release import rows
+from builder.release.schemas import TASKS, TRUTH, worlds_schema
+from builder.seeds import attempt_key, public_id
 from builder.track import Built, Floors, InstanceSpec, Row, Track
+from grader.tracks import variant as variant_of
+
+
+def task_id(spec: InstanceSpec, suite: Suite, setting: Setting) -> str:
+    """The public id of a task: it depends on the id key and the label alone."""
+    return public_id("lab", spec.id_key, label(suite, setting))
+
+
+def task_row(spec: InstanceSpec, name: str, parts: Parts) -> Row:
+    """A row of ``causalab``: the task called ``name``."""
+    variant = variant_of(TRACK_NAME, f"laboratory.{parts.public['family']}")
+    prompt = write_prompt(parts.public, name, name + variant.shape.suffix)
+    view = parts.private["regime"]
+    return rows.task_row(name, spec.instance_id, variant, prompt, parts.public, view=view)
+
+
+def truth_row(spec: InstanceSpec, name: str, parts: Parts) -> Row:
+    """A row of ``causalab_truth``: the frequency is exact."""
+    private = parts.private
+    suite, setting = private["suite"], private["setting"]
+    slice_name = suite if setting == "reference" else f"{suite}-{setting}"
+    frequency = rows.TrueValue(private["frequency"])
+    return rows.truth_row(name, spec.instance_id, slice_name, private, frequency)
+
+
+def world_row(spec: InstanceSpec, plan: GraphPlan, attempt: int) -> Row:
+    """A row of ``causalab_worlds``: the graph, and which task is which episode of it."""
+    world = {
+        "names": plan.graph.nodes,
+        "edges": sorted(plan.graph.edges),
+        "fixed": plan.fixed,
+        "tasks": {task_id(spec, *episode): label(*episode) for episode in plan.episodes},
+    }
+    return rows.world_row(spec, attempt, f"k{len(plan.graph.nodes)}", world)
+
 
 INPUTS: Final = frozenset(
     {"variables", "target", "family", "mode", "frequency_may_be_parent", "shifts"}
@@ -43,12 +77,12 @@ def _try(
     with clock("episodes"):
         key = attempt_key(spec.key, attempt)
         parts = [_episode(plan, suite, setting, key) for suite, setting in plan.episodes]
-        names = [rows.task_id(spec, *episode) for episode in plan.episodes]
+        names = [task_id(spec, *episode) for episode in plan.episodes]
         found = list(zip(names, parts, strict=True))
         return {
-            "causalab": [rows.task_row(spec, *entry) for entry in found],
-            "causalab_truth": [rows.truth_row(spec, *entry) for entry in found],
-            "causalab_worlds": [rows.world_row(spec, plan, attempt)],
+            "causalab": [task_row(spec, *entry) for entry in found],
+            "causalab_truth": [truth_row(spec, *entry) for entry in found],
+            "causalab_worlds": [world_row(spec, plan, attempt)],
         }
 
 
@@ -59,8 +93,12 @@ def _episode(plan: GraphPlan, suite: Suite, setting: Setting, key: bytes) -> Par
 TRACK: Final = Track(
     name=TRACK_NAME,
     report=report,
-    tables=rows.SCHEMAS,
-    private=rows.PRIVATE_CONFIGS,
+    tables={
+        "causalab": TASKS,
+        "causalab_truth": TRUTH,
+        "causalab_worlds": worlds_schema(),
+    },
+    private=frozenset({"causalab_truth", "causalab_worlds"}),
     parse=parse_config,
     plan=plan_graphs,
     build=build,

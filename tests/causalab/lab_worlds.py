@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from builder.attempts import Rejected
 from builder.causal.graph import LatentDAG
-from builder.causalab.make.episode import Parts, draw
-from builder.causalab.plan.suites import SUITES, Setting, Suite
-from builder.causalab.plan.topology import sample_graphs
+from builder.causalab.episode import Parts, draw
+from builder.causalab.graphs import sample_graphs
+from builder.causalab.suites import SUITES, Setting, Suite
 from builder.seeds import attempt_key, hmac_key, stream
 from grader.laboratory.episode import Episode
 from grader.laboratory.model import Mode

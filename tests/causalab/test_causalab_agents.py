@@ -22,7 +22,7 @@ from baselines.causalab.agents import (
     solver,
 )
 from baselines.causalab.host import host
-from builder.causalab.plan.suites import PAPER, SETTINGS, SIZES, Setting
+from builder.causalab.suites import PAPER, SETTINGS, SIZES, Setting
 from grader.laboratory.episode import Episode
 
 Figures = Mapping[str, Any]

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from lab_worlds import episodes, worlds
 
-from builder.causalab.ask.prompt import MODE_SENTENCES, write_prompt
-from builder.causalab.check.audit import audit_instance
-from builder.causalab.plan.config import Config
-from builder.causalab.plan.suites import PAPER, SUITES
-from builder.causalab.show.statistics import report
+from builder.causalab.ask import MODE_SENTENCES, write_prompt
+from builder.causalab.check import audit_instance
+from builder.causalab.plan import Config
+from builder.causalab.show import report
+from builder.causalab.suites import PAPER, SUITES
 from builder.causalab.track import TRACK
 from builder.settings import TomlTable
 from builder.track import Built, InstanceSpec

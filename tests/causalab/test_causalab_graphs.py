@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from builder.causal.graph import LatentDAG
-from builder.causalab.make.equations import sample_equations
-from builder.causalab.plan.suites import PAPER, REGIMES, SIZES, SUITES
-from builder.causalab.plan.topology import (
+from builder.causalab.equations import sample_equations
+from builder.causalab.graphs import (
     FREQUENCY,
     colliders,
     edge_counts,
     forks,
     sample_graphs,
 )
-from builder.causalab.show.statistics import TABLE_1
+from builder.causalab.show import TABLE_1
+from builder.causalab.suites import PAPER, REGIMES, SIZES, SUITES
 
 
 def graphs(size: int, count: int, acts: bool = False, seed: int = 1) -> list[LatentDAG]:

@@ -9,9 +9,9 @@ import pytest
 from lab_tasks import task_and_truth
 from lab_worlds import worlds
 
-from builder.causalab.ask.prompt import write_prompt
-from builder.causalab.make.episode import Parts
-from builder.causalab.plan.suites import SUITES
+from builder.causalab.ask import write_prompt
+from builder.causalab.episode import Parts
+from builder.causalab.suites import SUITES
 from grader.laboratory.episode import Episode
 from grader.laboratory.model import MODES, Mode
 from grader.laboratory.session import Laboratory

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from builder.causalab.check.audit import audit_instance
+from builder.causalab.check import audit_instance
 from builder.causalab.track import TRACK
 from builder.settings import TomlTable
 from builder.track import Built

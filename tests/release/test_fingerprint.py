@@ -45,6 +45,8 @@ HARMLESS = frozenset(
         ("dataset_card/public.md", True),
         ("grader/laboratory/model.py", True),
         ("builder/causalds/show/page.py", False),
+        ("builder/causalab/check.py", False),
+        ("builder/causalab/show.py", False),
         ("builder/causalds/ask/constants.py", True),
         ("builder/gate/leak.py", False),
         ("builder/reader/english.toml", False),

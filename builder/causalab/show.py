@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from statistics import mean, median, pvariance
 from typing import Final
 
-from builder.causalab.plan.suites import SIZES, SUITES, label, read_label
-from builder.causalab.plan.topology import FREQUENCY, colliders, forks
+from builder.causalab.graphs import FREQUENCY, colliders, forks
+from builder.causalab.suites import SIZES, SUITES, label, read_label
 from builder.texts import markdown_table
 from builder.track import Record
 
@@ -45,13 +45,7 @@ def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
         ),
         markdown_table(
             "Episodes by suite",
-            (
-                "suite",
-                "setting",
-                "episodes",
-                "median size of the target",
-                "largest",
-            ),
+            ("suite", "setting", "episodes", "median size of the target", "largest"),
             [_suite(text, targets[text]) for _, text in sorted(placed)],
         ),
     ]

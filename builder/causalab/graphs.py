@@ -2,8 +2,7 @@
 
 Edge counts are spread evenly over ``[k - 1, min(k (k - 1) / 2, 2 k)]``, which reproduces the edge
 means and variances of the paper's Table 1; the edges are a uniform draw among the forward pairs of
-a random order in which frequency is last (or, where it may act, anywhere but first).
-"""
+a random order in which frequency is last (or, where it may act, anywhere but first)."""
 
 from collections.abc import Sequence
 from itertools import combinations

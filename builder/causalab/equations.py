@@ -1,20 +1,24 @@
-"""Structural equations of an episode: coefficients by setting, and the crystals' bases.
+"""Structural equations of an episode, the crystals' bases, and whether evidence pins them down.
 
 Reference (as in the public data): linear coefficients are 1, 2 or 3, frequency's base a
 whole number from 15 to 25. Wide: real coefficients of both signs. Quadratic: every cause acts by a
 parabola with its lowest point inside the range of values, whose constant is in frequency's base.
+
+A property that nobody can set varies between crystals only. If the records and the opening happen
+to show it at nearly one value, its coefficient follows in exact arithmetic but drowns in the
+rounding of the readings; such crystals are drawn again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
 import numpy as np
 
 from builder.causal.graph import LatentDAG
-from builder.causalab.plan.suites import Family, Setting
-from builder.causalab.plan.topology import FREQUENCY
-from grader.laboratory.model import Model, Term
+from builder.causalab.graphs import FREQUENCY
+from builder.causalab.suites import Family, Setting
+from grader.laboratory.model import ROUNDING, Crystal, Model, Term
 
 CURVATURES: Final = (0.008, 0.012, 0.016)
 AXIS: Final = (35.0, 65.0)
@@ -25,6 +29,10 @@ BASES: Final = (0, 100)
 """Range of a property's own base, in every crystal."""
 TRACE_BASES: Final = (15.0, 45.0)
 """Range of bases in the two records that come with a golden trace."""
+
+
+PRECISION: Final = 7e-4
+"""Largest standard error of a coefficient, relative to it, under errors of one rounding unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +118,59 @@ def sample_trace_bases(names: Sequence[str], rng: np.random.Generator) -> dict[s
     """The bases of a record beside a golden trace: two decimals in a narrower range."""
     drawn = rng.uniform(*TRACE_BASES, len(names))
     return {n: round(float(v), 2) for n, v in zip(names, drawn, strict=True)}
+
+
+def is_precise(
+    equations: Equations,
+    settable: Sequence[str],
+    records: Sequence[Mapping[str, float]],
+    manipulator: Mapping[str, float],
+) -> bool:
+    """Whether setting every property to both ends of its range pins every coefficient down.
+
+    Linear, mode ``shift``. Nodes whose coefficients are undetermined in exact arithmetic are left
+    out.
+    """
+    shown = [equations.model.read(bases) for bases in records]
+    session = list(_session(equations, settable, manipulator))
+    for node, terms in equations.terms.items():
+        parents = [term.parent for term in terms]
+        if node in settable and set(parents) <= set(settable):
+            continue  # experiments alone say enough
+        rows = _rows(node, parents, shown, session)
+        _, singular, directions = np.linalg.svd(rows, full_matrices=False)
+        if terms and singular[-1] > 1e-6 * singular[0]:
+            errors = ROUNDING * np.sqrt(((directions.T / singular) ** 2).sum(axis=1))
+            sizes = np.array([abs(term.linear) for term in terms])
+            if (errors[: len(terms)] / sizes).max() > PRECISION:
+                return False
+    return True
+
+
+def _session(
+    equations: Equations, settable: Sequence[str], manipulator: Mapping[str, float]
+) -> Iterator[tuple[dict[str, float], frozenset[str]]]:
+    """Readings with the properties set so far: every one to each end of its range."""
+    crystal, done = Crystal(equations.model, manipulator, "shift"), set[str]()
+    yield crystal.read(), frozenset()
+    for level in BASES:
+        for name in settable:
+            crystal.set(name, float(level))
+            done.add(name)
+            yield crystal.read(), frozenset(done)
+
+
+def _rows(
+    node: str,
+    parents: Sequence[str],
+    shown: Sequence[Mapping[str, float]],
+    session: Sequence[tuple[Mapping[str, float], frozenset[str]]],
+) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """One row a reading: the parents' values, and 1 where the base is unknown."""
+    rows = [
+        [*(reading[parent] for parent in parents), float(node not in done)]
+        for reading, done in session
+    ]
+    if node == FREQUENCY:
+        rows += [[*(reading[parent] for parent in parents), 1.0] for reading in shown]
+    return np.array(rows)

@@ -1,4 +1,4 @@
-"""The second derivation of every truth of a graph's episodes, for the gate.
+"""The second derivation of every truth of a graph's episodes, and the facts for the leak test.
 
 Nothing here runs the engine. Every shown value is checked against its own equation, in exact
 fractions, from the shown values of its causes.
@@ -9,12 +9,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-from builder.causalab.plan.suites import read_label
+from builder.causalab.suites import read_label
+from builder.gate.tables import TaskRow
+from builder.track import LeakFacts
 
 _HALF: Final = Fraction(1, 200)
 """The most that rounding to two decimals changes a value."""
 _SLOP: Final = Fraction(1, 10**9)
 """Floating-point error of one equation, relative to the size of its terms."""
+
+_DISCLOSED: Final = (
+    "budget", "family", "frequency_may_be_parent", "mode", "reactor_range", "shifts", "tolerance",
+)  # fmt: skip
 
 Json = Mapping[str, Any]
 
@@ -182,3 +188,38 @@ def _disturbance(public: Json, private: Json) -> Iterator[str]:
         yield "the disturbance has the wrong values"
     if len(found["sequence"]) != public["budget"]:
         yield "the disturbance has not one value per intervention"
+
+
+def leak_facts(task: TaskRow, truth: Json, _world: Json) -> LeakFacts:
+    """Return the facts of a task: of the mechanism as a whole, then of the property that the list
+    names first, of the one that is first by its letters, and of a barred one."""
+    inputs, target = task.inputs, json.loads(truth["target_json"])
+    names = tuple(one["name"] for one in inputs["variables"])
+    barred = tuple(one["name"] for one in inputs["variables"] if not one["controllable"])
+    parents = {
+        name: [term["parent"] for term in terms] for name, terms in target["equations"].items()
+    }
+    causes = parents[inputs["target"]["name"]]
+    shifted = (target["disturbance"] or {"nodes": ()})["nodes"]
+    facts = {
+        "suite": target["suite"],
+        "edges": str(sum(map(len, parents.values()))),
+        "causes of frequency": str(len(causes)),
+        "roots": str(sum(not parents[name] for name in names)),
+        "disturbed": str(len(shifted)),
+        "the barred is a cause": str(barred[0] in causes) if len(barred) == 1 else "",
+    }
+    for which, name in (("first listed", names[0]), ("first by name", min(names))):
+        facts[f"{which} is a cause"] = str(name in causes)
+        facts[f"{which} is a root"] = str(not parents[name])
+        facts[f"{which} is disturbed"] = str(name in shifted)
+    return LeakFacts(
+        facts=facts,
+        of_task=(
+            *(repr(inputs.get(name)) for name in _DISCLOSED), len(names), len(barred),
+            len(inputs["records"]), len(inputs["chain"]), inputs["opening"] is None,
+        ),
+        ends=barred[:1],
+        orders=(names, *(tuple(one) for one in (inputs["reactor"], *inputs["records"][:1]))),
+        shown={"first": names[0], "last": names[-1], "barred": " ".join(sorted(barred))},
+    )  # fmt: skip

@@ -12,17 +12,17 @@ import numpy as np
 
 from builder.attempts import Rejected
 from builder.causal.graph import LatentDAG
-from builder.causalab.make.equations import (
+from builder.causalab.equations import (
     BASES,
     Equations,
+    is_precise,
     sample_bases,
     sample_equations,
     sample_trace_bases,
 )
-from builder.causalab.make.precision import is_precise
-from builder.causalab.plan.suites import Hidden, Setting, Suite
-from builder.causalab.plan.suites import label as label_of
-from builder.causalab.plan.topology import FREQUENCY, properties
+from builder.causalab.graphs import FREQUENCY, properties
+from builder.causalab.suites import Hidden, Setting, Suite
+from builder.causalab.suites import label as label_of
 from builder.seeds import stream
 from grader.laboratory.model import Crystal, Mode, Model
 

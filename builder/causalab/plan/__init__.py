@@ -1,1 +1,0 @@
-"""Deciding: settings, suites, and which named graph carries which episodes."""
