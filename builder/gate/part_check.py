@@ -25,7 +25,7 @@ from builder.gate.known_answers import (
 )
 from builder.gate.part_rows import PartRows, read_part
 from builder.gate.tables import Row
-from builder.release.identity import LIBRARIES, hash_of_files
+from builder.release.identity import LIBRARIES, source_sha256
 from builder.release.parts import Part, staged_sha256
 from builder.track import StoryReading, Track
 from builder.tracks import TRACKS
@@ -37,9 +37,6 @@ from grader.tracks import TRACKS as GRADED
 CHECK: Final = "check.json"
 
 Certify = Callable[[Task, Truth], str | None]
-
-_CHECKING: Final = ("builder", "grader", "schemas")
-"""Folders of the code that checks: an edit of one checks every part anew."""
 
 
 class Unchecked(Exception):
@@ -78,7 +75,7 @@ class Findings:
 def checker_sha256() -> str:
     """The identity of the code that checks, and of what its findings depend on besides."""
     libraries = {name: version(name) for name in (*LIBRARIES, "networkx", "duckdb", "jsonschema")}
-    text = canonical([hash_of_files(_CHECKING), libraries])
+    text = canonical([source_sha256(), libraries])
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
