@@ -28,7 +28,7 @@ from grader.io.release import Release
 from grader.model import Score
 from grader.pipeline import grade
 from grader.statistics import bootstrap
-from grader.statistics.resample import Draws
+from grader.statistics.bootstrap import Draws
 from grader.submission.attempts import read
 from grader.submission.budget import Limits
 

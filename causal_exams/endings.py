@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from grader.report.usage import ENDINGS
+from grader.report.table import ENDINGS
 
 ANSWERED, NO_ANSWER, MISSING = "answered", "no answer", "missing after submit"
 STEPS, TOKENS, SECONDS, COST, CONTEXT = (

@@ -15,7 +15,7 @@ from grader.exam import Exam
 from grader.io.files import write_text
 from grader.io.jsonio import canonical, pretty
 from grader.pipeline import Graded, grade
-from grader.report.usage import ENDINGS
+from grader.report.table import ENDINGS
 from grader.show.pages import report_page
 
 

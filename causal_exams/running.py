@@ -28,9 +28,8 @@ from grader.errors import UsageError
 from grader.exam import Exam
 from grader.names import did_you_mean
 from grader.pipeline import Graded
-from grader.show.costliest import costliest
-from grader.show.first import first_screen
-from grader.show.terminal import console
+from grader.show.report import costliest
+from grader.show.terminal import console, first_screen
 
 CHARACTERS: Final = 4
 """Characters of English that are about one token."""

@@ -22,7 +22,7 @@ from grader.model import RawAnswer
 from grader.names import did_you_mean
 from grader.pipeline import Graded
 from grader.pipeline import grade as grade_exam
-from grader.report.export import truth_json
+from grader.report.table import truth_json
 from grader.submission.attempts import read
 from grader.submission.submission import Submission
 

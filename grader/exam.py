@@ -11,7 +11,7 @@ from grader.floors import Floors
 from grader.io.release import Release, select_exam
 from grader.model import Truth
 from grader.names import did_you_mean
-from grader.report.ladder import shown_half
+from grader.report.redact import shown_half
 from grader.shape import Task
 
 

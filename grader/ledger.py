@@ -20,8 +20,7 @@ from grader.exam import Exam
 from grader.io.files import write_text
 from grader.io.jsonio import clip, pretty
 from grader.pipeline import Graded
-from grader.report.ladder import SUBMISSIONS, Ladder, weights
-from grader.report.redact import with_figure
+from grader.report.redact import SUBMISSIONS, Ladder, weights, with_figure
 
 FORMAT: Final = 1
 NAME: Final = "ledger.json"

@@ -36,9 +36,9 @@ class Look:
 
 
 @cache
-def proofs(module: str) -> Mapping[str, str]:
-    """The texts beside a track's module of looks: how each kind of truth is proved."""
+def proofs(track: str) -> Mapping[str, str]:
+    """Return how each kind of truth of a track is proved, given a file in its folder."""
     found: Mapping[str, str] = tomllib.loads(
-        Path(module).with_suffix(".toml").read_text(encoding="utf-8")
+        Path(track).with_name("look.toml").read_text(encoding="utf-8")
     )
     return found

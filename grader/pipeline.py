@@ -11,10 +11,8 @@ from grader.exam import Exam
 from grader.io.jsonio import clip
 from grader.model import Checked, RawAnswer, Score, Unit
 from grader.report.aggregate import Totals, aggregate, with_statuses
-from grader.report.attempts import with_attempts
-from grader.report.build import build_report, finite
-from grader.report.ladder import overall
-from grader.report.redact import redact, with_figure
+from grader.report.build import build_report, finite, with_attempts
+from grader.report.redact import overall, redact, with_figure
 from grader.score import score, verify
 from grader.shape import Task
 from grader.submission.attempts import merge, read

@@ -7,7 +7,7 @@ They are checked as they are made: what a new variant still lacks is said in one
 from collections.abc import Iterable, Mapping
 from typing import Final, TypeVar
 
-from grader.tracks.causalds.variants import CAUSALDS
+from grader.tracks.causalds.shapes import CAUSALDS
 
 _T = TypeVar("_T")
 

@@ -21,8 +21,8 @@ from builder.replayscm.programs import HiddenProgram, name_of
 from builder.replayscm.synthesis import INPUTS, smallest_formulas
 from builder.replayscm.tables import Rows, Tables, bits, sets_of
 from grader.tracks.replayscm.boolean import Formula, size, to_text
-from grader.tracks.replayscm.experiment import interventions, separation, shows_difference
 from grader.tracks.replayscm.problem import CyclicProgram, Program, make_program
+from grader.tracks.replayscm.replay import interventions, separation, shows_difference
 
 FITTER_CAPS: Final = (10, 12, 13)
 """AST caps of the exact fitter that takes the first fit (Table H.1)."""

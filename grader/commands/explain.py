@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the explanation, once all that may be refused is known to be fine."""
-    from grader.report.export import truth_json
+    from grader.report.table import truth_json
     from grader.show.terminal import console, plain
 
     if arguments.html is not None and arguments.answers is None and arguments.run is None:

@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _write(arguments: argparse.Namespace, graded: Graded) -> None:
     truths = graded.exam.truths if arguments.reveal else {}
     if arguments.csv or arguments.parquet:
-        from grader.report.export import write_scores
+        from grader.report.table import write_scores
 
         for path in filter(None, (arguments.csv, arguments.parquet)):
             kind = "csv" if path is arguments.csv else "parquet"
@@ -127,9 +127,8 @@ def _print(arguments: argparse.Namespace, graded: Graded) -> None:
         if not census["scored"] and report["notices"]:
             print(f"note: {report['notices'][0]}", file=sys.stderr)
         return
-    from grader.show.first import first_screen
     from grader.show.systems import in_reading
-    from grader.show.terminal import console, report_view
+    from grader.show.terminal import console, first_screen, report_view
 
     out, shown = console(), in_reading(report, arguments.reading)
     out.print(first_screen(shown, list(_next_steps(arguments, graded))))
@@ -139,7 +138,7 @@ def _print(arguments: argparse.Namespace, graded: Graded) -> None:
 
 def _next_steps(arguments: argparse.Namespace, graded: Graded) -> Iterator[str]:
     """What to do next: look at the dearest task, see more, write what can be kept."""
-    from grader.show.costliest import costliest
+    from grader.show.report import costliest
 
     if graded.exam.split.reveal:
         for cost in costliest(graded.scores, 1):

@@ -35,7 +35,7 @@ from grader.io.files import replacing, write_text
 from grader.io.jsonio import pretty
 from grader.names import nearest_path
 from grader.processors import processors
-from grader.show.ranking import rank
+from grader.show.leaderboard import rank
 from grader.show.systems import in_reading, setting_of
 from grader.submission.collect import submissions_in
 

@@ -14,8 +14,7 @@ from typing import Final, assert_never
 
 from grader.draw.svg import Svg
 from grader.draw.table import Table, on_page
-from grader.draw.terms import explained, glossary
-from grader.draw.words import safe
+from grader.draw.words import explained, glossary, safe
 
 _STYLE: Final = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 

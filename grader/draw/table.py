@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from grader.draw.terms import explained
-from grader.draw.words import number, printable, safe
+from grader.draw.words import explained, number, printable, safe
 
 if TYPE_CHECKING:
     import rich.table

@@ -16,9 +16,8 @@ from grader.draw.words import points
 from grader.hub.results import GRADED, Row
 from grader.io.files import write_text
 from grader.io.paths import inside
-from grader.show.leaderboard import place_told
+from grader.show.leaderboard import place_told, rank
 from grader.show.pages import board_page, report_page
-from grader.show.ranking import rank
 from grader.show.systems import skipped
 
 PAGES: Final = "s"

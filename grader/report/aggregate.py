@@ -9,10 +9,9 @@ from typing import Any, Final
 from grader.floors import Floors
 from grader.model import Checked, Score, TrackSummary, Truth, Unit
 from grader.report.skill import Skill, measure, members, on_scale, overall, units_of
-from grader.report.table import Results, ScoreTable
-from grader.report.usage import Usage, fill_usage
+from grader.report.table import Results, ScoreTable, Usage, fill_usage
 from grader.statistics import bootstrap
-from grader.statistics.resample import cluster_means
+from grader.statistics.bootstrap import cluster_means
 from grader.tracks import TRACKS
 
 NO_FLOORS: Final = Floors()

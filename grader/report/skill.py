@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from grader.model import Score, Unit
 from grader.statistics import bootstrap
-from grader.statistics.resample import Draws
+from grader.statistics.bootstrap import Draws
 
 _NO_ROOM: Final = 1e-9
 WHOLE: Final = 100.0

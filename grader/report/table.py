@@ -1,7 +1,4 @@
-"""The table ``scores`` in DuckDB and its aggregates as SQL files.
-
-What every track has stands in ``grader/report/sql``, what is a track's own in its folder's ``sql``.
-"""
+"""The score rows as one DuckDB table: filled, queried by SQL files, written as CSV or Parquet."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +13,11 @@ from typing import Any, Final, Self
 
 import duckdb
 
+from grader.io import parquet
+from grader.io.files import replacing
+from grader.io.jsonio import canonical
 from grader.model import Checked, Score, Truth
+from grader.submission.attempts import USAGE_FIGURES, amount_of, mean_usage
 
 _GRADER: Final = Path(__file__).parents[1]
 _CLOSED: Final[dict[str, Any]] = {"threads": 1, "enable_external_access": "false"}
@@ -120,3 +121,94 @@ class Results:
     slice_intervals: bool = True
     tables: bool = True
     floor: Callable[[str], float | None] = lambda _variant: None
+
+
+Usage = Mapping[str, Mapping[str, Any]]
+"""Task id to one line of ``usage.jsonl``, as submitted: nothing in it is to be trusted."""
+
+ENDINGS: Final = (
+    "answered", "no answer", "missing after submit", "step limit", "token limit", "time limit",
+    "cost limit", "context limit", "refused", "stopped", "error",
+)  # fmt: skip
+"""Why a task may have ended, in the order in which reports count them."""
+
+
+def fill_usage(table: ScoreTable, usage: Usage, scores: Sequence[Score]) -> None:
+    """The table ``usage``: plausible figures of the exam's tasks, and why they ended."""
+    rows = [
+        (
+            score.task_id,
+            *(amount_of(usage[score.task_id], figure) for figure in USAGE_FIGURES),
+            _ending_of(usage[score.task_id]),
+        )
+        for score in scores
+        if score.task_id in usage
+    ]
+    table.fill("usage", ("task_id", *USAGE_FIGURES, "ending"), rows)
+
+
+def _ending_of(line: Mapping[str, Any]) -> str | None:
+    """Why a task ended, where a known reason is told."""
+    told = line.get("ending")
+    return told if isinstance(told, str) and told in ENDINGS else None
+
+
+def usage_means(usage: Usage, task_ids: Sequence[str]) -> dict[str, Any]:
+    """Means per task over the tasks of the exam that have the figure; null where none has."""
+    rows = [usage[task_id] for task_id in task_ids if task_id in usage]
+    return {"tasks": len(rows), **dict.fromkeys(USAGE_FIGURES), **mean_usage(rows)}
+
+
+def count_endings(usage: Usage, task_ids: Sequence[str]) -> dict[str, int]:
+    """How many tasks of the exam ended how, as far as that is told."""
+    told = [_ending_of(usage[task_id]) for task_id in task_ids if task_id in usage]
+    return {name: count for name in ENDINGS if (count := told.count(name))}
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMATS = {"csv": "FORMAT csv, HEADER", "parquet": "FORMAT parquet, COMPRESSION zstd"}
+
+
+def write_scores(path: Path, kind: str, scores: Sequence[Score], truths: Mapping[str, Any]) -> None:
+    """Write the score rows to ``path``; with ``truths``, a column ``truth_json`` beside them.
+
+    ``kind`` is ``csv`` or ``parquet``. Raises ``UsageError`` when the file cannot be written.
+    """
+    with ScoreTable(scores) as table:
+        rows = table.connection.execute("SELECT * FROM scores ORDER BY task_id").fetchall()
+        names = [column[0] for column in table.connection.description or ()]
+        types = [str(column[1]) for column in table.connection.description or ()]
+    if truths:
+        names.append("truth_json")
+        types.append("VARCHAR")
+        rows = [(*row, truth_json(truths[row[0]])) for row in rows]
+    if kind == "csv":
+        rows = [tuple(map(_as_text, row)) for row in rows]
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    selected = ", ".join(
+        f"unnest(${k}::{kind_}[]) AS {name}"
+        for k, (name, kind_) in enumerate(zip(names, types, strict=True), start=1)
+    )
+    with replacing(path) as temporary, parquet.connect() as connection:
+        connection.execute(f"CREATE TEMP TABLE rows AS SELECT {selected}", columns)
+        parquet.copy_to(connection, "SELECT * FROM rows", temporary, _FORMATS[kind])
+
+
+def _as_text(cell: Any) -> Any:
+    """Words that a spreadsheet would run as a formula, behind an apostrophe; numbers as they are.
+
+    A cell may hold what a submitter wrote: ``=HYPERLINK(…)``.
+    """
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+
+
+def truth_json(truth: Truth) -> str:
+    """The target of one task, for ``--reveal``; held-out labels are too long to repeat."""
+    return canonical(
+        {
+            "should_abstain": truth.should_abstain,
+            "value": truth.value,
+            "value_se": truth.value_se,
+            **truth.target,
+        }
+    )

@@ -23,10 +23,17 @@ from grader.draw.words import (
 from grader.io.jsonio import canonical
 from grader.model import Score, Truth
 from grader.show import comparison
-from grader.show.lead import leads
 from grader.show.leaderboard import PART, Ranked, apart, boards, tokens_per_task
-from grader.show.report import census, dearest, runs, tasks, variants
-from grader.show.systems import SYSTEM, Report, families_of, measured, name_of, reading_of, skipped
+from grader.show.report import census, dearest, leads, runs, tasks, variants
+from grader.show.systems import (
+    SYSTEM,
+    Report,
+    families_of,
+    measured,
+    name_of,
+    reading_of,
+    skipped,
+)
 from grader.tracks import TRACKS
 from grader.version import __version__
 

@@ -1,17 +1,47 @@
-"""The tables of one report, and of several: variants, attempts, census, tasks."""
+"""The tables of one report, and of several: variants, attempts, census, costliest tasks, tasks."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from grader.draw.table import Cell, Column, Row, Table, figure, word
-from grader.draw.words import clipped, number, points
+from grader.draw.table import Cell, Column, Row, Table, figure, find, word
+from grader.draw.words import clipped, interval_text, number, points
 from grader.model import Score, Truth
-from grader.report.export import truth_json
+from grader.report.table import truth_json
 from grader.route import READINGS
-from grader.show.costliest import costliest
 from grader.show.leaderboard import Ranked
-from grader.show.systems import SYSTEM, Report, headline, name_of, skill
+from grader.show.systems import SYSTEM, Report, headline, name_of, reading_of, readings_from, skill
 from grader.tracks import TRACKS
+
+SHOWN: Final = 10
+_NOTHING: Final = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """A task, and how many points of the headline (0 to 100) it cost."""
+
+    score: Score
+    points: float
+
+
+def costliest(scores: Sequence[Score], limit: int = SHOWN) -> list[Cost]:
+    """The tasks that cost most, the dearest first; of equals those with the larger loss.
+
+    A headline is the mean over tracks of the mean over tasks, so that a task of a short track
+    weighs more. Tracks of which nothing was answered are left out, as there is nothing to look at.
+    """
+    tried = {score.track for score in scores if score.status != "missing"}
+    scores = [score for score in scores if score.track in tried]
+    sizes = Counter(score.track for score in scores)
+    lost = [
+        Cost(score, 100 * (1 - score.points) / sizes[score.track] / len(sizes)) for score in scores
+    ]
+    dear = [cost for cost in lost if cost.points > _NOTHING]
+    dear.sort(key=lambda cost: (-cost.points, -cost.score.loss, cost.score.task_id))
+    return dear[:limit]
+
 
 _DATE: Final = 40
 LISTED: Final = 2_000
@@ -138,3 +168,37 @@ def tasks(scores: Sequence[Score], truths: Mapping[str, Truth]) -> Table:
             ]
         )
     return Table("", [*head, "truth"] if truths else head, rows, left=4, note=note)
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """A figure in the reading that was asked for, its interval (or nothing), and how to read it."""
+
+    label: str
+    value: str
+    interval: str
+    aside: str
+
+
+def leads(report: Report) -> Iterator[Lead]:
+    """The figures that lead in another reading than the usual one; nothing of a redacted report.
+
+    Skill and points are of the usual reading alone: in the other, leaving out could help.
+    """
+    first, other = readings_from(reading_of([report]))
+    if first == READINGS[0]:
+        return
+    for name, part in report["tracks"].items():
+        figure = TRACKS[name].run_figure
+        if figure is None or first not in figure.levels:
+            continue
+        told, beside = (part["readings"].get(reading, {}) for reading in (first, other))
+        if (value := told.get(figure.name)) is not None:
+            ends = told.get(f"{figure.name}_interval")
+            besides = number(find(beside, figure.name), figure.digits)
+            yield Lead(
+                figure.label,
+                number(value, figure.digits),
+                interval_text(ends) if ends else "",
+                f"{first}, lower is better; {other} {besides}",
+            )

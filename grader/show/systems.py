@@ -1,4 +1,4 @@
-"""The systems that a table or a page shows: each system's part of its report, with its name."""
+"""The systems that a screen or a page shows: names, headline figures, and parts of reports."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -14,7 +14,7 @@ from causal_exams.run_card import _without_secrets, check_same, image, write
 from causal_exams.settings import PRESETS, SETTINGS, preset_of
 from causal_exams.stack import FOLDER, packages, pinned
 from grader.errors import UsageError
-from grader.report.usage import ENDINGS
+from grader.report.table import ENDINGS
 from grader.show.systems import name_of, setting_of
 from grader.submission.submission import Submission
 from grader.tracks import TRACKS
@@ -140,7 +140,7 @@ def test_a_setting_is_read_wherever_it_is_stated(run: dict[str, Any], setting: s
 
 def test_endings_are_counted_in_reports() -> None:
     """What a stranger's usage says is no ending unless it is one of the list."""
-    from grader.report.usage import count_endings
+    from grader.report.table import count_endings
 
     usage = {
         "a": {"ending": "answered"}, "b": {"ending": "answered"}, "c": {"ending": "refused"},

@@ -25,7 +25,7 @@ from grader.tracks.causalab.diagnostics import (
     trajectory,
 )
 from grader.tracks.causalab.evidence import Evidence
-from grader.tracks.causalab.gold import true_hypothesis
+from grader.tracks.causalab.shapes import true_hypothesis
 
 
 def played(episode: Episode, settings: Sequence[tuple[str, float]]) -> Evidence:

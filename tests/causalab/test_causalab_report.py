@@ -31,11 +31,11 @@ from grader.statistics.bootstrap import wilson
 from grader.submission.check import check
 from grader.submission.collect import collect
 from grader.tracks.causalab import episode_problem
-from grader.tracks.causalab.gold import true_hypothesis
+from grader.tracks.causalab.diagnostics import open_submission
 from grader.tracks.causalab.page import accuracy_against_edges, sections
 from grader.tracks.causalab.scoring import episode_of, verify_checked
-from grader.tracks.causalab.session import open_submission
 from grader.tracks.causalab.session_page import page
+from grader.tracks.causalab.shapes import true_hypothesis
 from grader.tracks.causalab.summary import summarise
 from grader.tracks.causalab.tables import of_report
 

@@ -14,7 +14,7 @@ from lab_worlds import episodes
 from grader.laboratory.episode import Episode
 from grader.laboratory.session import Laboratory, Refused
 from grader.model import Score
-from grader.tracks.causalab.gold import true_hypothesis
+from grader.tracks.causalab.shapes import true_hypothesis
 
 EMPTY = {"edges": [], "freq_equation": "base", "coefficients": {"base": 0}}
 FREE: dict[str, Any] = {"budget": 0, "opening": False}

@@ -20,7 +20,7 @@ from grader.errors import UsageError
 from grader.io.jsonio import canonical
 from grader.laboratory.episode import Episode
 from grader.laboratory.transcript import check_chain, read_lines
-from grader.tracks.causalab.gold import true_hypothesis
+from grader.tracks.causalab.shapes import true_hypothesis
 
 KEY = b"0123456789abcdef0123456789abcdef"
 

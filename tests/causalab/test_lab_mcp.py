@@ -16,7 +16,7 @@ from lab_verification import verify
 from causal_exams.lab_lines import reply_to
 from causal_exams.lab_session import Session
 from grader.laboratory.transcript import read_lines
-from grader.tracks.causalab.gold import true_hypothesis
+from grader.tracks.causalab.shapes import true_hypothesis
 
 KEY = b"0123456789abcdef0123456789abcdef"
 

@@ -14,7 +14,7 @@ from grader.io.jsonio import canonical
 from grader.laboratory.episode import Episode
 from grader.laboratory.session import Laboratory, Refused
 from grader.laboratory.transcript import TranscriptError, content_of, write_line
-from grader.tracks.causalab.gold import true_hypothesis
+from grader.tracks.causalab.shapes import true_hypothesis
 
 KEY = b"a host's key of some length"
 Line = dict[str, Any]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from builder.cli.main import main
-from grader.tracks.causalds.variants import CAUSALDS
+from grader.tracks.causalds.shapes import CAUSALDS
 
 KEY, SHAPE = "effect_estimate.ate_rank", CAUSALDS[0].shape.name
 

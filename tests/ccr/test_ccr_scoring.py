@@ -19,9 +19,10 @@ from grader.tracks.ccr.algorithm import (
     complete,
     compose_pn_ps,
     paths,
+    rae,
+    within,
 )
 from grader.tracks.ccr.estimates import estimate, resample
-from grader.tracks.ccr.rae import rae, within
 
 NODES = ("X", "C", "D", "Y")
 EXACT = {

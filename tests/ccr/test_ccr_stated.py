@@ -14,7 +14,7 @@ from ccr_grading import Exam
 from grader.model import Checked, RawAnswer, TrackSummary
 from grader.report.table import Results, ScoreTable
 from grader.shape import Task
-from grader.statistics.signed_rank import EXACT_UP_TO, signed_rank
+from grader.statistics.paired import RANKED_EXACTLY, signed_rank
 from grader.submission.check import check
 from grader.tracks.ccr.checks import merge_units
 from grader.tracks.ccr.page import sections
@@ -169,7 +169,7 @@ def test_the_page_shows_stated_values_even_alone(stated: Exam) -> None:
     assert own.blocks and text.count("<circle") == 5
 
 
-@pytest.mark.parametrize("count", [3, 8, 25, EXACT_UP_TO, EXACT_UP_TO + 1, 300])
+@pytest.mark.parametrize("count", [3, 8, 25, RANKED_EXACTLY, RANKED_EXACTLY + 1, 300])
 @pytest.mark.parametrize("tied", [False, True])
 def test_the_signed_rank_test_is_scipys(count: int, tied: bool) -> None:
     """Exact where sizes differ, the normal approximation beyond; zeros and ties as there."""
@@ -177,8 +177,8 @@ def test_the_signed_rank_test_is_scipys(count: int, tied: bool) -> None:
     for shift in (0.0, 0.4, 2.0):
         values = [rng.gauss(shift, 1) for _ in range(count)]
         if tied:
-            values = [round(value, 1 if count > EXACT_UP_TO else 0) for value in values] + [0.0]
-        exact = count <= EXACT_UP_TO
+            values = [round(value, 1 if count > RANKED_EXACTLY else 0) for value in values] + [0.0]
+        exact = count <= RANKED_EXACTLY
         if tied and exact:
             continue  # scipy's exact distribution knows no ties: below, by counting
         wanted = scipy.stats.wilcoxon(

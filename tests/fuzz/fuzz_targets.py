@@ -26,7 +26,7 @@ from grader.submission.predictions import read_predictions
 from grader.submission.submission import Submission, Unreadable
 from grader.tracks import VARIANTS
 from grader.tracks.replayscm.boolean import FormulaError, parse, to_text
-from grader.tracks.replayscm.extraction import candidates
+from grader.tracks.replayscm.submission import candidates
 
 SCHEMAS: Final = sorted({f"answers/{variant.shape.name}" for variant in VARIANTS})
 REQUEST: Final = "23e36fa2-02-mapper-c4a40dfbf510"

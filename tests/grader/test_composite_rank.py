@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from grader.tracks.causalds.composite import axis_ranks, composite_ranks, leaderboard_ranks
+from grader.tracks.causalds.figures import axis_ranks, composite_ranks, leaderboard_ranks
 
 TABLE_3 = {
     1: (28 / 34, 0.566, 0.200),

@@ -14,9 +14,9 @@ from grader.draw.table import Cell, Table, in_terminal
 from grader.model import Score
 from grader.report.aggregate import aggregate
 from grader.report.redact import redact
-from grader.show.costliest import costliest
-from grader.show.first import first_screen
+from grader.show.report import costliest
 from grader.show.systems import families_of
+from grader.show.terminal import first_screen
 
 
 def printed(renderable: Any, width: int = 80) -> str:

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from small_release import TASKS, variant_of
 
 from grader.statistics.bootstrap import percentile_interval, standard_error
-from grader.statistics.moments import mean, standard_deviation
-from grader.statistics.repeats import spread_of
+from grader.statistics.repeats import mean, spread_of, standard_deviation
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 HUGE = (1e160, -1.7976931348623157e308, 5e-324)

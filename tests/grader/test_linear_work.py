@@ -29,7 +29,7 @@ from grader.names import known_name, normal_name
 from grader.submission.check import check
 from grader.submission.predictions import read_predictions
 from grader.tracks.replayscm.boolean import FormulaError, parse
-from grader.tracks.replayscm.extraction import candidates
+from grader.tracks.replayscm.submission import candidates
 
 ROOT = Path(__file__).parents[2]
 MATCHING = ("match", "fullmatch", "search", "sub", "findall", "finditer", "split")

@@ -16,11 +16,10 @@ from grader.bundles import arms
 from grader.draw import page as draw
 from grader.io.release import Release
 from grader.model import Score
-from grader.report.table import ScoreTable
-from grader.report.usage import fill_usage
+from grader.report.table import ScoreTable, fill_usage
 from grader.shape import Task
 from grader.statistics import bootstrap
-from grader.statistics.resample import cluster_means
+from grader.statistics.bootstrap import cluster_means
 from grader.tracks import variant
 from grader.tracks.causalds.matched import matched
 from grader.tracks.causalds.matched_figures import decomposed, every_pair

@@ -12,7 +12,7 @@ from sklearn import metrics
 from grader.model import Mark, Predictions, Truth
 from grader.shape import Task
 from grader.statistics import bootstrap
-from grader.statistics.resample import cluster_means
+from grader.statistics.bootstrap import cluster_means
 from grader.tracks import variant
 from grader.tracks.causalds.prediction import (
     point_predictor,

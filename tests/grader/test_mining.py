@@ -19,7 +19,7 @@ from grader.exam import Split
 from grader.io.release import Release
 from grader.ledger import Ledger, show_all
 from grader.model import Unit
-from grader.report.ladder import FIGURES, SUBMISSIONS, Ladder, overall, shown_half, weights
+from grader.report.redact import FIGURES, SUBMISSIONS, Ladder, overall, shown_half, weights
 
 TASKS, FAMILIES = 260, 10
 Answers = list[int]

@@ -18,8 +18,7 @@ from grader.io.release import Release
 from grader.io.schemas import first_problem
 from grader.model import Checked, Score, Truth
 from grader.report.aggregate import aggregate
-from grader.report.ladder import Ladder
-from grader.report.redact import redact
+from grader.report.redact import Ladder, redact
 from grader.report.skill import members as members_of
 from grader.shape import Task
 

@@ -10,11 +10,10 @@ import pytest
 from score_rows import failed, row
 
 from grader.model import Score
-from grader.report.table import Results, ScoreTable
-from grader.report.usage import fill_usage, usage_means
+from grader.report.table import Results, ScoreTable, fill_usage, usage_means
 from grader.shape import LOSS_CAP
 from grader.statistics import bootstrap
-from grader.statistics.resample import Draws, clustered
+from grader.statistics.bootstrap import Draws, clustered
 from grader.tracks.causalds.figures import extend, losses_by_reading, quality
 from grader.tracks.causalds.replicates import Weights, interval
 

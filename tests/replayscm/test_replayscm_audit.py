@@ -19,9 +19,8 @@ from builder.replayscm.synthesis import smallest_formulas
 from grader.io.jsonio import canonical
 from grader.model import Truth
 from grader.tracks.replayscm.boolean import essential, evaluate, parse, size, truth_table, variables
-from grader.tracks.replayscm.certificates import problem_of
 from grader.tracks.replayscm.problem import Problem, Worlds, pack, parse_map, read_problem
-from grader.tracks.replayscm.proof import prove
+from grader.tracks.replayscm.proof import problem_of, prove
 
 
 def test_the_sizes_of_smallest_formulas_are_those_found_before() -> None:

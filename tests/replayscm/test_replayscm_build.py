@@ -18,8 +18,8 @@ from builder.track import Built, InstanceSpec
 from grader.errors import UsageError
 from grader.io.schemas import first_problem
 from grader.tracks.replayscm.boolean import essential, truth_table
-from grader.tracks.replayscm.certificates import _signature
 from grader.tracks.replayscm.problem import parse_map
+from grader.tracks.replayscm.proof import _signature
 
 
 def table_a1(instances: tuple[Built, ...]) -> Counter[str]:

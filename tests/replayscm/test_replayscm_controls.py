@@ -9,8 +9,8 @@ from puzzles import ROOT, Item, extra, items_of
 from baselines.replayscm.symbolic import symbolic
 from builder.replayscm.plan import Config
 from builder.replayscm.track import TRACK
-from grader.tracks.replayscm.certificates import problem_of
 from grader.tracks.replayscm.problem import ROOTS
+from grader.tracks.replayscm.proof import problem_of
 
 
 @cache

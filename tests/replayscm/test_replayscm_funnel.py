@@ -8,7 +8,7 @@ from puzzles import Item, extra, grade, of_pool
 
 from grader.io import jsonio
 from grader.submission.check import REASONS
-from grader.tracks.replayscm import extraction
+from grader.tracks.replayscm import submission as extraction
 from grader.tracks.replayscm.submission import STAGES
 
 

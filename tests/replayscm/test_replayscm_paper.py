@@ -2,13 +2,13 @@
 
 import json
 
-from grader.tracks.replayscm.experiment import (
+from grader.tracks.replayscm.problem import make_program, pack, parse_map
+from grader.tracks.replayscm.replay import (
     best_separation,
+    replay,
     separation,
     shows_difference,
 )
-from grader.tracks.replayscm.problem import make_program, pack, parse_map
-from grader.tracks.replayscm.replay import replay
 
 WORLDS = [
     {"id": "a", "mode": "none", "targets": [], "rows": ["01"]},

@@ -23,7 +23,7 @@ from builder.causalds.exams.model import (
 )
 from builder.causalds.plan.views import VIEWS
 from grader.tracks import variant as variant_of
-from grader.tracks.causalds.variants import CAUSALDS
+from grader.tracks.causalds.shapes import CAUSALDS
 
 RUNGS: Final = {v.family: v.rung for v in CAUSALDS}
 

@@ -22,7 +22,7 @@ from builder.settings import Fault, TomlModel, TomlTable, check
 from builder.values import Share, Weight, check_keys, check_positive, some_of, weights_of
 from grader.model import InputMode
 from grader.tracks import variant as variant_of
-from grader.tracks.causalds.variants import CAUSALDS
+from grader.tracks.causalds.shapes import CAUSALDS
 
 Kind = Literal["composed", "balanced", "views", "tellings"]
 

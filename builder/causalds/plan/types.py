@@ -14,7 +14,7 @@ from builder.words.naming import Naming
 from builder.words.stored import StoredScene
 from builder.words.types import Kind
 from grader.io.jsonio import canonical
-from grader.tracks.causalds.variants import CAUSALDS
+from grader.tracks.causalds.shapes import CAUSALDS
 
 
 def graph_members(graph: LatentDAG) -> dict[str, Any]:

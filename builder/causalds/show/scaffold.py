@@ -8,7 +8,7 @@ from typing import Final
 
 from grader.errors import UsageError
 from grader.names import did_you_mean
-from grader.tracks.causalds.variants import CAUSALDS
+from grader.tracks.causalds.shapes import CAUSALDS
 
 _PARTS: Final = Path(__file__).with_suffix(".toml")
 _KEY: Final = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")

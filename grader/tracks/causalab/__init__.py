@@ -1,18 +1,41 @@
 """causalab: discovery by experiment in a laboratory, graded from transcripts that replay."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from grader.laboratory.episode import EpisodeError
+from grader.look import Graph, Kind, Look, proofs
 from grader.model import Checked, Truth
 from grader.shape import Task
 from grader.track import Track
-from grader.tracks.causalab.look import look
 from grader.tracks.causalab.page import sections
 from grader.tracks.causalab.scoring import episode_of, verify_checked
+from grader.tracks.causalab.shapes import CAUSALAB
 from grader.tracks.causalab.submission import sign
 from grader.tracks.causalab.summary import summarise
 from grader.tracks.causalab.tables import of_report
-from grader.tracks.causalab.variants import CAUSALAB
+
+
+def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Look:
+    """The mechanism, which the truth row holds whole."""
+    equations = truth.target["equations"]
+    edges = [(term["parent"], child) for child, terms in equations.items() for term in terms]
+    nodes = list(dict.fromkeys([*(a for a, _ in edges), *equations]))
+    kinds: dict[str, Kind] = {"frequency": "outcome"} if "frequency" in equations else {}
+    facts = [(child, _sum(terms)) for child, terms in sorted(equations.items()) if terms]
+    return Look(Graph(nodes, edges, kinds), {}, facts, proofs(__file__)["session"])
+
+
+def _sum(terms: list[Mapping[str, Any]]) -> str:
+    """The right-hand side of an equation, without its base."""
+    parts = []
+    for term in terms:
+        if term["linear"]:
+            parts.append(f"{term['linear']:g}·{term['parent']}")
+        if term["quadratic"]:
+            parts.append(f"{term['quadratic']:g}·{term['parent']}²")
+    return "base + " + " + ".join(parts)
+
 
 SETTINGS: Final = ("reference", "wide")
 
@@ -39,7 +62,7 @@ def episode_problem(task: Task, truth: Truth) -> str | None:
 
 
 def _draw(task: Task, truth: Truth, verified: Checked) -> str:
-    from grader.tracks.causalab.session import open_submission
+    from grader.tracks.causalab.diagnostics import open_submission
     from grader.tracks.causalab.session_page import page
 
     return page(open_submission(episode_of(task, truth), verified.answer))

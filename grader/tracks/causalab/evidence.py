@@ -1,18 +1,91 @@
-"""The verified evidence of a session, and whether some equation of a property explains it.
+"""The verified evidence of a session: which equations it explains, which graphs it leaves open.
 
 A property's base differs between crystals, so only the manipulator (and a given chain's crystal)
 says something about its parents. What the base is after an intervention depends on the mode:
 ``shift`` makes it the value set, ``pin`` some new constant, and under ``do`` the property follows
 its parents no more.
+
+Shift and pin interventions keep a node's parents, so the equivalence class is the one for general
+interventions (Yang, Katcoff & Uhler 2018): two graphs are equivalent when they have the same
+skeleton and v-structures after every intervention is added as a node of its own that points at its
+target. With observational data and single targets that says: same skeleton, same v-structures,
+and the same orientation of every edge that touches a target (the criterion of Hauser & Bühlmann
+2012, so hard interventions give the same class).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from graphlib import CycleError, TopologicalSorter
+from itertools import combinations
 from typing import Final
 
 from grader.laboratory.episode import Episode
 from grader.laboratory.model import ROUNDING
+
+Edge = tuple[int, int]
+
+MAX_NODES: Final = 5
+"""Classes are enumerated up to here."""
+
+
+def class_size(
+    nodes: Sequence[str], edges: Collection[tuple[str, str]], targets: Collection[str]
+) -> int | None:
+    """The number of directed acyclic graphs equivalent to ``edges`` given single-node ``targets``.
+
+    ``None`` beyond :data:`MAX_NODES` nodes.
+    """
+    if len(nodes) > MAX_NODES:
+        return None
+    place = {node: index for index, node in enumerate(nodes)}
+    return _class_size(
+        frozenset((place[parent], place[child]) for parent, child in edges),
+        frozenset(place[target] for target in targets),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _class_size(edges: frozenset[Edge], targets: frozenset[int]) -> int:
+    skeleton = frozenset(frozenset(edge) for edge in edges)
+    colliders = _v_structures(edges, skeleton)
+    fixed = {edge for edge in edges if not targets.isdisjoint(edge)}
+    fixed |= {(a, c) for a, _, c in colliders} | {(b, c) for _, b, c in colliders}
+    free = sorted(edges - fixed)
+    count = 0
+    for choice in range(1 << len(free)):
+        turned = {(b, a) if choice >> k & 1 else (a, b) for k, (a, b) in enumerate(free)}
+        graph = frozenset(fixed | turned)
+        if _acyclic(graph) and _v_structures(graph, skeleton) == colliders:
+            count += 1
+    return count
+
+
+def _v_structures(
+    edges: frozenset[Edge], skeleton: frozenset[frozenset[int]]
+) -> frozenset[tuple[int, int, int]]:
+    """(a, b, c) with a < b for every a → c ← b whose ends are not adjacent."""
+    parents: dict[int, list[int]] = {}
+    for parent, child in edges:
+        parents.setdefault(child, []).append(parent)
+    return frozenset(
+        (a, b, child)
+        for child, found in parents.items()
+        for a, b in combinations(sorted(found), 2)
+        if frozenset((a, b)) not in skeleton
+    )
+
+
+def _acyclic(edges: Iterable[Edge]) -> bool:
+    sorter = TopologicalSorter[int]()
+    for parent, child in edges:
+        sorter.add(child, parent)
+    try:
+        sorter.prepare()
+    except CycleError:
+        return False
+    return True
+
 
 Reading = Mapping[str, float]
 Setting = tuple[str, float, Reading]

@@ -47,7 +47,7 @@ def verify_checked(task: Task, truth: Truth, checked: Checked) -> Checked:
 def laboratory_score(task: Task, truth: Truth, submission: LabAnswer) -> Mark:
     """A session's score: ½ task accuracy + ½ all-edge F1."""
     # Fits and equivalence classes are loaded only where a session is there to be judged.
-    from grader.tracks.causalab.session import open_submission, session_figures
+    from grader.tracks.causalab.diagnostics import open_submission, session_figures
 
     replayed = submission.laboratory
     told = open_submission(replayed.episode if replayed else episode_of(task, truth), submission)

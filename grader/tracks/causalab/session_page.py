@@ -12,10 +12,9 @@ from grader.draw import page as draw
 from grader.draw.page import Beside, Paragraph, Section, filled
 from grader.draw.svg import QUARTERS, Scale, Svg, arrow, axes, element, ink, line, words
 from grader.draw.table import Table, figure, word
-from grader.tracks.causalab.diagnostics import equivalence_sizes, trajectory
-from grader.tracks.causalab.figures import LABELS
+from grader.tracks.causalab.diagnostics import Told, equivalence_sizes, trajectory
 from grader.tracks.causalab.metrics import prediction_metrics
-from grader.tracks.causalab.session import Told
+from grader.tracks.causalab.summary import LABELS
 from grader.version import __version__
 
 Edge = tuple[str, str]

@@ -1,13 +1,50 @@
-"""The form of the answers to CausaLab tasks."""
+"""The form of the answers to CausaLab tasks, the right ones, and the variants."""
 
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
-from grader.shape import Shape
-from grader.tracks.causalab.gold import gold_answer
-from grader.tracks.causalab.scoring import laboratory_score
+from grader.io.jsonio import canonical
+from grader.laboratory.episode import Episode
+from grader.laboratory.hypothesis import write_hypothesis
+from grader.laboratory.session import Laboratory
+from grader.model import Truth
+from grader.shape import Shape, Task, Variant
+from grader.tracks.causalab.scoring import episode_of, laboratory_score
 from grader.tracks.causalab.submission import check
+
+
+def true_hypothesis(episode: Episode) -> dict[str, Any]:
+    """The true mechanism in the hypothesis language."""
+    terms = {t.parent: (t.linear, t.quadratic) for t in episode.model.equations[episode.target]}
+    return write_hypothesis(
+        episode.target, episode.family, episode.edges, episode.model.base, terms
+    )
+
+
+def gold_answer(task: Task, truth: Truth) -> str:
+    """A session that states the true mechanism and target at once, without experiments."""
+    episode = episode_of(task, truth)
+    if not episode.budget:
+        answer = {"hypothesis": true_hypothesis(episode), "prediction": episode.frequency}
+        return canonical(answer) + "\n"
+    laboratory = Laboratory(episode, "gold")
+    laboratory.predict(episode.frequency, true_hypothesis(episode))
+    return laboratory.transcript_text()
+
 
 LABORATORY: Final = Shape(
     "laboratory_jsonl", "session", "prediction", "f1", "accuracy_edge_f1",
     check, laboratory_score, gold_answer, input_mode="prompt",
 )  # fmt: skip
+
+
+_RULE: Final = (
+    "½ task accuracy (the prediction within the stated tolerance of the reactor's frequency) "
+    "+ ½ F1 of the directed edges."
+)
+_variant = partial(Variant, "causalab", "laboratory", rung=2, shape=LABORATORY, rule=_RULE)
+
+CAUSALAB: Final[tuple[Variant, ...]] = (
+    _variant("linear"),
+    _variant("quadratic"),
+)

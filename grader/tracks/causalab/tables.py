@@ -6,7 +6,7 @@ from typing import Any, Final
 from grader.draw.table import Cell, Column, Table, figure, word
 from grader.draw.words import number
 from grader.show.systems import SYSTEM, Part, Report, levels_of, part_of
-from grader.tracks.causalab.figures import FIGURES
+from grader.tracks.causalab.summary import FIGURES
 
 _UNSIGNED: Final = (
     "Transcripts were replayed, which proves that each is a possible session with its episode. "

@@ -1,6 +1,6 @@
 """The causalds track: how the answers to its variants are checked and scored.
 
-What is asked, and by which rule, stands in :mod:`~grader.tracks.causalds.variants`; how an answer
+What is asked, and by which rule, stands in :mod:`~grader.tracks.causalds.shapes`; how an answer
 of each form is read and scored in :mod:`~grader.tracks.causalds.shapes`. Abstentions, missing and
 invalid answers never get to a scorer (:mod:`grader.route`). Formulas: CausalDS §3.7 and Tables
 8-10.
@@ -47,18 +47,50 @@ identifiable_boolean) and ``estimand`` ("ETT", "NDE" or "NIE": counterfactual id
 mediation, but not dominance).
 """
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
+from grader.look import Edge, Graph, Kind, Look, proofs
+from grader.model import Truth
+from grader.shape import Task
 from grader.track import RunFigure, Track
-from grader.tracks.causalds.comparison import compare
-from grader.tracks.causalds.composite import board_members
-from grader.tracks.causalds.figures import extend, score_by_reading
-from grader.tracks.causalds.look import look
+from grader.tracks.causalds.figures import board_members, compare, extend, score_by_reading
 from grader.tracks.causalds.matched import bundle
 from grader.tracks.causalds.page import sections
 from grader.tracks.causalds.repeats import repeats
+from grader.tracks.causalds.shapes import CAUSALDS
 from grader.tracks.causalds.tables import board_columns, compared, of_report
-from grader.tracks.causalds.variants import CAUSALDS
+
+_NUMERIC: Final = frozenset({"number", "interval"})
+
+
+def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Look:
+    """What the world row tells of a task; nothing of a graph where the row is not there."""
+    texts = proofs(__file__)
+    kind = "abstain" if truth.should_abstain else task.shape.kind
+    source = str(world.get("value_source") or "")
+    proof = texts.get(kind, texts["graph"])
+    if kind in _NUMERIC:
+        proof = f"{texts.get(source, '')} {proof}".strip()
+    if "world" not in world:
+        return Look(proof=proof)
+    names = {node: variable["name"] for node, variable in world["variables"].items()}
+    kinds: dict[str, Kind] = {names[node]: "latent" for node in world["world"]["latent"]}
+    kinds |= {names[world["treatment"]]: "treatment", names[world["outcome"]]: "outcome"}
+    edges = [(names[a], names[b]) for a, b in world["world"]["edges"]]
+    told: dict[str, list[Edge]] = {}
+    for attested in world.get("attestations", ()):
+        what = attested["what"]
+        if what[0] == "edge" and (what[1], what[2]) in edges:
+            told.setdefault(attested["sentence"], []).append((what[1], what[2]))
+    plan = world["plan"]
+    facts = [
+        ("domain", str(plan.get("domain") or plan.get("words") or "")),
+        ("mechanisms", f"{plan.get('continuous')}, {plan.get('binary')}"),
+        ("never measured", ", ".join(names[node] for node in world["world"]["latent"]) or "none"),
+    ]
+    return Look(Graph(list(names.values()), edges, kinds), told, facts, proof)
+
 
 TRACK: Final = Track(
     name="causalds",

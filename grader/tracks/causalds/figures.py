@@ -1,16 +1,19 @@
-"""What the report says of causalds beyond points: readings, slices, calibration, ablations."""
+"""What report, comparison and board say of causalds beyond points: readings, slices, ranks."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter, itemgetter
-from typing import Any
+from typing import Any, Final
+
+import duckdb
 
 from grader.model import Score
 from grader.report.skill import on_scale
-from grader.report.table import Results, ScoreTable
+from grader.report.table import Results, ScoreTable, sql
 from grader.shape import LOSS_CAP
 from grader.statistics import bootstrap
-from grader.statistics.resample import Draws
+from grader.statistics.bootstrap import REPLICATES, Draws
+from grader.statistics.paired import Pairs, difference, lines
 from grader.tracks.causalds.matched import matched
 from grader.tracks.causalds.replicates import (
     SLICE_REPLICATES,
@@ -148,3 +151,88 @@ def _coverage_interval(same: Sequence[tuple[str, float]], draws: Weights) -> lis
     if all(coverage in (0.0, 1.0) for _, coverage in same):
         return bootstrap.wilson(sum(coverage for _, coverage in same), len(same))
     return interval(draws.means(same)) if len(same) > 1 else None
+
+
+Part = Mapping[str, Any]
+
+
+def compare(pairs: Pairs, first: Part, second: Part) -> dict[str, Any]:
+    """Points by pool, and CausalDSScore in both readings.
+
+    In the paper's reading each submission has pools of its own.
+    """
+    names = first["readings"].keys() & second["readings"].keys()
+    seed = bootstrap.seed_of(a.task_id for a, _ in pairs)
+    count = REPLICATES if len(pairs) <= SMALL_EXAM else 0
+    weights = Weights.of(Draws.of(sorted({a.instance_id for a, _ in pairs}), seed, count))
+    losses = [losses_by_reading([pair[side] for pair in pairs]) for side in (0, 1)]
+    readings = {}
+    for name in sorted(names):
+        both = zip(*(weights.scores(side[name], name) for side in losses), strict=True)
+        replicates = [a - b for a, b in both if a is not None and b is not None]
+        values = [_plain(part["readings"][name]) for part in (first, second)]
+        first_score, second_score = (value["causalds_score"] for value in values)
+        readings[name] = {
+            "causalds_score": difference(first_score, second_score, replicates),
+            "first": values[0],
+            "second": values[1],
+        }
+    return {"pools": lines(pairs, lambda score: score.pool), "readings": readings}
+
+
+def _plain(reading: Part) -> dict[str, Any]:
+    """A reading without the interval of one submission alone."""
+    return {name: value for name, value in reading.items() if name != "causalds_score_interval"}
+
+
+COLUMNS: Final = ("pass_rate", "s_nr", "f1_loss")
+"""The columns ranked: the three components of CausalDSScore."""
+
+_Reading = Mapping[str, Any]
+
+
+def composite_ranks(systems: Sequence[_Reading]) -> list[float | None]:
+    """The Composite Rank of each system, 0 best and 1 worst, in the order given.
+
+    Each item holds :data:`COLUMNS` (``None`` where a system has no number). ``None`` for a single
+    system, and where no column has a number (``sql/composite_rank.sql``).
+    """
+    with duckdb.connect(config={"threads": 1, "enable_external_access": "false"}) as connection:
+        types = ", ".join(f"{column} DOUBLE" for column in COLUMNS)
+        connection.execute(f"CREATE TABLE systems (system INTEGER, {types})")
+        for place, reading in enumerate(systems):
+            row = [place, *(reading.get(column) for column in COLUMNS)]
+            connection.execute("INSERT INTO systems VALUES (?, ?, ?, ?)", row)
+        found = dict(connection.execute(sql("causalds/composite_rank")).fetchall())
+    return [found.get(place) for place in range(len(systems))]
+
+
+def leaderboard_ranks(reports: Sequence[Mapping[str, Any]]) -> list[dict[str, float | None]]:
+    """Composite Rank of each report by reading; systems that answer no causalds task have none."""
+    ranks: list[dict[str, float | None]] = [{} for _ in reports]
+    tracks = [report["tracks"].get("causalds", {}) for report in reports]
+    places = [place for place, track in enumerate(tracks) if track.get("attempted")]
+    for reading in ("fixed", "paper"):
+        columns = [tracks[place]["readings"].get(reading, {}) for place in places]
+        for place, rank in zip(places, composite_ranks(columns), strict=True):
+            ranks[place][reading] = rank
+    return ranks
+
+
+def board_members(reports: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What ``leaderboard --json`` says of each report."""
+    return [{"composite_rank": ranks} for ranks in leaderboard_ranks(reports)]
+
+
+def axis_ranks(
+    tracks: Sequence[Mapping[str, Any]], axis: str, reading: str
+) -> dict[str, list[float | None]]:
+    """Composite Rank inside every level of one axis (Table 14), by level in the tracks' order."""
+    slices = [track["slices"].get(axis, {}) for track in tracks]
+    levels = dict.fromkeys(level for found in slices for level in found)
+    return {
+        level: composite_ranks(
+            [found.get(level, {}).get("readings", {}).get(reading, {}) for found in slices]
+        )
+        for level in levels
+    }

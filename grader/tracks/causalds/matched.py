@@ -18,7 +18,7 @@ from grader.io.jsonio import canonical
 from grader.report.table import ScoreTable
 from grader.shape import Task
 from grader.statistics import bootstrap
-from grader.statistics.resample import cluster_means, clustered
+from grader.statistics.bootstrap import cluster_means, clustered
 
 REFERENCE: Final = "clean"
 """The arm that the others are compared with."""

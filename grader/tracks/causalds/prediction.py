@@ -8,7 +8,7 @@ from operator import sub
 
 from grader.model import Mark, Predictions, Truth
 from grader.shape import Task
-from grader.tracks.causalds.numbers import interval_score
+from grader.tracks.causalds.scoring import interval_score
 
 
 def mean(values: Sequence[float]) -> float:

@@ -7,12 +7,12 @@ from typing import Final, Self
 
 from grader.shape import LOSS_CAP
 from grader.statistics import bootstrap
-from grader.statistics.resample import Draws, Picker, clustered, picker
+from grader.statistics.bootstrap import Draws, Picker, clustered, picker
 
 SMALL_EXAM: Final = 5_000
 """Exams with more tasks have an interval of their points only: others would be narrow and slow."""
 SLICE_REPLICATES: Final = 400
-"""Draws for the slices; the whole exam has :data:`grader.statistics.resample.REPLICATES`."""
+"""Draws for the slices; the whole exam has :data:`grader.statistics.bootstrap.REPLICATES`."""
 
 MEDIANS: Final[Mapping[str, Collection[str]]] = {"paper": ("nrel_point", "f1"), "fixed": ()}
 """The pools of which a reading takes the median; of the others, the mean of the capped losses."""

@@ -1,20 +1,26 @@
-"""The forms of answers to CausalDS tasks, with the paper's member names (A.16.2)."""
+"""The forms of answers to CausalDS tasks, with the paper's member names (A.16.2), and variants."""
 
 from functools import partial
+from pathlib import Path
 from typing import Final
 
-from grader.shape import Shape
+from grader.shape import Shape, read_variants
 from grader.submission.check import check_csv, check_json, with_bounds
 from grader.tracks.causalds import gold
-from grader.tracks.causalds.labels import both_signs, exact_answer, exact_name, with_both_signs
-from grader.tracks.causalds.numbers import effect_interval, effect_point, point
 from grader.tracks.causalds.prediction import point_predictor, prediction_interval
-from grader.tracks.causalds.sets import (
+from grader.tracks.causalds.scoring import (
+    both_signs,
     directed_edges,
+    effect_interval,
+    effect_point,
+    exact_answer,
+    exact_name,
     listed_names,
     listed_sets,
     one_of_the_sets,
+    point,
     undirected_edges,
+    with_both_signs,
 )
 
 PREDICTION_ALPHA: Final = 0.1
@@ -117,3 +123,8 @@ FORBIDDEN: Final = _f1(
     "forbidden", "names", "forbidden", score=listed_names, gold=gold.names,
     labels=SET_WORDS, abstention="non_id",
 )  # fmt: skip
+
+
+CAUSALDS: Final = read_variants(
+    "causalds", Path(__file__).with_name("variants.toml"), globals().values()
+)

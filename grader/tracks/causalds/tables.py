@@ -28,7 +28,7 @@ from grader.show.systems import (
     skipped,
 )
 from grader.tracks.causalds import repeat_tables
-from grader.tracks.causalds.composite import axis_ranks, composite_ranks, leaderboard_ranks
+from grader.tracks.causalds.figures import axis_ranks, composite_ranks, leaderboard_ranks
 
 AXES: Final = {
     "rung": "rung",

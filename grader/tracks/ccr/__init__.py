@@ -1,13 +1,34 @@
 """The ccr track: compositional reasoning over cut trees; see ``docs/ccr.md``."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
+from grader.look import Graph, Kind, Look, proofs
+from grader.model import Truth
+from grader.shape import Task
 from grader.track import Track
-from grader.tracks.ccr.look import look
 from grader.tracks.ccr.page import sections
+from grader.tracks.ccr.shapes import CCR
 from grader.tracks.ccr.summary import summarise
 from grader.tracks.ccr.tables import of_report
-from grader.tracks.ccr.variants import CCR
+
+
+def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Look:
+    """What the world row tells of a task; the cut tree is named where there is one."""
+    texts = proofs(__file__)
+    proof = texts.get(task.shape.kind, texts["quantities"])
+    context = world.get("context", {})
+    if "parents" not in context:
+        return Look(proof=proof)
+    names = context["names"]
+    edges = [(names[p], names[k]) for k, parents in enumerate(context["parents"]) for p in parents]
+    tree = world.get("tree") or []
+    kinds: dict[str, Kind] = {tree[0]: "treatment", tree[-1]: "outcome"} if tree else {}
+    if {"cause", "effect"} <= truth.target.keys():
+        kinds = {truth.target["cause"]: "treatment", truth.target["effect"]: "outcome"}
+    facts = [("theme", str(world.get("theme", ""))), ("cut tree", " → ".join(tree))]
+    return Look(Graph(names, edges, kinds), {}, [fact for fact in facts if fact[1]], proof)
+
 
 TRACK: Final = Track(
     name="ccr",

@@ -1,12 +1,38 @@
-"""Algorithm 1 of the paper: external and internal errors of every quantity of a cut tree."""
+"""Algorithm 1 of the paper, and its thresholds: external and internal errors of every quantity."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Literal
+from typing import Final, Literal
 
-from grader.tracks.ccr.rae import rae, within
+DELTA: Final = 0.1
+"""The largest error at which two values count as the same."""
+
+VALID_SHARE: Final = 0.9
+"""With replicates: the share of resampled estimates within ``DELTA`` that makes a quantity valid
+or a composition consistent."""
+
+NEAR_SHARE: Final = 0.75
+"""From this share on it is at least nearly so."""
+
+
+def rae(reference: float, estimate: float) -> float:
+    """``|reference - estimate| / |reference|`` (CCR Eq. G.3, G.5).
+
+    Of a reference of zero: zero if the estimate is zero, too, else infinite.
+    """
+    difference = abs(reference - estimate)
+    if difference == 0:
+        return 0.0
+    return difference / abs(reference) if reference else math.inf
+
+
+def within(reference: float, estimate: float) -> bool:
+    """Whether ``estimate`` agrees with ``reference`` up to ``DELTA``."""
+    # 1e-12: a difference of exactly 10% must not be lost to the last bit of a division.
+    return rae(reference, estimate) <= DELTA + 1e-12
+
 
 PairName = tuple[str, str]
 Class = Literal["VC", "VI", "IC", "II"]

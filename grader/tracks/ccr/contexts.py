@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from grader.model import Checked, Score, Truth
 from grader.tracks.ccr.algorithm import (
+    NEAR_SHARE,
+    VALID_SHARE,
     Class,
     Composition,
     PairName,
@@ -17,10 +19,10 @@ from grader.tracks.ccr.algorithm import (
     compose_pn_ps,
     paths,
     product,
+    within,
 )
 from grader.tracks.ccr.checks import RUNGS
 from grader.tracks.ccr.estimates import MAX_INVALID, MEASURES, exact_of, resample
-from grader.tracks.ccr.rae import NEAR_SHARE, VALID_SHARE, within
 
 CONTEXT: Final = "simulation.context"
 """The name of the floor of a context that is asked about in full, beside those of variants."""

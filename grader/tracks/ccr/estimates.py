@@ -14,8 +14,8 @@ from fractions import Fraction
 from itertools import accumulate, compress
 from typing import Any, Final
 
+from grader.tracks.ccr.algorithm import rae
 from grader.tracks.ccr.checks import INVALID, RUNGS, Answers
-from grader.tracks.ccr.rae import rae
 
 MEASURES: Final = ("pns", "pn", "ps", "ate")
 MAX_INVALID: Final = 0.1

@@ -8,7 +8,7 @@ from grader.draw.charts import Dot, DotRow, Level, dot_rows, lines
 from grader.draw.page import Block, Fold, Paragraph, Section
 from grader.draw.svg import Scale, Svg, element, words
 from grader.show.systems import Part, Report, part_of
-from grader.tracks.ccr.rae import VALID_SHARE
+from grader.tracks.ccr.algorithm import VALID_SHARE
 from grader.tracks.ccr.tables import (
     CURVES,
     THRESHOLD,

@@ -1,21 +1,98 @@
-"""The forms of answers to ccr tasks, with the writers of the right ones."""
+"""The forms of answers to ccr tasks: how each is scored, its right answer, and the variants."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 from grader.io.jsonio import pretty
-from grader.model import Truth
-from grader.shape import Shape, Task
+from grader.model import Mark, Truth
+from grader.shape import Shape, Task, read_variants
 from grader.submission.check import check_json
+from grader.tracks.ccr.algorithm import NEAR_SHARE, VALID_SHARE, rae, within
 from grader.tracks.ccr.checks import (
+    Answers,
     check_deduction,
     check_quantities,
     check_units,
     merge_units,
 )
-from grader.tracks.ccr.numbers import score_deduction, score_quantities
-from grader.tracks.ccr.simulation import score_pair
+from grader.tracks.ccr.estimates import PairEstimate, estimate, resample
+
+
+def score_quantities(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
+    """Right when every listed quantity is within the threshold; the value is the worst error."""
+    given = answer["quantities"]
+    worst, wrong = 0.0, []
+    for name, quantity in sorted(truth.target["quantities"].items()):
+        exact = float(Fraction(quantity["exact"]))
+        if name not in given:
+            wrong.append(f"{name} is absent")
+            continue
+        worst = max(worst, rae(exact, given[name]))
+        if not within(exact, given[name]):
+            wrong.append(f"{name} is off by {rae(exact, given[name]):.3g} of its value")
+    count = len(truth.target["quantities"])
+    extra = {"within": count - len(wrong), "listed": count}
+    message = "; ".join(wrong) or "every quantity is within 0.1 of its value"
+    return Mark("rae", worst, float(bool(wrong)), extra=extra, message=message)
+
+
+def score_deduction(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
+    """Right when the number is within the threshold, or the word is the right one."""
+    given, verdict = answer["value"], truth.target["verdict"]
+    if isinstance(given, str) or verdict != "value":
+        right = given == verdict
+        said = given if isinstance(given, str) else "a number"
+        due = "a number follows" if verdict == "value" else f"the givens are {verdict}"
+        return Mark("verdict", float(right), float(not right), message=f"{said}; {due}")
+    assert truth.value is not None
+    error = rae(truth.value, given)
+    right = within(truth.value, given)
+    message = f"a relative error of {error:.3g}; at most 0.1 is right"
+    return Mark("rae", error, float(not right), message=message)
+
+
+SHARE_TEXT = "{share:.3f} of 1000 resampled estimates are within 0.1"
+
+
+def score_pair(task: Task, truth: Truth, sets: Sequence[Answers | None]) -> Mark:
+    """Whether the pair is externally valid (CCR Algorithm 1, line 2)."""
+    pair = estimate(truth.target, sets)
+    share = valid_share(truth, sets, pair)
+    valid = share >= VALID_SHARE
+    extra: dict[str, float] = {f"accuracy_{rung}": value for rung, value in pair.accuracy.items()}
+    extra |= {"answers": pair.answers, "invalid_answers": pair.invalid}
+    extra["unreadable_factual"] = pair.unreadable_factual
+    extra |= {"replicates": pair.replicates, "valid_share": share}
+    if pair.estimates is None or pair.rae is None:
+        message = (
+            f"{pair.invalid} of {pair.answers} answers are neither yes nor no; beyond 10% there "
+            "is no estimate"
+        )
+        return Mark("rae", None, 1.0, extra=extra, message=message)
+    extra |= {f"estimate_{name}": value for name, value in pair.estimates.items()}
+    extra["monotonicity_violations"] = pair.violations or 0.0
+    if pair.error is not None:
+        extra["standard_error"] = pair.error
+    message = f"the PNS estimate has a relative error of {pair.rae:.3g}; at most 0.1 is valid"
+    if pair.replicates > 1:
+        near = "; nearly valid" if NEAR_SHARE <= share < VALID_SHARE else ""
+        message = SHARE_TEXT.format(share=share) + f" (0.9 is valid){near}"
+    message += f"; {pair.accuracy['factual']:.1%} of the factual answers are right"
+    return Mark("rae", pair.rae, float(not valid), extra=extra, message=message)
+
+
+def valid_share(truth: Truth, sets: Sequence[Answers | None], pair: PairEstimate) -> float:
+    """The share of estimates within the threshold: of resamples, or of the only one there is."""
+    if pair.estimates is None:
+        return 0.0
+    exact = pair.exact["pns"]
+    if pair.replicates == 1:
+        return float(within(exact, pair.estimates["pns"]))
+    values = resample(truth.target, sets, truth.instance_id)
+    return sum(within(exact, value) for value in values) / len(values)
 
 
 def _gold_units(task: Task, truth: Truth) -> str:
@@ -47,3 +124,6 @@ DEDUCTION: Final = _shape(
     "deduction", "deduction", "value", check=partial(check_json, then=check_deduction),
     score=score_deduction, gold=_gold_deduction,
 )  # fmt: skip
+
+
+CCR: Final = read_variants("ccr", Path(__file__).with_name("variants.toml"), globals().values())

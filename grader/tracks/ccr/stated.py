@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from grader.model import Checked, Score, Truth
 from grader.tracks.ccr.algorithm import (
+    DELTA,
     Class,
     Composition,
     Errors,
@@ -22,7 +23,6 @@ from grader.tracks.ccr.algorithm import (
     class_of,
     paths,
 )
-from grader.tracks.ccr.rae import DELTA
 
 FAMILIES: Final = frozenset({"direct", "inductive"})
 """Families whose quantities compose over a cut tree."""

@@ -6,8 +6,8 @@ from typing import Any, Final
 from grader.draw.table import Cell, Table, figure, word
 from grader.draw.words import count, number, percent, points
 from grader.show.systems import SYSTEM, Part, Report, part_of, rows_of
-from grader.statistics.signed_rank import signed_rank
-from grader.tracks.ccr.figures import CLASSES, LABELS
+from grader.statistics.paired import signed_rank
+from grader.tracks.ccr.summary import CLASSES, LABELS
 
 THRESHOLD: Final = 0.1
 """The relative error up to which an answer is valid."""

@@ -14,7 +14,7 @@ from grader.draw.table import Cell, Row, Table, word
 from grader.draw.words import signed, signed_interval
 from grader.show.systems import SYSTEM, Part, rows_of
 from grader.statistics import bootstrap
-from grader.statistics.resample import Draws
+from grader.statistics.bootstrap import Draws
 from grader.tracks.replayscm.tables import rate, rate_column
 
 COHORTS: Final = {"Base": "base", "Match": "disambiguated", "Ext": "extension"}

@@ -1,10 +1,20 @@
-"""Semantic replay (ReplaySCM B.1): clamp what is intervened on, copy roots, compute the rest."""
+"""Semantic replay (ReplaySCM B.1): clamp what is intervened on, copy roots, compute the rest.
 
-from collections.abc import Mapping
+With it: does an experiment tell an alternative from the reference (§G)? An experiment sets one
+variable to a constant. The roots that it does not set range over all their assignments; a cell is
+any endogenous variable that it does not set. And two controls. HeldoutExact-shifted stands beside
+HeldoutExact and never counts: a program that learned the distribution of the training worlds, and
+not the mechanisms, does worse there. Mechanisms by the place of their variable in the prompt show
+whether places are read as a cue.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
-from grader.tracks.replayscm.boolean import evaluate
-from grader.tracks.replayscm.problem import Program, Worlds
+from grader.model import Truth
+from grader.tracks.replayscm.boolean import Formula, evaluate, input_column
+from grader.tracks.replayscm.problem import Problem, Program, Worlds, pack
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +82,120 @@ def run(program: Program, inputs: Mapping[str, int], clamp: Mapping[str, int], f
             clamp[child] if child in clamp else evaluate(program.mechanisms[child], values, full)
         )
     return values
+
+
+@dataclass(frozen=True, slots=True)
+class Separation:
+    """How far two programs with the same roots differ under one intervention.
+
+    ``pair`` is the share of root assignments that give a different row (PairDisagreementRate),
+    ``cell`` the share of differing cells (CellDifferenceRate).
+    """
+
+    pair: float
+    cell: float
+
+
+def separation(first: Program, second: Program, name: str, value: int) -> Separation:
+    """Both rates of ``do(name = value)``, over all assignments of the other roots."""
+    free = [root for root in first.roots if root != name]
+    rows = 1 << len(free)
+    inputs = {root: input_column(place, len(free)) for place, root in enumerate(free)}
+    differing = _differences(first, second, inputs, name, value, (1 << rows) - 1)
+    anywhere = 0
+    for cells in differing.values():
+        anywhere |= cells
+    scored = rows * len(differing)
+    return Separation(
+        anywhere.bit_count() / rows,
+        sum(cells.bit_count() for cells in differing.values()) / scored if scored else 0.0,
+    )
+
+
+def best_separation(first: Program, second: Program) -> float:
+    """The largest PairDisagreementRate of any single-variable constant intervention."""
+    return max(separation(first, second, name, value).pair for name, value in interventions(first))
+
+
+def interventions(program: Program) -> Iterator[tuple[str, int]]:
+    """Every way to set one variable to a constant."""
+    for name in (*program.roots, *program.order):
+        yield name, 0
+        yield name, 1
+
+
+def shows_difference(
+    first: Program, second: Program, name: str, value: int, witness: Mapping[str, int]
+) -> bool:
+    """Whether the one row with these roots differs in a cell under ``do(name = value)``.
+
+    The witness must give every root that is not set, and may repeat the value of one that is.
+    """
+    free = {root for root in first.roots if root != name}
+    repeated = witness.keys() - free
+    if not free <= witness.keys() or any(
+        root != name or name not in first.roots or witness[root] != value for root in repeated
+    ):
+        return False
+    inputs = {root: witness[root] for root in free}
+    return any(_differences(first, second, inputs, name, value, 1).values())
+
+
+def _differences(
+    first: Program,
+    second: Program,
+    inputs: Mapping[str, int],
+    name: str,
+    value: int,
+    full: int,
+) -> dict[str, int]:
+    """Rows where the programs differ, by endogenous variable that is not set."""
+    clamp = {name: full if value else 0}
+    given = {root: inputs.get(root, 0) for root in first.roots}
+    ours, theirs = run(first, given, clamp, full), run(second, given, clamp, full)
+    return {child: ours[child] ^ theirs[child] for child in first.order if child != name}
+
+
+PLACES: Final = 5
+"""Places in a prompt are counted in fifths of its list of variables."""
+
+
+def shifted(problem: Problem, truth: Truth, program: Program, fits: bool) -> dict[str, Any]:
+    """Replay of the shifted worlds, where a record has some; ``fits``: the program is train-exact.
+
+    A train-exact program that errs where the audit says that none can is an error in the truth,
+    and is raised as our own.
+    """
+    stated = truth.target.get("shifted")
+    if stated is None:
+        return {}
+    found = replay(program, pack(problem.names, stated["worlds"]))
+    if fits and stated["determined"] and not found.exact:
+        raise AssertionError(
+            "a legal train-exact program fails a shifted world that the audit calls determined"
+        )
+    return {
+        "shifted_exact": int(fits and found.exact),
+        "shifted_world_exact": found.world_rate,
+    }
+
+
+def by_place(
+    worlds: Sequence[Worlds], gold: Iterable[str], mechanisms: Mapping[str, Formula]
+) -> dict[str, int]:
+    """By fifth of the list of variables: those with a hidden mechanism (``gold``), and how many of
+    them have one in the answer that gives, on the cells as they stand in ``worlds``, every computed
+    cell. So each mechanism is judged by itself, whatever the others do, and one that only differs
+    where nothing is asked is right."""
+    names, computed = worlds[0].names, set(gold)
+    counts = {f"{what}_place_{k}": 0 for k in range(PLACES) for what in ("asked", "right")}
+    for place, name in enumerate(names):
+        if name in computed:
+            fifth = PLACES * place // len(names)
+            counts[f"asked_place_{fifth}"] += 1
+            counts[f"right_place_{fifth}"] += name in mechanisms and all(
+                not (evaluate(mechanisms[name], w.values, w.full) ^ w.values[name])
+                & ~w.clamped[name]
+                for w in worlds
+            )
+    return counts

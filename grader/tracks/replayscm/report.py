@@ -9,7 +9,7 @@ from typing import Any, Final
 from grader.model import Score, TrackSummary
 from grader.report.table import Results, ScoreTable
 from grader.statistics import bootstrap
-from grader.statistics.resample import Draws
+from grader.statistics.bootstrap import Draws
 
 LADDER: Final = ("Ord-Match", "Block", "Hid-Match", "Hid-Roots")
 """The same programs with less and less disclosed (Figure 1)."""

@@ -1,11 +1,12 @@
-"""The forms of answers to ReplaySCM tasks, with the writers of the right ones."""
+"""The forms of answers to ReplaySCM tasks, with the writers of the right ones, and the variants."""
 
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from grader.io.jsonio import pretty
 from grader.model import Truth
-from grader.shape import Shape, Task
+from grader.shape import Shape, Task, read_variants
 from grader.tracks.replayscm.scoring import alternative, induction
 from grader.tracks.replayscm.submission import check
 
@@ -32,3 +33,8 @@ ALTERNATIVE_SCM: Final = _shape(
     "alternative_scm", "alternative", metric="joint_success", score=alternative,
     gold=_gold_alternative,
 )  # fmt: skip
+
+
+REPLAYSCM: Final = read_variants(
+    "replayscm", Path(__file__).with_name("variants.toml"), globals().values()
+)
