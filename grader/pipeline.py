@@ -1,10 +1,10 @@
 """The whole grading run: read, check, verify, score, aggregate, report. No step goes back."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from grader.errors import UsageError
 from grader.exam import Exam
@@ -19,16 +19,12 @@ from grader.submission.attempts import merge, read
 from grader.submission.budget import REASON, Budget, Limits
 from grader.submission.check import check
 from grader.submission.collect import submissions_in
-from grader.submission.digest import Digest
+from grader.submission.digest import answers_sha256
 from grader.submission.submission import Submission, with_notice
 from grader.tracks import TRACKS, VARIANTS
 
 Answers = dict[str, Checked]
 """Task id to the checked answer."""
-
-
-BLOCK: Final = 10_000
-"""Of so many tasks the answers are in memory at once, parsed; of the others their score rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +60,6 @@ class Graded:
         return [half for half in halves if half]
 
 
-@dataclass(slots=True)
-class _Rows:
-    """What is kept of answers once they are scored, each list in the order of the exam."""
-
-    grid: list[list[Score]]
-    """The score rows of each attempt by itself, where there are several."""
-    reread: list[Answers]
-    """Of each attempt, the answers that a track looks at again."""
-    hosts: list[set[str]]
-    digest: Digest | None
-    scores: list[Score] = field(default_factory=list)
-    early: list[Score] = field(default_factory=list)
-    """The same with statuses that no truth decided, of a private split."""
-    checked: Answers = field(default_factory=dict)
-
-
 def grade(
     exam: Exam,
     source: Path | Submission,
@@ -98,54 +78,29 @@ def grade(
     them; what the others add stands in the report's ``attempts``.
     """
     submission = read(source, exam.split.tasks, limits) if isinstance(source, Path) else source
-    rows = _score_in_blocks(exam, submission, identify=identify or not exam.split.reveal)
+    checked = check_attempts(exam.tasks, submission)
+    signed, hosts = sign_attempts(exam, submission.source, checked)
+    verified = verify_attempts(exam, signed, submission.budget)
+    before, answers = merge_attempts(exam.tasks, signed), merge_attempts(exam.tasks, verified)
+    scores = score_tasks(exam, answers, submission.budget)
     totals = aggregate(
-        rows.scores,
+        scores,
         exam.truths,
-        rows.checked,
+        answers,
         submission.usage,
         exam.floors,
         slice_intervals=slice_intervals,
         tables=tables,
     )
     report = build_report(exam, submission, totals, _with_exam(exam, _remarks(exam, submission)))
-    if rows.grid:
-        told = with_attempts(report, submission.attempts, rows.grid, exam.truths, rows.reread)
+    if len(verified) > 1:
+        grid = [score_tasks(exam, attempt, submission.budget) for attempt in verified]
+        told = with_attempts(report, submission.attempts, grid, exam.truths, verified)
         report = finite(told)
     if not exam.split.reveal:
-        report = _held_back(exam, report, rows.early)
-    hosts = frozenset[str]().union(*rows.hosts)
-    digest = "" if rows.digest is None else str(rows.digest)
-    return Graded(exam, submission, rows.scores, totals, report, hosts, digest)
-
-
-def _score_in_blocks(exam: Exam, submission: Submission, *, identify: bool) -> _Rows:
-    """Every step up to the score rows, for some tasks after the other."""
-    count, budget = len(submission.attempts) or 1, submission.budget
-    rows = _Rows(
-        grid=[[] for _ in range(count)] if count > 1 else [],
-        reread=[{} for _ in range(count)],
-        hosts=[set() for _ in range(count)],
-        digest=Digest() if identify else None,
-    )
-    for start in range(0, len(exam.tasks), BLOCK):
-        tasks = exam.tasks[start : start + BLOCK]
-        attempts = check_attempts(tasks, submission)
-        signed = sign_attempts(exam, tasks, submission.source, attempts, rows.hosts)
-        verified = verify_attempts(exam, tasks, signed, budget)
-        told, checked = merge_attempts(tasks, signed), merge_attempts(tasks, verified)
-        scores = score_tasks(exam, tasks, checked, budget)
-        rows.scores += scores
-        for own, attempt in zip(rows.grid, verified, strict=False):
-            own += score_tasks(exam, tasks, attempt, budget)
-        again = [task.task_id for task in tasks if TRACKS[task.track].rereads]
-        for kept, answers in zip((rows.checked, *rows.reread), (checked, *verified), strict=True):
-            kept |= {task_id: answers[task_id] for task_id in again}
-        if rows.digest is not None:
-            rows.digest.add(told)
-        if not exam.split.reveal:
-            rows.early += _before_the_truth(scores, told)
-    return rows
+        report = _held_back(exam, report, _before_the_truth(scores, before))
+    digest = answers_sha256(before) if identify or not exam.split.reveal else ""
+    return Graded(exam, submission, scores, totals, report, hosts, digest)
 
 
 def _before_the_truth(scores: Sequence[Score], told: Answers) -> Sequence[Score]:
@@ -174,7 +129,7 @@ def _held_back(exam: Exam, report: dict[str, Any], rows: Sequence[Score]) -> dic
 def look_at(exam: Exam, submission: Submission) -> tuple[Answers, list[str]]:
     """The checked answers and what is odd about them, without looking at any truth."""
     checked = check_attempts(exam.tasks, submission)
-    attempts = sign_attempts(exam, exam.tasks, submission.source, checked)
+    attempts, _ = sign_attempts(exam, submission.source, checked)
     notices = _remarks(exam, submission)
     if len(attempts) > 1 and any(task.shape.merge is None for task in exam.tasks):
         merging = sorted({spec.track for spec in VARIANTS if spec.shape.merge is not None})
@@ -204,15 +159,14 @@ def _check(task: Task, raw: RawAnswer | None, budget: Budget) -> Checked:
         return check(task, raw)
 
 
-def verify_attempts(
-    exam: Exam, tasks: Sequence[Task], signed: Sequence[Answers], budget: Budget
-) -> list[Answers]:
-    """The answers with the statuses that count; transcripts must replay.
+def verify_attempts(exam: Exam, signed: Sequence[Answers], budget: Budget) -> list[Answers]:
+    """Return the answers with the statuses that count; transcripts must replay.
 
     ``signed`` is what :func:`sign_attempts` gives.
     """
     return [
-        {task.task_id: _verify(exam, task, checked, budget) for task in tasks} for checked in signed
+        {task.task_id: _verify(exam, task, checked, budget) for task in exam.tasks}
+        for checked in signed
     ]
 
 
@@ -223,23 +177,20 @@ def _verify(exam: Exam, task: Task, checked: Answers, budget: Budget) -> Checked
 
 
 def sign_attempts(
-    exam: Exam,
-    tasks: Sequence[Task],
-    source: Path,
-    attempts: Sequence[Answers],
-    hosts: Sequence[set[str]] = (),
-) -> Sequence[Answers]:
-    """The answers after their signatures were compared with the host's key, where one was given.
+    exam: Exam, source: Path, attempts: Sequence[Answers]
+) -> tuple[Sequence[Answers], frozenset[str]]:
+    """Compare the signatures of answers with the host's key, where one was given.
 
-    ``hosts`` takes in the names by which the host knows those whose sessions each attempt records.
-    Raises ``UsageError`` where those of an attempt are of several submissions.
+    Return the answers after it, and the names by which the host knows those whose sessions they
+    record. Raises ``UsageError`` where those of an attempt are of several submissions.
     """
     key = exam.split.transcript_key
     if key is None:
-        return attempts
-    found = [dict(checked) for checked in attempts]
-    for signed, known in zip(found, hosts or [set[str]() for _ in attempts], strict=True):
-        for task in tasks:
+        return attempts, frozenset()
+    found, hosts = [dict(checked) for checked in attempts], set[str]()
+    for signed in found:
+        known = set[str]()
+        for task in exam.tasks:
             if (sign := TRACKS[task.track].sign) is not None:
                 answer, names = sign(signed[task.task_id], task.answer_file, key)
                 signed[task.task_id] = answer
@@ -250,7 +201,8 @@ def sign_attempts(
                 f"{source}: holds signed sessions of {len(known)} submissions ({named}); a "
                 "submission holds its own alone"
             )
-    return found
+        hosts |= known
+    return found, frozenset(hosts)
 
 
 def merge_attempts(tasks: Sequence[Task], attempts: Sequence[Answers]) -> Answers:
@@ -262,13 +214,13 @@ def merge_attempts(tasks: Sequence[Task], attempts: Sequence[Answers]) -> Answer
     }
 
 
-def score_tasks(exam: Exam, tasks: Sequence[Task], checked: Answers, budget: Budget) -> list[Score]:
-    """One score row for each of ``tasks``, in their order.
+def score_tasks(exam: Exam, checked: Answers, budget: Budget) -> list[Score]:
+    """Return one score row for each task of the exam, in its order.
 
     What comes after the budget was used up is invalid from here on, in ``checked`` too.
     """
     scores = []
-    for task in tasks:
+    for task in exam.tasks:
         bundle, arm = exam.arms.get(task.task_id, ("", ""))
         alpha, truth = task.inputs.get("alpha"), exam.truths[task.task_id]
         answer = budget.exhausted(checked[task.task_id], task.answer_file)

@@ -57,8 +57,6 @@ class Track:
         same in another way (:mod:`grader.bundles`).
     ``summarise``
         a headline other than the mean of the tasks' points, and figures beside it.
-    ``rereads``
-        whether it looks at the answers for that, and not at their score rows alone.
     ``own_points``
         whether that headline is what counts, and not the mean of the tasks' points.
     ``extend``
@@ -98,7 +96,6 @@ class Track:
     sign: Callable[[Checked, str, bytes], tuple[Checked, frozenset[str]]] | None = None
     bundle: Callable[[Task], tuple[str, str] | None] | None = None
     summarise: "Callable[[Results], TrackSummary] | None" = None
-    rereads: bool = False
     own_points: bool = False
     extend: "Callable[[dict[str, Any], Results], None] | None" = None
     run_figure: RunFigure | None = None

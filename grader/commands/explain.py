@@ -98,8 +98,8 @@ def _answered(exam: Exam, task: Task, arguments: argparse.Namespace) -> list[Lin
     exam.split.refuse_private_details("the score of one task tells its truth")
     submission = collect(arguments.answers, exam.split.tasks)
     told = check_attempts(exam.tasks, submission)
-    signed = sign_attempts(exam, exam.tasks, submission.source, told)
-    (verified,) = verify_attempts(exam, exam.tasks, signed, submission.budget)
+    signed, _ = sign_attempts(exam, submission.source, told)
+    (verified,) = verify_attempts(exam, signed, submission.budget)
     truth, checked = exam.truths[task.task_id], verified[task.task_id]
     if arguments.html is not None:
         _draw(arguments.html, task, truth, checked)

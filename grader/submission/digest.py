@@ -13,21 +13,14 @@ from grader.io.jsonio import canonical
 from grader.model import Checked
 
 
-class Digest:
-    """The hash of answers that come a part of an exam at a time, in its order."""
-
-    def __init__(self) -> None:
-        self._sha256 = hashlib.sha256()
-
-    def add(self, answers: Mapping[str, Checked]) -> None:
-        """Take in more answers, as they are known without the truth, by task id."""
-        for task_id, told in answers.items():
-            answer = canonical(_plain(told.answer))
-            line = f"{task_id} {told.status} {told.abstained} {answer}\n"
-            self._sha256.update(line.encode())
-
-    def __str__(self) -> str:
-        return self._sha256.hexdigest()
+def answers_sha256(answers: Mapping[str, Checked]) -> str:
+    """Return the hash of answers as they are known without the truth; keys are task ids, in the
+    exam's order."""
+    total = hashlib.sha256()
+    for task_id, told in answers.items():
+        answer = canonical(_plain(told.answer))
+        total.update(f"{task_id} {told.status} {told.abstained} {answer}\n".encode())
+    return total.hexdigest()
 
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})

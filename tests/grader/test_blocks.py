@@ -30,7 +30,6 @@ def in_blocks(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Blocks far smaller than the exam, and score rows in a database of their own."""
 
     def turn_on() -> None:
-        monkeypatch.setattr(pipeline, "BLOCK", 3)
         monkeypatch.setattr(table, "_MANY", 2)
         monkeypatch.setattr(table, "_ROWS_AT_ONCE", 2)
         monkeypatch.setattr(packed, "_BATCH_ROWS", 2)

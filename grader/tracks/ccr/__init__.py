@@ -34,7 +34,6 @@ TRACK: Final = Track(
     name="ccr",
     variants=CCR,
     summarise=summarise,
-    rereads=True,
     own_points=True,
     look=look,
     tables=of_report,
