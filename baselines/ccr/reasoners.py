@@ -11,7 +11,7 @@ from baselines.ccr.solver import divide, multiply, solve
 from baselines.ccr.story import Simulation, read_simulation
 from baselines.solving import SolveTask, generator
 from baselines.writing import Answer
-from builder.ccr.make.graph import cut_tree
+from builder.ccr.graph import cut_tree
 from grader.shape import Task
 
 RUNGS: Final = ("factual", "do_true", "do_false")

@@ -6,11 +6,11 @@ from fractions import Fraction
 from typing import Any
 
 from baselines.ccr.story import ToldModel, read_context
-from builder.ccr.ask.questions import check_deduction
-from builder.ccr.ask.text import Given
-from builder.ccr.make.graph import cut_tree, sorted_graph
-from builder.ccr.make.model import BooleanContext, LinearContext
-from builder.ccr.make.quantities import exact_quantities, total_effect
+from builder.ccr.graph import cut_tree, sorted_graph
+from builder.ccr.model import BooleanContext, LinearContext
+from builder.ccr.quantities import exact_quantities, total_effect
+from builder.ccr.questions import check_deduction
+from builder.ccr.text import Given
 
 _TERM = re.compile(r"(\w+)\((\w+), (\w+)\)")
 

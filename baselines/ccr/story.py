@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from builder.causal.graph import LatentDAG
-from builder.ccr.make.graph import sorted_graph
+from builder.ccr.graph import sorted_graph
 
 Operator = Literal["or", "and"]
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from builder.ccr.make.graph import KINDS, chain, parent_lists, sorted_graph
-from builder.ccr.make.model import BooleanContext, LinearContext
-from builder.ccr.make.sampling import draw_kinds
-from builder.ccr.plan.contexts import ContextPlan
+from builder.ccr.graph import KINDS, chain, parent_lists, sorted_graph
+from builder.ccr.model import BooleanContext, LinearContext
+from builder.ccr.plan import ContextPlan
+from builder.ccr.sampling import draw_kinds
 from builder.seeds import hmac_key
 from builder.track import Built, InstanceSpec
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builder.causal.graph import LatentDAG
-from builder.ccr.make.graph import (
+from builder.ccr.graph import (
     KINDS,
     chain,
     component_edges,
@@ -18,7 +18,7 @@ from builder.ccr.make.graph import (
     cut_tree,
     sorted_graph,
 )
-from builder.ccr.make.model import BooleanContext
+from builder.ccr.model import BooleanContext
 
 
 @settings(max_examples=60, deadline=None)

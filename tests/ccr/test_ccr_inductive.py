@@ -15,13 +15,12 @@ from ccr_worlds import FIGURE_4, built
 
 from baselines.ccr.reasoners import naive, perfect
 from benchmarks import ccr_simulations as simulations
-from builder.ccr.ask.questions import VERDICTS, Deduction, check_deduction, compose
-from builder.ccr.ask.text import Given, decimal
-from builder.ccr.check.audit import audit_instance
-from builder.ccr.make.graph import KINDS, PAPER_GRAPHS, CutTree, Pair, chain, cut_tree
-from builder.ccr.make.sampling import Design, draw_kinds, sample_context
-from builder.ccr.plan.config import LATER, parse_config
-from builder.ccr.plan.contexts import ContextPlan
+from builder.ccr.check import audit_instance
+from builder.ccr.graph import KINDS, PAPER_GRAPHS, CutTree, Pair, chain, cut_tree
+from builder.ccr.plan import LATER, ContextPlan, parse_config
+from builder.ccr.questions import VERDICTS, Deduction, check_deduction, compose
+from builder.ccr.sampling import Design, draw_kinds, sample_context
+from builder.ccr.text import Given, decimal
 from builder.ccr.track import TRACK
 from builder.release.config import load_config
 from builder.settings import TomlTable

@@ -16,11 +16,11 @@ from ccr_worlds import built, spec_of
 
 from baselines.ccr.reasoners import perfect
 from baselines.ccr.story import read_context, read_question, read_simulation
-from builder.ccr.ask.questions import VERDICTS, Deduction, deduce
-from builder.ccr.ask.text import decimal, prompts
-from builder.ccr.ask.themes import THEMES
-from builder.ccr.make.graph import CutTree, Pair, cut_tree
-from builder.ccr.make.model import context_from_json
+from builder.ccr.graph import CutTree, Pair, cut_tree
+from builder.ccr.model import context_from_json
+from builder.ccr.questions import VERDICTS, Deduction, deduce
+from builder.ccr.text import decimal, prompts
+from builder.ccr.themes import THEMES
 from builder.ccr.track import TRACK
 from grader.io.schemas import folder
 from grader.model import RawAnswer, Truth

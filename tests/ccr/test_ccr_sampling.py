@@ -6,12 +6,12 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from builder.ccr.ask.tasks import answer_bits, weights_json
-from builder.ccr.check.audit import unit_weights
-from builder.ccr.make.graph import KINDS, ancestors, chain, cut_tree
-from builder.ccr.make.model import BooleanContext, evaluate, patterns
-from builder.ccr.make.quantities import component_response, exact_quantities
-from builder.ccr.make.sampling import (
+from builder.ccr.check import unit_weights
+from builder.ccr.graph import KINDS, ancestors, chain, cut_tree
+from builder.ccr.model import BooleanContext, evaluate, patterns
+from builder.ccr.plan import parse_config
+from builder.ccr.quantities import component_response, exact_quantities
+from builder.ccr.sampling import (
     Design,
     best_component,
     check_design,
@@ -20,8 +20,8 @@ from builder.ccr.make.sampling import (
     references,
     sample_context,
 )
-from builder.ccr.make.units import MAX_UNITS, pair_units
-from builder.ccr.plan.config import parse_config
+from builder.ccr.tasks import answer_bits, weights_json
+from builder.ccr.units import MAX_UNITS, pair_units
 from builder.settings import TomlTable
 from grader.errors import UsageError
 

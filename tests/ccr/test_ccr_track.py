@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from ccr_worlds import built
 
-from builder.ccr.check.audit import audit_instance
+from builder.ccr.check import audit_instance
 from builder.ccr.track import TRACK
 from builder.cli.main import main
 from builder.settings import TomlTable

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from builder.causal.graph import LatentDAG
-from builder.ccr.make.graph import numbered, parent_lists
+from builder.ccr.graph import numbered, parent_lists
 
 Operator = Literal["or", "and"]
 Bits = NDArray[np.bool_]

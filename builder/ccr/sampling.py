@@ -16,7 +16,7 @@ import numpy as np
 
 from builder.attempts import listed
 from builder.causal.graph import LatentDAG
-from builder.ccr.make.graph import (
+from builder.ccr.graph import (
     KINDS,
     CutTree,
     Pair,
@@ -25,8 +25,8 @@ from builder.ccr.make.graph import (
     numbered,
     parent_lists,
 )
-from builder.ccr.make.model import BooleanContext, LinearContext, Operator
-from builder.ccr.make.quantities import (
+from builder.ccr.model import BooleanContext, LinearContext, Operator
+from builder.ccr.quantities import (
     Quantities,
     component_response,
     exact_quantities,

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from builder.ccr.ask.themes import Words
-from builder.ccr.make.graph import Pair
-from builder.ccr.make.model import Bits, BooleanContext, LinearContext
+from builder.ccr.graph import Pair
+from builder.ccr.model import Bits, BooleanContext, LinearContext
+from builder.ccr.themes import Words
 from builder.texts import Texts
 
 _TEXTS: Final = Texts(__file__)

@@ -9,10 +9,10 @@ from typing import Final, Literal
 
 import numpy as np
 
-from builder.ccr.ask.text import Given, Quantity
-from builder.ccr.make.graph import CutTree, Pair
-from builder.ccr.make.model import LinearContext
-from builder.ccr.make.quantities import Quantities, total_effect
+from builder.ccr.graph import CutTree, Pair
+from builder.ccr.model import LinearContext
+from builder.ccr.quantities import Quantities, total_effect
+from builder.ccr.text import Given, Quantity
 
 Verdict = Literal["value", "inconsistent", "insufficient"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("value", "inconsistent", "insufficient")

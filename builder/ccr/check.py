@@ -1,25 +1,31 @@
-"""The second derivation of every truth of a context, for the gate.
+"""The second derivation of every truth of a context, and the facts for the leak test.
 
 Nothing here uses the factorisation by components: quantities come from eliminating nodes one at a
-time over all three worlds (:func:`builder.ccr.make.quantities.twin_quantities`), linear effects
+time over all three worlds (:func:`builder.ccr.quantities.twin_quantities`), linear effects
 from path sums, unit answers from a scalar evaluation, deductions from linear algebra on logarithms.
-"""
+The rules of a story tell graph and functions: they are meaning, and no leak."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
-from builder.ccr.ask.questions import check_deduction
-from builder.ccr.ask.tasks import unpacked
-from builder.ccr.ask.text import Given
-from builder.ccr.make.graph import Pair
-from builder.ccr.make.graph import ancestors as ancestors_of
-from builder.ccr.make.model import BooleanContext, Context, LinearContext, context_from_json
-from builder.ccr.make.quantities import Quantities, path_sum, twin_quantities
+from builder.ccr.graph import Pair
+from builder.ccr.graph import ancestors as ancestors_of
+from builder.ccr.model import BooleanContext, Context, LinearContext, context_from_json
+from builder.ccr.quantities import Quantities, path_sum, twin_quantities
+from builder.ccr.questions import check_deduction
+from builder.ccr.tasks import unpacked
+from builder.ccr.text import Given
+from builder.gate.tables import TaskRow
+from builder.track import LeakFacts
 
+Row = Mapping[str, Any]
+_GIVEN: Final = re.compile(r"^- \w+\(.*\) = ", re.MULTILINE)
+_RULE: Final = re.compile(r"^- (.*?)(?: exactly when | = )", re.MULTILINE)
 Derived = Callable[[Pair], Quantities]
 """The quantities of a pair, derived once."""
 
@@ -27,8 +33,8 @@ _RELATIVE = 1e-9
 
 
 def audit_instance(
-    world_row: Mapping[str, Any],
-    truth_rows: Sequence[Mapping[str, Any]],
+    world_row: Row,
+    truth_rows: Sequence[Row],
     label_row: object = None,
     scene_row: object = None,
 ) -> list[str]:
@@ -43,6 +49,11 @@ def audit_instance(
         assert isinstance(context, BooleanContext)
         return twin_quantities(context, pair)
 
+    if isinstance(context, BooleanContext):
+        for one in world["quantities"]:
+            pair = one.pop("cause"), one.pop("effect")
+            if {name: Fraction(text) for name, text in one.items()} != derived(pair):
+                problems.append(f"the quantities of {pair} differ from their second derivation")
     for name, row in sorted(truths.items()):
         task, target = world["tasks"].get(name), json.loads(row["target_json"])
         if task is None:
@@ -58,10 +69,10 @@ def audit_instance(
 def _task(
     context: Context,
     derived: Derived,
-    world: Mapping[str, Any],
-    task: Mapping[str, Any],
-    target: Mapping[str, Any],
-    row: Mapping[str, Any],
+    world: Row,
+    task: Row,
+    target: Row,
+    row: Row,
 ) -> Iterator[str]:
     if task["variant"] == "simulation.pair":
         assert isinstance(context, BooleanContext)
@@ -78,11 +89,11 @@ def _task(
             yield "the value is not that of the model behind the givens"
 
 
-def _ends(task: Mapping[str, Any]) -> Pair:
+def _ends(task: Row) -> Pair:
     return task["cause"], task["effect"]
 
 
-def _value(context: Context, quantity: Mapping[str, Any], derived: Derived) -> Fraction:
+def _value(context: Context, quantity: Row, derived: Derived) -> Fraction:
     value = Fraction(1)
     for pair in pairwise(quantity["path"]):
         if isinstance(context, LinearContext):
@@ -94,9 +105,9 @@ def _value(context: Context, quantity: Mapping[str, Any], derived: Derived) -> F
 
 def _simulation(
     context: BooleanContext,
-    task: Mapping[str, Any],
-    target: Mapping[str, Any],
-    row: Mapping[str, Any],
+    task: Row,
+    target: Row,
+    row: Row,
     derived: Quantities,
 ) -> Iterator[str]:
     if {name: Fraction(text) for name, text in target["exact"].items()} != derived:
@@ -146,7 +157,7 @@ def _exhaustive(
             return
 
 
-def unit_weights(target: Mapping[str, Any]) -> list[Fraction]:
+def unit_weights(target: Row) -> list[Fraction]:
     """The exact weight of every unit of a simulation task; they add up to 1."""
     weights, answers = target["weights"], target["answers"]
     if "numerators" in weights:
@@ -176,10 +187,10 @@ def _scalar(
 
 
 def _deductive(
-    world: Mapping[str, Any],
-    task: Mapping[str, Any],
-    target: Mapping[str, Any],
-    row: Mapping[str, Any],
+    world: Row,
+    task: Row,
+    target: Row,
+    row: Row,
 ) -> Iterator[str]:
     givens = [Given((cause, effect), Fraction(text)) for cause, effect, text in task["givens"]]
     bounded = world["context"]["kind"] == "boolean"
@@ -190,3 +201,46 @@ def _deductive(
         exact = Fraction(target["exact"])
         if abs(value - exact) > 1e-6 * abs(exact) or abs(row["value"] - exact) > 1e-6 * abs(exact):
             yield f"the value is {row['value']}, derived again it is {value}"
+
+
+def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts:
+    """Return the facts of a task; the theme, and where rules stand that name what is asked about,
+    are shown."""
+    inputs, record = task.inputs, json.loads(world["world_json"])
+    target = json.loads(truth["target_json"])
+    ends = tuple(inputs[end] for end in ("cause", "effect") if end in inputs)
+    heads = _RULE.findall(task.prompt)
+    shown: dict[str, float | str] = {
+        "theme": record["theme"],
+        "ends by name": str(ends == tuple(sorted(ends))),
+    }
+    for k, name in enumerate(ends):
+        places = [place for place, head in enumerate(heads) if re.search(rf"\b{name}\b", head)]
+        shown[f"rule of end {k}"] = float(places[0]) if places else -1.0
+    return LeakFacts(
+        facts=_answers(target),
+        of_task=(
+            inputs.get("units"), inputs.get("measure"), len(target.get("quantities", ())),
+            len(inputs.get("cut_tree", ())), len(_GIVEN.findall(task.prompt)),
+            None if "cut_tree" in inputs else len(record["context"]["names"]),
+        ),
+        ends=ends,
+        orders=(tuple(inputs.get("cut_tree", ())),),
+        shown=shown,
+    )  # fmt: skip
+
+
+def _answers(target: Row) -> dict[str, str]:
+    """Return of each question's cases whether most are yes, the first and the last; of quantities
+    the largest, the smallest and a sign; of deductions the verdict."""
+    facts = {"verdict": target.get("verdict", "")}
+    for question, bits in target.get("answers", {}).items():
+        facts[f"{question}, mostly yes"] = str(2 * bits.count("1") > len(bits))
+        facts[f"{question}, first case"] = bits[:1]
+        facts[f"{question}, last case"] = bits[-1:]
+    values = {name: Fraction(one["exact"]) for name, one in target.get("quantities", {}).items()}
+    if values:
+        facts["largest"] = max(values, key=lambda name: values[name])
+        facts["smallest"] = min(values, key=lambda name: values[name])
+        facts["sign of the last"] = str(values[list(values)[-1]] > 0)
+    return facts

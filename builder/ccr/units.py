@@ -13,10 +13,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from builder.ccr.make.graph import CutTree, Pair
-from builder.ccr.make.graph import ancestors as ancestors_of
-from builder.ccr.make.model import TENTHS, Bits, BooleanContext, evaluate, pattern_weights, patterns
-from builder.ccr.make.quantities import Response, component_tables, responses
+from builder.ccr.graph import CutTree, Pair
+from builder.ccr.graph import ancestors as ancestors_of
+from builder.ccr.model import TENTHS, Bits, BooleanContext, evaluate, pattern_weights, patterns
+from builder.ccr.quantities import Response, component_tables, responses
 
 MAX_UNITS: Final = 512
 LEAST_PER_CELL: Final = 96

@@ -3,26 +3,24 @@
 :func:`exact_quantities` enumerates each component alone: with no confounding, and with monotone
 functions, a component is described by two numbers, ``P(leaf | do(root true))`` and
 ``P(leaf | do(root false))``, and everything else follows along the chain.
-:func:`enumerated_quantities` goes through every exogenous pattern of the whole model and applies
-the definitions (CCR Definitions 2.3, 2.4, B.1, B.2).
+:func:`twin_quantities` eliminates one node of the whole model after another and applies the
+definitions (CCR Definitions 2.3, 2.4, B.1, B.2).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from builder.ccr.make.graph import Component, CutTree, Pair, ancestors, cut_tree
-from builder.ccr.make.model import (
+from builder.ccr.graph import Component, CutTree, Pair, ancestors, cut_tree
+from builder.ccr.model import (
     TENTHS,
     Bits,
     BooleanContext,
     Context,
     LinearContext,
-    evaluate,
     node_value,
     pattern_weights,
     patterns,
@@ -30,9 +28,6 @@ from builder.ccr.make.model import (
 
 Quantities = dict[str, Fraction]
 """Measure (``pns``, ``pn``, ``ps``, ``ate``; for a linear context ``ate`` alone) to its value."""
-
-MAX_ENUMERATED: Final = 18
-"""Nodes that :func:`enumerated_quantities` will go through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,54 +113,8 @@ def from_response(response: Response) -> Quantities:
     }
 
 
-def enumerated_quantities(context: Context) -> dict[Pair, Quantities]:
-    """The same quantities from the definitions, over every exogenous pattern of the whole model.
-
-    PN and PS condition on the factual values of cause and effect. Of a linear context: the sum
-    over directed paths. Raises ``ValueError`` beyond ``MAX_ENUMERATED`` nodes.
-    """
-    tree = cut_tree(context.dag)
-    if isinstance(context, LinearContext):
-        return {pair: {"ate": path_sum(context, *pair)} for pair in tree.pairs}
-    count = len(context.dag.nodes)
-    if count > MAX_ENUMERATED:
-        raise ValueError(f"{count} nodes; at most {MAX_ENUMERATED} are enumerated")
-    bits, weights = patterns(count), pattern_weights(context.tenths)
-    factual = evaluate(context, bits)
-    found: dict[Pair, Quantities] = {}
-    for start, cause in enumerate(tree.nodes[:-1]):
-        x = context.dag.index[cause]
-        high, low = (evaluate(context, bits, {x: level}) for level in (True, False))
-        for effect in tree.nodes[start + 1 :]:
-            y = context.dag.index[effect]
-            found[cause, effect] = by_definition(weights, factual[x], factual[y], high[y], low[y])
-    return found
-
-
-def by_definition(
-    weights: NDArray[np.int64], x: Bits, y: Bits, high: Bits, low: Bits
-) -> Quantities:
-    """All four measures of cases with these weights, by definition; 0 where nothing is to count.
-
-    ``x`` and ``y`` are cause and effect as things are, ``high`` and ``low`` the effect where the
-    cause is made to hold, and not to hold.
-    """
-
-    def mass(event: Bits) -> int:
-        return int(weights[event].sum())
-
-    both, neither = mass(x & y), mass(~x & ~y)
-    total = int(weights.sum())
-    return {
-        "pns": Fraction(mass(high & ~low), total),
-        "pn": Fraction(mass(x & y & ~low), both) if both else Fraction(0),
-        "ps": Fraction(mass(~x & ~y & high), neither) if neither else Fraction(0),
-        "ate": Fraction(mass(high) - mass(low), total),
-    }
-
-
 def twin_quantities(context: BooleanContext, pair: Pair) -> Quantities:
-    """One pair's quantities by eliminating one node after another: a third route, for any size.
+    """One pair's quantities by eliminating one node after another, for any size.
 
     The state is (factual, under do(1), under do(0)) of the nodes still needed; nothing is assumed
     about components, monotonicity or confounding.

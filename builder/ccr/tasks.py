@@ -1,22 +1,27 @@
-"""The tasks of a context: prompt, declared inputs, truth, and what the audit needs besides."""
+"""The tasks of a context (prompt, declared inputs, truth, what the audit needs), and constants."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from builder.ccr.ask.questions import VERDICTS, compose, deduce, values_of
-from builder.ccr.ask.text import Quantity, deductive_prompt, simulation_prompt
-from builder.ccr.ask.themes import Words
-from builder.ccr.make.graph import CutTree, Pair, distance
-from builder.ccr.make.model import Bits, LinearContext
-from builder.ccr.make.quantities import Quantities
-from builder.ccr.make.sampling import Sampled
-from builder.ccr.make.units import Units
-from builder.ccr.plan.contexts import ContextPlan
+from builder.ccr.graph import CutTree, Pair, distance
+from builder.ccr.model import Bits, LinearContext
+from builder.ccr.plan import VARIANTS_OF, Config, ContextPlan
+from builder.ccr.quantities import Quantities
+from builder.ccr.questions import VERDICTS, compose, deduce, values_of
+from builder.ccr.sampling import Sampled
+from builder.ccr.text import Quantity, deductive_prompt, simulation_prompt
+from builder.ccr.themes import Words
+from builder.ccr.units import Units
 from builder.seeds import stream
+from builder.track import Graded, InstanceSpec, planned_variants
+from grader.io.jsonio import canonical
+from grader.model import Truth
+from grader.shape import Task
+from grader.tracks.ccr.contexts import evaluate_context
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,3 +167,61 @@ def unpacked(packed_bits: Sequence[str], count: int) -> Bits:
     """What :func:`packed` packed, shape (nodes, ``count``)."""
     octets = [np.frombuffer(bytes.fromhex(row), dtype=np.uint8) for row in packed_bits]
     return np.array([np.unpackbits(row, count=count) for row in octets]).astype(bool)
+
+
+_WORLDS: Final = ("factual", "do_true", "do_false")
+_WORDS: Final = ("inconsistent", "insufficient")
+_SHARES: Final = tuple(step / 20 for step in range(21))
+_NUMBERS: Final = (*_SHARES, *(-share for share in _SHARES[1:]), 1.5, 2.0)
+
+
+def twin(config: Config, tasks: int) -> Config:
+    """Return the settings of the contexts that floors are measured on: ``tasks`` of each variant,
+    simulated contexts of both sizes in the split's own shares."""
+    counts = dict(config.counts)
+    wanted = {name: tasks * bool(count) * len(VARIANTS_OF[name]) for name, count in counts.items()}
+    if simulated := counts["simulation"] + counts["long"]:
+        wanted["long"] = round(tasks * counts["long"] / simulated)
+        wanted["simulation"] = tasks - wanted["long"]
+    return config.model_copy(update=wanted)
+
+
+def variants_of(spec: InstanceSpec) -> list[str]:
+    """Return the variants that a context is asked; simulated ones are asked about all pairs."""
+    return planned_variants(spec) or ["simulation.pair"]
+
+
+def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
+    """Yield each constant answer to a task: its name, the same for all tasks of a variant, and its
+    text."""
+    match task.shape.kind:
+        case "units":
+            units = int(task.inputs["units"])
+            for share in _SHARES:
+                moved = [place < round(share * units) for place in range(units)]
+                effect = {"factual": moved, "do_true": moved, "do_false": [False] * units}
+                yield f"the cause moves {share:.0%} of the units", canonical(effect)
+            yield "always yes", canonical({world: [True] * units for world in _WORLDS})
+        case "quantities":
+            names = sorted(task.inputs["quantities"])
+            for value in _NUMBERS:
+                told = {"quantities": dict.fromkeys(names, value)}
+                yield f"always {value:g}", canonical(told)
+        case "deduction":
+            for answer in (*_WORDS, *_NUMBERS):
+                named = answer if isinstance(answer, str) else f"{answer:g}"
+                yield f"always {named}", canonical({"value": answer})
+        case other:
+            raise ValueError(f"no constant answer of kind {other}")
+
+
+def whole(graded: Sequence[Graded]) -> float | None:
+    """Return the points of a context that is asked about in full, else None: the share of its
+    compositions that are valid and consistent."""
+    scores = [score for _, _, score in graded if score.family == "simulation"]
+    if not scores:
+        return None
+    truths = {score.task_id: truth for truth, _, score in graded}
+    checked = {score.task_id: found for _, found, score in graded}
+    result = evaluate_context(scores, truths, checked)
+    return None if result is None else result.share

@@ -1,6 +1,6 @@
 """Five ways of telling a Boolean context: what its variables, bits and cases are called.
 
-A theme supplies words only, most of them from ``themes.toml``; :mod:`builder.ccr.ask.text` puts
+A theme supplies words only, most of them from ``themes.toml``; :mod:`builder.ccr.text` puts
 them into sentences. The threshold that a story prints is ten times the probability of meeting it
 (as in the reference, so that prompts are comparable); nothing says that amounts are spread evenly.
 """

@@ -1,1 +1,0 @@
-"""Asking: questions with their truths, themes and prompts."""

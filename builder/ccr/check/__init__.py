@@ -1,1 +1,0 @@
-"""Second derivations of every truth."""

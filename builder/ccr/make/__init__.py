@@ -1,1 +1,0 @@
-"""Sampling: graphs with cutpoints, contexts, their exact quantities and units."""

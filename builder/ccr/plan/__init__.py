@@ -1,1 +1,0 @@
-"""Deciding: settings, and what each context is for."""
