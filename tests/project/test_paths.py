@@ -1,5 +1,6 @@
 """The two paths in CONTRIBUTING.md, which a newcomer follows function by function."""
 
+import inspect
 import re
 from importlib import import_module
 from pathlib import Path
@@ -33,3 +34,13 @@ def test_a_path_is_short_and_every_step_exists(root: Path, title: str) -> None:
     assert len(set(names)) == len(names)
     for name in names:
         assert resolved(name) is not None
+
+
+@pytest.mark.parametrize("name", ["builder.build.build_release", "grader.pipeline.grade"])
+def test_a_program_is_shown_as_it_is_and_fits_a_screen(root: Path, name: str) -> None:
+    """Whoever reads the two has seen the project: so they must be the real ones."""
+    function = resolved(name)
+    assert callable(function)
+    code = inspect.getsource(function)
+    assert f"```python\n{code}```" in (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert len(code.splitlines()) <= 60
