@@ -3,7 +3,8 @@
 A name is an invented word and an ordinary noun of the setting ("Velmar density", "Corsin valve").
 Names are drawn in an order of their own, blind to the part a variable plays in the graph; only its
 kind (continuous or binary) decides which list the noun comes from. About 2,700 words times 14 to
-16 nouns make it practically impossible for two scenes of a release to share a set of names.
+16 nouns make it practically impossible for two scenes of a release to share a set of names. Letters
+take the place of names in a scene about nothing in particular.
 """
 
 import tomllib
@@ -11,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -134,3 +135,31 @@ def invented(tails: Literal["tails", "town_tails"]) -> tuple[str, ...]:
 
 def _read(name: str) -> dict[str, Any]:
     return tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
+
+
+_SINGLE: Final = "DGHJLQTV"
+LETTERS: Final = (*_SINGLE, *(2 * letter for letter in _SINGLE))
+"""Names: letters that are no English word, look like no digit, are no role of a motif and stand
+for nothing else in a prompt (r, s, X, P, a member k); doubled ones where single ones run out."""
+
+_LETTERS: Final = _read("letters.toml")
+_UNITS: Final = tuple(_LETTERS["units"])
+LETTER_THEME: Final = theme("letters", _LETTERS["theme"])
+
+
+def letter_scene(
+    rng: np.random.Generator, kinds: Mapping[str, Kind]
+) -> tuple[Setting, dict[str, Variable]]:
+    """A bare setting and a letter for every node. Raises ``ValueError`` for too many nodes."""
+    if len(kinds) > len(LETTERS):
+        raise ValueError(f"{len(kinds)} variables, but there are {len(LETTERS)} letters")
+    names = shuffled(rng, LETTERS[: max(len(kinds), len(_SINGLE))])
+    variables = {}
+    for node, name in zip(kinds, names, strict=False):
+        unit = pick(rng, _UNITS)
+        variables[node] = (
+            Variable(name, "continuous", unit=unit, article=False)
+            if kinds[node] == "continuous"
+            else Variable(name, "binary", states=("is off", "is on"), article=False)
+        )
+    return furnish(rng, LETTER_THEME), variables

@@ -21,7 +21,7 @@ from builder.words.knowledge import (
     plural_verb,
     read_domain,
 )
-from builder.words.terms import DERIVED, NO_MECHANISM, NO_UNIT, TECHNICAL
+from builder.words.verify import DERIVED, NO_MECHANISM, NO_UNIT, TECHNICAL
 from grader.errors import UsageError
 from grader.names import confusable
 

@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from builder.seeds import stream
-from builder.words.fictional import furnish, invent_scene
+from builder.words.fictional import furnish, invent_scene, letter_scene
 from builder.words.knowledge import domain
-from builder.words.letters import letter_scene
 from builder.words.llm.tell import tell_scene
 from builder.words.narration import Narration, Subject
 from builder.words.story import tell
@@ -45,16 +44,6 @@ def tell_knowledge(subject: Subject, key: bytes) -> Narration:
     return _told(subject, key, furnish(stream(key, "names"), found.theme), variables, clauses)
 
 
-def tell_fictional(subject: Subject, key: bytes) -> Narration:
-    """Tells a scene in an invented place, by invented names."""
-    return _told(subject, key, *invent_scene(stream(key, "names"), subject.kinds))
-
-
-def tell_anonymous(subject: Subject, key: bytes) -> Narration:
-    """Tells a scene by letters, in no place at all."""
-    return _told(subject, key, *letter_scene(stream(key, "names"), subject.kinds))
-
-
 def tell_stored(subject: Subject, key: bytes) -> Narration:
     """Return the names and the story of a stored scene; ``key`` changes nothing.
 
@@ -70,8 +59,12 @@ def tell_stored(subject: Subject, key: bytes) -> Narration:
 
 VERBALISERS: Final[Mapping[str, Verbaliser]] = {
     "knowledge": tell_knowledge,
-    "fictional": tell_fictional,
-    "anonymous": tell_anonymous,
+    "fictional": lambda subject, key: _told(
+        subject, key, *invent_scene(stream(key, "names"), subject.kinds)
+    ),
+    "anonymous": lambda subject, key: _told(
+        subject, key, *letter_scene(stream(key, "names"), subject.kinds)
+    ),
     LLM: tell_scene,
     STORED: tell_stored,
 }

@@ -1,18 +1,73 @@
-"""Says where a finished story does not tell its facts, by the sentences that are said to tell them.
+"""Words that nothing may use (``verify.toml``), and where a finished story does not tell its facts.
 
 No text is parsed here; much can be checked without understanding it: that every fact, and nothing
 else, has its sentence, that this sentence stands in the story once and names what it is about, with
 units, states and no mechanism of another effect; that no sentence names variables beside these;
 that no id and no technical term slipped in, and that the story says that it tells no direction.
 What the sentences mean is read by :mod:`builder.reader`, which knows none of the frames.
+
+Of a language model's story no rule wrote the sentences: none may tell a sign or deny an effect, and
+what was never measured must be called so in these words. Whether they mean what they are said to
+mean was judged when the story was written.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
+from builder.texts import Texts
 from builder.words import frames
-from builder.words.terms import TECHNICAL, replace_words, says
 from builder.words.types import Attestation, Facts, Variable
+
+_TEXTS: Final = Texts(__file__)
+
+
+def _any_of(key: str, besides: str = "") -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(_TEXTS.lines(key))})\b{besides}", re.IGNORECASE)
+
+
+TECHNICAL: Final = _any_of("technical")
+DERIVED: Final = _any_of("derived")
+MORE_DERIVED: Final = _any_of("more_derived")
+RESTRICTIVE: Final = _any_of("restrictive")
+SIGNED: Final = _any_of("signed")
+NO_UNIT: Final = re.compile(rf"(?:{'|'.join(_TEXTS.lines('no_unit'))})\b", re.IGNORECASE)
+"""Matches units that would not fit "recorded in ..."."""
+
+DENIED: Final = _any_of("denied", besides=r"|n't\b")
+NO_MECHANISM: Final = frozenset(_TEXTS.lines("mechanism"))
+
+
+def says(text: str, words: str) -> bool:
+    """Whether ``words`` stand in a text, letter by letter and as whole words."""
+    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text) is not None
+
+
+def replace_words(text: str, by: Mapping[str, str]) -> str:
+    """The text with each key of ``by`` replaced where it stands as whole words, longest first."""
+    for words in sorted(by, key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(words)}(?!\w)", by[words], text)
+    return text
+
+
+def yellow_flags(texts: Mapping[str, str]) -> list[str]:
+    """One line for every suspicious variable; ``texts`` maps its id to name and meaning.
+
+    A broad construct that is told as the direct cause of an artefact of record keeping, or a
+    meaning that denies every other influence, passes an auditor easily (paper A.4); whether such a
+    variable may stay is for the auditor to say.
+    """
+    found = []
+    for node, text in texts.items():
+        for what, patterns in (
+            ("sounds derived", (DERIVED, MORE_DERIVED)),
+            ("denies other influences", (RESTRICTIVE,)),
+        ):
+            hits = sorted({m[0].lower() for p in patterns for m in p.finditer(text)})
+            if hits:
+                found.append(f"{node} {what}: {', '.join(repr(hit) for hit in hits)}")
+    return found
+
 
 _ENGLISH_IDS = frozenset({"A", "I"})
 
@@ -119,3 +174,59 @@ def _words(story: str, facts: Facts) -> list[str]:
     story = replace_words(story, dict.fromkeys(given, ""))
     problems += [f"technical term in the text: {word}" for word in TECHNICAL.findall(story)]
     return problems
+
+
+PARAGRAPHS: Final = (2, 4)
+MOST_WORDS: Final = 1200
+
+_NAME: Final = "«»"
+_REASON: Final = re.compile(rf", (?:because|since|for|as) [^{_NAME}]*$")
+"""A reason that ends a sentence and names no variable: "…, for the path has no lamps" denies no
+effect."""
+
+_UNMEASURED: Final = re.compile(r"\bnever (?:been )?measured\b", re.IGNORECASE)
+
+
+def verify_attested(story: str, attestations: Iterable[Attestation], facts: Facts) -> list[str]:
+    """Return the problems of an attested story, one line each; empty when it passes every check."""
+    attested = list(attestations)
+    return [*_size(story), *verify(story, attested, facts), *_attested_sentences(attested, facts)]
+
+
+def _size(story: str) -> Iterator[str]:
+    count = len([part for part in story.split("\n\n") if part.strip()])
+    if not PARAGRAPHS[0] <= count <= PARAGRAPHS[1]:
+        yield f"the story has {count} paragraphs, should be {PARAGRAPHS[0]} to {PARAGRAPHS[1]}"
+    odd = sorted({c for c in story if (not c.isprintable() and c != "\n") or c in "#`<>{}|"})
+    if odd:
+        yield f"the story has characters that are no plain text: {', '.join(map(repr, odd[:5]))}"
+    if len(story.split()) > MOST_WORDS:
+        yield f"the story has more than {MOST_WORDS} words"
+
+
+def _attested_sentences(attested: Iterable[Attestation], facts: Facts) -> Iterator[str]:
+    variables = list(facts.variables.values())
+    hidden = {facts.variables[node].name for node in facts.unmeasured}
+    for one in attested:
+        beside_hidden = bool(names_in(one.sentence, variables) & hidden)
+        never = _UNMEASURED.search(one.sentence) is not None
+        told = f"the sentence given for {' / '.join(one.what)}"
+        if one.what[0] == "edge":
+            for problem in _effect(one.sentence, variables, beside_hidden):
+                yield f"{told} {problem}"
+        elif one.what[0] == "unmeasured" and not never:
+            yield f'{told} does not say "never measured"'
+        elif one.what[0] == "node" and never and not beside_hidden:
+            yield f"{told} says that it was never measured, but it was"
+
+
+def _effect(sentence: str, variables: Iterable[Variable], beside_hidden: bool) -> Iterator[str]:
+    """Signs and denials in a sentence that tells an effect, names and states aside."""
+    rest = _UNMEASURED.sub("", sentence) if beside_hidden else sentence
+    told = [variable.name for variable in variables]
+    values = [text for variable in variables for text in variable.values]
+    rest = replace_words(rest, dict.fromkeys(values, "") | dict.fromkeys(told, _NAME))
+    if match := SIGNED.search(rest):
+        yield f"tells a direction or strength: {match[0]!r}"
+    if match := DENIED.search(_REASON.sub("", rest)):
+        yield f"denies something: {match[0]!r}"

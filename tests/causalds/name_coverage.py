@@ -20,7 +20,7 @@ from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.release.config import load_config
 from builder.words.knowledge import Domain
-from builder.words.matching import matches, pattern
+from builder.words.naming import matches, pattern
 from builder.words.types import Kind
 
 LEAST: Final = 20

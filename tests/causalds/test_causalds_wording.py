@@ -14,10 +14,9 @@ from test_causalds_views import built as in_views
 from test_causalds_views import values
 
 from builder.causalds.ask.wording import NAMES
-from builder.words.fictional import themes
+from builder.words.fictional import LETTERS, themes
 from builder.words.frames import NO_DIRECTION
 from builder.words.knowledge import domains
-from builder.words.letters import LETTERS
 from grader.io.release import Release
 from grader.model import RawAnswer
 from grader.score import score_answer

@@ -9,11 +9,11 @@ from llm_server import Answer
 from builder.causal.graph import LatentDAG
 from builder.causal.growth import graft
 from builder.causal.motifs import MOTIFS
-from builder.words.attested import verify_attested
 from builder.words.llm.settings import Request, Seed, Settings
 from builder.words.narration import Narration, Subject
 from builder.words.types import Facts, Kind
 from builder.words.verbalise import VERBALISERS
+from builder.words.verify import verify_attested
 
 KEY = b"the key of a scene"
 CHAIN = MOTIFS["chain"].graph

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from builder.words.llm import prompts
+from builder.words.llm import client
 
 ROLES = {
-    prompts.MAPPER: "mapper",
-    prompts.PRE_AUDITOR: "pre-audit",
-    prompts.AUDITOR: "auditor",
-    prompts.WRITER: "writer",
-    prompts.VERIFIER: "verifier",
+    client.MAPPER: "mapper",
+    client.PRE_AUDITOR: "pre-audit",
+    client.AUDITOR: "auditor",
+    client.WRITER: "writer",
+    client.VERIFIER: "verifier",
 }
 
 NAMES = [

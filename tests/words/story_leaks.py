@@ -28,7 +28,7 @@ from builder.gate.leak import ClassMeans, merge_rare, within
 from builder.release.config import load_config
 from builder.words.narration import Narration
 from builder.words.story import ordered
-from builder.words.terms import replace_words
+from builder.words.verify import replace_words
 
 _MAIN = Path(__file__).resolve().parents[2] / "splits" / "main.toml"
 

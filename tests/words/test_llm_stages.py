@@ -8,7 +8,7 @@ import numpy as np
 
 from builder.causal.growth import AUXILIARY, HOSTS, harmless_latent, random_graft
 from builder.causal.motifs import MOTIFS, Motif
-from builder.words.llm.stages import Sketch, Stage, aliases, sketch, stages
+from builder.words.llm.naming import Sketch, Stage, aliases, sketch, stages
 from builder.words.types import Kind
 
 

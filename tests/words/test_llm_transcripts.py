@@ -13,13 +13,12 @@ from llm_scene import CHAIN, KEY, causenet_lines, lost, scene_of, tell
 from llm_server import Http, Model
 
 from builder.settings import TomlTable, check
-from builder.words.llm.causenet import read_pairs
 from builder.words.llm.client import json_object
-from builder.words.llm.seeding import Dealer
+from builder.words.llm.seeding import Dealer, read_pairs
 from builder.words.llm.settings import Budgets, LlmTable, Settings, published
 from builder.words.llm.transcripts import wait_for_turn
-from builder.words.terms import yellow_flags
 from builder.words.verbalise import VERBALISERS
+from builder.words.verify import yellow_flags
 from grader.errors import UsageError
 
 pytest.importorskip("openai")

@@ -9,7 +9,7 @@ from builder.causal.graph import LatentDAG
 from builder.causal.growth import random_graft
 from builder.causal.motifs import MOTIFS, PLANTED
 from builder.words.knowledge import Domain, domains
-from builder.words.matching import matches, pattern
+from builder.words.naming import matches, pattern
 from builder.words.types import Kind
 
 AUXILIARY = {"chain": 1.0, "collider": 1.0, "triangle": 1.0}

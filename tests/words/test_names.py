@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from builder.words.fictional import invent_scene, invented, themes
-from builder.words.terms import NO_UNIT
 from builder.words.types import Kind, Variable
+from builder.words.verify import NO_UNIT
 from grader.names import confusable, known_name, normal_name
 
 KINDS: dict[str, Kind] = {

@@ -18,9 +18,9 @@ from builder.release.roots import read_roots
 from builder.release.show.lock import lock_document
 from builder.seeds import attempt_key
 from builder.settings import TomlTable
-from builder.words.attested import verify_attested
 from builder.words.frames import NO_DIRECTION
 from builder.words.types import Facts
+from builder.words.verify import verify_attested
 from grader.errors import UsageError
 
 

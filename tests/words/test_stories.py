@@ -11,7 +11,7 @@ import pytest
 
 from builder.causal.motifs import MOTIFS
 from builder.reader import read_story
-from builder.words.fictional import invent_scene, themes
+from builder.words.fictional import LETTER_THEME, invent_scene, themes
 from builder.words.frames import (
     AS_IT_HAPPENED,
     ASIDES,
@@ -25,11 +25,9 @@ from builder.words.frames import (
     OPENERS,
     PAIRS,
 )
-from builder.words.letters import THEME as LETTER_THEME
 from builder.words.story import tell
-from builder.words.terms import TECHNICAL
 from builder.words.types import Attestation, Facts, Kind, Telling
-from builder.words.verify import split_sentences, verify
+from builder.words.verify import TECHNICAL, split_sentences, verify
 
 Told = tuple[str, Facts]
 """A story and the facts that it should tell."""

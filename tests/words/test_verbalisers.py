@@ -11,8 +11,8 @@ from builder.causal.graph import LatentDAG
 from builder.causal.motifs import MOTIFS
 from builder.reader import read_story
 from builder.seeds import hmac_key
+from builder.words.fictional import LETTERS, letter_scene
 from builder.words.frames import EFFECTS, LINKS, PAIRS, number_forms
-from builder.words.letters import LETTERS, letter_scene
 from builder.words.naming import Namer
 from builder.words.narration import Subject
 from builder.words.story import tell

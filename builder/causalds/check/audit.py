@@ -20,10 +20,9 @@ from builder.causalds.check.hidden import Hidden
 from builder.causalds.check.quantities import TOLERANCE, audit_quantities
 from builder.causalds.check.rows import audit_scene
 from builder.causalds.check.tasks import Case, audit_task
-from builder.words.attested import verify_attested
 from builder.words.types import Attestation, facts_from_json
 from builder.words.verbalise import BY_MODEL
-from builder.words.verify import verify
+from builder.words.verify import verify, verify_attested
 
 Row = Mapping[str, Any]
 

@@ -29,7 +29,7 @@ from builder.values import (
     weights_of,
 )
 from builder.words.llm.settings import LlmTable, Settings
-from builder.words.stored import StoredScene, read_stored
+from builder.words.narration import StoredScene, read_stored
 from builder.words.verbalise import DEFAULT, LLM, STORED, VERBALISERS
 from grader.errors import UsageError
 

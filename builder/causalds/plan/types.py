@@ -11,7 +11,7 @@ from builder.causalds.plan.views import CLEAN, View
 from builder.track import Asked
 from builder.words.llm.settings import Request, Seed, Settings
 from builder.words.naming import Naming
-from builder.words.stored import StoredScene
+from builder.words.narration import StoredScene
 from builder.words.types import Kind
 from grader.io.jsonio import canonical
 from grader.tracks.causalds.shapes import CAUSALDS
