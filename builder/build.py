@@ -1,7 +1,7 @@
 """One build from configuration to finished release, stage by stage."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -13,13 +13,14 @@ from builder.gate.report import GateReport
 from builder.gate.run import run_gate
 from builder.release.arrow import content_sha256
 from builder.release.cluster import Cluster
-from builder.release.config import ReleaseConfig, SplitConfig
+from builder.release.config import ReleaseConfig
 from builder.release.engine import Workers
 from builder.release.exams import (
     EXAM_SCHEMA,
-    Candidate,
     Exams,
-    draw_exams,
+    built_candidates,
+    built_private,
+    compose_public,
     exam_table,
     moved_mass,
 )
@@ -59,7 +60,7 @@ from builder.release.workspace import (
     publish,
     write_gate,
 )
-from builder.track import DrawnExam, InstanceSpec
+from builder.track import DrawnExam
 from builder.tracks import TRACKS
 
 
@@ -107,7 +108,7 @@ def build_release(
                 remote.clear()
         jobs = list(part_jobs(specs, workspace.parts, resuming or remote is not None))
         parts = _made_parts(specs, (remote or pool).map(make_part, jobs), len(jobs), reporter)
-        exams = _draw_all_exams(config, roots, specs, parts)
+        exams = _compose_exams(config, roots, specs, parts)
         for line in moved_mass(exams):
             reporter.note(line)
         shards = _write_shards(config, roots, parts, exams, workspace, pool, reporter)
@@ -156,44 +157,22 @@ def _plans(config: ReleaseConfig, specs: Specs) -> dict[tuple[str, str], Planned
     }
 
 
-def _draw_all_exams(
+def _compose_exams(
     config: ReleaseConfig, roots: Mapping[str, Root], specs: Specs, parts: Parts
 ) -> Exams:
-    return {
-        (split.name, track): _draw_exams(
-            config,
-            split,
-            track,
-            parts[split.name, track],
-            specs[split.name, track],
-            roots[split.name].key,
-        )
-        for split in config.splits
-        for track, _ in split.tracks
-    }
-
-
-def _draw_exams(
-    config: ReleaseConfig,
-    split: SplitConfig,
-    track: str,
-    parts: Sequence[Part],
-    specs: Sequence[InstanceSpec],
-    root: bytes,
-) -> dict[str, DrawnExam]:
-    """The exams of a track in a split."""
-    read = partial(staged_rows, parts)
-    exam_of = {spec.instance_id: spec.asked.exam for spec in specs if split.private}
-    candidates = [
-        Candidate(
-            row["task_id"],
-            row["instance_id"],
-            f"{row['family']}.{row['variant']}",
-            exam_of.get(row["instance_id"]),
-        )
-        for row in read(track, ("task_id", "instance_id", "family", "variant"))
-    ]
-    return draw_exams(split, track, candidates, root, str(config.path), read)
+    """Return every exam, of the tasks that are built."""
+    exams: dict[tuple[str, str], Mapping[str, DrawnExam]] = {}
+    for split in config.splits:
+        root = roots[split.name].key
+        for name, _ in split.tracks:
+            track, place = TRACKS[name], (split.name, name)
+            read = partial(staged_rows, parts[place])
+            if split.private:
+                exams[place] = built_private(split, track, specs[place], read, root)
+            else:
+                able = built_candidates(track, read) if split.exams else ()
+                exams[place] = compose_public(split, track, able, root, str(config.path))
+    return exams
 
 
 def _write_shards(

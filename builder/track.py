@@ -42,7 +42,8 @@ Graded = tuple["Truth", "Checked", "Score"]
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What is asked of one instance: the least and the most tasks, the exam that it is planned
-    for, and its level on each axis that plans are counted by (pairs of axis and level)."""
+    for (with private truth, where each is in one), and its level on each axis that plans are
+    counted by (pairs of axis and level)."""
 
     tasks: tuple[int, int] = (1, 1)
     exam: str | None = None
@@ -98,21 +99,50 @@ class DrawnExam:
     composition: Composition = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class PossibleTask:
+    """A task that an instance has or, while it is only planned, may have.
+
+    ``name`` is its id, or one of its own where it is planned. ``label`` is the class of its answer,
+    ``question`` the same for tasks that differ in their view only, ``abstains`` whether abstaining
+    is right (None: not known yet).
+    """
+
+    name: str
+    variant: str
+    view: str = ""
+    label: str = ""
+    question: str = ""
+    abstains: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An instance, built or planned, as the composition of an exam sees it: what it can be asked,
+    with which answers, and facts about it by name."""
+
+    instance_id: str
+    tasks: tuple[PossibleTask, ...]
+    traits: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamFiles:
     """How a track composes an exam of its own from an exam file (TOML).
 
     ``parse(table)`` checks the file and gives a model with a count ``tasks``; ``plan_for(config,
     exams, where)`` gives the settings of a private-truth split whose instances are planned for the
-    exams (pairs of name and model); ``candidates(read)`` is what a draw looks at of the tasks
-    that are built, and ``compose(model, candidates, key, where)`` draws the exam from them. These
-    raise ``UsageError`` naming the place.
+    exams (pairs of name and model). ``built(read)`` are the candidates of rows that are built,
+    ``planned(specs)`` those of a plan, with every task that they may come to have.
+    ``compose(model, candidates, key, where)`` makes the exam from either. These raise
+    ``UsageError`` naming the place.
     """
 
     parse: Callable[[TomlTable], Any]
     plan_for: Callable[[Any, tuple[tuple[str, Any], ...], str], Any]
-    candidates: Callable[[Read], Sequence[Any]]
-    compose: Callable[[Any, Sequence[Any], bytes, str], DrawnExam]
+    built: Callable[[Read], Sequence[Candidate]]
+    planned: Callable[[Sequence[InstanceSpec]], Sequence[Candidate]]
+    compose: Callable[[Any, Sequence[Candidate], bytes, str], DrawnExam]
 
 
 def planned_variants(spec: InstanceSpec) -> list[str]:

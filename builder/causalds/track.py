@@ -8,6 +8,7 @@ from typing import Final
 from builder.attempts import Clock, Rejected, first_accepted
 from builder.causalds import rows
 from builder.causalds.ask import ASKERS
+from builder.causalds.ask.conditional import MOST_NAMED
 from builder.causalds.ask.constants import constants, twin, variants_of
 from builder.causalds.ask.registry import Question
 from builder.causalds.check.audit import audit_instance
@@ -15,11 +16,10 @@ from builder.causalds.check.leaks import leak_facts
 from builder.causalds.check.lent import lends
 from builder.causalds.check.shown import shown_problems
 from builder.causalds.check.story import reading
-from builder.causalds.exams.assign import planned_composition
-from builder.causalds.exams.built import built_tasks
-from builder.causalds.exams.cells import label_class
-from builder.causalds.exams.draw import draw_exam
+from builder.causalds.exams.candidates import built_candidates, label_class, planned_candidates
+from builder.causalds.exams.compose import compose, composition_of
 from builder.causalds.exams.model import parse_exam
+from builder.causalds.exams.priors import Cell
 from builder.causalds.make.observe import Observation, observe
 from builder.causalds.make.scene import (
     Scene,
@@ -37,7 +37,7 @@ from builder.causalds.plan.views import CLEAN
 from builder.causalds.show.inspection import inspect_scene
 from builder.causalds.show.scaffold import write_scaffold
 from builder.seeds import attempt_key, stream
-from builder.track import Built, ExamFiles, Floors, InstanceSpec, Row, Track
+from builder.track import Built, Candidate, ExamFiles, Floors, InstanceSpec, Row, Track
 from builder.words.llm.settings import published
 from grader.tracks import variant as variant_of
 
@@ -65,13 +65,26 @@ def composition(config: Config, specs: Sequence[InstanceSpec]) -> ByAxis:
     """Requested beside realised numbers of scenes, by axis, for the manifest; of a private-truth
     split the composition of its exams, too, for they are planned."""
     plans = [ScenePlan.from_json(s.config_json) for s in specs]
+    views = [view.name for view in config.views]
     return composition_table(config, plans) | {
         f"{name}: {axis}": levels
         for name, model in config.exams
-        for axis, levels in planned_composition(
-            model, [plan for plan in plans if plan.exam == name], [v.name for v in config.views]
+        for axis, levels in composition_of(
+            model,
+            [
+                (plan.structure, Cell.of(plan.variant, plan.views[0].name))
+                for plan in plans
+                if plan.exam == name and plan.variant is not None
+            ],
+            views,
         ).items()
     }
+
+
+def planned(specs: Sequence[InstanceSpec]) -> list[Candidate]:
+    """What planned scenes may come to be asked, as exams see it."""
+    plans = ((s.instance_id, ScenePlan.from_json(s.config_json)) for s in specs)
+    return planned_candidates(plans, MOST_NAMED)
 
 
 def build(spec: InstanceSpec) -> Built:
@@ -209,8 +222,9 @@ TRACK: Final = Track(
     exams=ExamFiles(
         parse=parse_exam,
         plan_for=with_exams,
-        candidates=built_tasks,
-        compose=draw_exam,
+        built=built_candidates,
+        planned=planned,
+        compose=compose,
     ),
     published=published,
     composition=composition,

@@ -1,21 +1,29 @@
 """Exams: which tasks, in which order.
 
 With public truth an exam is a balanced draw and exams may overlap, but none holds two tasks of
-which one's prompt answers the other. With private truth every task is in exactly one exam, so that
-no exam gives away another.
+which one's prompt answers the other. With private truth every instance is in exactly one exam, so
+that no exam gives away another: which one is decided with the plan, before anything is built.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 import pyarrow as pa
 
-from builder.release.config import SplitConfig
+from builder.release.config import Draw, SplitConfig
 from builder.seeds import hmac_key
-from builder.track import Composition, DrawnExam, Read
-from builder.tracks import TRACKS
+from builder.track import (
+    Candidate,
+    Composition,
+    DrawnExam,
+    InstanceSpec,
+    PossibleTask,
+    Read,
+    Track,
+    planned_variants,
+)
 from grader.errors import UsageError
 
 EXAM_SCHEMA: Final = pa.schema(
@@ -29,16 +37,6 @@ EXAM_SCHEMA: Final = pa.schema(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A task as the draw sees it: public facts, and the exam that its instance was planned for."""
-
-    task_id: str
-    instance_id: str
-    variant: str
-    planned: str | None = None
-
-
 Exams = Mapping[tuple[str, str], Mapping[str, DrawnExam]]
 """(split, track) to the exams by name."""
 
@@ -47,60 +45,153 @@ TOLERANCE: Final = 0.05
 rounding apart: beyond, a build remarks on it and the gate refuses it."""
 
 
-def draw_exams(
-    split: SplitConfig,
-    track: str,
-    tasks: Sequence[Candidate],
-    root: bytes,
-    where: str,
-    read: Read | None = None,
-) -> dict[str, DrawnExam]:
-    """Every exam of a track in a split, its tasks in exam order.
+def compose(
+    draw: Draw, track: Track, candidates: Sequence[Candidate], key: bytes, where: str
+) -> DrawnExam:
+    """The exam that a draw of the split file asks for, its tasks in exam order.
 
-    Exams are filled in the order of the split file; one that takes all tasks comes last and, with
-    private truth, takes what is left; with public truth it takes one side of an instance whose
-    tasks answer each other. An exam with a model is composed by the track, from the rows
-    that ``read`` gives, or, with private truth, has the tasks planned for it. Raises ``UsageError``
-    (``where`` is the split file) when there are too few tasks or, with private truth, when some
-    would be in no exam.
+    The track composes what an exam file asks; any other exam takes a number of tasks, balanced, or
+    all. ``where`` is the draw's place; raises ``UsageError`` there when there are too few.
     """
-    draws = {exam.name: draw for exam in split.exams for draw in exam.draws if draw.track == track}
-    remaining = {task.task_id: task for task in tasks}
-    drawn: dict[str, DrawnExam] = {}
-    for name, draw in sorted(draws.items(), key=lambda item: item[1].tasks is None):
-        key, count = hmac_key(root, f"{track}/{split.name}/exam/{name}"), draw.tasks
-        if draw.model is not None and not split.private:
-            exams = TRACKS[track].exams
-            assert exams is not None and read is not None
-            place = f"{where}: splits.{split.name}.exams.{name}.{track}"
-            built = exams.candidates(read)
-            drawn[name] = ordered(exams.compose(draw.model, built, key, place), key)
-            continue
-        asked = [
-            task
-            for task in (remaining.values() if split.private else tasks)
-            if draw.asks(task.variant)
-        ]
-        pool = asked if split.private else one_sided(asked, TRACKS[track].apart, key)
-        if draw.model is not None:
-            pool = [task for task in pool if task.planned == name]
-        if count is not None and count > len(pool):
-            raise UsageError(
-                f"{where}: splits.{split.name}.exams.{name}.{track}.tasks: {count} tasks are asked "
-                f"but there are {len(pool)}; ask fewer or raise the number of instances"
-            )
-        chosen = pool if count is None else balanced_draw(pool, count, key)
-        ids = [task.task_id for task in chosen]
-        drawn[name] = ordered(DrawnExam(tuple(ids)), key)
-        if split.private:
-            for task_id in ids:
-                del remaining[task_id]
-    if split.private and remaining:
+    if draw.model is not None:
+        assert track.exams is not None
+        return ordered(track.exams.compose(draw.model, candidates, key, where), key)
+    able = _asked_by(draw, candidates)
+    count, there = draw.tasks, sum(len(one.tasks) for one in able)
+    if count is not None and count > there:
         raise UsageError(
-            f"{where}: splits.{split.name}.exams: {len(remaining)} tasks of {track} are in no "
-            'exam; let the numbers add up, or let one exam take tasks = "all" of all variants'
+            f"{where}.tasks: {count} tasks are asked but there are {there}; ask fewer or raise the "
+            "number of instances"
         )
-    return {name: drawn[name] for name in draws}
+    names = (
+        [task.name for one in able for task in one.tasks]
+        if count is None
+        else balanced_draw(able, count, key)
+    )
+    return ordered(DrawnExam(tuple(names)), key)
+
+
+def compose_public(
+    split: SplitConfig, track: Track, candidates: Sequence[Candidate], root: bytes, file: str
+) -> dict[str, DrawnExam]:
+    """The exams of a track in a split with public truth; they may share tasks.
+
+    An exam without an exam file takes one side of an instance whose tasks answer each other.
+    """
+    exams = {}
+    for name, draw in _draws(split, track.name):
+        key = _exam_key(root, split, track, name)
+        plain = draw.model is None
+        pool = one_sided(_asked_by(draw, candidates), track.apart, key) if plain else candidates
+        exams[name] = compose(draw, track, pool, key, _place(file, split, track, name))
+    return exams
+
+
+def assign_exams(
+    split: SplitConfig, track: Track, specs: Sequence[InstanceSpec], root: bytes, file: str
+) -> dict[str, str]:
+    """The exam of every planned instance of a split with private truth, by instance id.
+
+    Exams are filled in the order of the split file; one that takes all comes last and takes what is
+    left. An instance goes to an exam as a whole. Raises ``UsageError`` for an exam that lacks
+    instances, and for instances that are in no exam.
+    """
+    remaining = {one.instance_id: one for one in _planned_tasks(track, specs)}
+    exam_of = {spec.instance_id: spec.asked.exam for spec in specs if spec.asked.exam is not None}
+    for name in exam_of:
+        del remaining[name]
+    draws = [(name, draw) for name, draw in _draws(split, track.name) if draw.model is None]
+    for name, draw in sorted(draws, key=lambda item: item[1].tasks is None):
+        where = _place(file, split, track, name)
+        able = [one for one in remaining.values() if all(draw.asks(t.variant) for t in one.tasks)]
+        if draw.tasks is not None and any(len(one.tasks) > 1 for one in able):
+            raise UsageError(
+                f"{where}.tasks: some instances have several tasks, which private truth keeps "
+                'together; write tasks = "all", with the variants of this exam'
+            )
+        exam = compose(draw, track, able, _exam_key(root, split, track, name), where)
+        chosen = set(exam.task_ids)
+        for one in able:
+            if chosen.issuperset(task.name for task in one.tasks):
+                exam_of[one.instance_id] = name
+                del remaining[one.instance_id]
+    if remaining:
+        variants = sorted({task.variant for one in remaining.values() for task in one.tasks})
+        raise UsageError(
+            f"{file}: splits.{split.name}.exams: {len(remaining)} of {len(specs)} instances of "
+            f"{track.name} are in no exam ({', '.join(filter(None, variants))}), and with private "
+            "truth each is in exactly one exam; let the numbers add up, or let one exam take "
+            'tasks = "all" of these variants'
+        )
+    return exam_of
+
+
+def planned_candidates(track: Track, specs: Sequence[InstanceSpec]) -> Sequence[Candidate]:
+    """What planned instances may come to be asked, at most."""
+    return _planned_tasks(track, specs) if track.exams is None else track.exams.planned(specs)
+
+
+def _planned_tasks(track: Track, specs: Sequence[InstanceSpec]) -> list[Candidate]:
+    """The planned instances with as many tasks as they may have; a variant is "" where the plan
+    leaves it open."""
+    variants_of = planned_variants if track.floors is None else track.floors.variants_of
+    found = []
+    for spec in specs:
+        variants = planned_variants(spec) or list(variants_of(spec)) or [""]
+        names = [*variants, *variants[:1] * (spec.asked.tasks[1] - len(variants))]
+        tasks = (PossibleTask(f"{spec.instance_id}/{i}", v) for i, v in enumerate(names))
+        found.append(Candidate(spec.instance_id, tuple(tasks)))
+    return found
+
+
+def built_candidates(track: Track, read: Read) -> Sequence[Candidate]:
+    """Built instances with their tasks."""
+    if track.exams is not None:
+        return track.exams.built(read)
+    tasks: dict[str, list[PossibleTask]] = defaultdict(list)
+    for row in read(track.name, ("task_id", "instance_id", "family", "variant")):
+        task = PossibleTask(row["task_id"], f"{row['family']}.{row['variant']}")
+        tasks[row["instance_id"]].append(task)
+    return [Candidate(name, tuple(own)) for name, own in tasks.items()]
+
+
+def built_private(
+    split: SplitConfig, track: Track, specs: Sequence[InstanceSpec], read: Read, root: bytes
+) -> dict[str, DrawnExam]:
+    """The exams of a split with private truth: the tasks of the instances that were assigned."""
+    exam_of = {spec.instance_id: spec.asked.exam for spec in specs}
+    names: dict[str | None, list[str]] = defaultdict(list)
+    for row in read(track.name, ("task_id", "instance_id")):
+        names[exam_of[row["instance_id"]]].append(row["task_id"])
+    return {
+        name: ordered(DrawnExam(tuple(names[name])), _exam_key(root, split, track, name))
+        for name, _ in _draws(split, track.name)
+    }
+
+
+def _draws(split: SplitConfig, track: str) -> list[tuple[str, Draw]]:
+    return [(exam.name, draw) for exam in split.exams for draw in exam.draws if draw.track == track]
+
+
+def _exam_key(root: bytes, split: SplitConfig, track: Track, exam: str) -> bytes:
+    return hmac_key(root, f"{track.name}/{split.name}/exam/{exam}")
+
+
+def _place(file: str, split: SplitConfig, track: Track, exam: str) -> str:
+    return f"{file}: splits.{split.name}.exams.{exam}.{track.name}"
+
+
+def _asked_by(draw: Draw, candidates: Iterable[Candidate]) -> list[Candidate]:
+    """The candidates with the tasks of a draw's variants; a variant that is open may be one."""
+    return _restricted(candidates, lambda _, task: not task.variant or draw.asks(task.variant))
+
+
+def _restricted(
+    candidates: Iterable[Candidate], admits: Callable[[Candidate, PossibleTask], bool]
+) -> list[Candidate]:
+    """The candidates with the tasks that are admitted; those without one are left out."""
+    able = (replace(c, tasks=tuple(t for t in c.tasks if admits(c, t))) for c in candidates)
+    return [candidate for candidate in able if candidate.tasks]
 
 
 def ordered(exam: DrawnExam, key: bytes) -> DrawnExam:
@@ -109,55 +200,54 @@ def ordered(exam: DrawnExam, key: bytes) -> DrawnExam:
     return DrawnExam(tuple(ids), exam.bundles, exam.composition)
 
 
-def balanced_draw(tasks: Sequence[Candidate], count: int, key: bytes) -> list[Candidate]:
-    """``count`` tasks, variants in turn; each turn prefers the instance least used so far.
+def balanced_draw(candidates: Sequence[Candidate], count: int, key: bytes) -> list[str]:
+    """The names of ``count`` tasks, variants in turn; each turn prefers the instance least used so
+    far.
 
     A variant that has run out is passed over. The outcome depends on ``key`` and on the set of
     tasks, not on their order.
     """
-    waiting: dict[str, list[Candidate]] = defaultdict(list)
-    for task in sorted(tasks, key=lambda task: rank(key, "task", task.task_id)):
-        waiting[task.variant].append(task)
+    waiting: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    tasks = [(task, one.instance_id) for one in candidates for task in one.tasks]
+    for task, instance in sorted(tasks, key=lambda pair: rank(key, "task", pair[0].name)):
+        waiting[task.variant].append((task.name, instance))
     variants = sorted(waiting, key=lambda variant: rank(key, "variant", variant))
     used: Counter[str] = Counter()
-    chosen: list[Candidate] = []
+    chosen: list[str] = []
     while len(chosen) < count:
         for variant in variants:
             if not waiting[variant] or len(chosen) == count:
                 continue
             # min keeps the first of equals, and the list is in seeded order.
-            task = min(waiting[variant], key=lambda task: used[task.instance_id])
-            waiting[variant].remove(task)
-            used[task.instance_id] += 1
-            chosen.append(task)
+            name, instance = min(waiting[variant], key=lambda pair: used[pair[1]])
+            waiting[variant].remove((name, instance))
+            used[instance] += 1
+            chosen.append(name)
     return chosen
 
 
 def one_sided(
-    tasks: Sequence[Candidate], apart: Callable[[str, str], bool], key: bytes
+    candidates: Sequence[Candidate], apart: Callable[[str, str], bool], key: bytes
 ) -> list[Candidate]:
-    """The tasks without those that another one's prompt answers.
+    """The candidates without tasks that another one's prompt answers.
 
     The variants asked of an instance fall into sides within which no two are ``apart``; instances
     keep their sides in turn, in a seeded order, so that each side is kept equally often.
     """
-    asked: dict[str, list[str]] = defaultdict(list)
-    for variant, instance in sorted({(task.variant, task.instance_id) for task in tasks}):
-        asked[instance].append(variant)
     kept: dict[str, list[str]] = {}
     turns = 0
-    for instance in sorted(asked, key=lambda name: rank(key, "side", name)):
+    for one in sorted(candidates, key=lambda one: rank(key, "side", one.instance_id)):
         sides: list[list[str]] = []
-        for variant in asked[instance]:
+        for variant in sorted({task.variant for task in one.tasks}):
             fits = (s for s in sides if not any(apart(variant, member) for member in s))
             side = next(fits, None)
             if side is None:
                 sides.append([variant])
             else:
                 side.append(variant)
-        kept[instance] = sides[turns % len(sides)]
+        kept[one.instance_id] = sides[turns % len(sides)]
         turns += len(sides) > 1
-    return [task for task in tasks if task.variant in kept[task.instance_id]]
+    return _restricted(candidates, lambda one, task: task.variant in kept[one.instance_id])
 
 
 def exam_table(exams: Mapping[str, DrawnExam]) -> pa.Table:

@@ -60,7 +60,7 @@ def draw_extra_exam(
     def read(config: str, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
         return rows(shards(public, config, chosen), columns)
 
-    exam = ordered(exams.compose(model, exams.candidates(read), key, str(file)), key)
+    exam = ordered(exams.compose(model, exams.built(read), key, str(file)), key)
     config = f"{track}_exams"
     for side in (release, release / "private"):
         (side / GATE_FILE).unlink(missing_ok=True)  # it speaks of the release without this exam

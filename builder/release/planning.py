@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from builder.release.config import ReleaseConfig, SplitConfig
+from builder.release.exams import assign_exams, compose_public, planned_candidates
 from builder.release.roots import Root
 from builder.track import Composition, InstanceSpec, Track
 from builder.tracks import TRACKS
@@ -21,19 +22,31 @@ def plan_specs(
 ) -> Specs:
     """The instances of every split and track, in index order.
 
-    Raises ``UsageError`` when the exams of a private-truth split cannot hold each task once.
+    With private truth each instance has its exam. Raises ``UsageError`` when the exams cannot be
+    composed of what is planned.
     """
-    specs = {
-        (split.name, name): tracks[name].plan(
-            settings, split.name, roots[split.name].key, split.private
-        )
+    return {
+        (split.name, name): _planned_split(config, split, tracks[name], settings, roots[split.name])
         for split in config.splits
         for name, settings in split.tracks
     }
-    for split in config.splits:
-        for name, _ in split.tracks:
-            _check_exam_counts(config, split, name, specs[split.name, name])
-    return specs
+
+
+def _planned_split(
+    config: ReleaseConfig, split: SplitConfig, track: Track, settings: Any, root: Root
+) -> Sequence[InstanceSpec]:
+    file = str(config.path)
+    try:
+        specs = track.plan(settings, split.name, root.key, split.private)
+    except UsageError as error:
+        raise UsageError(f"{file}: {error}") from None
+    if not split.private:
+        compose_public(split, track, planned_candidates(track, specs), root.key, file)
+        return specs
+    exam_of = assign_exams(split, track, specs, root.key, file)
+    return [
+        replace(spec, asked=replace(spec.asked, exam=exam_of[spec.instance_id])) for spec in specs
+    ]
 
 
 def find_spec(specs: Specs, label: str) -> InstanceSpec:
@@ -78,22 +91,3 @@ def planned(track: Track, settings: Any, specs: Sequence[InstanceSpec]) -> Plann
             counts.setdefault(axis, Counter())[level] += 1
     requested = {axis: dict(sorted(levels.items())) for axis, levels in counts.items()}
     return Planned(len(specs), requested, track.composition(settings, specs))
-
-
-def _check_exam_counts(
-    config: ReleaseConfig, split: SplitConfig, track: str, specs: Sequence[InstanceSpec]
-) -> None:
-    """With one task an instance, whether private exams add up is known before building."""
-    if not split.private:
-        return
-    low, high = task_bounds(specs)
-    if low != high:
-        return
-    counts = [draw.tasks for exam in split.exams for draw in exam.draws if draw.track == track]
-    asked = sum(count for count in counts if count is not None)
-    if asked > high or (None not in counts and asked != high):
-        raise UsageError(
-            f"{config.path}: splits.{split.name}.exams: they take {asked} tasks of {track} but "
-            f"the split has {high} and each is in exactly one exam; let the numbers add up or let "
-            'one exam take tasks = "all"'
-        )

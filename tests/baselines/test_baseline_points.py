@@ -84,8 +84,10 @@ def test_every_solver_answers_every_variant_validly(scores: Scores, name: str) -
 def test_informed_is_no_worse_than_naive_on_any_family_with_data(
     scores: Scores, family: str
 ) -> None:
-    """Reading the graph must pay, or the exam does not measure causal reasoning."""
-    assert mean(scores["informed"], family=family) >= mean(scores["naive"], family=family)
+    """Reading the graph must pay, or the exam does not measure causal reasoning. Predicting needs
+    no graph: there the two may be a point apart by chance."""
+    chance = 1 if family == "prediction" else 0
+    assert mean(scores["informed"], family=family) >= mean(scores["naive"], family=family) - chance
 
 
 def test_informed_beats_naive_and_naive_beats_guessing(scores: Scores) -> None:

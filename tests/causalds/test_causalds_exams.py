@@ -3,6 +3,8 @@
 import json
 import tomllib
 from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,24 +14,24 @@ import pytest
 from causalds_scenes import ROOT, public, table
 
 from builder.causalds.complete import KEYS
-from builder.causalds.exams.built import BuiltTask, built_tasks
-from builder.causalds.exams.cells import (
+from builder.causalds.exams.candidates import built_candidates, planned_candidates
+from builder.causalds.exams.compose import compose
+from builder.causalds.exams.model import FAMILIES, ExamModel, parse_exam
+from builder.causalds.exams.priors import (
     RANKS,
-    Cell,
+    Hosts,
     choose_slot,
+    deal_cells,
     family_weights,
     variant_weights,
     view_weights,
 )
-from builder.causalds.exams.draw import draw_exam
-from builder.causalds.exams.model import FAMILIES, ExamModel, parse_exam
-from builder.causalds.exams.quotas import deal_cells
 from builder.causalds.plan.config import Config, with_exams
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.track import TRACK
 from builder.settings import TomlTable, read_toml
-from builder.track import InstanceSpec
+from builder.track import Candidate, DrawnExam, InstanceSpec, PossibleTask
 from grader.errors import UsageError
 
 DOMINANCE = "mediation_effect.direct_vs_indirect_dominance"
@@ -42,13 +44,38 @@ def model(root: Path, name: str, **changes: object) -> ExamModel:
     return parse_exam(TomlTable({**tomllib.loads(text), **changes}, f"{name}."))
 
 
-def tasks() -> list[BuiltTask]:
-    """The built tasks of the tests' public scenes."""
+def scenes() -> list[Candidate]:
+    """The built tests' public scenes."""
 
     def read(config: str, columns: Any) -> Any:
         return [{c: row[c] for c in columns} for b in public() for row in b.rows[config]]
 
-    return built_tasks(read)
+    return built_candidates(read)
+
+
+def limited(keep: Callable[[PossibleTask], bool]) -> list[Candidate]:
+    """The scenes with some of their tasks."""
+    return [replace(one, tasks=tuple(filter(keep, one.tasks))) for one in scenes()]
+
+
+def taken(found: Sequence[Candidate], exam: DrawnExam) -> list[PossibleTask]:
+    """The tasks that an exam took."""
+    names = set(exam.task_ids)
+    return [task for one in found for task in one.tasks if task.name in names]
+
+
+def scene(name: object, structure: str, hosts: Hosts, *labels: str) -> Candidate:
+    """A scene that can be asked some variants in some views, with these classes of answers."""
+    tasks = (
+        PossibleTask(
+            f"{name}/{family}.{variant}/{view}/{label}", f"{family}.{variant}", view, label
+        )
+        for family, variants in hosts.items()
+        for variant, views in variants.items()
+        for view in views
+        for label in labels or ("True", "False")
+    )
+    return Candidate(str(name), tuple(tasks), {"structure": structure, "kind": structure})
 
 
 def test_every_shipped_exam_file_parses(root: Path) -> None:
@@ -125,21 +152,35 @@ def test_what_has_no_weight_is_chosen_evenly(root: Path) -> None:
 
 
 def test_a_composed_exam_asks_every_scene_once(root: Path) -> None:
-    """One task a scene, whatever the order in which tasks are met."""
-    exam, found = model(root, "realistic", tasks=30), tasks()
-    drawn = draw_exam(exam, found, KEY, "x")
-    scenes = {task.task_id: task.instance_id for task in found}
-    assert len(drawn.task_ids) == len({scenes[name] for name in drawn.task_ids}) == 30
-    assert draw_exam(exam, found[::-1], KEY, "x").task_ids == drawn.task_ids
-    assert draw_exam(exam, found, ROOT, "x").task_ids != drawn.task_ids
+    """One task a scene, whatever the order in which scenes and tasks are met."""
+    exam, found = model(root, "realistic", tasks=30), scenes()
+    drawn = compose(exam, found, KEY, "x")
+    of = {task.name: one.instance_id for one in found for task in one.tasks}
+    assert len(drawn.task_ids) == len({of[name] for name in drawn.task_ids}) == 30
+    turned = [replace(one, tasks=one.tasks[::-1]) for one in found[::-1]]
+    assert compose(exam, turned, KEY, "x").task_ids == drawn.task_ids
+    assert compose(exam, found, ROOT, "x").task_ids != drawn.task_ids
     for levels in drawn.composition.values():
         assert sum(row["realised"] for row in levels.values()) == 30
         assert sum(row["requested"] for row in levels.values()) == pytest.approx(30, abs=0.2)
 
 
-def _any(_: int, __: Cell) -> tuple[str, ...]:
-    """Answers of all classes alike."""
-    return ("True", "False")
+def test_a_plan_is_composed_by_the_rules_of_what_is_built(root: Path) -> None:
+    """The plans of built scenes host all that was built of them; so what is refused of a plan could
+    not have been composed after the build either."""
+    plans = [
+        ScenePlan.from_json(json.dumps(json.loads(str(row["world_json"]))["plan"]))
+        for built in public()
+        for row in built.rows["causalds_worlds"]
+    ]
+    planned = planned_candidates(((str(i), plan) for i, plan in enumerate(plans)), 3)
+    for may, has in zip(planned, scenes(), strict=True):
+        assert may.traits == has.traits
+        there = Counter((task.variant, task.view) for task in has.tasks)
+        able = Counter((task.variant, task.view) for task in may.tasks)
+        assert all(count <= able[cell] for cell, count in there.items())
+    with pytest.raises(UsageError, match=f"there are {len(planned)} scenes"):
+        compose(model(root, "realistic", tasks=len(planned) + 1), planned, KEY, "x")
 
 
 def test_a_deal_with_a_constant_label_is_dealt_again(root: Path) -> None:
@@ -147,19 +188,13 @@ def test_a_deal_with_a_constant_label_is_dealt_again(root: Path) -> None:
     a matter of luck, and most deals would be constant."""
     exam, views = model(root, "realistic"), ("clean",)
     key = "counterfactual_identification.identifiable_boolean"
-
-    def classes(scene: int, _: Cell) -> tuple[str, ...]:
-        return ("False",) if scene < 4 else ("True",)
-
+    found = [
+        scene(i, "confounding", _everything(views), "False" if i < 4 else "True") for i in range(60)
+    ]
     for seed in range(12):
-        structures, hosts = ["confounding"] * 60, [_everything(views)] * 60
-        rng = np.random.default_rng(seed)
-        cells = deal_cells(exam, structures, hosts, views, rng, classes)
-        asked = [scene for scene, cell in enumerate(cells) if cell.key == key]
-        assert len(asked) >= 6 and {classes(scene, cells[0]) for scene in asked} == {
-            ("False",),
-            ("True",),
-        }
+        cells = deal_cells(exam, found, views, np.random.default_rng(seed))
+        asked = [place for place, cell in enumerate(cells) if cell.key == key]
+        assert len(asked) >= 6 and {place < 4 for place in asked} == {True, False}
 
 
 def _everything(views: tuple[str, ...]) -> dict[str, dict[str, tuple[str, ...]]]:
@@ -178,8 +213,9 @@ def test_quotas_are_the_priors_rounded_and_go_to_scenes_that_host_them(root: Pat
     wanted: Counter[str] = Counter()
     for structure in structures:
         wanted.update(family_weights(exam, structure))
+    scenes = [scene(i, *of) for i, of in enumerate(zip(structures, hosts, strict=True))]
     for seed in range(5):
-        cells = deal_cells(exam, structures, hosts, views, np.random.default_rng(seed), _any)
+        cells = deal_cells(exam, scenes, views, np.random.default_rng(seed))
         found = Counter(cell.family for cell in cells)
         assert all(abs(found[family] - share) < 1 for family, share in wanted.items())
         assert found["mediation_effect"] == round(wanted["mediation_effect"]) == 2
@@ -192,10 +228,10 @@ def test_a_deal_follows_the_priors_of_each_structure(root: Path) -> None:
     """Quotas fix the totals; who gets a family is still a matter of the structure's own prior."""
     exam, views = model(root, "realistic"), ("clean",)
     structures = ["collider", "iv"] * 30
-    hosts = [_everything(views)] * 60
+    scenes = [scene(i, name, _everything(views)) for i, name in enumerate(structures)]
     found: Counter[str] = Counter()
     for seed in range(20):
-        cells = deal_cells(exam, structures, hosts, views, np.random.default_rng(seed), _any)
+        cells = deal_cells(exam, scenes, views, np.random.default_rng(seed))
         found.update(s for s, c in zip(structures, cells, strict=True)
                      if c.family == "effect_estimate")  # fmt: skip
     expected = 0.103702 / (0.103702 + 0.222944)
@@ -205,47 +241,62 @@ def test_a_deal_follows_the_priors_of_each_structure(root: Path) -> None:
 def test_what_no_scene_can_be_asked_goes_to_what_they_can(root: Path) -> None:
     """No exam fails for a family without hosts; it moves, and the composition says so."""
     exam = model(root, "realistic")
-    hosts = [{"prediction": {"point_predictor": ("proxy",)}}] * 3
-    cells = deal_cells(
-        exam, ["chain"] * 3, hosts, ("clean", "proxy"), np.random.default_rng(1), _any
-    )
+    alike = [scene(i, "chain", {"prediction": {"point_predictor": ("proxy",)}}) for i in range(3)]
+    cells = deal_cells(exam, alike, ("clean", "proxy"), np.random.default_rng(1))
     assert [(c.key, c.view) for c in cells] == [("prediction.point_predictor", "proxy")] * 3
 
 
 def test_a_balanced_exam_takes_every_variant_and_every_class(root: Path) -> None:
     """Every variant equally often where there are enough; no class of answers left out. These few
     scenes have one answer only to one variant, dominance, which is asked of three of them."""
-    found = [task for task in tasks() if task.key != DOMINANCE]
-    drawn = draw_exam(model(root, "balanced", tasks=5 * len(KEYS)), found, KEY, "x")
-    chosen = [task for task in found if task.task_id in set(drawn.task_ids)]
-    counts = Counter(task.key for task in chosen)
+    found = limited(lambda task: task.variant != DOMINANCE)
+    chosen = taken(found, compose(model(root, "balanced", tasks=5 * len(KEYS)), found, KEY, "x"))
+    counts = Counter(task.variant for task in chosen)
     assert set(counts) == set(KEYS) - {DOMINANCE} and set(counts.values()) <= {4, 5, 6}
+    labels = {(task.variant, task.label) for one in found for task in one.tasks}
     for key, count in counts.items():
-        there = {task.label for task in found if task.key == key}
-        assert len({task.label for task in chosen if task.key == key}) == min(count, len(there))
+        there = sum(variant == key for variant, _ in labels)
+        asked = len({task.label for task in chosen if task.variant == key})
+        assert asked == min(count, there)
 
 
 def test_a_label_that_is_always_the_same_is_not_asked_for(root: Path) -> None:
     """Nine times "there is bias" would be nine points for a word; numbers may stay."""
     boolean = "bias_diagnostic.collider_bias_boolean"
-    found = [task for task in tasks() if task.key != boolean or task.label == "True"]
-    assert sum(task.key == boolean for task in found) >= 3
-    drawn = draw_exam(model(root, "balanced", tasks=90), found, KEY, "x")
-    asked = {task.key for task in found if task.task_id in set(drawn.task_ids)}
+    found = limited(lambda task: task.variant != boolean or task.label == "True")
+    alone = limited(lambda task: task.variant == boolean and task.label == "True")
+    assert sum(len(one.tasks) for one in alone) >= 3
+    exam = compose(model(root, "balanced", tasks=90), found, KEY, "x")
+    asked = {task.variant for task in taken(found, exam)}
     assert boolean not in asked and "prediction.point_predictor" in asked
-    alone = [task for task in found if task.key == boolean]
-    assert len(draw_exam(model(root, "balanced", tasks=3), alone, KEY, "x").task_ids) == 3
+    assert len(compose(model(root, "balanced", tasks=3), alone, KEY, "x").task_ids) == 3
+    with pytest.raises(UsageError, match=f"can be asked {boolean} with more than one answer"):
+        compose(model(root, "balanced"), found, KEY, "x", required=[boolean])
+
+
+def test_what_a_rare_variant_cannot_take_goes_to_the_others(root: Path) -> None:
+    """An exam has as many tasks as it says, and asks no planned scene twice."""
+    rare = {"prediction": {"prediction_interval": ("clean",)}}
+    common = {"association": {"sign_only": ("clean",), "effect_size_point": ("clean",)}}
+    found = [scene(i, "chain", common | (rare if i < 2 else {})) for i in range(12)]
+    exam = compose(model(root, "balanced", tasks=12), found, KEY, "x", once=True)
+    assert len({name.partition("/")[0] for name in exam.task_ids}) == 12
+    counts = Counter(task.variant for task in taken(found, exam))
+    assert sorted(counts.values()) == [2, 5, 5]
+    with pytest.raises(UsageError, match="13 tasks are asked but there are 12"):
+        compose(model(root, "balanced", tasks=13), found, KEY, "x", once=True)
 
 
 def test_matched_exams_hold_whole_groups(root: Path) -> None:
     """An ablation pairs the same question under every view, or in every telling."""
-    base = tasks()
     views = [
-        BuiltTask(f"{t.task_id}/{view}", t.instance_id, t.key, view, t.structure, t.label,
-                  t.question)
-        for t in base for view in ("clean", "proxy", "proxy_hard")
+        replace(one, tasks=tuple(
+            replace(task, name=f"{task.name}/{view}", view=view)
+            for task in one.tasks for view in ("clean", "proxy", "proxy_hard")
+        ))
+        for one in scenes()
     ]  # fmt: skip
-    drawn = draw_exam(model(root, "observation-every", tasks=60), views, KEY, "x")
+    drawn = compose(model(root, "observation-every", tasks=60), views, KEY, "x")
     arms = Counter(arm for _, arm in drawn.bundles.values())
     assert arms == {"clean": 20, "proxy": 20, "proxy_hard": 20} and len(drawn.task_ids) == 60
     groups: dict[str, set[str]] = {}
@@ -253,7 +304,7 @@ def test_matched_exams_hold_whole_groups(root: Path) -> None:
         groups.setdefault(bundle, set()).add(task_id.rpartition("/")[0])
     assert all(len(members) == 1 for members in groups.values())
     with pytest.raises(UsageError, match="matched ones are 0"):
-        draw_exam(model(root, "verbalisation-swap"), base, KEY, "x")
+        compose(model(root, "verbalisation-swap"), scenes(), KEY, "x")
 
 
 def test_a_matched_exam_may_be_restricted(root: Path) -> None:
@@ -261,18 +312,19 @@ def test_a_matched_exam_may_be_restricted(root: Path) -> None:
     numeric = ("effect_estimate.ate_point", "mediation_effect.effect_uq_95")
     other = ("identification.method_label", "effect_estimate.ate_sign_only")
     built = [
-        BuiltTask(f"{scene}-{key}-{view}", f"s{scene}", key, view, "chain", "value", "",
-                  abstains=scene % 2 == 0)
-        for scene in range(20) for key in (*numeric, *other)
-        for view in ("clean", "proxy", "proxy_hard")
+        Candidate(f"s{number}", tuple(
+            PossibleTask(f"{number}-{key}-{view}", key, view, "value", abstains=number % 2 == 0)
+            for key in (*numeric, *other) for view in ("clean", "proxy", "proxy_hard")
+        ), {"structure": "chain"})
+        for number in range(20)
     ]  # fmt: skip
     exam = model(root, "observation-layer", tasks=60)
-    drawn = draw_exam(exam, built, KEY, "x")
+    drawn = compose(exam, built, KEY, "x")
     parts = [task_id.split("-") for task_id in drawn.task_ids]
     assert len(parts) == 60 and {key for _, key, _ in parts} == set(numeric)
-    assert all(int(scene) % 2 for scene, _, _ in parts)
+    assert all(int(number) % 2 for number, _, _ in parts)
     with pytest.raises(UsageError, match="matched ones are 60"):
-        draw_exam(model(root, "observation-layer", tasks=63), built, KEY, "x")
+        compose(model(root, "observation-layer", tasks=63), built, KEY, "x")
     for change, key in (({"variants": ["no.such"]}, "variants"), ({"identifiable": 1}, "identifi"),
                         ({"input_mode": "air"}, "input_mode")):  # fmt: skip
         with pytest.raises(UsageError, match=key):
@@ -362,7 +414,8 @@ def test_a_wanted_class_is_what_a_balanced_scene_is_asked_for(root: Path) -> Non
     had = 0
     for one in built:
         plan = json.loads(one.rows["causalds_worlds"][0]["world_json"])["plan"]  # type: ignore[arg-type]
-        (task,) = built_tasks(lambda c, _, one=one: one.rows[c])  # type: ignore[misc]
-        assert task.key == plan["variant"]
+        (found,) = built_candidates(lambda c, _, one=one: one.rows[c])  # type: ignore[misc]
+        (task,) = found.tasks
+        assert task.variant == plan["variant"]
         had += task.label == plan["wanted"]
     assert had >= 7, "a class that rests on numbers may be too rare in one scene"

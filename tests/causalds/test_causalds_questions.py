@@ -11,7 +11,7 @@ from causalds_scenes import ROOT, asked, private, public, world
 
 from builder.causalds.ask import ASKERS
 from builder.causalds.ask.collider import _ALONE, _asked_alone
-from builder.causalds.exams.cells import label_class
+from builder.causalds.exams.candidates import label_class
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.track import TRACK

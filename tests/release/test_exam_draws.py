@@ -2,60 +2,87 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from builder.release.config import Draw, ExamConfig, SplitConfig
 from builder.release.exams import (
-    Candidate,
-    DrawnExam,
+    assign_exams,
     balanced_draw,
-    draw_exams,
+    built_private,
+    compose_public,
     exam_table,
     one_sided,
 )
+from builder.track import Asked, Candidate, DrawnExam, InstanceSpec, PossibleTask
+from builder.tracks import TRACKS
 from grader.errors import UsageError
 
 KEY = b"r" * 32
-TASKS = [
-    Candidate(f"cds-{scene:02d}{variant}", f"scene-{scene:02d}", variant)
+CCR = TRACKS["ccr"]
+SCENES = [
+    Candidate(
+        f"scene-{scene:02d}",
+        tuple(
+            PossibleTask(f"cds-{scene:02d}{variant}", variant)
+            for variant in ("abcde" if scene < 3 else "abcd")
+        ),
+    )
     for scene in range(30)
-    for variant in "abcde"
-    if variant != "e" or scene < 3
 ]
+VARIANT = {task.name: task.variant for scene in SCENES for task in scene.tasks}
 
 
-def _split(truth, **asked):
-    configs = tuple(ExamConfig(name, (Draw("ccr", n),)) for name, n in asked.items())
+def _split(truth, **draws):
+    """A split whose exams take a number of tasks, all (None), or all of some variants (a text)."""
+    made = {
+        name: Draw("ccr", None, variants=frozenset(of)) if isinstance(of, str) else Draw("ccr", of)
+        for name, of in draws.items()
+    }
+    configs = tuple(ExamConfig(name, (draw,)) for name, draw in made.items())
     return SplitConfig("dev", truth, "s", None, None, (("ccr", None),), configs)
+
+
+def _specs(*variants):
+    """Planned instances of one task each."""
+    return [
+        InstanceSpec("ccr", "dev", i, KEY, f"context-{i:02d}", True, KEY, "{}",
+                     Asked(levels=(("variant", variant),)))
+        for i, variant in enumerate(variants)
+    ]  # fmt: skip
+
+
+def _assigned(specs, **draws):
+    return assign_exams(_split("private", **draws), CCR, specs, KEY, "x.toml")
 
 
 def test_variants_take_turns_until_one_runs_out():
     """An exam that happens to hold one variant twice as often scores that variant twice."""
-    counts = Counter(task.variant for task in balanced_draw(TASKS, 43, KEY))
+    counts = Counter(VARIANT[name] for name in balanced_draw(SCENES, 43, KEY))
     assert counts == {"a": 10, "b": 10, "c": 10, "d": 10, "e": 3}
 
 
 def test_scenes_are_used_evenly():
     """Twenty questions about one scene measure one scene."""
-    counts = Counter(task.instance_id for task in balanced_draw(TASKS, 30, KEY))
+    counts = Counter(name[:-1] for name in balanced_draw(SCENES, 30, KEY))
     assert max(counts.values()) <= 2 and len(counts) >= 25
 
 
 def test_the_draw_does_not_depend_on_the_order_of_its_tasks():
     """Tasks arrive in the order of ids, which is nobody's promise."""
-    shuffled = random.Random(1).sample(TASKS, len(TASKS))
-    assert balanced_draw(shuffled, 20, KEY) == balanced_draw(TASKS, 20, KEY)
-    assert balanced_draw(TASKS, 20, b"q" * 32) != balanced_draw(TASKS, 20, KEY)
+    shuffled = random.Random(1).sample(SCENES, len(SCENES))
+    assert balanced_draw(shuffled, 20, KEY) == balanced_draw(SCENES, 20, KEY)
+    assert balanced_draw(SCENES, 20, b"q" * 32) != balanced_draw(SCENES, 20, KEY)
 
 
 def test_public_exams_may_overlap_and_all_means_all():
     """The mini exam is part of the whole."""
-    exams = draw_exams(_split("public", mini=20, full=None), "ccr", TASKS, KEY, "x.toml")
+    exams = compose_public(_split("public", mini=20, full=None), CCR, SCENES, KEY, "x.toml")
     assert list(exams) == ["mini", "full"]
     full = exams["full"].task_ids
     assert len(set(exams["mini"].task_ids)) == 20
-    assert sorted(full) == sorted(task.task_id for task in TASKS)
+    assert sorted(full) == sorted(VARIANT)
     assert list(full) != sorted(full)
 
 
@@ -65,46 +92,60 @@ def test_an_exam_holds_one_side_of_an_instance_whose_tasks_answer_each_other():
     def apart(one, other):
         return (one == "d") != (other == "d")
 
-    kept = one_sided(TASKS, apart, KEY)
-    sides = {}
-    for task in kept:
-        sides.setdefault(task.instance_id, []).append(task.variant)
+    kept = one_sided(SCENES, apart, KEY)
+    sides = {scene.instance_id: [task.variant for task in scene.tasks] for scene in kept}
     assert len(sides) == 30
     assert Counter("d" in side for side in sides.values()) == {True: 15, False: 15}
     for instance, side in sides.items():
         others = "abce" if instance < "scene-03" else "abc"
         assert side == (["d"] if "d" in side else list(others)), "a side is kept whole"
-    assert one_sided(TASKS[::-1], apart, KEY) == kept[::-1]
-    assert one_sided(TASKS, lambda *_: False, KEY) == TASKS
+    assert one_sided(SCENES[::-1], apart, KEY) == kept[::-1]
+    assert one_sided(SCENES, lambda *_: False, KEY) == SCENES
 
 
-def test_private_exams_share_no_task_and_leave_none_over():
-    """A task in two exams, or in none, breaks the promise of a private split."""
-    exams = draw_exams(_split("private", rest=None, small=40), "ccr", TASKS, KEY, "x.toml")
-    small, rest = exams["small"].task_ids, exams["rest"].task_ids
-    assert len(small) == 40
-    assert sorted(small + rest) == sorted(task.task_id for task in TASKS)
-    with pytest.raises(UsageError, match="are in no exam"):
-        draw_exams(_split("private", small=40), "ccr", TASKS, KEY, "x.toml")
+def test_private_exams_share_no_instance_and_leave_none_over():
+    """An instance in two exams, or in none, breaks the promise of a private split."""
+    specs = _specs(*"abcde" * 12)
+    found = _assigned(specs, rest=None, small=40)
+    assert Counter(found.values()) == {"small": 40, "rest": 20} and len(found) == 60
+    variant_of = {spec.instance_id: spec.asked.levels[0][1] for spec in specs}
+    small = Counter(variant_of[name] for name, exam in found.items() if exam == "small")
+    assert set(small.values()) == {8}
+    with pytest.raises(UsageError, match=r"x.toml: splits.dev.exams: 20 of 60 .* are in no exam"):
+        _assigned(specs, small=40)
+    with pytest.raises(UsageError, match=r"exams.small.ccr.tasks: 61 tasks are asked .* are 60"):
+        _assigned(specs, small=61)
 
 
 def test_exams_of_different_variants_share_a_split():
     """A further exam beside the papers' own neither lends them tasks nor takes theirs."""
-    own = frozenset("de")
-    papers, ours = Draw("ccr", None, variants=frozenset("abc")), Draw("ccr", None, variants=own)
-    configs = (ExamConfig("papers", (papers,)), ExamConfig("ours", (ours,)))
-    for truth in ("public", "private"):
-        split = SplitConfig("dev", truth, "s", None, None, (("ccr", None),), configs)
-        drawn = draw_exams(split, "ccr", TASKS, KEY, "x.toml")
-        found = {name: {task_id[-1] for task_id in exam.task_ids} for name, exam in drawn.items()}
-        assert found == {"papers": set("abc"), "ours": own}
-        assert sum(len(exam.task_ids) for exam in drawn.values()) == len(TASKS)
+    drawn = compose_public(_split("public", papers="abc", ours="de"), CCR, SCENES, KEY, "x.toml")
+    found = {name: {VARIANT[one] for one in exam.task_ids} for name, exam in drawn.items()}
+    assert found == {"papers": set("abc"), "ours": set("de")}
+    assert sum(len(exam.task_ids) for exam in drawn.values()) == len(VARIANT)
+    assigned = _assigned(_specs(*"abcde"), papers="abc", ours="de")
+    assert list(assigned.values()) == ["papers"] * 3 + ["ours"] * 2
+    with pytest.raises(UsageError, match=r"1 of 5 instances of ccr are in no exam \(e\)"):
+        _assigned(_specs(*"abcde"), papers="abc", ours="d")
+
+
+def test_a_private_protocol_stays_in_one_exam():
+    """All pairs of a context are one protocol; half of it in another exam would tell on it."""
+    whole = replace(_specs("a")[0], asked=Asked((3, 6)))
+    assert _assigned([whole], all=None) == {"context-00": "all"}
+    with pytest.raises(UsageError, match=r'several tasks.*write tasks = "all"'):
+        _assigned([whole], some=3)
+    specs = [replace(whole, asked=Asked((3, 6), "all"))]
+    rows = [{"task_id": f"ccr-{i}", "instance_id": "context-00"} for i in range(4)]
+    split = _split("private", all=None)
+    exams = built_private(split, CCR, specs, lambda config, columns: rows, KEY)
+    assert sorted(exams["all"].task_ids) == [row["task_id"] for row in rows]
 
 
 def test_asking_for_too_many_tasks_names_the_key_and_the_number_there_is():
     """The user needs both numbers to mend the split file."""
     with pytest.raises(UsageError, match=r"x.toml: .*exams.mini.ccr.tasks: 999 .* there are 123"):
-        draw_exams(_split("public", mini=999), "ccr", TASKS, KEY, "x.toml")
+        compose_public(_split("public", mini=999), CCR, SCENES, KEY, "x.toml")
 
 
 def test_positions_count_from_zero_within_each_exam():

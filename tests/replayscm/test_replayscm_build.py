@@ -1,7 +1,7 @@
 """What ships: pools, shared programs and worlds, levels, secrecy, determinism, settings."""
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection
 from itertools import combinations, permutations
 from typing import Any
@@ -10,11 +10,11 @@ import pytest
 from puzzles import ROOT, built, items, of_pool
 
 from builder.release.config import Draw, ExamConfig, SplitConfig
-from builder.release.exams import Candidate, draw_exams
+from builder.release.exams import compose_public
 from builder.replayscm.plan import POOLS, Config
 from builder.replayscm.track import TRACK
 from builder.settings import TomlTable
-from builder.track import Built, InstanceSpec
+from builder.track import Built, Candidate, InstanceSpec, PossibleTask
 from grader.errors import UsageError
 from grader.io.schemas import first_problem
 from grader.tracks.replayscm.boolean import essential, truth_table
@@ -111,13 +111,15 @@ def answered_by_others(chosen: Collection[str]) -> int:
 
 def test_no_exam_holds_a_program_s_alternatives_beside_its_inductions() -> None:
     """An Alternative-SCM prompt prints what ten induction tasks about the same program ask for."""
-    candidates = [
-        Candidate(item.task.task_id, item.task.instance_id, item.task.spec.key) for item in items()
-    ]
+    programs = defaultdict(list)
+    for item in items():
+        task = PossibleTask(item.task.task_id, item.task.spec.key)
+        programs[item.task.instance_id].append(task)
+    candidates = [Candidate(name, tuple(own)) for name, own in programs.items()]
     exam = ExamConfig("main", (Draw("replayscm", None),))
     split = SplitConfig("dev", "public", "s", None, None, (("replayscm", None),), (exam,))
-    drawn = draw_exams(split, "replayscm", candidates, ROOT, "x.toml")["main"].task_ids
-    assert answered_by_others({task.task_id for task in candidates}) == 5 * 10
+    drawn = compose_public(split, TRACK, candidates, ROOT, "x.toml")["main"].task_ids
+    assert answered_by_others({item.task.task_id for item in items()}) == 5 * 10
     assert answered_by_others(drawn) == 0
     held = Counter(item.task.family for item in items() if item.task.task_id in drawn)
     assert held["alternative"] in (2 * 2, 3 * 2) and held["induction"] in (2 * 10 + 2, 3 * 10 + 2)

@@ -69,7 +69,7 @@ class Asker:
     ``inputs`` are the members of its ``inputs_json``: nothing else about a task is public by
     design. ``hosts`` and ``classes`` say what the graph and the kinds alone decide, so that
     planning knows it before any world is drawn: whether a scene can be asked the variant, and, if
-    so, which classes (``exams.cells``) its answer can have. A class that also depends on the
+    so, which classes (``exams.candidates``) its answer can have. A class that also depends on the
     numbers may turn out to be rare.
     """
 

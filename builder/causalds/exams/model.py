@@ -136,13 +136,13 @@ class Matched(ExamModel):
     identifiable: bool | None = None
     input_mode: InputMode | None = None
 
-    def admits(self, key: str, abstains: bool) -> bool:
-        """Whether a variant's task has a place, where abstaining is due or is not."""
+    def admits(self, key: str, abstains: bool | None) -> bool:
+        """Whether a variant's task has a place, where abstaining is due or is not (or may be:
+        None)."""
         named = self.variants is None or any(fnmatchcase(key, one) for one in self.variants)
         mode = variant_of("causalds", key).shape.input_mode
-        return (
-            named and self.identifiable in (None, not abstains) and self.input_mode in (None, mode)
-        )
+        due = abstains is None or self.identifiable in (None, not abstains)
+        return named and due and self.input_mode in (None, mode)
 
 
 class _Any(ExamModel):

@@ -15,7 +15,9 @@ import numpy as np
 
 from builder.causalds.ask import ASKERS
 from builder.causalds.ask.eligible import association_vanishes
-from builder.causalds.exams.assign import assign
+from builder.causalds.exams.candidates import planned_candidates
+from builder.causalds.exams.compose import compose
+from builder.causalds.exams.model import ExamModel
 from builder.causalds.plan.blueprint import Impossible, Structure, largest_remainder, structures
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.deal import dealt, kind_of, spread
@@ -24,7 +26,7 @@ from builder.causalds.plan.tellings import told_again
 from builder.causalds.plan.types import ScenePlan, graph_members
 from builder.release.instance_keys import keyed_specs, plan_stream
 from builder.scm.profiles import STRAIGHT
-from builder.seeds import pick, shuffled
+from builder.seeds import hmac_key, pick, shuffled
 from builder.track import InstanceSpec
 from builder.words.llm.seeding import Dealer
 from builder.words.verbalise import LLM
@@ -34,6 +36,9 @@ TRACK_NAME: Final = "causalds"
 
 NAMING: Final = ("scene", "scene")
 """Prefix of the public ids, and what they name."""
+
+SPARE: Final = 4
+"""A balanced exam chooses among so many times the scenes that it needs."""
 
 CONTINUOUS_ONLY: Final = "napkin"
 """The planted structure whose treatment is always continuous."""
@@ -64,14 +69,16 @@ def _planned(config: Config, split: str, count_root: bytes, private: bool) -> li
         if config.stored:
             plans = _stored_plans(config, rng)
         else:
-            plans = _for_exams(config, rng) if config.exams else _plans(config, rng)
+            plans = _for_exams(config, rng, split, count_root) or _plans(config, rng)
     except Impossible as problem:
         where = f"splits.{split}.{TRACK_NAME}.{problem.key}"
         raise UsageError(f"{where}: {problem.fix}") from None
     if not config.exams:
         plans = _both_answers(rng, plans)
     if private and not config.exams:
-        plans = _with_views(rng, _with_variants(rng, plans))
+        even = ExamModel(kind="balanced", tasks=len(plans))
+        key = hmac_key(count_root, f"{TRACK_NAME}/{split}/plan/variants")
+        plans = _asked_once(None, even, plans, key, f"splits.{split}.{TRACK_NAME}")
     plans = shuffled(rng, plans)
     if config.words == KNOWLEDGE:
         plans = name_scenes(plans, config, drawn, split, private)
@@ -89,14 +96,38 @@ def _planned(config: Config, split: str, count_root: bytes, private: bool) -> li
     return plans
 
 
-def _for_exams(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
-    """Scenes of their own for every exam, each of the split's composition."""
+def _for_exams(
+    config: Config, rng: np.random.Generator, split: str, count_root: bytes
+) -> list[ScenePlan]:
+    """Scenes of their own for every exam, of the split's composition. A balanced exam has more to
+    choose among, so that every class of answers finds its scenes."""
+    found: list[ScenePlan] = []
+    for name, model in config.exams:
+        spare = SPARE if model.kind == "balanced" else 1
+        plans = shuffled(rng, _plans(replace(config, scenes=spare * model.tasks), rng))
+        key = hmac_key(count_root, f"{TRACK_NAME}/{split}/exam/{name}")
+        where = f"splits.{split}.exams.{name}.{TRACK_NAME}"
+        found += _asked_once(name, model, plans, key, where)
+    return found
 
-    def draw(scenes: int) -> list[ScenePlan]:
-        plans = _plans(replace(config, scenes=scenes), rng)
-        return shuffled(rng, plans)
 
-    return [plan for name, model in config.exams for plan in assign(name, model, draw, rng)]
+def _asked_once(
+    exam: str | None, model: ExamModel, plans: Sequence[ScenePlan], key: bytes, where: str
+) -> list[ScenePlan]:
+    """The plans that an exam takes, each with its variant and view and, where the exam balances
+    them, the class of its answer. ``exam`` is None for a split that names no exam file."""
+    candidates = planned_candidates((str(place), plan) for place, plan in enumerate(plans))
+    required = () if exam is None else ASKERS
+    asked = compose(model, candidates, key, where, once=True, required=required)
+    picks = {task.name: (one, task) for one in candidates for task in one.tasks}
+    found = []
+    for name in asked.task_ids:
+        scene, task = picks[name]
+        plan = plans[int(scene.instance_id)]
+        views = tuple(view for view in plan.views if view.name == task.view)
+        wanted = task.label if model.kind == "balanced" else None
+        found.append(replace(plan, variant=task.variant, views=views, wanted=wanted, exam=exam))
+    return found
 
 
 def _stored_plans(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
@@ -208,36 +239,3 @@ def _both_answers(rng: np.random.Generator, plans: list[ScenePlan]) -> list[Scen
     found[one] = replace(plans[one], continuous=plans[other].continuous)
     found[other] = replace(plans[other], continuous=plans[one].continuous)
     return found
-
-
-def _with_variants(rng: np.random.Generator, plans: Sequence[ScenePlan]) -> list[ScenePlan]:
-    """One variant for every plan: equal shares by largest remainder, where the plan can host it.
-
-    Variants that few plans can host choose first; what they cannot use goes to the others.
-    """
-    hosts = {
-        key: [i for i, plan in enumerate(plans) if asker.can_host(plan)]
-        for key, asker in ASKERS.items()
-    }
-    keys = sorted((key for key in hosts if hosts[key]), key=lambda key: len(hosts[key]))
-    free = set(range(len(plans)))
-    chosen: dict[int, str] = {}
-    for position, key in enumerate(keys):
-        equal = dict.fromkeys(keys[position:], 1.0)
-        wanted = largest_remainder(equal, len(free))[key]
-        taken = [i for i in shuffled(rng, hosts[key]) if i in free][:wanted]
-        free.difference_update(taken)
-        chosen.update(dict.fromkeys(taken, key))
-    for i in sorted(free):  # the last variant could not take them all: any that fits
-        fitting = [key for key in keys if ASKERS[key].can_host(plans[i])]
-        chosen[i] = pick(rng, fitting)
-    return [replace(plan, variant=chosen[i]) for i, plan in enumerate(plans)]
-
-
-def _with_views(rng: np.random.Generator, plans: Sequence[ScenePlan]) -> list[ScenePlan]:
-    """One view for every plan: equal shares by largest remainder, in a random order."""
-    views = plans[0].views
-    counts = largest_remainder({view.name: 1.0 for view in views}, len(plans))
-    dealt = [view for view in views for _ in range(counts[view.name])]
-    order = rng.permutation(len(plans))
-    return [replace(p, views=(dealt[int(i)],)) for p, i in zip(plans, order, strict=True)]

@@ -35,7 +35,7 @@ def _graph(
 class ScenePlan:
     """What ``build`` needs to know besides its keys.
 
-    ``variant``, ``wanted`` (the class of its answer, see ``exams.cells``; None: any) and ``exam``
+    ``variant``, ``wanted`` (the class of its answer; None: any) and ``exam``
     are set in private-truth splits only, where a scene is asked one task. ``bundle``, ``telling``
     and ``world_key`` (hexadecimal; in place of the instance's own key for all but the words) are
     set for scenes that are told several times (``tellings``).
