@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import grader
-from causal_exams.stack import FOLDER
-from causal_exams.words import told
+from causal_exams.words import DOCKER, told
 from grader.errors import UsageError
 from grader.exam import Exam
 from grader.io.files import new_folder
@@ -89,7 +88,7 @@ def _write_task(exam: Exam, task: Task, truth: Truth | None, place: Path, archiv
     (place / "task.toml").write_text(_config(exam, task, truth is None), encoding="utf-8")
     rest = told("harbor.answers", file=task.answer_file)
     (place / "instruction.md").write_text(f"{task.prompt}\n\n{rest}\n", encoding="utf-8")
-    for source in (_HERE / "Dockerfile", FOLDER / "requirements.txt"):
+    for source in (_HERE / "Dockerfile", DOCKER / "requirements.txt"):
         inside(environment, source.name).write_bytes(source.read_bytes())
     for name, data in workspace_files(exam.split.release, exam.split.name, task).items():
         inside(environment / "files", name).write_bytes(data)

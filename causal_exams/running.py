@@ -5,29 +5,26 @@ import os
 import secrets
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from inspect_ai import Task, eval_set
-from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import list_eval_logs
 from inspect_ai.model import ModelCost, get_model
 
-from causal_exams import run_card
-from causal_exams.lab_session import MAX_SUBMISSION
-from causal_exams.models import check_config, model_settings, one_line
-from causal_exams.prices import prices
-from causal_exams.record import Outcome, record
-from causal_exams.settings import MIXED, preset_of
+from causal_exams.models import is_of_inspect, model_settings, one_line, prices
+from causal_exams.protocols import MIXED
+from causal_exams.record import Outcome, card_of, check_same, record
 from causal_exams.tasks import Sitting, exam_task
 from grader.draw.words import printable
 from grader.errors import UsageError
 from grader.exam import Exam
+from grader.io.files import write_text
+from grader.io.jsonio import pretty
 from grader.names import did_you_mean
-from grader.pipeline import Graded
 from grader.show.report import costliest
 from grader.show.terminal import console, first_screen
 
@@ -40,31 +37,22 @@ _TOLD: Final = 300
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """Everything that a run depends on, as the command's options say it."""
+    """Everything that a run depends on.
 
-    release: Path
+    ``out`` is its folder, ``system`` its name on boards, ``track`` the only one that is sat, None
+    for all; ``options`` are arguments of Inspect's ``eval_set`` by name.
+    """
+
     out: Path
-    model: str
     system: str
-    exam: str | None = None
-    split: str | None = None
-    private: Path | None = None
-    track: str | None = None
-    limit: int | None = None
-    sample_ids: list[str] | None = None
-    epochs: int | None = None
-    setting: str
-    preset: str | None = None
-    sandbox: str = "docker"
-    keep_scratch: bool = False
-    model_base_url: str | None = None
-    model_args: dict[str, Any] = field(default_factory=dict)
-    model_roles: dict[str, Any] = field(default_factory=dict)
-    config: dict[str, Any] = field(default_factory=dict)
-    limits: dict[str, Any] = field(default_factory=dict)
-    model_cost_config: str | None = None
-    retry_on_error: int | None = None
-    max_sandboxes: int | None = None
+    sitting: Sitting
+    track: str | None
+    model: str
+    model_base_url: str | None
+    model_args: Mapping[str, Any]
+    model_roles: Mapping[str, str]
+    model_cost_config: str | None
+    options: Mapping[str, Any]
 
     @property
     def key(self) -> Path:
@@ -74,64 +62,38 @@ class Run:
     @property
     def settings(self) -> dict[str, Any]:
         """What ``run.json`` keeps of it."""
-        told = asdict(self)
-        for name in ("release", "out", "private", "system"):
-            del told[name]
-        return told
-
-    @property
-    def sitting(self) -> Sitting:
-        """The parameters of its tasks."""
-        return Sitting(
-            release=str(self.release.absolute()),
-            exam=self.exam,
-            split=self.split,
-            private=None if self.private is None else str(self.private.absolute()),
-            setting=self.setting,
-            preset=self.preset,
-            sandbox=self.sandbox,
-            submission=_plain(self.system),
-            sessions=str((self.out / "sessions").absolute()),
-            key=str(self.key.absolute()),
-            scratch=str((self.out / "scratch").absolute()) if self.keep_scratch else None,
-        )
-
-
-def _plain(system: str) -> str:
-    """A system's name as that of a folder."""
-    name = "".join(c if c.isascii() and c.isalnum() else "-" for c in system)
-    return name.strip("-")[:MAX_SUBMISSION].rstrip("-") or "anonymous"
+        sitting, own = asdict(self.sitting), asdict(self)
+        told = {name: sitting[name] for name in ("exam", "split", "setting", "preset", "sandbox")}
+        return told | {name: own[name] for name in own if name == "track" or "model" in name}
 
 
 def sit(run: Run) -> int:
-    """Sit the exam, or go on with it; returns 0 if nothing is left to do, else 1.
+    """Sit the exam, or go on with it; return 0 if nothing is left to do, else 1.
 
     Raises ``UsageError`` for what can be known before a model is asked.
     """
-    if run.sample_ids is not None and run.limit is not None:
-        raise UsageError("--sample-id and --limit: choose one")
-    check_config(run.config)
     costs = None
     if run.model_cost_config is not None:
         costs = prices(run.model_cost_config, frozenset({run.model, *run.model_roles.values()}))
     exam = run.sitting.opened(run.track)
     wanted = _wanted(run, exam)
     tracks = list(dict.fromkeys(t.track for t in exam.tasks if t.task_id in wanted))
-    settings = [run.sitting.protocol(track)[0] for track in tracks]
-    if run.sandbox.partition(":")[0] == "local":
+    protocols = {track: run.sitting.protocol(track)[1] for track in tracks}
+    epochs = {name: run.options.get("epochs", one.epochs) for name, one in protocols.items()}
+    if run.sitting.sandbox.partition(":")[0] == "local":
         _say("warning: --sandbox local has no walls: commands run as you, and read what you can")
-    setting = settings[0] if len(set(settings)) == 1 else MIXED
-    card = run_card.card({**run.settings, "setting": setting}, exam, run.system)
+    settings = {protocol.setting for protocol in protocols.values()}
+    setting = MIXED if len(settings) > 1 else min(settings)
+    card = card_of({**run.settings, **run.options, "setting": setting}, exam, run.system)
     with _only_one(run.out):
-        run_card.check_same(run.out / "run.json", card)
-        epochs = _epochs(run, tracks)
+        check_same(run.out / "run.json", card)
         _estimate(exam, wanted, epochs)
         model = model_settings(run.model, run.model_base_url, run.model_args)
         if not run.key.exists():
             descriptor = os.open(run.key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             os.write(descriptor, secrets.token_bytes(32))
             os.close(descriptor)
-        run_card.write(run.out / "run.json", {**card, "partial": "it has not ended yet"})
+        write_text(run.out / "run.json", pretty({**card, "partial": "it has not ended yet"}))
         try:
             _ask(run, model, [exam_task(track, run.sitting) for track in tracks], costs)
         except BaseException:
@@ -165,22 +127,14 @@ def _only_one(folder: Path) -> Iterator[None]:
         os.close(lock)
 
 
-def _epochs(run: Run, tracks: list[str]) -> dict[str, int]:
-    """Attempts at each task, by track."""
-    if run.epochs is not None:
-        return dict.fromkeys(tracks, run.epochs)
-    if run.preset is None:
-        return dict.fromkeys(tracks, 1)
-    return {track: preset_of(run.preset, track)[1].epochs for track in tracks}
-
-
 def _wanted(run: Run, exam: Exam) -> frozenset[str]:
-    """The tasks that are asked, as Inspect chooses them; raises ``UsageError`` where none is.
+    """Return the tasks that are asked, as Inspect chooses them; raises ``UsageError`` without any.
 
     A laboratory needs its episode's hidden part, so that only its host can let it be sat.
     """
     known = {task.task_id for task in exam.tasks}
-    for task_id in run.sample_ids or ():
+    named, limit = run.options.get("sample_id") or known, run.options.get("limit")
+    for task_id in named:
         if task_id not in known:
             raise UsageError(
                 f"--sample-id {task_id}: no task of exam {exam.name}{did_you_mean(task_id, known)}"
@@ -194,8 +148,7 @@ def _wanted(run: Run, exam: Exam) -> frozenset[str]:
         if not hosted and task.shape.kind == "session":
             continue
         counted[task.track] += 1
-        named = not run.sample_ids or task.task_id in run.sample_ids
-        if named and (run.limit is None or counted[task.track] <= run.limit):
+        if task.task_id in named and (limit is None or counted[task.track] <= limit):
             found.append(task.task_id)
     if not found:
         raise UsageError("no task of the exam is left to be asked")
@@ -214,11 +167,8 @@ def _estimate(exam: Exam, wanted: frozenset[str], epochs: dict[str, int]) -> Non
     )
     _say(
         f"{exam.split.release.name}, exam {exam.name}: {len(asked):,} of {len(exam.tasks):,} "
-        f"tasks ({per})"
-    )
-    _say(
-        f"prompts alone: about {tokens:,} input tokens, each sent once; conversations of several "
-        "turns, and questions asked one by one, send them again"
+        f"tasks ({per})\nprompts alone: about {tokens:,} input tokens, each sent once; "
+        "conversations of several turns, and questions asked one by one, send them again"
     )
 
 
@@ -234,38 +184,32 @@ def _ask(
             retry_attempts=0,
             retry_immediate=False,
             model_roles=roles or None,
-            limit=run.limit,
-            sample_id=run.sample_ids,
-            epochs=run.epochs,
             # An error leaves its task for later and stops no other; the log counts as failed, so
             # that those tasks are asked again when the run goes on.
             fail_on_error=True,
             continue_on_fail=True,
-            retry_on_error=run.retry_on_error,
-            max_sandboxes=run.max_sandboxes,
             model_cost_config=costs,
             log_buffer=1,
             log_dir_allow_dirty=True,
             display="rich" if sys.stderr.isatty() else "plain",
             **model,
-            **run.limits,
-            **run.config,
+            **run.options,
         )
-    except PrerequisiteError as error:
+    except Exception as error:
+        if "SandboxEnvironment type" in str(error):
+            raise UsageError(
+                f"--sandbox {run.sitting.sandbox}: no such sandbox; choose from docker, "
+                "bubblewrap, local, or one of a package of Inspect's that is installed"
+            ) from None
+        if not is_of_inspect(error):
+            raise
         words = one_line(error)
         hint = "; --sandbox bubblewrap needs none" if "Docker" in words else ""
         raise UsageError(f"{words}{hint}") from None
-    except ValueError as error:
-        if "SandboxEnvironment type" not in str(error):
-            raise
-        raise UsageError(
-            f"--sandbox {run.sandbox}: no such sandbox; choose from docker, bubblewrap, local, or "
-            "one of a package of Inspect's that is installed"
-        ) from None
 
 
 def _tell(run: Run, outcome: Outcome) -> None:
-    """The run in a few lines."""
+    """Say in a few lines how far the run is, and show the report's first screen."""
     endings = ", ".join(f"{name} {count}" for name, count in outcome.endings.items())
     _say(f"{run.out}: {outcome.taken:,} of {outcome.wanted:,} attempts taken ({endings or 'none'})")
     if outcome.errors:
@@ -277,18 +221,14 @@ def _tell(run: Run, outcome: Outcome) -> None:
         _say("run the same command again to go on; what was answered is not asked again")
     if outcome.graded is None:
         _say(f"graded by who keeps the truth: hand in {run.out / 'answers'} (pack, submit)")
-    else:
-        console().print(first_screen(outcome.graded.report, _next_steps(run, outcome.graded)))
-
-
-def _next_steps(run: Run, graded: Graded) -> list[str]:
-    """What there is to look at."""
-    answered = [score for score in graded.scores if score.status != "missing"]
-    return [
+        return
+    answered = [score for score in outcome.graded.scores if score.status != "missing"]
+    steps = [
         *(f"explain {cost.score.task_id} --run {run.out}" for cost in costliest(answered, 1)),
         f"{run.out / 'report.html'}: every task",
         f"inspect view --log-dir {run.out / 'logs'}",
     ]
+    console().print(first_screen(outcome.graded.report, steps))
 
 
 def _say(text: str) -> None:

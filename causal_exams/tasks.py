@@ -1,27 +1,42 @@
-"""An exam as a task of Inspect: samples from the public side, a solver, a sandbox, the scorer."""
+"""An exam as a task of Inspect: samples from the public side, a protocol, a sandbox, the scorer.
 
-import importlib
+The scorer takes the answer in, and reads the truth only then. A score holds the answer's text and,
+where the truth is public, the points from 0 to 1. Of a private exam nothing is scored task by task:
+it is graded as a whole.
+"""
+
+import atexit
+import base64
+import os
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from inspect_ai import Epochs, Task
+import anyio.to_thread
+from inspect_ai import Epochs
+from inspect_ai import Task as InspectTask
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.solver import Solver
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.util import sandbox
 
-from causal_exams.lab_host import Host
-from causal_exams.quiet import end_quietly
-from causal_exams.sandboxes import bubblewrap
-from causal_exams.scorer import points
-from causal_exams.settings import CLOSED, OPEN, SETTINGS, Preset, preset_of
-from causal_exams.solvers.agent import agent
-from causal_exams.solvers.one_reply import one_reply
-from causal_exams.stack import FOLDER
-from causal_exams.workspace import kept, workspace
+from causal_exams import bubblewrap
+from causal_exams.attempts import ENDING, NO_ANSWER
+from causal_exams.conversation import ANSWER, FOLDER, Conversation
+from causal_exams.laboratory.host import Host
+from causal_exams.protocols import OPEN, SETTINGS, Protocol
+from causal_exams.tracks import preset_of
+from causal_exams.words import DOCKER
 from grader.commands.common import read_key
 from grader.errors import UsageError
 from grader.exam import Exam, choose_exam
 from grader.io.release import Release
+from grader.model import RawAnswer
+from grader.score import score_answer
+from grader.shape import Task
+from grader.workspace import workspace_files
 
 
 @dataclass(frozen=True)
@@ -29,8 +44,7 @@ class Sitting:
     """What is sat and how: the parameters of a task.
 
     ``sandbox`` is the name of one of Inspect's, with a configuration after a colon where it takes
-    one; ``sessions`` is where a host keeps transcripts of laboratories, ``key`` what signs them,
-    ``scratch`` where it is kept what tasks leave in their sandboxes.
+    one; ``sessions`` is where a host keeps transcripts of laboratories, ``key`` what signs them.
     """
 
     release: str = "release"
@@ -43,62 +57,57 @@ class Sitting:
     submission: str = ""
     sessions: str | None = None
     key: str | None = None
-    scratch: str | None = None
 
     def opened(self, track: str | None) -> Exam:
-        """The exam, one track of it or all; raises ``UsageError``."""
+        """Return the exam, one track of it or all; raises ``UsageError``."""
         private = None if self.private is None else Path(self.private)
         return choose_exam(Release.open(Path(self.release), private), self.split, self.exam, track)
 
-    def protocol(self, track: str) -> tuple[str, Preset | None]:
-        """The setting that counts, and the preset; raises ``UsageError``."""
+    def protocol(self, track: str) -> tuple[str | None, Protocol]:
+        """Return the preset's name, None without one, and the protocol; raises ``UsageError``."""
         if self.setting not in SETTINGS:
             raise UsageError(f"--setting {self.setting}: use {' or '.join(SETTINGS)}")
         if self.preset is None:
-            return self.setting, None
-        _, preset = preset_of(self.preset, track)
-        return preset.setting, preset
+            return None, SETTINGS[self.setting]
+        return preset_of(self.preset, track)
 
 
-def exam_task(track: str, sitting: Sitting) -> Task:
-    """The task ``causal_exams/<track>``; raises ``UsageError``."""
-    end_quietly()
+def exam_task(track: str, sitting: Sitting) -> InspectTask:
+    """Return the task ``causal_exams/<track>``; raises ``UsageError``."""
+    atexit.register(_silence)
     exam = sitting.opened(track)
-    setting, preset = sitting.protocol(track)
-    sandboxed = setting == OPEN if preset is None else preset.sandbox
+    preset, protocol = sitting.protocol(track)
     sessions = None if sitting.sessions is None else Path(sitting.sessions)
     key = None if sitting.key is None else read_key(Path(sitting.key))
     host = Host(exam, sessions, sitting.submission, key)
-    return Task(
+    sandboxed = protocol.sandboxed
+    return InspectTask(
         dataset=MemoryDataset(samples(exam), name=f"{exam.split.release.name} {exam.name}"),
         setup=workspace(exam) if sandboxed else None,
-        solver=_solver(exam, host, setting, preset),
+        solver=conversation(exam, host, protocol),
         scorer=points(exam, host, sandboxed),
         sandbox=sandbox_of(sitting.sandbox) if sandboxed else None,
-        cleanup=kept(Path(sitting.scratch)) if sandboxed and sitting.scratch else None,
         name=track,
-        epochs=Epochs(preset.epochs) if preset and preset.epochs > 1 else None,
+        epochs=Epochs(protocol.epochs) if protocol.epochs > 1 else None,
         metadata={
             "release": exam.split.release.name,
             "content_sha256": exam.split.release.content_hashes(exam.split.name),
             "split": exam.split.name,
             "exam": exam.name,
-            "setting": setting,
-            "preset": None if sitting.preset is None else preset_of(sitting.preset, track)[0],
+            "setting": protocol.setting,
+            "preset": preset,
         },
     )
 
 
-def _solver(exam: Exam, host: Host, setting: str, preset: Preset | None) -> Solver:
-    if preset is not None:
-        module: Any = importlib.import_module(f"causal_exams.solvers.{preset.solver}")
-        made: Solver = module.make(exam, host, preset.variant)
-        return made
-    return one_reply(exam, host) if setting == CLOSED else agent(exam, host)
+def _silence() -> None:
+    """Say nothing more: at the end DuckDB's binding complains of what Inspect has kept."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
 def samples(exam: Exam) -> list[Sample]:
-    """One sample a task: its prompt and what is public of it. No target, and no truth anywhere."""
+    """Return one sample a task: its prompt and what is public of it. It has no target, no truth."""
     prompted = exam.split.release.with_prompts(exam.split.name, exam.tasks)
     return [
         Sample(
@@ -117,10 +126,82 @@ def samples(exam: Exam) -> list[Sample]:
 
 
 def sandbox_of(name: str) -> str | tuple[str, str]:
-    """A sandbox by name; ``docker`` without a configuration is ours. Raises ``UsageError``."""
+    """Return a sandbox by name; ``docker`` without a configuration is ours; or ``UsageError``."""
     kind, _, config = name.partition(":")
     if kind == bubblewrap.NAME:
-        bubblewrap.require()
+        bubblewrap.bwrap_arguments()
     if kind == "docker" and not config:
-        return kind, str(FOLDER / "compose.yaml")
+        return kind, str(DOCKER / "compose.yaml")
     return (kind, config) if config else kind
+
+
+@solver
+def workspace(exam: Exam) -> Solver:
+    """Put a task's public files and an empty answers folder into the sample's sandbox."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        read = partial(workspace_files, exam.split.release, exam.split.name, _task_of(exam, state))
+        for name, data in (await anyio.to_thread.run_sync(read)).items():
+            await sandbox().write_file(name, data)
+        await sandbox().exec(["mkdir", "-p", FOLDER])
+        return state
+
+    return solve
+
+
+def _task_of(exam: Exam, state: TaskState) -> Task:
+    return next(task for task in exam.tasks if task.task_id == state.sample_id)
+
+
+@solver
+def conversation(exam: Exam, host: Host, protocol: Protocol) -> Solver:
+    """Let a protocol lead the conversation about a task."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        await protocol.lead(Conversation(state, _task_of(exam, state), host))
+        return state
+
+    return solve
+
+
+@scorer(metrics=[mean()])
+def points(exam: Exam, host: Host, sandboxed: bool) -> Scorer:
+    """Give the points of a task as the grader gives them."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        talk = Conversation(state, _task_of(exam, state), host)
+        data = await _take_answer(talk, sandboxed)
+        stored = {} if data is None else _as_text(data)
+        if not exam.split.release.has_public_truth(exam.split.name):
+            return Score.unscored(
+                explanation="the truth is private: graded as a whole", **stored, reason="private"
+            )
+        raw = None if data is None else RawAnswer(talk.task.answer_file, data)
+        grade = partial(score_answer, talk.task, exam.truths[talk.task.task_id], raw)
+        row = await anyio.to_thread.run_sync(grade)
+        told = f"{row.status} {row.reason}".strip()
+        return Score(value=row.points, explanation=told, **stored)
+
+    return score
+
+
+async def _take_answer(talk: Conversation, sandboxed: bool) -> bytes | None:
+    """Return the bytes of the answer file; a laboratory's session is closed for that."""
+    if talk.in_laboratory:
+        transcript, predicted = talk.host.finish(talk.task.task_id, talk.state.epoch)
+        if not predicted and talk.state.store.get(ENDING) is None:
+            talk.end(NO_ANSWER)
+        return transcript.encode("utf-8")
+    text = talk.state.store.get(ANSWER)
+    if isinstance(text, str):
+        return text.encode("utf-8", "surrogatepass")
+    return await talk.answer_file() if sandboxed else None
+
+
+def _as_text(data: bytes) -> dict[str, Any]:
+    """Return how a log keeps an answer: as text, or where it is none in base 64."""
+    try:
+        return {"answer": data.decode("utf-8")}
+    except UnicodeDecodeError:
+        encoded = base64.b64encode(data).decode("ascii")
+        return {"answer": encoded, "metadata": {"encoding": "base64"}}

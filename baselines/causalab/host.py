@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from baselines.causalab.agents import Agent, Lines
 from baselines.release import OpenedExam
 from baselines.solving import Answers, Solver
-from causal_exams.lab_lines import reply_to
-from causal_exams.lab_session import Session
+from causal_exams.laboratory.front_ends import reply_to
+from causal_exams.laboratory.session import Session
 from grader.errors import UsageError
 from grader.io.release import Release
 from grader.laboratory.episode import Episode

@@ -1,4 +1,4 @@
-"""Take answers and usage out of another harness's record.
+"""Take answers and usage out of the record of Inspect, Harbor or mini-swe-agent.
 
 examples:
   causal-exams answers-from inspect logs/ --release release --out answers/mine
@@ -12,24 +12,33 @@ the file in answers/ beside it, else what was submitted. The folder of answers i
 """
 
 import argparse
-import importlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
-from causal_exams.importers.taken import Taken, write_answers
+from causal_exams.attempts import (
+    Attempt,
+    from_harbor,
+    from_inspect,
+    from_mini_swe,
+    write_answers,
+)
 from grader.commands.common import PUBLIC_EXAM, add, open_split
 from grader.errors import UsageError
 from grader.shape import Task
 
-Reader = Callable[[Path, dict[str, Task]], Iterable[Taken]]
+Reader = Callable[[Path, dict[str, Task]], Iterable[Attempt]]
 
-_READERS: Final = {"inspect": "inspect_log", "harbor": "harbor_job", "mini-swe": "mini_swe"}
+_READERS: Final[dict[str, Reader]] = {
+    "inspect": from_inspect,
+    "harbor": from_harbor,
+    "mini-swe": from_mini_swe,
+}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``answers-from``."""
-    parser.add_argument("harness", choices=tuple(_READERS))
+    parser.add_argument("source", choices=tuple(_READERS))
     parser.add_argument("log", type=Path, help="log, or folder of logs")
     add(parser, *PUBLIC_EXAM)
     parser.add_argument("--name", metavar="NAME", help="name of the system on leaderboards")
@@ -43,19 +52,18 @@ def run(arguments: argparse.Namespace) -> int:
     exam = open_split(arguments).choose_exam_for()
     tasks = {task.task_id: task for task in exam.tasks}
     try:
-        module = importlib.import_module(f"causal_exams.importers.{_READERS[arguments.harness]}")
+        read = _READERS[arguments.source](arguments.log, tasks)
+        found = [one for one in read if one.task_id in tasks]
     except ModuleNotFoundError as error:
         if error.name != "inspect_ai":
             raise
         raise UsageError("Inspect is not installed; pip install 'causal-exams[run]'") from None
-    read: Reader = module.read
-    found = [one for one in read(arguments.log, tasks) if one.task_id in tasks]
     whole = [one for one in found if one.usage.get("ending") != "error"]
     if not whole:
         raise UsageError(f"{arguments.log}: no attempt at a task of exam {exam.name} in it")
     card = {
         "system": arguments.name or arguments.out.name,
-        "notes": f"answers-from {arguments.harness}",
+        "notes": f"answers-from {arguments.source}",
         "release": exam.split.release.name,
         "split": exam.split.name,
         "exam": exam.name,
@@ -63,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     left = len(tasks) - len({one.task_id for one in whole})
     if left:
         card["partial"] = f"{len(tasks) - left} of {len(tasks)} tasks were taken"
-    attempts = max(one.attempt for one in whole)
+    attempts = max(one.number for one in whole)
     write_answers(arguments.out, whole, tasks, card, attempts)
     answered = sum(one.answer is not None for one in whole)
     print(

@@ -1,4 +1,4 @@
-"""Let an agent experiment in a causalab episode and keep its transcript.
+"""Let an agent experiment in an episode of a laboratory and keep its transcript.
 
 examples:
   python -m causal_exams lab lab-7f3a91c2d04be516 --transcript answers/clab-7f3a91c2d04be516.jsonl
@@ -16,9 +16,9 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from causal_exams.lab_episodes import open_episode
-from causal_exams.lab_lines import serve
-from causal_exams.lab_session import Session, session_path
+from causal_exams.laboratory.front_ends import serve, serve_mcp
+from causal_exams.laboratory.host import open_episode
+from causal_exams.laboratory.session import Session, session_path
 from grader.commands.common import read_key
 from grader.errors import UsageError
 
@@ -60,8 +60,6 @@ def run(arguments: argparse.Namespace) -> int:
     session = Session(episode, path, arguments.submission, key, note)
     try:
         if arguments.mcp or arguments.mcp_http is not None:
-            from causal_exams.lab_mcp import serve_mcp
-
             serve_mcp(session, arguments.mcp_http)
         else:
             serve(session, sys.stdin.buffer, sys.stdout.buffer)

@@ -4,7 +4,7 @@ examples:
   causal-exams run release --model mockllm/model --setting closed --out runs/mock
   causal-exams run release --model openai-api/local/qwen \\
       --model-base-url http://localhost:8000/v1 --preset paper --out runs/qwen
-  causal-exams run release --model openai/gpt-5.5 --track causalds --limit 10 \\
+  causal-exams run release --model openai/gpt-5.5 --preset paper --limit 10 \\
       --sandbox bubblewrap -M service_tier=flex -G top_k=20 --out runs/try
 
 Options named like those of `inspect eval` mean the same; -M are arguments of the model, -G further
@@ -18,10 +18,13 @@ something else that is no fault of the model's; 2 unusable input
 
 import argparse
 import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from causal_exams.settings import OPEN, PAPER, PRESETS, SETTINGS
+from causal_exams.laboratory.session import MAX_SUBMISSION
+from causal_exams.protocols import OPEN, SETTINGS
+from causal_exams.tracks import PAPER, PRESETS
 from grader.errors import UsageError
 from grader.hub.located import local
 
@@ -42,6 +45,7 @@ LIMITS = {
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``run``."""
+    presets = [name for of_track in PRESETS.values() for name in of_track]
     add = parser.add_argument
     add("release", type=Path, help="release folder, or its address on the Hub")
     add("--model", required=True, metavar="NAME", help="as Inspect names it: openai-api/host/model")
@@ -55,23 +59,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--sample-id", metavar="ID,…", help="these tasks only")
     what.add_argument("--epochs", type=int, metavar="K", help="attempts at each task")
     how = parser.add_argument_group("how it is sat")
-    how.add_argument("--setting", choices=SETTINGS, default=OPEN, help="default: %(default)s")
     how.add_argument(
-        "--preset", choices=(PAPER, *PRESETS), metavar="NAME",
-        help=f"a paper's protocol: {', '.join(PRESETS)}; or {PAPER}, each track's own",
+        "--setting", choices=tuple(SETTINGS), default=OPEN, help="default: %(default)s"
+    )
+    how.add_argument(
+        "--preset", choices=(PAPER, *presets), metavar="NAME",
+        help=f"a paper's protocol: {', '.join(presets)}; or {PAPER}, each track's own",
     )  # fmt: skip
     how.add_argument(
         "--sandbox", default="docker", metavar="NAME",
         help="docker (ours), bubblewrap, local (no walls), or any of Inspect's, as NAME:CONFIG",
     )  # fmt: skip
-    how.add_argument("--keep-scratch", action="store_true", help="keep what tasks leave behind")
     model = parser.add_argument_group("the model")
     model.add_argument("--model-base-url", metavar="URL")
     model.add_argument("-M", dest="model_args", action="append", default=[], metavar="NAME=VALUE")
     model.add_argument("-G", dest="generate", action="append", default=[], metavar="NAME=VALUE")
     model.add_argument(
         "--model-role", dest="model_roles", action="append", default=[], metavar="ROLE=MODEL",
-        help="such as extractor=…, which reads yes and no from replies (ccr-paper)",
+        help="such as extractor=…, which reads yes and no from replies (CCR G.1)",
     )  # fmt: skip
     for name, kind in CONFIG.items():
         default = {"max_connections": 8, "max_retries": 6, "attempt_timeout": 1800}.get(name)
@@ -90,7 +95,7 @@ def _option(name: str) -> str:
 
 
 def pairs(words: list[str], option: str) -> dict[str, Any]:
-    """``NAME=VALUE`` words as a mapping, values as JSON where they are; raises ``UsageError``."""
+    """Return ``NAME=VALUE`` words as a mapping, values as JSON where they can be."""
     found: dict[str, Any] = {}
     for word in words:
         name, sign, value = word.partition("=")
@@ -104,41 +109,55 @@ def pairs(words: list[str], option: str) -> dict[str, Any]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Sit the exam; returns 0 for a complete run, 1 where tasks are left."""
+    """Sit the exam; return 0 for a complete run, 1 where tasks are left."""
     try:
         import inspect_ai  # noqa: F401
     except ImportError:
         raise UsageError(REQUIRED) from None
+    from causal_exams.models import check_config
     from causal_exams.running import Run, sit
+    from causal_exams.tasks import Sitting
 
-    config = {name: getattr(arguments, name) for name in CONFIG}
-    config |= pairs(arguments.generate, "-G")
+    given, out = vars(arguments), arguments.out.absolute()
+    config = _stated(given, CONFIG) | pairs(arguments.generate, "-G")
+    check_config(config)
+    options = _stated(given, (*LIMITS, "limit", "epochs", "retry_on_error", "max_sandboxes"))
+    if arguments.sample_id:
+        if arguments.limit is not None:
+            raise UsageError("--sample-id and --limit: choose one")
+        options["sample_id"] = arguments.sample_id.split(",")
+    system = arguments.system or arguments.model
+    private = None if arguments.private is None else str(local(arguments.private).absolute())
+    sitting = Sitting(
+        release=str(local(arguments.release).absolute()),
+        private=private,
+        submission=_plain(system),
+        sessions=str(out / "sessions"),
+        key=str(out / "host.key"),
+        **{name: given[name] for name in ("exam", "split", "setting", "preset", "sandbox")},
+    )
     return sit(
         Run(
-            release=local(arguments.release),
             out=arguments.out,
-            model=arguments.model,
-            system=arguments.system or arguments.model,
-            exam=arguments.exam,
-            split=arguments.split,
-            private=None if arguments.private is None else local(arguments.private),
+            system=system,
+            sitting=sitting,
             track=arguments.track,
-            limit=arguments.limit,
-            sample_ids=arguments.sample_id.split(",") if arguments.sample_id else None,
-            epochs=arguments.epochs,
-            setting=arguments.setting,
-            preset=arguments.preset,
-            sandbox=arguments.sandbox,
-            keep_scratch=arguments.keep_scratch,
+            model=arguments.model,
             model_base_url=arguments.model_base_url,
             model_args=pairs(arguments.model_args, "-M"),
             model_roles=pairs(arguments.model_roles, "--model-role"),
-            config={name: value for name, value in config.items() if value is not None},
-            limits={
-                name: value for name in LIMITS if (value := getattr(arguments, name)) is not None
-            },
             model_cost_config=arguments.model_cost_config,
-            retry_on_error=arguments.retry_on_error,
-            max_sandboxes=arguments.max_sandboxes,
+            options={**options, **config},
         )
     )
+
+
+def _stated(given: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Return the options that were stated or have a default."""
+    return {name: given[name] for name in names if given[name] is not None}
+
+
+def _plain(system: str) -> str:
+    """Return a system's name as that of a folder."""
+    name = "".join(c if c.isascii() and c.isalnum() else "-" for c in system)
+    return name.strip("-")[:MAX_SUBMISSION].rstrip("-") or "anonymous"

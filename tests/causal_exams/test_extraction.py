@@ -3,7 +3,7 @@
 import pytest
 
 from causal_exams.extraction import answer_in, blocks, yes_or_no
-from causal_exams.questions import answer_of, questions, with_examples
+from causal_exams.tracks.ccr import answer_of, questions, with_examples
 
 PROMPT = """Lamps hang in a row.
 

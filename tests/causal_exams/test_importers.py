@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from causal_exams.importers import harbor_job, mini_swe
-from causal_exams.importers.taken import Taken, write_answers
+from causal_exams.attempts import Attempt, from_harbor, from_mini_swe, write_answers
 from grader.errors import UsageError
 from grader.shape import Task
 from grader.tracks import variant
@@ -50,14 +49,14 @@ def test_a_job_of_harbor(tmp_path: Path) -> None:
     (tmp_path / "result.json").write_text(json.dumps({"n_total_trials": 3}))
     (tmp_path / "a__1" / "agent").mkdir()
     (tmp_path / "a__1" / "agent" / "result.json").write_text("{broken")
-    found = list(harbor_job.read(tmp_path, TASKS))
-    assert [(one.task_id, one.attempt, one.usage["ending"]) for one in found] == [
+    found = list(from_harbor(tmp_path, TASKS))
+    assert [(one.task_id, one.number, one.usage["ending"]) for one in found] == [
         (IDS[0], 1, "answered"), (IDS[0], 2, "time limit"), (IDS[1], 1, "error"),
     ]  # fmt: skip
     assert found[0].answer == b'{"ate": 1}'
     assert found[0].usage["seconds"] == 60 and found[0].usage["input_tokens"] == 7
     with pytest.raises(UsageError, match="no trial"):
-        list(harbor_job.read(tmp_path / "c__1", TASKS))
+        list(from_harbor(tmp_path / "c__1", TASKS))
 
 
 def trajectory(folder: Path, task_id: str, status: str, **members: Any) -> None:
@@ -91,7 +90,7 @@ def test_a_trajectory_of_mini_swe_agent(
 ) -> None:
     trajectory(tmp_path, IDS[0], status, **members)
     trajectory(tmp_path, "another", status)
-    (found,) = mini_swe.read(tmp_path, TASKS)
+    (found,) = from_mini_swe(tmp_path, TASKS)
     assert found.usage == {
         "tool_calls": 2, "cost_usd": 0.25, "input_tokens": 20, "output_tokens": 6, "ending": ending,
     }  # fmt: skip
@@ -104,7 +103,7 @@ def test_an_answer_file_counts_more_than_what_was_submitted(place: str, tmp_path
     trajectory(tmp_path, IDS[0], "Submitted", submission="DONE")
     (tmp_path / place).mkdir()
     (tmp_path / place / f"{IDS[0]}.json").write_text('{"ate": 3}')
-    (found,) = mini_swe.read(tmp_path, TASKS)
+    (found,) = from_mini_swe(tmp_path, TASKS)
     assert found.answer == b'{"ate": 3}'
 
 
@@ -112,16 +111,16 @@ def test_an_answer_file_counts_more_than_what_was_submitted(place: str, tmp_path
 def test_what_is_no_trajectory_is_one_line(text: str, tmp_path: Path) -> None:
     (tmp_path / f"{IDS[0]}.traj.json").write_text(text)
     with pytest.raises(UsageError, match="no trajectory of mini-swe-agent"):
-        list(mini_swe.read(tmp_path, TASKS))
+        list(from_mini_swe(tmp_path, TASKS))
 
 
 def test_a_folder_of_answers_holds_no_name_of_a_stranger(tmp_path: Path) -> None:
     """A log names tasks as it likes; only known ones are written."""
     taken = [
-        Taken(IDS[0], 1, b"{}", {"ending": "answered"}), Taken("../../evil", 1, b"x"),
-        Taken(IDS[0], 2, None, {"ending": "no answer"}),
+        Attempt(IDS[0], 1, b"{}", {"ending": "answered"}), Attempt("../../evil", 1, b"x"),
+        Attempt(IDS[0], 2, None, {"ending": "no answer"}),
     ]  # fmt: skip
-    told = write_answers(tmp_path / "a", taken, TASKS, {"system": "s"}, attempts=2)
+    told = write_answers(tmp_path / "a", taken, TASKS, {"system": "s"}, most=2)
     assert [line["attempt"] for line in told] == [1, 2]
     assert sorted(p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*.*")) == [
         f"a/attempt-1/{IDS[0]}.json", "a/attempt-1/usage.jsonl", "a/attempt-2/usage.jsonl",

@@ -133,7 +133,7 @@ def test_kill_9_at_ten_moments_loses_nothing_and_asks_nothing_twice(
     mini_release: Path, tmp_path: Path
 ) -> None:
     """What a log holds as answered is never asked again, whenever the run is killed."""
-    from causal_exams.importers.inspect_log import samples
+    from causal_exams.attempts import samples
 
     out, total = tmp_path / "run", 40
     options = ("--track", "ccr", "--limit", str(total), "--setting", "closed")

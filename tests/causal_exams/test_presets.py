@@ -27,9 +27,9 @@ def play(
 
 
 def track_of(preset: str) -> str:
-    from causal_exams.settings import PRESETS
+    from causal_exams.tracks import PRESETS
 
-    return PRESETS[preset].track
+    return next(track for track, presets in PRESETS.items() if preset in presets)
 
 
 @NEEDS_BWRAP

@@ -1,8 +1,7 @@
-"""What a run leaves: endings, scratch files, boards, and no truth in any log."""
+"""What a run leaves: endings, boards, and no truth in any log."""
 
 import json
 import shutil
-import tarfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -20,16 +19,16 @@ from grader.exam import choose_exam  # noqa: E402
 from grader.io.release import Release  # noqa: E402
 
 NEEDS_BWRAP = pytest.mark.skipif(not shutil.which("bwrap"), reason="bwrap is not installed")
-OPEN = ("--sandbox", "bubblewrap", "--keep-scratch")
+OPEN = ("--sandbox", "bubblewrap")
 
 
 @NEEDS_BWRAP
 def test_an_agent_works_in_a_sandbox_and_all_of_it_is_on_record(
     mini_release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The open setting: tools, a complaint about an invalid file, the answer, what was left."""
+    """The open setting: tools, a complaint about an invalid file, the answer."""
     task = next(t for t in tasks(mini_release, "causalds") if t.shape.name == "ate")
-    look = "import pandas, os; print(sorted(os.listdir())); open('note.txt', 'w').write('mine')"
+    look = "import pandas, os; print(sorted(os.listdir()))"
     wrong = f'echo \'{{"ate": "x"}}\' > answers/{task.answer_file}'
     steps = [
         Reply("I look.", calls=(("python", {"code": look}),)),
@@ -48,8 +47,6 @@ def test_an_agent_works_in_a_sandbox_and_all_of_it_is_on_record(
     assert "not valid" in told
     assert json.loads((out / "answers" / task.answer_file).read_text()) == {"ate": 1.5}
     assert task.task_id in (out / "report.html").read_text(encoding="utf-8")
-    with tarfile.open(out / "scratch" / f"{task.task_id}-1.tar.gz") as archive:
-        assert {"./note.txt", f"./answers/{task.answer_file}"} <= set(archive.getnames())
     (usage,) = lines(out / "usage.jsonl")
     assert usage["tool_calls"] == 3 and usage["ending"] == "answered"
     card = json.loads((out / "run.json").read_text())

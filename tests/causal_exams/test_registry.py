@@ -43,8 +43,8 @@ def test_a_task_of_the_registry_is_evaluated_and_its_answers_are_taken(
     installed: Path, small: Path, tmp_path: Path
 ) -> None:
     """``eval`` with epochs, then ``eval-set`` twice: the second asks nothing more."""
+    from causal_exams.attempts import samples
     from causal_exams.cli import main
-    from causal_exams.importers.inspect_log import samples
 
     what = ["causal_exams/causalds", "-T", f"release={small}", "-T", "split=dev"]
     what += ["-T", "exam=mini", "-T", "setting=closed", "--limit", "2"]

@@ -1,5 +1,7 @@
 """How a run is set: presets, options, its card, its endings; all without Inspect."""
 
+import importlib
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -7,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from causal_exams.attempts import ending
 from causal_exams.cli import main
 from causal_exams.commands.run import pairs
-from causal_exams.endings import ending
-from causal_exams.run_card import _without_secrets, check_same, image, write
-from causal_exams.settings import PRESETS, SETTINGS, preset_of
-from causal_exams.stack import FOLDER, packages, pinned
+from causal_exams.protocols import SETTINGS
+from causal_exams.record import _without_secrets, check_same, image
+from causal_exams.tracks import PRESETS, preset_of
+from causal_exams.words import DOCKER, packages, pinned
 from grader.errors import UsageError
 from grader.report.table import ENDINGS
 from grader.show.systems import name_of, setting_of
@@ -21,13 +24,13 @@ from grader.tracks import TRACKS
 
 
 def test_every_track_has_a_protocol_of_its_paper() -> None:
-    assert {preset.track for preset in PRESETS.values()} == set(TRACKS)
+    """A module of the track's name says what of the paper it plays."""
+    assert set(PRESETS) == set(TRACKS)
     for track in TRACKS:
-        name, preset = preset_of("paper", track)
-        assert preset.track == track and preset.setting in SETTINGS
-        solver = Path(__file__).parents[2] / "causal_exams" / "solvers"
-        text = (solver / f"{preset.solver}.py").read_text(encoding="utf-8")
-        assert "The protocol of" in text.splitlines()[0], name
+        name, protocol = preset_of("paper", track)
+        assert protocol is PRESETS[track][name] and protocol.setting in SETTINGS
+        module = importlib.import_module(f"causal_exams.tracks.{track}")
+        assert "The protocol of" in (module.__doc__ or "").splitlines()[0]
 
 
 @pytest.mark.parametrize(("name", "track", "says"), [
@@ -47,7 +50,7 @@ def test_pass_through_values_are_json_where_they_are() -> None:
 
 CARD: dict[str, Any] = {
     "system": "m",
-    "settings": {"model": "m", "limit": 3, "config": {"temperature": 0, "max_connections": 8}},
+    "settings": {"model": "m", "limit": 3, "temperature": 0, "max_connections": 8},
     "hashes": {"exam": "e", "release": {"a": "b"}},
 }
 
@@ -56,10 +59,10 @@ def test_a_run_goes_on_with_its_own_settings_only(tmp_path: Path) -> None:
     """Answers at two temperatures in one folder would be nobody's."""
     file = tmp_path / "run.json"
     check_same(file, CARD)
-    write(file, CARD)
-    faster = {"temperature": 0, "max_connections": 1}
-    check_same(file, {**CARD, "settings": {**CARD["settings"], "config": faster, "limit": 9}})
-    warmer = {**CARD, "settings": {**CARD["settings"], "config": {"temperature": 1}}}
+    file.write_text(json.dumps(CARD))
+    faster = {**CARD["settings"], "max_connections": 1, "limit": 9}
+    check_same(file, {**CARD, "settings": faster})
+    warmer = {**CARD, "settings": {**CARD["settings"], "temperature": 1}}
     with pytest.raises(UsageError, match="temperature 0, not 1"):
         check_same(file, warmer)
     with pytest.raises(UsageError, match="exam_sha256"):
@@ -154,8 +157,8 @@ def test_the_prompt_lists_what_the_image_installs() -> None:
     """CausalDS A.15: pinned versions, told so that no budget goes into finding them out."""
     assert packages(dict(pinned())).startswith("pandas 3.0.2, numpy 2.4.4, scipy 1.17.1")
     assert len(pinned()) == 10
-    recipe = (FOLDER / "Dockerfile").read_text(encoding="utf-8")
-    compose = (FOLDER / "compose.yaml").read_text(encoding="utf-8")
+    recipe = (DOCKER / "Dockerfile").read_text(encoding="utf-8")
+    compose = (DOCKER / "compose.yaml").read_text(encoding="utf-8")
     assert "python:3.11" in recipe and "-r /tmp/requirements.txt" in recipe
     for limit in ("network_mode: none", "mem_limit", "cpus", "pids_limit", "cap_drop: [ALL]"):
         assert limit in compose

@@ -85,10 +85,9 @@ def look(name: str, release: Path, logs: Path, marker: Path, port: int) -> list[
     from inspect_ai.solver import Generate, TaskState, solver
     from inspect_ai.util import sandbox
 
-    from causal_exams.sandboxes.bubblewrap import BubblewrapSandboxEnvironment
-    from causal_exams.shell_tools import execute, shown
-    from causal_exams.tasks import Sitting, samples, sandbox_of
-    from causal_exams.workspace import workspace
+    from causal_exams.bubblewrap import BubblewrapSandboxEnvironment
+    from causal_exams.tasks import Sitting, samples, sandbox_of, workspace
+    from causal_exams.tools import execute, shown
 
     assert BubblewrapSandboxEnvironment is not None
     exam = Sitting(str(release), "mini", "dev").opened("causalds")
@@ -99,7 +98,7 @@ def look(name: str, release: Path, logs: Path, marker: Path, port: int) -> list[
         async def solve(state: TaskState, generate: Generate) -> TaskState:
             told: dict[str, Any] = {"files of the task": sorted(state.metadata)}
             for key, command in commands(marker, port).items():
-                output, status = await execute(["bash"], command, 3 if key == "late" else 60)
+                output, status = await execute("bash", command, 3 if key == "late" else 60)
                 told[key] = output, status
             told["shown"] = shown(told["much"][0])
             try:
@@ -216,9 +215,9 @@ def test_the_walls_of_the_image_are_fields_that_inspect_knows() -> None:
     """Read by its own class, which keeps nothing that it does not know: no engine is needed."""
     from inspect_ai.util import parse_compose_yaml
 
-    from causal_exams.stack import FOLDER
+    from causal_exams.words import DOCKER
 
-    (service,) = parse_compose_yaml(str(FOLDER / "compose.yaml")).services.values()
+    (service,) = parse_compose_yaml(str(DOCKER / "compose.yaml")).services.values()
     assert service.network_mode == "none" and service.user == "1000:1000"
     assert service.cap_drop == ["ALL"] and service.security_opt == ["no-new-privileges:true"]
     assert service.mem_limit == service.memswap_limit == "4g"

@@ -14,8 +14,8 @@ from lab_process import start
 from lab_verification import verify
 
 from causal_exams.cli import main
-from causal_exams.lab_lines import MAX_REQUEST, serve
-from causal_exams.lab_session import Session, session_path
+from causal_exams.laboratory.front_ends import MAX_REQUEST, serve
+from causal_exams.laboratory.session import Session, session_path
 from grader.errors import UsageError
 from grader.io.jsonio import canonical
 from grader.laboratory.episode import Episode

@@ -7,7 +7,7 @@ from causalab_episodes import TARGET, make_row, random_episode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from causal_exams.lab_session import Session
+from causal_exams.laboratory.session import Session
 from grader.io.jsonio import canonical
 from grader.laboratory.episode import Episode
 

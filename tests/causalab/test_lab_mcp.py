@@ -13,8 +13,8 @@ from causalab_episodes import chain_episode
 from lab_process import ROOT, start
 from lab_verification import verify
 
-from causal_exams.lab_lines import reply_to
-from causal_exams.lab_session import Session
+from causal_exams.laboratory.front_ends import reply_to
+from causal_exams.laboratory.session import Session
 from grader.laboratory.transcript import read_lines
 from grader.tracks.causalab.shapes import true_hypothesis
 
@@ -23,7 +23,7 @@ KEY = b"0123456789abcdef0123456789abcdef"
 
 def test_an_agent_may_run_the_laboratory_as_mcp_tools(tmp_path: Path) -> None:
     mcp_client = pytest.importorskip("mcp.client.client")
-    from causal_exams.lab_mcp import make_server
+    from causal_exams.laboratory.front_ends import make_server
 
     episode, path = chain_episode(), tmp_path / "t.jsonl"
     session = Session(episode, path, "team", KEY)
@@ -64,7 +64,7 @@ def test_an_agent_may_run_the_laboratory_as_mcp_tools(tmp_path: Path) -> None:
 def test_both_front_ends_write_the_same_transcript() -> None:
     """The protocol is one; only how a request travels differs."""
     mcp_client = pytest.importorskip("mcp.client.client")
-    from causal_exams.lab_mcp import make_server
+    from causal_exams.laboratory.front_ends import make_server
 
     episode = chain_episode()
     over_lines, over_mcp = Session(episode), Session(episode)

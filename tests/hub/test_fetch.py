@@ -201,5 +201,4 @@ def test_an_exam_is_sat_by_its_address(
     monkeypatch.setattr(causal_exams.running, "sit", lambda run, *_: seen.append(run) or 0)
     words = ["run", ADDRESS, "--model", "mockllm/model", "--out", str(tmp_path / "run")]
     assert main([*words, "--split", "dev", "--exam", "mini"]) == 0
-    assert (seen[0].release / "manifest.json").is_file()
-    assert Path(seen[0].sitting.release).is_dir()
+    assert (Path(seen[0].sitting.release) / "manifest.json").is_file()

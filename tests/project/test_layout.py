@@ -70,7 +70,8 @@ def test_no_module_imports_itself_by_a_detour(root: Path) -> None:
 TRACK_WORDS = re.compile(r"\b(causalds|replayscm|ccr|causalab)\b")
 """As the code writes them; a paper is cited by its own name, such as CausalDS."""
 ROOMS = (
-    "grader/tracks/", "grader/laboratory/", "builder/tracks.py", "builder/importing/",
+    "grader/tracks/", "grader/laboratory/", "causal_exams/tracks/", "causal_exams/laboratory/",
+    "builder/tracks.py", "builder/importing/",
     "builder/causalds/", "builder/replayscm/", "builder/ccr/", "builder/causalab/",
 )  # fmt: skip
 
@@ -79,7 +80,7 @@ def test_only_a_track_and_the_two_lists_name_a_track(root: Path) -> None:
     """A fifth track touches no machinery, so the machinery must know none of the four."""
     named = [
         f"{file.relative_to(root)}:{number}: {line.strip()}"
-        for package in ("grader", "builder")
+        for package in ("grader", "causal_exams", "builder")
         for file in sorted((root / package).rglob("*.py"))
         if not file.relative_to(root).as_posix().startswith(ROOMS)
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)

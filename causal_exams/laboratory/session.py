@@ -31,12 +31,21 @@ OPERATIONS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
 }
 """Operation to the members it needs, and those it may have."""
 
+TOOLS: Final[Mapping[str, str]] = {
+    "observe": "status",
+    "intervene": "intervene",
+    "hypothesise": "hypothesis",
+    "open_reactor": "reactor",
+    "predict": "predict",
+}
+"""The same as tools, for MCP and for Inspect: a tool to its operation."""
+
 MAX_SUBMISSION: Final = 64
 MAX_FILE: Final = 16 << 20
 
 
 def session_path(folder: Path, submission: str, episode: Episode) -> Path:
-    """Where a host keeps the one session of a submission with an episode.
+    """Return where a host keeps the one session of a submission with an episode.
 
     Raises ``UsageError`` for a submission's name that is no plain file name.
     """
@@ -56,14 +65,10 @@ class Session:
     """
 
     def __init__(
-        self,
-        episode: Episode,
-        path: Path | None = None,
-        submission: str = "",
-        key: bytes | None = None,
-        note: Callable[[str], None] | None = None,
-    ) -> None:
-        self._note = note or (lambda text: None)
+        self, episode: Episode, path: Path | None = None, submission: str = "",
+        key: bytes | None = None, note: Callable[[str], None] = lambda text: None,
+    ) -> None:  # fmt: skip
+        self._note = note
         self._file: int | None = None
         self._written = 0
         self._broken = ""
@@ -81,7 +86,7 @@ class Session:
     def _resume(
         self, episode: Episode, path: Path, submission: str, key: bytes | None
     ) -> Laboratory:
-        """The session the file holds, or a new one if it holds no whole line."""
+        """Return the session that the file holds, or a new one if it holds no whole line."""
         assert self._file is not None
         data = os.read(self._file, MAX_FILE + 1)
         while len(data) <= MAX_FILE and (more := os.read(self._file, MAX_FILE)):
@@ -126,7 +131,7 @@ class Session:
         return self.laboratory.prediction is not None
 
     def greeting(self) -> Reply:
-        """What an agent is told first: the public episode and how far the session is."""
+        """Return what an agent is told first: the public episode and how far the session is."""
         public = self.laboratory.episode.public
         return {"ok": True, "episode": dict(public), **self._status()}
 
@@ -143,6 +148,15 @@ class Session:
             reply = self._refusal(refusal)
         self._flush()
         return reply
+
+    def use(self, tool: str, members: Mapping[str, Any]) -> Reply:
+        """Answer a call of one of :data:`TOOLS`; a needed member that is absent counts as null."""
+        if tool == "observe":
+            return self.greeting()
+        needed, optional = OPERATIONS[TOOLS[tool]]
+        request = {name: members.get(name) for name in needed}
+        request |= {name: members[name] for name in optional if members.get(name) is not None}
+        return self.request({"op": TOOLS[tool], **request})
 
     def refuse(self, code: str, message: str, request: str) -> Reply:
         """Refuse what is not even a request, such as a line that is no JSON."""
@@ -222,7 +236,7 @@ class Session:
 
 
 def _open(path: Path) -> int:
-    """The transcript's file, locked; raises ``UsageError``."""
+    """Return the transcript's file, locked; raises ``UsageError``."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -239,7 +253,7 @@ def _open(path: Path) -> int:
 
 
 def _problem(document: object) -> str | None:
-    """What is wrong with a request, ``None`` if nothing."""
+    """Return what is wrong with a request, None if nothing."""
     if not isinstance(document, dict) or not isinstance(document.get("op"), str):
         return f'send one object {{"op": …}}; op is one of {", ".join(OPERATIONS)}'
     operation = document["op"]

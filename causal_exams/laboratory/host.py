@@ -1,16 +1,59 @@
-"""The laboratories of a run: one session for each attempt at an episode, in the host's hands."""
+"""The episodes of a release, and the sessions of a run with them, in the host's hands."""
 
 import tempfile
 from pathlib import Path
 from typing import Final
 
-from causal_exams.lab_session import Session, session_path
+from causal_exams.laboratory.session import Session, session_path
+from grader.errors import UsageError
 from grader.exam import Exam
+from grader.io.jsonio import BadJson
 from grader.io.paths import inside
+from grader.io.release import Release
+from grader.laboratory.episode import Episode, EpisodeError
+from grader.names import did_you_mean
+from grader.submission.submission import Unreadable, json_object, open_regular
 from grader.tracks.causalab.scoring import episode_of
 
+MAX_FILE: Final = 4 << 20
 _ANONYMOUS: Final = "anonymous"
 """The folder of sessions whose submission has no name."""
+
+
+def open_episode(
+    name: str, release: Path | None = None, private: Path | None = None, split: str | None = None
+) -> Episode:
+    """Return the episode called ``name``: a path ending in ``.json``, or a task id.
+
+    A task's hidden part must be at hand: in the release if its truth is public, else in
+    ``private``. Raises ``UsageError``.
+    """
+    try:
+        if name.endswith(".json"):
+            return Episode.load(_read(Path(name)))
+        return _of_release(name, Release.open(release, private), split)
+    except EpisodeError as error:
+        raise UsageError(f"{name}: {error}") from None
+
+
+def _read(path: Path) -> dict[str, object]:
+    try:
+        with open_regular(path) as handle:
+            data = handle.read(MAX_FILE + 1)
+        if len(data) > MAX_FILE:
+            raise UsageError(f"{path}: over {MAX_FILE >> 20} MiB; that is no episode")
+        return json_object(data)
+    except (Unreadable, BadJson) as error:
+        raise UsageError(f"{path}: {error}") from None
+
+
+def _of_release(name: str, release: Release, split: str | None) -> Episode:
+    split = release.choose_split(split)
+    tasks = release.tasks(split, prompts=False)
+    sessions = {task.task_id: task for task in tasks if task.shape.kind == "session"}
+    if name not in sessions:
+        raise UsageError(f"{name}: no causalab task of split {split}{did_you_mean(name, sessions)}")
+    return episode_of(sessions[name], release.truths(split, [sessions[name]])[name])
 
 
 class Host:
@@ -31,7 +74,7 @@ class Host:
         self._open: dict[tuple[str, int], Session] = {}
 
     def session(self, task_id: str, attempt: int) -> Session:
-        """The session of an attempt, counted from 1; raises ``UsageError``."""
+        """Return the session of an attempt, counted from 1; raises ``UsageError``."""
         key = (task_id, attempt)
         if key not in self._open:
             episode = episode_of(self._tasks[task_id], self._exam.truths[task_id])

@@ -17,7 +17,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from inspect_ai.util import ExecResult, SandboxEnvironment, sandboxenv, subprocess
+from inspect_ai.util import (
+    ExecResult,
+    OutputLimitExceededError,
+    SandboxEnvironment,
+    sandboxenv,
+    subprocess,
+)
 
 from grader.errors import UsageError
 
@@ -41,7 +47,7 @@ _SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 
 @cache
 def _python() -> tuple[str, tuple[str, ...]]:
-    """The folder of the interpreter's program, and what it needs to be seen of this machine."""
+    """Return the folder of the interpreter's program, and the folders that it must see."""
     program = os.environ.get(PYTHON) or sys.executable
     try:
         done = processes.run(
@@ -54,8 +60,8 @@ def _python() -> tuple[str, tuple[str, ...]]:
 
 
 @cache
-def _walls() -> tuple[str, ...]:
-    """The command in front of every other, all but the workspace."""
+def bwrap_arguments() -> tuple[str, ...]:
+    """Return the command in front of every other, all but the workspace; or ``UsageError``."""
     bwrap = shutil.which("bwrap")
     if bwrap is None:
         raise UsageError(
@@ -84,11 +90,6 @@ def _walls() -> tuple[str, ...]:
     return tuple(words)
 
 
-def require() -> None:
-    """Raises ``UsageError`` where there can be no such sandbox on this machine."""
-    _walls()
-
-
 @sandboxenv(name=NAME)
 class BubblewrapSandboxEnvironment(SandboxEnvironment):
     """One sample's sandbox: a folder of this machine behind walls."""
@@ -114,27 +115,18 @@ class BubblewrapSandboxEnvironment(SandboxEnvironment):
 
     @classmethod
     async def sample_cleanup(
-        cls,
-        task_name: str,
-        config: Any,
-        environments: dict[str, SandboxEnvironment],
+        cls, task_name: str, config: Any, environments: dict[str, SandboxEnvironment],
         interrupted: bool,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Remove the folder; no process is left."""
         for environment in environments.values():
             environment.as_type(cls)._folder.cleanup()
 
     async def exec(
-        self,
-        cmd: list[str],
-        input: str | bytes | None = None,
-        cwd: str | None = None,
-        env: dict[str, str] | None = None,
-        user: str | None = None,
-        timeout: int | None = None,
-        timeout_retry: bool = True,
-        concurrency: bool = True,
-    ) -> ExecResult[str]:
+        self, cmd: list[str], input: str | bytes | None = None, cwd: str | None = None,
+        env: dict[str, str] | None = None, user: str | None = None, timeout: int | None = None,
+        timeout_retry: bool = True, concurrency: bool = True,
+    ) -> ExecResult[str]:  # fmt: skip
         """Run a command; raises ``TimeoutError``. There is one user."""
         return await subprocess(
             [*self._words(cwd, env), *cmd], input=input, timeout=timeout, output_limit=_OUTPUT,
@@ -142,7 +134,7 @@ class BubblewrapSandboxEnvironment(SandboxEnvironment):
         )  # fmt: skip
 
     def _words(self, cwd: str | None = None, env: dict[str, str] | None = None) -> list[str]:
-        words = [*_walls(), "--bind", self._folder.name, HOME]
+        words = [*bwrap_arguments(), "--bind", self._folder.name, HOME]
         for name, value in (env or {}).items():
             words += ["--setenv", name, value]
         limits = f"ulimit -v {MEMORY >> 10} -f {FILE >> 10} -t {PROCESSOR} -c 0"
@@ -172,7 +164,5 @@ class BubblewrapSandboxEnvironment(SandboxEnvironment):
             kinds = {2: FileNotFoundError, 21: IsADirectoryError}
             raise kinds.get(done.returncode, PermissionError)(file)
         if len(done.stdout) > _LARGEST_FILE:
-            from inspect_ai.util import OutputLimitExceededError
-
             raise OutputLimitExceededError("100 MiB", None)
         return done.stdout.decode("utf-8") if text else done.stdout

@@ -13,29 +13,27 @@ Decoding is the user's (Table A.2: temperature 0.1 or the provider's own, up to 
 tokens, medium effort): ``--temperature``, ``--max-tokens``, ``--reasoning-effort``.
 """
 
-from inspect_ai.solver import Generate, Solver, TaskState, solver
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
 
-from causal_exams.conversation import ANSWER, reply, task_of
 from causal_exams.extraction import answer_in
-from causal_exams.lab_host import Host
-from grader.exam import Exam
+from causal_exams.protocols import CLOSED, Protocol
 
-READ_FROM_TEXT = ("program", "alternative")
+if TYPE_CHECKING:
+    from causal_exams.conversation import Conversation
+
+READ_FROM_TEXT: Final = ("program", "alternative")
 """Kinds of answers that the grader finds in the text of a reply."""
 
 
-@solver
-def make(exam: Exam, host: Host, variant: str = "") -> Solver:
-    """The solver; ``variant`` is not used."""
+async def direct(talk: "Conversation") -> None:
+    """Take one reply, and its text as the answer."""
+    reply = await talk.reply()
+    if reply is None or not reply.strip():
+        return
+    if talk.task.shape.kind not in READ_FROM_TEXT:  # a task of ours, in none of the paper's exams
+        reply = answer_in(reply, "json") or reply
+    talk.answer(reply)
 
-    async def solve(state: TaskState, generate: Generate) -> TaskState:
-        output = await reply(state, [])
-        if output is None or not output.completion.strip():
-            return state
-        text, task = output.completion, task_of(exam, state)
-        if task.shape.kind not in READ_FROM_TEXT:  # a task of ours, in none of the paper's exams
-            text = answer_in(text, "json") or text
-        state.store.set(ANSWER, text)
-        return state
 
-    return solve
+PRESETS: Final[Mapping[str, Protocol]] = {"replayscm-direct": Protocol(CLOSED, direct)}

@@ -1,0 +1,297 @@
+"""Attempts at tasks as records tell them, and the folder of answers that they become.
+
+Read are Inspect's logs, jobs of Harbor whose tasks ``export harbor`` wrote, and trajectories of
+mini-swe-agent (``mini-swe-agent-1``, ``-1.1``). Why an attempt ended is one of a closed list, which
+reports count (CausalDS A.14, A.15).
+"""
+
+import base64
+import binascii
+import json
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from grader.errors import UsageError
+from grader.io.files import write_text
+from grader.io.jsonio import pretty
+from grader.io.paths import inside
+from grader.report.table import ENDINGS
+from grader.shape import Task
+from grader.submission.submission import MAX_BYTES, Unreadable, open_regular
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalSample
+
+ANSWERED, NO_ANSWER, MISSING = "answered", "no answer", "missing after submit"
+STEPS, TOKENS, SECONDS, COST, CONTEXT = (
+    "step limit", "token limit", "time limit", "cost limit", "context limit",
+)  # fmt: skip
+REFUSED, STOPPED, ERROR = "refused", "stopped", "error"
+STOPS: Final[Mapping[str, str]] = {"model_length": CONTEXT, "content_filter": REFUSED}
+"""Why Inspect says that a reply stopped, where that ends an attempt, to the ending."""
+ENDING: Final = "ending"
+"""Where a sample's store has the ending that its protocol told."""
+_LIMITS: Final[Mapping[str, str]] = {
+    "time": SECONDS, "working": SECONDS, "token": TOKENS, "cost": COST,
+    "message": STEPS, "turn": STEPS, "context": CONTEXT,
+}  # fmt: skip
+_TRAJECTORY: Final = ".traj.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt at a task, counted from 1.
+
+    ``answer`` are the bytes of the answer file, None where there is none. ``usage`` has the members
+    of a line of ``usage.jsonl`` that are known, ``ending`` among them.
+    """
+
+    task_id: str
+    number: int
+    answer: bytes | None
+    usage: Mapping[str, Any] = field(default_factory=dict)
+
+
+def write_answers(
+    folder: Path, attempts: Iterable[Attempt], tasks: Mapping[str, Task], card: Mapping[str, Any],
+    most: int = 1,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Write ``folder`` anew: answers, usage and ``run.json``; return the lines of usage.
+
+    Where there are at ``most`` several attempts at a task, each has a folder of its own. A task
+    that is none of ``tasks`` is left out. Raises ``UsageError`` where the folder cannot be written.
+    """
+    lines: list[dict[str, Any]] = []
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        for one in attempts:
+            task = tasks.get(one.task_id)
+            if task is None:
+                continue
+            place = inside(folder, f"attempt-{one.number}") if most > 1 else folder
+            place.mkdir(exist_ok=True)
+            if one.answer is not None:
+                size = MAX_BYTES[task.shape.suffix] + 1
+                inside(place, task.answer_file).write_bytes(one.answer[:size])
+            lines.append({"task_id": one.task_id, "attempt": one.number, **one.usage})
+            with (place / "usage.jsonl").open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(lines[-1]) + "\n")
+    except OSError as error:
+        raise UsageError(f"{folder}: cannot be written ({error.strerror})") from None
+    write_text(folder / "run.json", pretty(card))
+    return lines
+
+
+def ending(
+    *, error: bool, limit: str | None, told: Any, stop_reason: str | None, answered: bool
+) -> str:
+    """Return the ending of one sample of Inspect.
+
+    An error is never the model's. A limit comes before what the protocol ``told``, that before how
+    the last reply stopped. Without an answer a reply that was cut off at its most tokens is why.
+    """
+    if error:
+        return ERROR
+    if limit is not None:
+        return _LIMITS.get(limit, STOPPED)
+    if told in ENDINGS and told not in (ANSWERED, NO_ANSWER):
+        return str(told)
+    if stop_reason is not None and stop_reason in STOPS:
+        return STOPS[stop_reason]
+    if answered and told != NO_ANSWER:
+        return ANSWERED
+    return TOKENS if stop_reason == "max_tokens" else NO_ANSWER
+
+
+def samples(source: Path) -> "Iterator[EvalSample]":
+    """Yield the samples of a log of Inspect, or of all logs in a folder, each attempt once.
+
+    Of an attempt that several logs hold it is the last one that did not end in an error, else the
+    last. Raises ``UsageError``.
+    """
+    from inspect_ai.log import (
+        list_eval_logs,
+        read_eval_log_sample,
+        read_eval_log_sample_summaries,
+    )
+
+    if not source.exists():
+        raise UsageError(f"{source}: no such log, nor a folder of logs")
+    try:
+        places = [str(source)]
+        if source.is_dir():
+            places = [info.name for info in list_eval_logs(str(source), descending=False)]
+        chosen: dict[tuple[str | int, int], tuple[str, bool]] = {}
+        for place in places:
+            for summary in read_eval_log_sample_summaries(place):
+                key, whole = (summary.id, summary.epoch), summary.error is None
+                if whole or not chosen.get(key, ("", False))[1]:
+                    chosen[key] = place, whole
+        for (name, epoch), (place, _) in sorted(chosen.items(), key=str):
+            yield read_eval_log_sample(place, name, epoch)
+    except (OSError, ValueError, LookupError, EOFError) as error:
+        raise UsageError(f"{source}: not to be read as a log of Inspect ({error})") from None
+
+
+def attempt_of(sample: "EvalSample") -> Attempt:
+    """Return what a sample is: its answer, what it cost, and why it ended."""
+    score = next(iter((sample.scores or {}).values()), None)
+    answer = None if score is None or score.answer is None else score.answer.encode("utf-8")
+    if answer is not None and ((score and score.metadata) or {}).get("encoding") == "base64":
+        try:
+            answer = base64.b64decode(answer, validate=True)
+        except binascii.Error:
+            answer = None
+    why = ending(
+        error=sample.error is not None,
+        limit=None if sample.limit is None else sample.limit.type,
+        told=sample.store.get(ENDING),
+        stop_reason=sample.output.stop_reason if sample.output.choices else None,
+        answered=answer is not None,
+    )
+    used = list(sample.model_usage.values())
+    costs = [one.total_cost for one in used if one.total_cost is not None]
+    seconds = sample.working_time if sample.working_time is not None else sample.total_time
+    usage = {
+        "input_tokens": sum(
+            one.input_tokens
+            + (one.input_tokens_cache_read or 0)
+            + (one.input_tokens_cache_write or 0)
+            for one in used
+        ),
+        "output_tokens": sum(one.output_tokens for one in used),
+        "tool_calls": sum(
+            len(message.tool_calls or ())
+            for message in sample.messages
+            if message.role == "assistant"
+        ),
+        "seconds": None if seconds is None else round(seconds, 3),
+        "cost_usd": sum(costs) if costs else None,
+    }
+    return Attempt(str(sample.id), sample.epoch, answer, _known(usage, why))
+
+
+def _known(usage: Mapping[str, Any], why: str) -> dict[str, Any]:
+    """Return the figures that are there, and why the attempt ended."""
+    return {name: value for name, value in usage.items() if value is not None} | {ENDING: why}
+
+
+def from_inspect(source: Path, tasks: Mapping[str, Task]) -> Iterator[Attempt]:
+    """Yield every attempt in a log or in a folder of logs; raises ``UsageError``."""
+    return map(attempt_of, samples(source))
+
+
+def from_harbor(source: Path, tasks: Mapping[str, Task]) -> Iterator[Attempt]:
+    """Yield every trial in the folder of a job, or of one trial; raises ``UsageError``.
+
+    Trials of one task are its attempts, in the order of their names.
+    """
+    counted: Counter[str] = Counter()
+    for file in sorted(source.rglob("result.json")) if source.is_dir() else ():
+        try:
+            result = json.loads(file.read_bytes())
+        except (OSError, ValueError):
+            continue
+        name = str(result.get("task_name", "")) if isinstance(result, dict) else ""
+        task = tasks.get(name.rpartition("/")[2])
+        if task is None:  # the result of the job as a whole, or of another task
+            continue
+        counted[task.task_id] += 1
+        yield _trial(file.parent, result, task, counted[task.task_id])
+    if not counted:
+        raise UsageError(f"{source}: no trial of a task of the exam; give the folder of a job")
+
+
+def _trial(folder: Path, result: Mapping[str, Any], task: Task, number: int) -> Attempt:
+    # What the verifier kept counts more than what was collected.
+    files = sorted(folder.rglob(task.answer_file), key=lambda p: ("verifier" not in p.parts, p))
+    answer = _first_answer(files, task)
+    failed = (result.get("exception_info") or {}).get("exception_type")
+    if failed is not None:
+        why = SECONDS if failed == "AgentTimeoutError" else ERROR
+    else:
+        why = NO_ANSWER if answer is None else ANSWERED
+    spent = result.get("agent_result") or {}
+    usage = {
+        "input_tokens": spent.get("n_input_tokens"),
+        "output_tokens": spent.get("n_output_tokens"),
+        "cost_usd": spent.get("cost_usd"),
+        "seconds": _seconds(result.get("agent_execution") or {}),
+    }
+    return Attempt(task.task_id, number, answer, _known(usage, why))
+
+
+def _seconds(timing: Mapping[str, Any]) -> float | None:
+    try:
+        begun, ended = (datetime.fromisoformat(timing[k]) for k in ("started_at", "finished_at"))
+    except (LookupError, TypeError, ValueError):
+        return None
+    return round((ended - begun).total_seconds(), 3)
+
+
+def _first_answer(files: Iterable[Path], task: Task) -> bytes | None:
+    """Return the first file that can be read, cut off after what a grader calls too large."""
+    for file in files:
+        try:
+            with open_regular(file) as stream:
+                return stream.read(MAX_BYTES[task.shape.suffix] + 1)
+        except Unreadable:
+            continue
+    return None
+
+
+def from_mini_swe(source: Path, tasks: Mapping[str, Task]) -> Iterator[Attempt]:
+    """Yield every ``<task id>.traj.json`` below a folder, or one; raises ``UsageError``.
+
+    An answer is the file in the folder ``answers`` beside the trajectory, as where each task was
+    worked at in a folder of its own, or in that of ``source``; else the submission's text.
+    """
+    files = [source] if source.is_file() else sorted(source.rglob(f"*{_TRAJECTORY}"))
+    if not files:
+        raise UsageError(f"{source}: no {_TRAJECTORY} in it; give a folder of trajectories")
+    answers = (source if source.is_dir() else source.parent) / "answers"
+    for file in files:
+        task = tasks.get(file.name.removesuffix(_TRAJECTORY))
+        if task is not None:
+            yield _trajectory(file, task, (file.parent / "answers", answers))
+
+
+def _trajectory(file: Path, task: Task, folders: Iterable[Path]) -> Attempt:
+    try:
+        document = json.loads(file.read_bytes())
+        info, messages = dict(document["info"]), list(document["messages"])
+    except (OSError, ValueError, LookupError, TypeError):
+        raise UsageError(f"{file}: no trajectory of mini-swe-agent; leave it out") from None
+    files = (path for folder in folders for path in sorted(folder.rglob(task.answer_file)))
+    answer = _first_answer(files, task)
+    if answer is None and info.get("exit_status") == "Submitted":
+        text = str(info.get("submission") or "")
+        answer = text.encode("utf-8", "replace") if text.strip() else None
+    stats = info.get("model_stats") or {}
+    replies = [message.get("extra") or {} for message in messages if isinstance(message, dict)]
+    told = [(extra.get("response") or {}).get("usage") for extra in replies]
+    counted = [usage for usage in told if isinstance(usage, dict)]
+    usage = {"tool_calls": stats.get("api_calls"), "cost_usd": stats.get("instance_cost")}
+    if counted:
+        usage["input_tokens"] = sum(one.get("prompt_tokens") or 0 for one in counted)
+        usage["output_tokens"] = sum(one.get("completion_tokens") or 0 for one in counted)
+    return Attempt(task.task_id, 1, answer, _known(usage, _why(info, stats, answer)))
+
+
+def _why(info: Mapping[str, Any], stats: Mapping[str, Any], answer: bytes | None) -> str:
+    status = str(info.get("exit_status"))
+    if status == "Submitted":
+        return MISSING if answer is None else ANSWERED
+    if status == "LimitsExceeded":
+        config = (info.get("config") or {}).get("agent") or {}
+        steps = config.get("step_limit") or 0
+        return STEPS if 0 < steps <= (stats.get("api_calls") or 0) else COST
+    if "ContextWindow" in status:
+        return CONTEXT
+    return NO_ANSWER if status in ("None", "Submit") else ERROR

@@ -1,1 +1,0 @@
-"""Answers and usage out of other harnesses' records: Inspect, Harbor, mini-swe-agent."""

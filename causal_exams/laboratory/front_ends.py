@@ -1,0 +1,110 @@
+"""The ways into a session for an agent of any kind: JSON lines, and the tools of MCP.
+
+MCP needs the protocol's Python SDK (the optional extra ``mcp``).
+"""
+
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final
+
+from causal_exams.laboratory.session import Reply, Session
+from causal_exams.words import told
+from grader.errors import UsageError
+from grader.io.jsonio import BadJson, canonical, parse_strict
+from grader.version import __version__
+
+if TYPE_CHECKING:
+    from mcp.server import MCPServer
+
+MAX_REQUEST: Final = 1 << 16
+
+
+def reply_to(session: Session, line: bytes) -> str:
+    """Return the reply to one request line, without its line feed."""
+    if len(line) > MAX_REQUEST:
+        error = f"a line of over {MAX_REQUEST >> 10} KiB; shorten it"
+        return canonical(session.refuse("request", error, "a line that is too long"))
+    try:
+        document = parse_strict(line)
+    except BadJson as problem:
+        shown = ascii(line[:80].decode("utf-8", errors="replace"))
+        error = f'not JSON ({problem.message}); send one object a line, such as {{"op":"status"}}'
+        return canonical(session.refuse("request", error, shown))
+    return canonical(session.request(document))
+
+
+def serve(session: Session, requests: BinaryIO, replies: BinaryIO) -> None:
+    """Answer until the requests end or nobody reads the replies; blank lines are skipped."""
+    try:
+        _write(replies, canonical(session.greeting()))
+        while line := requests.readline(MAX_REQUEST + 2):
+            if not line.endswith(b"\n") and len(line) > MAX_REQUEST:
+                _skip_rest(requests)
+            if line.strip():
+                _write(replies, reply_to(session, line.rstrip(b"\r\n")))
+    except BrokenPipeError:
+        return  # the agent is gone; its transcript is on disk and can be resumed
+
+
+def _skip_rest(requests: BinaryIO) -> None:
+    while part := requests.readline(MAX_REQUEST):
+        if part.endswith(b"\n"):
+            return
+
+
+def _write(replies: BinaryIO, text: str) -> None:
+    replies.write(text.encode("utf-8") + b"\n")
+    replies.flush()
+
+
+def make_server(session: Session) -> "MCPServer[Any]":
+    """Return an MCP server over one session; raises ``UsageError`` without the SDK.
+
+    Arguments reach the session as they are: what is wrong with them is answered and logged by the
+    laboratory. Tools run one after the other.
+    """
+    try:
+        from mcp.server import MCPServer
+        from pydantic import Field
+    except ImportError:
+        raise UsageError(
+            "--mcp: the MCP SDK is not installed; pip install 'causal-exams[mcp]'"
+        ) from None
+
+    def member(name: str, kind: str) -> Any:
+        return Field(description=told(f"parameters.{name}"), json_schema_extra={"type": kind})
+
+    # Named at run time, so that the module can be read without the SDK.
+    name_of = Annotated[Any, member("name", "string")]
+    number = Annotated[Any, member("value", "number")]
+    record = Annotated[Any, member("record", "object")]
+    final = Annotated[Any, member("hypothesis", "object")]
+
+    async def observe() -> Reply:
+        return session.use("observe", {})
+
+    async def intervene(name: name_of = None, value: number = None) -> Reply:
+        return session.use("intervene", {"name": name, "value": value})
+
+    async def hypothesise(record: record = None) -> Reply:
+        return session.use("hypothesise", {"record": record})
+
+    async def open_reactor() -> Reply:
+        return session.use("open_reactor", {})
+
+    async def predict(value: number = None, hypothesis: final = None) -> Reply:
+        return session.use("predict", {"value": value, "hypothesis": hypothesis})
+
+    server: MCPServer[Any] = MCPServer(
+        "causalab", version=__version__, instructions=told("mcp.instructions"), log_level="ERROR"
+    )
+    for tool in (observe, intervene, hypothesise, open_reactor, predict):
+        server.tool(description=told(f"tools.{tool.__name__}"))(tool)
+    return server
+
+
+def serve_mcp(session: Session, port: int | None) -> None:
+    """Serve on standard input and output, or over streamable HTTP on 127.0.0.1:``port``."""
+    server = make_server(session)
+    if port is None:
+        server.run("stdio")
+    else:
+        server.run("streamable-http", host="127.0.0.1", port=port)

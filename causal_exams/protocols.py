@@ -1,0 +1,113 @@
+"""How an exam is sat: the settings ``closed`` and ``open``, each a protocol.
+
+A protocol leads a conversation; which parts of Inspect that takes, the conversation knows.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from causal_exams.attempts import ANSWERED, STEPS
+from causal_exams.extraction import answer_in
+from causal_exams.laboratory.session import Session
+from causal_exams.words import told
+from grader.io.jsonio import BadJson, parse_strict
+
+if TYPE_CHECKING:
+    from causal_exams.conversation import Conversation
+
+CLOSED, OPEN = "closed", "open"
+MIXED: Final = "mixed"
+"""What a run is labelled whose tracks are sat under different settings."""
+REPLIES: Final = 50
+"""Replies a task may take, besides one for each experiment that a laboratory allows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """A way to sit tasks: its setting, what leads the conversation, and what it fixes.
+
+    ``sandboxed`` says whether commands are run. ``epochs`` are the attempts at each task.
+    """
+
+    setting: str
+    lead: "Callable[[Conversation], Awaitable[None]]"
+    sandboxed: bool = False
+    epochs: int = 1
+
+
+async def one_reply(talk: "Conversation") -> None:
+    """Take one reply to the prompt; its last fenced block is the answer.
+
+    A laboratory is not entered: the reply's prediction and hypothesis are the whole session.
+    """
+    kind = "json" if talk.in_laboratory else talk.task.shape.suffix.removeprefix(".")
+    more = [told("closed.laboratory")] if talk.in_laboratory else []
+    talk.begin(told("closed.system", kind=kind), *more)
+    reply = await talk.reply()
+    if reply is None:
+        return
+    answer = answer_in(reply, kind)
+    if talk.in_laboratory:
+        _predict(talk.session, answer)
+    elif answer is not None:
+        talk.answer(answer)
+
+
+def _predict(session: Session, answer: str | None) -> None:
+    """Play a reply's prediction through the laboratory, as far as it allows it."""
+    try:
+        document = parse_strict((answer or "").encode("utf-8", "surrogatepass"))
+    except BadJson as error:
+        session.refuse("request", error.message, "a reply")
+        return
+    if not isinstance(document, dict) or "prediction" not in document:
+        session.refuse("request", 'send {"prediction": …, "hypothesis": {…}}', "a reply")
+        return
+    if document.get("hypothesis") is not None:
+        session.request({"op": "hypothesis", "record": document["hypothesis"]})
+    session.request({"op": "predict", "value": document["prediction"]})
+
+
+async def agent(talk: "Conversation") -> None:
+    """Offer bash, python and the laboratory's tools until the answer is there and valid."""
+    talk.offer_shell("bash", "python")
+    most, more = REPLIES, []
+    stack = told("open.stack", packages=await talk.packages())
+    if talk.in_laboratory:
+        talk.offer_laboratory()
+        most += talk.session.laboratory.episode.budget
+        more.append(told("open.laboratory"))
+    talk.begin(told("open.system", stack=stack, file=talk.task.answer_file), *more)
+    for _ in range(most):
+        if await talk.reply() is None:
+            return
+        if talk.calls:
+            await talk.act()
+            if talk.in_laboratory and talk.session.closed:
+                talk.end(ANSWERED)
+                return
+            continue
+        complaint = await _complaint(talk)
+        if complaint is None:
+            talk.end(ANSWERED)
+            return
+        talk.say(complaint)
+    talk.end(STEPS)
+
+
+async def _complaint(talk: "Conversation") -> str | None:
+    """Return what is still to be done, None if nothing."""
+    if talk.in_laboratory:
+        return told("open.unpredicted")
+    data = await talk.answer_file()
+    if data is None:
+        return told("open.absent", file=talk.task.answer_file)
+    wrong = await talk.problem(data)
+    return wrong and told("open.invalid", problem=wrong)
+
+
+SETTINGS: Final[Mapping[str, Protocol]] = {
+    CLOSED: Protocol(CLOSED, one_reply),
+    OPEN: Protocol(OPEN, agent, sandboxed=True),
+}

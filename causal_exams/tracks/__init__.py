@@ -1,0 +1,36 @@
+"""The protocols of the papers, one module a track: the only list of them."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from causal_exams.protocols import Protocol
+from causal_exams.tracks import causalab, causalds, ccr, replayscm
+from grader.errors import UsageError
+from grader.names import did_you_mean
+
+PRESETS: Final[Mapping[str, Mapping[str, Protocol]]] = {
+    "causalds": causalds.PRESETS,
+    "replayscm": replayscm.PRESETS,
+    "ccr": ccr.PRESETS,
+    "causalab": causalab.PRESETS,
+}
+"""Track to its presets by name; the first of them is the paper's own."""
+PAPER: Final = "paper"
+"""Stands for the preset of each track's own paper."""
+
+
+def preset_of(name: str, track: str) -> tuple[str, Protocol]:
+    """Return the preset that ``name`` means in a track; raises ``UsageError`` without one."""
+    own = PRESETS.get(track, {})
+    if name == PAPER and own:
+        name = next(iter(own))
+    if name in own:
+        return name, own[name]
+    tracks = {preset: key for key, presets in PRESETS.items() for preset in presets}
+    if name in tracks or name == PAPER:
+        whose = f"is for track {tracks[name]}, not" if name in tracks else "means nothing in track"
+        raise UsageError(
+            f"--preset {name}: {whose} {track}; take one track with --track, or each with its own "
+            f"by --preset {PAPER}"
+        )
+    raise UsageError(f"--preset {name}: no such preset{did_you_mean(name, [*tracks, PAPER])}")

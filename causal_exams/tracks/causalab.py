@@ -1,0 +1,56 @@
+"""The protocol of CausaLab (§3.2, §4, §5.1, §5.5, A.4, A.5): reasoning and acting by turns.
+
+- Each turn is one step: thought, one action, what it returns (§3.2).
+- Before every experiment the agent puts down a record of five fields, memory, thought, past_data,
+  hypothesis and experiment (§4); here the tool ``intervene`` takes the record and makes no
+  experiment without one. Only the hypothesis is scored.
+- The record's hypothesis is checked by the deterministic parser. One that fails is sent back with
+  the parser's error, at most twice; a third failure is the step's recorded parse failure (A.5).
+- The agent opens the reactor, which ends the experiments, and predicts once, with its final
+  hypothesis (§3.2).
+- With ``verify`` the first prediction is held back once: the agent is asked to check its hypothesis
+  against all data before it commits (§5.5, the one verification step).
+- The paper's runs had temperature 0.1 (§5.1): ``--temperature 0.1``. Budgets are the episode's.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from causal_exams.attempts import ANSWERED, STEPS
+from causal_exams.protocols import OPEN, Protocol
+from causal_exams.words import told
+from grader.io.jsonio import canonical
+
+if TYPE_CHECKING:
+    from causal_exams.conversation import Conversation
+
+REPLIES: Final = 12
+"""Replies besides three for each experiment of the budget: a record may be sent back twice."""
+
+
+async def react(talk: "Conversation", *, verify: bool = False) -> None:
+    """Let the agent take its steps; with ``verify`` hold the first prediction back once."""
+    talk.offer_laboratory(recorded=True)
+    talk.begin(told("causalab-react.system"))
+    talk.say(canonical(talk.session.greeting()))
+    for _ in range(REPLIES + 3 * talk.session.laboratory.episode.budget):
+        if await talk.reply() is None:
+            return
+        if not talk.calls:
+            talk.say(told("open.unpredicted"))
+        elif verify and any(call.function == "predict" for call in talk.calls):
+            verify = False
+            talk.refuse(told("causalab-react.verify"))
+        else:
+            await talk.act()
+            if talk.session.closed:
+                talk.end(ANSWERED)
+                return
+    talk.end(STEPS)
+
+
+PRESETS: Final[Mapping[str, Protocol]] = {
+    "causalab-react": Protocol(OPEN, react),
+    "causalab-react-verify": Protocol(OPEN, partial(react, verify=True)),
+}

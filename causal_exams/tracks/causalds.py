@@ -1,0 +1,71 @@
+"""The protocol of CausalDS (§4, A.15, A.16.2): a data-science agent with one tool, bash.
+
+- Each task is a fresh conversation: a fixed system message that lists the Python stack and the
+  rules of the interaction, and the task as user message (A.16.2).
+- Every reply holds exactly one bash call; each command runs as a process of its own, and state
+  persists through files (§4, "Evaluation harness").
+- At most 100 steps; the cost limit is the user's (``--cost-limit``; the paper's was $10^4 a task).
+- Of long output the model sees head and tail, 10,000 characters, with advice to use head, tail or
+  grep (A.15).
+- ``echo DONE`` submits. The answer file is then checked: that it is there and can be parsed at all.
+  A failure is recorded as what it is and nothing is repaired (A.15, MissingAnswerAfterSubmit).
+"""
+
+import csv
+import io
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from causal_exams.attempts import ANSWERED, MISSING, STEPS
+from causal_exams.protocols import OPEN, Protocol
+from causal_exams.words import told
+from grader.io.jsonio import BadJson, parse_strict
+
+if TYPE_CHECKING:
+    from causal_exams.conversation import Conversation
+
+STEP_LIMIT: Final = 100
+SUBMITTED: Final = "DONE"
+
+
+async def data_scientist(talk: "Conversation") -> None:
+    """Let the agent work with bash until it submits or has made its steps."""
+    talk.offer_shell("bash")
+    packages = await talk.packages()
+    talk.begin(told("causalds-paper.system", packages=packages, file=talk.task.answer_file))
+    for _ in range(STEP_LIMIT):
+        if await talk.reply() is None:
+            return
+        if len(talk.calls) != 1:
+            talk.refuse(told("causalds-paper.one_call", count=len(talk.calls)))
+            continue
+        command = talk.calls[0].arguments.get("command")
+        if _submits(command, await talk.act()):
+            talk.end(ANSWERED if await _parseable(talk) else MISSING)
+            return
+    talk.end(STEPS)
+
+
+def _submits(command: object, output: str) -> bool:
+    """Whether a command was the submission: it says to echo DONE, and that is what it printed."""
+    asked = isinstance(command, str) and f"echo {SUBMITTED}" in command
+    return asked and SUBMITTED in (line.strip() for line in output.splitlines())
+
+
+async def _parseable(talk: "Conversation") -> bool:
+    """Whether the answer file is there and is JSON, or CSV with a line, at all."""
+    data = await talk.answer_file()
+    if data is None:
+        return False
+    try:
+        if talk.task.shape.suffix == ".csv":
+            return any(csv.reader(io.StringIO(data.decode("utf-8"))))
+        parse_strict(data)
+    except (BadJson, UnicodeDecodeError, csv.Error):
+        return False
+    return True
+
+
+PRESETS: Final[Mapping[str, Protocol]] = {
+    "causalds-paper": Protocol(OPEN, data_scientist, sandboxed=True),
+}

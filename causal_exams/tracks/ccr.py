@@ -1,0 +1,118 @@
+"""The protocol of the paper on compositional causal reasoning (G.1, Figures G.2 and G.3).
+
+- Every factual and every counterfactual question is a call of its own: the context, one case, one
+  yes-or-no question, "be as concise as possible" (G.1; Figures G.2, G.4).
+- Five replies to each question (G.1, "Computing PNS Estimates"): the preset's five epochs, one
+  reply each, which the grader resamples as the paper does.
+- With ``examples`` every question comes behind two worked ones, a factual and a counterfactual
+  (Figure G.3), about a context of ours.
+- A reply becomes a Boolean by what it means (G.1, "Extracting Boolean Values from Text"). Where a
+  model plays the role ``extractor`` (``--model-role extractor=…``) it is asked as in the paper, at
+  temperature 0; else the words yes and no, true and false, and their like decide.
+- Decoding is the model's own (G.1).
+
+A task without cases (direct, deductive) is in none of the paper's experiments: one reply, its last
+block the answer.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from causal_exams.extraction import yes_or_no
+from causal_exams.protocols import CLOSED, Protocol, one_reply
+from causal_exams.words import told
+from grader.io.jsonio import canonical
+
+if TYPE_CHECKING:
+    from causal_exams.conversation import Conversation
+
+EXTRACTOR: Final = "extractor"
+_SECTION: Final = re.compile(r"^## (.+)$", re.MULTILINE)
+_CASE: Final = re.compile(r"^[0-9]{1,6}\. (.+)$", re.MULTILINE)
+_ASKED: Final = re.compile(r"^- ([a-z_]+): (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One yes-or-no question: the answer's member and place in it, and the text that asks."""
+
+    member: str
+    case: int
+    text: str
+
+
+def questions(prompt: str) -> list[Question]:
+    """The questions of a prompt with cases, case by case; none where it has no cases.
+
+    Each is the context, the case, what the prompt says before its questions, and one question.
+    """
+    parts = _SECTION.split(prompt)
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    cases = _CASE.findall(sections.get("Cases", ""))
+    asked = _ASKED.findall(sections.get("Questions", ""))
+    before = sections.get("Questions", "").partition("\n- ")[0].strip()
+    return [
+        Question(member, k, _text(parts[0], case, before, question))
+        for k, case in enumerate(cases)
+        for member, question in asked
+    ]
+
+
+def _text(context: str, case: str, before: str, question: str) -> str:
+    pieces = (context.strip(), told("ccr-paper.case", case=case), before, question)
+    return "\n\n".join(filter(None, pieces)) + " " + told("ccr-paper.concise")
+
+
+def with_examples(text: str) -> str:
+    """A question behind two worked examples, one factual and one under a supposition (G.3)."""
+    context = told("ccr-paper.examples.context")
+    shown = [
+        told(
+            "ccr-paper.example",
+            text=f"{context}\n\n{told(f'ccr-paper.examples.{kind}')} {told('ccr-paper.concise')}",
+            answer=told(f"ccr-paper.examples.{kind}_answer"),
+        )
+        for kind in ("factual", "supposed")
+    ]
+    return "\n\n".join((*shown, told("ccr-paper.question", text=text)))
+
+
+def answer_of(
+    asked: Sequence[Question], said: Sequence[bool | None]
+) -> dict[str, list[bool | None]]:
+    """The answer's members, each with an entry a case; null where a reply said neither."""
+    members: dict[str, list[bool | None]] = {}
+    for question, meaning in zip(asked, said, strict=True):
+        members.setdefault(question.member, []).append(meaning)
+    return members
+
+
+async def one_by_one(talk: "Conversation", *, examples: bool = False) -> None:
+    """Ask every question of a task apart, with ``examples`` behind two worked ones."""
+    asked = questions(talk.state.input_text)
+    if not asked:
+        await one_reply(talk)
+        return
+    texts = [with_examples(question.text) if examples else question.text for question in asked]
+    replies = await talk.ask_apart(texts)
+    if replies is None:
+        return
+    prompts = [
+        told("ccr-paper.extractor", question=question.text, answer=reply)
+        for question, reply in zip(asked, replies, strict=True)
+        if reply.strip()
+    ]
+    read = await talk.ask_role(EXTRACTOR, prompts)
+    if read is not None:
+        left = iter(read)
+        replies = [next(left) if reply.strip() else "" for reply in replies]
+    talk.answer(canonical(answer_of(asked, [yes_or_no(reply) for reply in replies])))
+
+
+PRESETS: Final[Mapping[str, Protocol]] = {
+    "ccr-paper": Protocol(CLOSED, one_by_one, epochs=5),
+    "ccr-paper-examples": Protocol(CLOSED, partial(one_by_one, examples=True), epochs=5),
+}
