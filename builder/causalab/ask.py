@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from typing import Any, Final
 
-from builder.causalab.plan import Config
+from builder.causalab.plan import MOST_OF_THREE, Config, GraphPlan
 from builder.texts import Texts
+from builder.track import InstanceSpec
 from grader.io.jsonio import canonical
 from grader.laboratory.session import ENGINE_VERSION
 from grader.laboratory.transcript import seal, write_line
@@ -121,9 +122,14 @@ _FREQUENCIES: Final = (0.0, 50.0, 100.0, 200.0)
 
 
 def twin(config: Config, tasks: int) -> Config:
-    """Return the settings of the episodes that floors are measured on: ``tasks`` of each suite and
-    setting, each with a graph of its own."""
-    return config.model_copy(update={"graphs": 0, "per_suite": tasks})
+    """Return the settings of the episodes that floors are measured on: matched suites that share
+    ``tasks`` graphs of each size, as far as there are so many of three nodes."""
+    return config.model_copy(update={"graphs": min(tasks, MOST_OF_THREE), "per_suite": 0})
+
+
+def variants_of(spec: InstanceSpec) -> list[str]:
+    """Return the variant of each episode of a graph."""
+    return [suite.variant for suite, _ in GraphPlan.from_json(spec.config_json).episodes]
 
 
 def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:

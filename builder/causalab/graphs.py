@@ -21,6 +21,9 @@ PROPERTIES: Final[tuple[str, ...]] = (
 )  # fmt: skip
 """The eight properties; an episode has k - 1 of them (the reference's vocabulary)."""
 
+TRIES: Final = 5_000
+"""Draws in a row without a new graph, after which there are taken to be no more."""
+
 Edge = tuple[str, str]
 
 
@@ -50,7 +53,8 @@ def sample_graph(size: int, edges: int, acts: bool, rng: np.random.Generator) ->
 def sample_graphs(
     size: int, count: int, acts: bool, rng: np.random.Generator, seen: set[object] | None = None
 ) -> list[LatentDAG]:
-    """``count`` different named graphs, edge counts taking turns in a random order.
+    """Return ``count`` different named graphs, edge counts taking turns in a random order; fewer
+    where ``TRIES`` draws in a row give no new one.
 
     ``seen`` holds what tells apart the graphs drawn before (nodes and edges, not the order of
     listing), and gets that of these.
@@ -58,15 +62,18 @@ def sample_graphs(
     turns = edge_counts(size)
     seen = set() if seen is None else seen
     found: list[LatentDAG] = []
-    while len(found) < count:
+    tries = 0
+    while len(found) < count and tries < TRIES:
         if len(found) % len(turns) == 0:
             order = rng.permutation(len(turns))
         wanted = turns[int(order[len(found) % len(turns)])]
         graph = sample_graph(size, wanted, acts, rng)
         key = (frozenset(graph.nodes), frozenset(graph.edges))
+        tries += 1
         if key not in seen:
             seen.add(key)
             found.append(graph)
+            tries = 0
     return found
 
 

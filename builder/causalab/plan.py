@@ -35,7 +35,7 @@ from grader.io.jsonio import canonical
 from grader.laboratory.model import Mode
 
 _MOST: Final = 2_000
-_FEWEST_NAMED: Final = 100
+MOST_OF_THREE: Final = 100
 """More three-node graphs than this are near the number there is under eight names."""
 
 
@@ -84,9 +84,9 @@ class Config(TomlModel):
             wide = ", ".join(suite.name for suite in PAPER if "wide" in suite.settings)
             raise Fault(f"no suite named exists in this setting; wide has {wide}", "settings")
         smallest = sum(suite.size == 3 for suite, _ in self.episodes)
-        if smallest and max(self.graphs, self.per_suite * smallest) > _FEWEST_NAMED:
+        if smallest and max(self.graphs, self.per_suite * smallest) > MOST_OF_THREE:
             raise Fault(
-                f"more than {_FEWEST_NAMED} different graphs of three named nodes are too many; "
+                f"more than {MOST_OF_THREE} different graphs of three named nodes are too many; "
                 "use fewer, or leave main-3 out",
                 "graphs" if self.graphs else "per_suite",
             )
@@ -150,7 +150,8 @@ def plan_graphs(config: Config, split: str, count_root: bytes, private: bool) ->
 
     The order is random, so the index carries no information about the suites.
 
-    Raises ``UsageError`` for shared graphs in a private-truth split.
+    Raises ``UsageError`` for shared graphs in a private-truth split, and for more graphs than there
+    are different ones.
     """
     if private and config.graphs:
         raise UsageError(
@@ -164,7 +165,14 @@ def plan_graphs(config: Config, split: str, count_root: bytes, private: bool) ->
         rng = stream(key, "graphs")
         members = [e for e in config.episodes if e[0].topology == (size, acts)]
         count = config.graphs or config.per_suite * len(members)
-        for turn, graph in enumerate(sample_graphs(size, count, acts, rng, seen)):
+        graphs = sample_graphs(size, count, acts, rng, seen)
+        if len(graphs) < count:
+            name = "graphs" if config.graphs else "per_suite"
+            raise UsageError(
+                f"splits.{split}.{TRACK_NAME}.{name}: {count} different graphs of {size} nodes are "
+                f"too many, there are hardly more than {len(graphs)}; lower it"
+            )
+        for turn, graph in enumerate(graphs):
             own = members if config.graphs else members[turn // config.per_suite :][:1]
             plans.append(GraphPlan(graph, tuple(own), turn % 2 == 1, config.mode))
     ordered = shuffled(plan_stream(count_root, TRACK_NAME, split, "plan"), plans)

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Final
 
 from builder.attempts import Clock, first_accepted
-from builder.causalab.ask import constants, twin, write_prompt
+from builder.causalab.ask import constants, twin, variants_of, write_prompt
 from builder.causalab.check import audit_instance, leak_facts
 from builder.causalab.episode import Parts, draw
 from builder.causalab.plan import TRACK_NAME, GraphPlan, parse_config, plan_graphs
@@ -104,7 +104,7 @@ TRACK: Final = Track(
     build=build,
     audit=audit_instance,
     leak_facts=leak_facts,
-    floors=Floors(constants=constants, twin=twin),
+    floors=Floors(constants=constants, twin=twin, variants_of=variants_of),
     inputs=lambda _: INPUTS,
     effort=0.03,
 )

@@ -103,10 +103,10 @@ def _missing(
     first that are asked it, or tasks of a frequent one would be those of a rare one's hosts."""
     expected, found = counts.copy(), {}
     for spec in specs:
-        short = frozenset(key for key in floors.variants_of(spec) if expected[key] < tasks)
-        if short:
-            found[spec.index] = spec, short
-            expected.update(short)
+        asked = [key for key in floors.variants_of(spec) if expected[key] < tasks]
+        if asked:
+            found[spec.index] = spec, frozenset(asked)
+            expected.update(asked)
     return found
 
 

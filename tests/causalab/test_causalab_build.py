@@ -1,6 +1,7 @@
 """Building causalab: what is planned, what becomes public, and what suites have in common."""
 
 import json
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -126,6 +127,17 @@ def test_in_a_private_split_no_graph_is_in_two_episodes() -> None:
     assert all(len(plan["episodes"]) == 1 for plan in plans)
     graphs = [(frozenset(plan["names"]), str(plan["edges"])) for plan in plans]
     assert len(set(graphs)) == len(graphs) == 2 * sum(len(s.settings) for s in SUITES.values())
+
+
+def test_more_graphs_than_there_are_is_one_line() -> None:
+    """Suites of four nodes ask for 28 times as many: drawing went on for ever, in twins too."""
+    with pytest.raises(UsageError, match=r"dev\.causalab\.per_suite: 140. different .*lower it$"):
+        specs(private=True, per_suite=50)
+    floors = TRACK.floors
+    assert floors is not None
+    planned = TRACK.plan(floors.twin(config(per_suite=20), 200), "twin", ROOT, False)
+    asked = Counter(key for spec in planned for key in floors.variants_of(spec))
+    assert asked["laboratory.quadratic"] == 100 and asked["laboratory.linear"] > 200
 
 
 def test_shared_graphs_are_refused_in_a_private_split() -> None:
