@@ -22,7 +22,7 @@ from baselines.release import FloatArray, ShownScene
 from baselines.trivial import first
 from baselines.writing import Answer, csv_text
 from builder.reader import read_story
-from builder.reader.names import MARK, mask, sentences
+from builder.reader.english import MARK, mask, sentences
 from grader.shape import Task
 
 _NORMAL_975: Final = float(ndtri(0.975))

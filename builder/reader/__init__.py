@@ -4,7 +4,7 @@ The gate holds every story against what it reads, and baselines read by it; so i
 this project, least of all :mod:`builder.words`.
 """
 
-from builder.reader.names import told_unmeasured
+from builder.reader.english import told_unmeasured
 from builder.reader.story import Reading, read_story
 
 __all__ = ["Reading", "read_story", "told_unmeasured"]

@@ -1,8 +1,18 @@
-"""The reader's English: the word lists and patterns of ``english.toml``, compiled once."""
+"""Words of causal English, and names of variables in a text.
+
+The lists and patterns of ``english.toml`` hold common words of causal English in general; they were
+not written from, and share nothing with, the phrases of any story generator. All phrases between
+names are lower-case words separated by single spaces.
+
+Known names come from the test taker's table or question. Names that are in no list (unmeasured
+variables; every variable of a story-only task) are found as capitalised phrases that the text
+repeats.
+"""
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -12,7 +22,6 @@ Direction = Literal[-1, 0, 1]
 _ENGLISH: Final[Mapping[str, Any]] = tomllib.loads(
     Path(__file__).with_name("english.toml").read_text("utf-8")
 )
-
 WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     name: tuple(word.replace("_", " ") for word in text.split())
     for name, text in _ENGLISH["words"].items()
@@ -29,13 +38,166 @@ def _compiled(text: str) -> re.Pattern[str]:
 PATTERNS: Final[Mapping[str, re.Pattern[str]]] = {
     name: _compiled(text) for name, text in _ENGLISH["patterns"].items()
 }
+MARK: Final = re.compile(r"<(\d+)>")
+"""A placeholder: the index of a name between angle brackets."""
 
-DIRECTIONS: Final[tuple[tuple[str, Direction], ...]] = tuple(
-    (pattern, direction) for pattern, direction in _ENGLISH["relation"]["directions"]
-)
-"""Which way a phrase between two names points, by the first pattern that it fits."""
+_FILLER: Final = frozenset(WORDS["filler"])
+_NOT_VERBS: Final = frozenset(WORDS["not_verbs"])
+_FUNCTION_WORDS: Final = _NOT_VERBS | _FILLER | frozenset(WORDS["other_function_words"])
+_STOP: Final = frozenset(WORDS["stop"])
+_NEVER_IN_NAMES: Final = _STOP - frozenset(WORDS["stop_inside_names"])
+_LEADING: Final = frozenset(WORDS["leading"])
 
 
 def find(pattern: str, text: str) -> re.Match[str] | None:
     """The first place of ``text`` that fits the pattern of this name."""
     return PATTERNS[pattern].search(text)
+
+
+# --- phrases -------------------------------------------------------------------------------------
+
+
+def strip_tail(span: str) -> str:
+    """``span`` without the words that belong to the next name: articles, adjectives …"""
+    words = span.split(" ")
+    while words and words[-1] in _FILLER:
+        words.pop()
+    return " ".join(words)
+
+
+def is_negated(span: str) -> bool:
+    """Whether the phrase denies what it says."""
+    return bool(find("negation", PATTERNS["harmless_negation"].sub(" ", span)))
+
+
+def is_verbal(span: str) -> bool:
+    """Whether the phrase holds something like a verb."""
+    return any(word not in _NOT_VERBS for word in PATTERNS["verb"].findall(strip_tail(span)))
+
+
+def relation(span: str) -> Direction:
+    """Which way the phrase between two names points.
+
+    English puts the cause first unless a closed set of words says otherwise (passives, 'depends
+    on', 'responds to', 'a function of' …), so a verb phrase that is not on any list points forward,
+    and a phrase without a verb says nothing.
+    """
+    span = span.strip()
+    if not span or is_negated(span):
+        return 0
+    bare = strip_tail(span)
+    for pattern, direction in _ENGLISH["relation"]["directions"]:
+        if find(pattern, bare):
+            told: Direction = direction
+            return told
+    # A word that is neither a function word nor punctuation may be a verb that no list has.
+    return (
+        1
+        if is_verbal(bare)
+        or any(
+            len(word) > 2 and word.isalpha() and word not in _FUNCTION_WORDS
+            for word in bare.split()
+        )
+        else 0
+    )
+
+
+# --- names ---------------------------------------------------------------------------------------
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of ``text``, Markdown headings and blank lines dropped."""
+    lines = (line for line in text.splitlines() if not line.lstrip().startswith("#"))
+    parts = PATTERNS["sentence"].split("\n".join(lines))
+    return [" ".join(part.split()) for part in parts if part and part.strip()]
+
+
+def mask(text: str, names: Sequence[str]) -> str:
+    """``text`` with every mention of ``names[i]`` replaced by ``<i>``, longest names first.
+
+    Case is ignored, except for one-letter names; a possessive ``'s`` stays behind the mark.
+    """
+    for i in sorted(range(len(names)), key=lambda i: (-len(names[i]), names[i])):
+        body = r"[\s_-]+".join(re.escape(part) for part in re.split(r"[\s_-]+", names[i]) if part)
+        case = 0 if len(names[i].strip()) == 1 else re.IGNORECASE
+        text = re.sub(rf"(?<![\w<]){body}(?![\w>])", f"<{i}>", text, flags=case)
+    return text
+
+
+def tells_unmeasured(sentence: str) -> bool:
+    """Whether the sentence says of something that it was not measured."""
+    return bool(find("unmeasured", sentence))
+
+
+def told_unmeasured(text: str, names: Sequence[str], values: Sequence[str]) -> frozenset[str]:
+    """Those of ``names`` of which some sentence, that names no other, says that nobody measured
+    them. ``values`` are units and states, which may use such words too ("percent hidden")."""
+    found = set()
+    told = "|".join(re.escape(value) for value in sorted(values, key=len, reverse=True))
+    for sentence in sentences(mask(text, names)):
+        named = {int(index) for index in MARK.findall(sentence)}
+        bare = re.sub(rf"(?<!\w)(?:{told})(?!\w)", "", sentence) if told else sentence
+        if len(named) == 1 and tells_unmeasured(bare):
+            found |= named
+    return frozenset(names[index] for index in found)
+
+
+def discover(text: str, known: Sequence[str], count: int | None = None) -> tuple[str, ...]:
+    """Phrases in ``text`` that look like names and are not ``known``, best first.
+
+    With ``count``, the number of variables in all, every phrase worth considering (more than are
+    lacking). Without, those that the text repeats and some sentence calls unmeasured; there may
+    be none.
+    """
+    parts = sentences(mask(text, known))
+    found: list[str] = []
+    for name in _capitalised(parts):
+        folded = name.casefold()
+        if not any(folded in other.casefold() or other.casefold() in folded for other in found):
+            found.append(name)
+    if count is not None:
+        return tuple(found[: 2 * count + 6])
+    told = "\n".join(part for part in parts if tells_unmeasured(part)).casefold()
+    return tuple(name for name in found if re.search(rf"\b{re.escape(name.casefold())}\b", told))
+
+
+def _capitalised(parts: Sequence[str]) -> list[str]:
+    """Capitalised phrases that occur at least twice, most frequent first.
+
+    A phrase takes in the common words that go with it: 'the Orrin' that is always followed by 'wind
+    speed' is the Orrin wind speed.
+    """
+    seen: Counter[str] = Counter()
+    openings: Counter[str] = Counter()
+    for part in parts:
+        for match in PATTERNS["title_run"].finditer(part):
+            run = match.group().split()
+            opening = match.start() == 0
+            while run and (run[0] in _LEADING or run[0].casefold() in _STOP):
+                run = run[1:]
+                opening = False
+            if opening and len(run) == 1:
+                openings[run[0]] += 1  # a capital that any first word would have
+            elif run:
+                seen[" ".join(run)] += 1
+    for name in seen:
+        seen[name] += openings[name]
+    merged: Counter[str] = Counter()
+    spelling: dict[str, str] = {}
+    for name, times in seen.items():
+        spelling.setdefault(name.casefold(), name)
+        merged[name.casefold()] += times
+    ranked = sorted(merged.items(), key=lambda item: (-item[1], -len(item[0]), item[0]))
+    return [_extended(spelling[name], parts) for name, times in ranked if times >= 2]
+
+
+def _extended(name: str, parts: Sequence[str]) -> str:
+    """``name`` with the words that follow it in three of four mentions, and in two at least."""
+    while True:
+        pattern = re.compile(rf"\b{re.escape(name)}\b(?: ([^\W\d_][\w'’-]*))?")
+        mentions = [match.group(1) for part in parts for match in pattern.finditer(part)]
+        follows = Counter(w for w in mentions if w and w.casefold() not in _NEVER_IN_NAMES)
+        (word, times), *_ = follows.most_common(1) or [("", 0)]
+        if times < 2 or times < 0.75 * len(mentions) or word.endswith("ly"):
+            return name
+        name = f"{name} {word}"
