@@ -12,7 +12,7 @@ from builder.causalds.ask.prompt import write_prompt
 from builder.causalds.ask.registry import Question
 from builder.causalds.make.observe import Observation, measurement_name
 from builder.causalds.make.scene import Column, Scene
-from builder.causalds.plan.views import CLEAN
+from builder.causalds.views import CLEAN
 from builder.release import rows
 from builder.release.arrow import round_truth
 from builder.release.schemas import TASKS, TRUTH, labels_schema, scenes_schema, worlds_schema
@@ -68,7 +68,7 @@ def truth_row(
     return rows.truth_row(
         task_id(spec, variant, question.detail, shown.view.name),
         spec.instance_id,
-        scene.plan.structure,
+        scene.plan.structure.label,
         truth.target,
         number,
         should_abstain=truth.should_abstain,
@@ -118,9 +118,9 @@ def world_row(
     return rows.world_row(
         spec,
         attempt,
-        scene.plan.structure,
+        scene.plan.structure.label,
         _world(scene, views, tasks),
-        key=scene.plan.world_key,
+        key=scene.plan.equations.world_key,
         motif=scene.motif.name,
         treatment=scene.treatment.name,
         outcome=scene.outcome.name,
@@ -162,7 +162,7 @@ def _world(
 
 def _seeded(scene: Scene) -> dict[str, object]:
     """The pair of CauseNet that the names start from, and its support, where that is known."""
-    for seed in scene.plan.seeds:
+    for seed in scene.plan.telling.seeds:
         if seed.support and all(scene.name(node) == name for node, name in seed.names):
             pair = [name for _, name in seed.names]
             return {"causenet": {"pair": pair, "support": seed.support}}

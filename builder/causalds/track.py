@@ -28,14 +28,14 @@ from builder.causalds.make.scene import (
     narrate,
     sample_hidden_world,
 )
-from builder.causalds.plan.beside import ByAxis
 from builder.causalds.plan.config import Config, parse_config, with_exams
 from builder.causalds.plan.realised import composition_table
 from builder.causalds.plan.scenes import TRACK_NAME, plan_scenes
-from builder.causalds.plan.types import ScenePlan
-from builder.causalds.plan.views import CLEAN
+from builder.causalds.scene_plan import ScenePlan
+from builder.causalds.shares import ByAxis
 from builder.causalds.show.inspection import inspect_scene
 from builder.causalds.show.scaffold import write_scaffold
+from builder.causalds.views import CLEAN
 from builder.seeds import attempt_key, stream
 from builder.track import Built, Candidate, ExamFiles, Floors, InstanceSpec, Row, Track
 from builder.words.llm.settings import published
@@ -72,9 +72,12 @@ def composition(config: Config, specs: Sequence[InstanceSpec]) -> ByAxis:
         for axis, levels in composition_of(
             model,
             [
-                (plan.structure, Cell.of(plan.variant, plan.views[0].name))
+                (
+                    plan.structure.label,
+                    Cell.of(plan.questions.variant, plan.questions.views[0].name),
+                )
                 for plan in plans
-                if plan.exam == name and plan.variant is not None
+                if plan.questions.exam == name and plan.questions.variant is not None
             ],
             views,
         ).items()
@@ -106,7 +109,8 @@ def plan_of_attempt(plan: ScenePlan, attempt: int) -> ScenePlan:
     """The plan as an attempt follows it: with the plainest equations once many have failed."""
     if attempt < PROFILE_ATTEMPTS:
         return plan
-    return replace(plan, continuous=PLAINEST[0], binary=PLAINEST[1])
+    plain = replace(plan.equations, continuous=PLAINEST[0], binary=PLAINEST[1])
+    return replace(plan, equations=plain)
 
 
 def _try(spec: InstanceSpec, attempt: int, wordless: int, clock: Clock) -> dict[str, list[Row]]:
@@ -116,8 +120,10 @@ def _try(spec: InstanceSpec, attempt: int, wordless: int, clock: Clock) -> dict[
     """
     plan = plan_of_attempt(ScenePlan.from_json(spec.config_json), attempt)
     # A story does not depend on the world, so what a language model wrote serves every attempt.
-    words = attempt_key(spec.key, attempt if plan.llm is None else wordless)
-    world_key = spec.key if plan.world_key is None else bytes.fromhex(plan.world_key)
+    words = attempt_key(spec.key, attempt if plan.telling.llm is None else wordless)
+    world_key = (
+        spec.key if plan.equations.world_key is None else bytes.fromhex(plan.equations.world_key)
+    )
     key = attempt_key(world_key, attempt)
     with clock("world and truths"):
         world, truths = sample_hidden_world(plan, key)
@@ -126,9 +132,9 @@ def _try(spec: InstanceSpec, attempt: int, wordless: int, clock: Clock) -> dict[
     with clock("data"):
         columns = column_order(plan, key)
         tables = draw_tables(plan, key, world, columns)
-    scene = Scene(plan, plan.query, world, truths, narration, columns, tables, key)
+    scene = Scene(plan, plan.structure.query, world, truths, narration, columns, tables, key)
     with clock("views"):
-        views = [observe(scene, view, key) for view in plan.views]
+        views = [observe(scene, view, key) for view in plan.questions.views]
     with clock("tasks"):
         asked = [
             (
@@ -153,20 +159,24 @@ def _questions(scene: Scene, key: bytes, view: str, attempt: int) -> list[tuple[
         if ASKERS[name].can_host(plan)
         for question in ASKERS[name].ask(scene, stream(key, f"order/{name}{suffix}"))
     ]
-    if plan.variant is None or not found:
+    if plan.questions.variant is None or not found:
         return found
-    if plan.wanted is not None and attempt < WANTED_ATTEMPTS:
-        found = [(name, question) for name, question in found if _class(question) == plan.wanted]
+    if plan.questions.wanted is not None and attempt < WANTED_ATTEMPTS:
+        found = [
+            (name, question)
+            for name, question in found
+            if _class(question) == plan.questions.wanted
+        ]
     return found and [found[int(stream(key, "pick").integers(len(found)))]]
 
 
 def _eligible(plan: ScenePlan, attempt: int) -> list[str]:
     """The variants to ask: the planned one, and others only where it cannot be had."""
-    if plan.variant is not None and attempt < VARIANT_ATTEMPTS:
-        return [plan.variant]
-    if plan.variant is None or attempt >= FAMILY_ATTEMPTS:
+    if plan.questions.variant is not None and attempt < VARIANT_ATTEMPTS:
+        return [plan.questions.variant]
+    if plan.questions.variant is None or attempt >= FAMILY_ATTEMPTS:
         return list(ASKERS)
-    family = plan.variant.partition(".")[0]
+    family = plan.questions.variant.partition(".")[0]
     return [name for name in ASKERS if name.startswith(f"{family}.")]
 
 

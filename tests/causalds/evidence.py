@@ -20,7 +20,7 @@ from builder.attempts import Rejected
 from builder.causalds.check.numbers import Estimate, Population
 from builder.causalds.make.scene import Truths, sample_hidden_world
 from builder.causalds.plan.scenes import plan_scenes
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.scene_plan import ScenePlan
 from builder.causalds.track import MAX_ATTEMPTS, TRACK, plan_of_attempt
 from builder.scm.association import CORRELATION_BOUND, SPREAD_BOUND
 from builder.scm.quantities import EFFECT_BOUND, Quantity, effect
@@ -108,7 +108,7 @@ Find = Callable[[Population], Estimate]
 
 def _stored(scene: Drawn) -> Iterator[tuple[str, Quantity, float, Find]]:
     """Every stored number: its kind, itself, its bound, and how units of a population give it."""
-    truths, x, y = scene.truths, scene.plan.treatment, scene.plan.outcome
+    truths, x, y = scene.truths, scene.plan.structure.treatment, scene.plan.structure.outcome
     levels, between = truths.levels, tuple(sorted(scene.world.graph.mediators(x, y)))
     yield "association", truths.association, CORRELATION_BOUND, lambda p: p.correlation(x, y)
     sd = truths.outcome_sd
@@ -197,7 +197,7 @@ def check_estimability(count: int, replicates: int, seed: str = "estimability 1"
             value, error, low, high = analyst.interval(rows, x0, x1)
             if truth.se > 0.1 * error:
                 bound = 0.08 * error / (1.0 + abs(value))
-                names = scene.plan.treatment, scene.plan.outcome
+                names = scene.plan.structure.treatment, scene.plan.structure.outcome
                 truth = effect(
                     "ate", scene.world, *names, x0, x1, stream(scene.key, "finer"), bound
                 )

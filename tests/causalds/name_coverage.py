@@ -17,7 +17,7 @@ from builder.causal.graph import LatentDAG
 from builder.causal.growth import HOSTS, confounded, confounding_spoils
 from builder.causal.motifs import MOTIFS, PLANTED, Motif
 from builder.causalds.plan.scenes import plan_scenes
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.scene_plan import ScenePlan
 from builder.release.config import load_config
 from builder.words.knowledge import Domain
 from builder.words.naming import matches, pattern
@@ -130,7 +130,7 @@ def main_needs() -> Counter[str]:
         config = replace(dict(split.tracks)["causalds"], words="fictional")
         for spec in plan_scenes(config, split.name, bytes(32), False):
             plan = ScenePlan.from_json(spec.config_json)
-            needs[shape_of(plan.query.graph, plan.kinds)] += 1
+            needs[shape_of(plan.structure.query.graph, plan.structure.kinds)] += 1
     return needs
 
 

@@ -55,7 +55,9 @@ def test_what_chance_did_at_a_first_look_is_looked_at_again(
     """Of ten million right numbers some are five standard errors off. Units that stray are put in
     place of the first: they refuse a right scene, and the second look does not. A number that is
     just far enough off for a first look is refused by both."""
-    found = _written(next(b for b in public() if world(b)["plan"]["outcome_kind"] == "continuous"))
+    found = _written(
+        next(b for b in public() if world(b)["plan"]["structure"]["outcome_kind"] == "continuous")
+    )
     row = found["causalds_worlds"][0]
     looks = found["causalds_truth"], found["causalds_labels"][0], found["causalds_scenes"][0]
     first = Hidden.read(row["instance_id"], row["world_json"])

@@ -15,7 +15,7 @@ from builder.causal.method import identification_method
 from builder.causal.motifs import MOTIFS, PLANTED, Motif
 from builder.causalds.check import graph as audit_graph
 from builder.causalds.plan.scenes import plan_scenes
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.scene_plan import ScenePlan, Structure
 from builder.causalds.track import TRACK
 from builder.settings import TomlTable
 
@@ -25,17 +25,18 @@ FULL = TRACK.parse(TomlTable({"scenes": SCENES, "composition": "full"}, f"{WHERE
 
 
 @cache
-def planned(composition: str, scenes: int = SCENES, **changes: object) -> list[ScenePlan]:
+def planned(composition: str, scenes: int = SCENES, **changes: object) -> list[Structure]:
     config = TRACK.parse(
         TomlTable({"scenes": scenes, "composition": composition, **changes}, f"{WHERE}.")
     )
     return [
-        ScenePlan.from_json(spec.config_json) for spec in plan_scenes(config, "dev", ROOT, False)
+        ScenePlan.from_json(spec.config_json).structure
+        for spec in plan_scenes(config, "dev", ROOT, False)
     ]
 
 
 @pytest.fixture(scope="module")
-def full() -> list[ScenePlan]:
+def full() -> list[Structure]:
     """The plan of the size and make of splits/main.toml."""
     return planned("full")
 
@@ -44,7 +45,7 @@ def identifiable(motif: Motif) -> bool:
     return is_identifiable(motif.graph, motif.treatment, motif.outcome, "ate")
 
 
-def test_quotas_are_met_by_largest_remainder(full: list[ScenePlan]) -> None:
+def test_quotas_are_met_by_largest_remainder(full: list[Structure]) -> None:
     """Every count is the requested share, rounded up or down."""
     motifs = Counter(plan.motif for plan in full)
     composition = FULL.composition
@@ -54,7 +55,7 @@ def test_quotas_are_met_by_largest_remainder(full: list[ScenePlan]) -> None:
         assert abs(motifs[name] - share * SCENES) < 1.5, name
     for name, share in planted.items():
         assert abs(motifs[name] - share * SCENES) < 1, name
-    labels = Counter(plan.structure for plan in full)
+    labels = Counter(plan.label for plan in full)
     for k, share in enumerate(composition.grafts):
         if k:
             assert abs(labels[f"grafted_{k}"] - share * SCENES) < 1
@@ -64,7 +65,7 @@ def test_quotas_are_met_by_largest_remainder(full: list[ScenePlan]) -> None:
     assert abs(Counter(p.outcome_kind for p in full)["binary"] - 0.4 * SCENES) < 1
 
 
-def test_an_unmeasured_variable_does_not_give_the_verdict_away(full: list[ScenePlan]) -> None:
+def test_an_unmeasured_variable_does_not_give_the_verdict_away(full: list[Structure]) -> None:
     """At least three in ten scenes with an unmeasured variable are identifiable."""
     hidden = [identifiable(plan.query) for plan in full if plan.latent]
     assert sum(hidden) / len(hidden) >= 0.3
@@ -72,28 +73,28 @@ def test_an_unmeasured_variable_does_not_give_the_verdict_away(full: list[SceneP
     assert sum(paper) / len(paper) < 0.2, "the paper's composition leaves the shortcut open"
 
 
-def test_only_hosts_are_grafted_and_labels_count_the_grafts(full: list[ScenePlan]) -> None:
+def test_only_hosts_are_grafted_and_labels_count_the_grafts(full: list[Structure]) -> None:
     """Reports are sliced by these labels."""
     for plan in full:
         grafts = {node.split("_")[0] for node in plan.nodes if node.startswith("AUX")}
-        if plan.structure.startswith("grafted_"):
-            assert plan.motif in HOSTS and plan.structure == f"grafted_{len(grafts)}"
+        if plan.label.startswith("grafted_"):
+            assert plan.motif in HOSTS and plan.label == f"grafted_{len(grafts)}"
         else:
-            assert plan.structure == plan.motif and not grafts
+            assert plan.label == plan.motif and not grafts
         assert plan.treatment in MOTIFS.get(plan.motif, PLANTED.get(plan.motif)).graph.nodes
 
 
-def test_planted_structures_separate_rung_three_from_rung_two(full: list[ScenePlan]) -> None:
+def test_planted_structures_separate_rung_three_from_rung_two(full: list[Structure]) -> None:
     """Without them the third rung would copy the second."""
     for plan in full:
         query = (plan.query.graph, plan.treatment, plan.outcome)
         if plan.motif == "napkin":
-            assert plan.treatment_kind == "continuous" and plan.structure == "napkin"
+            assert plan.treatment_kind == "continuous" and plan.label == "napkin"
             assert is_identifiable(*query, "ate") and not is_identifiable(
                 *query, "ett", binary_treatment=False
             )
         if plan.motif == "mediation_confounded":
-            assert plan.structure == "mediation_confounded" and is_identifiable(*query, "ate")
+            assert plan.label == "mediation_confounded" and is_identifiable(*query, "ate")
             assert not is_identifiable(*query, "nde") and not is_identifiable(*query, "nie")
     assert not {p.motif for p in planned("paper")} & set(PLANTED)
 
@@ -135,7 +136,7 @@ def test_a_graft_shares_exactly_its_anchor() -> None:
     assert (grown.name, grown.treatment, grown.outcome) == ("confounding", "X", "Y")
 
 
-def test_composition_table_shows_requested_beside_realised(full: list[ScenePlan]) -> None:
+def test_composition_table_shows_requested_beside_realised(full: list[Structure]) -> None:
     """The manifest and ``plan`` print it."""
     table = TRACK.composition(FULL, plan_scenes(FULL, "dev", ROOT, False))
     told = table.pop("names")
@@ -151,11 +152,14 @@ def test_composition_table_shows_requested_beside_realised(full: list[ScenePlan]
 
 
 @pytest.mark.slow
-def test_every_shipped_verdict_is_proved(full: list[ScenePlan]) -> None:
+def test_every_shipped_verdict_is_proved(full: list[Structure]) -> None:
     """The whole plan: each yes by evaluation, each no by twin models, and no third way."""
     seen: dict[tuple[object, ...], Motif] = {}
     for plan in full:
-        seen.setdefault((plan.nodes, plan.edges, plan.latent), plan.query)
+        seen.setdefault(
+            (plan.nodes, plan.edges, plan.latent),
+            plan.query,
+        )
     queries = (
         ((m.graph, m.treatment, m.outcome), np.random.default_rng([7, i]))
         for i, m in enumerate(seen.values())

@@ -272,7 +272,7 @@ def test_a_graph_that_suits_no_planned_mechanism_gets_the_plainest(
     sample = track.sample_hidden_world
 
     def refuse_the_planned(plan: Any, key: bytes) -> Any:
-        if (plan.continuous, plan.binary) != track.PLAINEST:
+        if (plan.equations.continuous, plan.equations.binary) != track.PLAINEST:
             raise Rejected("no world in range")
         return sample(plan, key)
 
@@ -280,5 +280,5 @@ def test_a_graph_that_suits_no_planned_mechanism_gets_the_plainest(
     profiles = {"continuous": {"interaction_response": 1}, "binary": {"noisy_and": 1}}
     built = TRACK.build(specs(profiles=profiles)[0])
     assert built.rejections == {"no world in range": track.PROFILE_ATTEMPTS}
-    plan = world(built)["plan"]
+    plan = world(built)["plan"]["equations"]
     assert (plan["continuous"], plan["binary"]) == track.PLAINEST

@@ -28,7 +28,7 @@ from builder.causalds.exams.priors import (
 )
 from builder.causalds.plan.config import Config, with_exams
 from builder.causalds.plan.scenes import plan_scenes
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.scene_plan import ScenePlan
 from builder.causalds.track import TRACK
 from builder.settings import TomlTable, read_toml
 from builder.track import Candidate, DrawnExam, InstanceSpec, PossibleTask
@@ -369,15 +369,17 @@ def _private_plans(root: Path, **tasks: int) -> list[ScenePlan]:
 def test_private_scenes_are_planned_for_their_exams(root: Path) -> None:
     """Each scene belongs to one exam, with one variant and one view; balanced is balanced."""
     plans = _private_plans(root, realistic=40, balanced=2 * len(KEYS), hard=40)
-    assert Counter(plan.exam for plan in plans) == {
+    assert Counter(plan.questions.exam for plan in plans) == {
         "realistic": 40,
         "balanced": 2 * len(KEYS),
         "hard": 40,
     }
-    assert all(len(plan.views) == 1 and plan.variant for plan in plans)
-    balanced = Counter(plan.variant for plan in plans if plan.exam == "balanced")
+    assert all(len(plan.questions.views) == 1 and plan.questions.variant for plan in plans)
+    balanced = Counter(
+        plan.questions.variant for plan in plans if plan.questions.exam == "balanced"
+    )
     assert set(balanced) == set(KEYS) and set(balanced.values()) == {2}
-    exams = [plan.exam for plan in plans]
+    exams = [plan.questions.exam for plan in plans]
     assert sum(a != b for a, b in pairwise(exams)) > 60, "order tells nothing"
 
 
@@ -413,7 +415,7 @@ def test_a_wanted_class_is_what_a_balanced_scene_is_asked_for(root: Path) -> Non
     built = [TRACK.build(spec) for spec in plan_scenes(config, "test", ROOT, True)[3:11]]
     had = 0
     for one in built:
-        plan = json.loads(one.rows["causalds_worlds"][0]["world_json"])["plan"]  # type: ignore[arg-type]
+        plan = json.loads(one.rows["causalds_worlds"][0]["world_json"])["plan"]["questions"]  # type: ignore[arg-type]
         (found,) = built_candidates(lambda c, _, one=one: one.rows[c])  # type: ignore[misc]
         (task,) = found.tasks
         assert task.variant == plan["variant"]

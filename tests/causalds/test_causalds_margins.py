@@ -10,7 +10,7 @@ from causalds_scenes import specs
 from builder.attempts import Rejected
 from builder.causalds.check.numbers import DRAWS, Population
 from builder.causalds.make.scene import Truths, sample_hidden_world
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.scene_plan import ScenePlan
 from builder.scm.margins import EFFECT_MARGIN
 from builder.scm.quantities import Quantity
 from builder.seeds import attempt_key
@@ -18,11 +18,15 @@ from builder.seeds import attempt_key
 CLOSE = "effect too close to zero"
 
 
-def _plan(motif: str, **changes: object) -> ScenePlan:
+def _plan(motif: str) -> ScenePlan:
     """A scene of a motif whose gates may have their thresholds beyond both treatment levels."""
     (spec, *_) = specs(scenes=4, motifs={motif: 1}, words="fictional")
-    steep = {"binary": "noisy_and", "treatment_kind": "continuous", "outcome_kind": "binary"}
-    return replace(ScenePlan.from_json(spec.config_json), **{**steep, **changes})
+    plan = ScenePlan.from_json(spec.config_json)
+    return replace(
+        plan,
+        structure=replace(plan.structure, treatment_kind="continuous", outcome_kind="binary"),
+        equations=replace(plan.equations, binary="noisy_and"),
+    )
 
 
 def _room(effect: Quantity, sd: Quantity) -> float:

@@ -14,9 +14,9 @@ from builder.causalds.ask import ASKERS
 from builder.causalds.ask.eligible import association_vanishes
 from builder.causalds.complete import KEYS
 from builder.causalds.make.scene import narrate
-from builder.causalds.plan.blueprint import largest_remainder
 from builder.causalds.plan.config import PRESETS
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.scene_plan import Equations, Questions, ScenePlan, Structure, Wording
+from builder.causalds.shares import largest_remainder
 from builder.scm.profiles import STRAIGHT, mixture_weights
 from builder.seeds import id_key, instance_key, public_id
 from builder.track import InstanceSpec
@@ -43,21 +43,21 @@ def test_largest_remainder(weights: dict[str, float], total: int, expected: dict
 def test_motifs_and_kinds_meet_their_shares() -> None:
     """A release states its composition; rounding must not shift it."""
     plans = _plans(specs(scenes=100))
-    motifs = Counter(plan.motif for plan in plans)
+    motifs = Counter(plan.structure.motif for plan in plans)
     assert set(motifs) == set(SEVEN) and set(motifs.values()) == {14, 15}
-    assert Counter(plan.treatment_kind for plan in plans)["binary"] == 50
-    assert Counter(plan.outcome_kind for plan in plans)["binary"] == 40
+    assert Counter(plan.structure.treatment_kind for plan in plans)["binary"] == 50
+    assert Counter(plan.structure.outcome_kind for plan in plans)["binary"] == 40
     for motif in SEVEN:
-        kinds = [plan.treatment_kind for plan in plans if plan.motif == motif]
+        kinds = [plan.structure.treatment_kind for plan in plans if plan.structure.motif == motif]
         assert 6 <= kinds.count("binary") <= 9, "kinds are spread over the motifs"
 
 
 def test_indices_do_not_tell_the_plan() -> None:
     """Indices order the worlds; sorted motifs would follow from them."""
-    motifs = [plan.motif for plan in _plans(specs(scenes=70))]
+    motifs = [plan.structure.motif for plan in _plans(specs(scenes=70))]
     runs = sum(a != b for a, b in pairwise(motifs))
     assert runs > 40, motifs
-    other = [plan.motif for plan in _plans(specs(scenes=70, root=bytes(32)))]
+    other = [plan.structure.motif for plan in _plans(specs(scenes=70, root=bytes(32)))]
     assert other != motifs
 
 
@@ -80,18 +80,23 @@ def test_planning_is_a_pure_function_of_its_arguments() -> None:
 def test_private_plans_spread_the_variants_evenly(scenes: int) -> None:
     """Each private scene has one task, and no variant is starved."""
     plans = _plans(specs(private=True, scenes=scenes))
-    counts = Counter(plan.variant for plan in plans)
+    counts = Counter(plan.questions.variant for plan in plans)
     hosted = {key for key in KEYS if any(ASKERS[key].can_host(plan) for plan in plans)}
     assert len(counts) == min(scenes, len(hosted))
     assert max(counts.values()) - min(counts.values()) <= 1, counts
-    assert all(plan.variant and ASKERS[plan.variant].can_host(plan) for plan in plans)
+    assert all(
+        plan.questions.variant and ASKERS[plan.questions.variant].can_host(plan) for plan in plans
+    )
 
 
 def test_private_plans_cope_where_few_scenes_can_host_a_variant() -> None:
     """With binary outcomes only there is no interval to predict; the others share its place."""
     for changes in ({"outcome_binary": 1.0}, {"motifs": {"fork": 1}}, {"scenes": 1}):
         plans = _plans(specs(private=True, **{"scenes": 30, **changes}))
-        assert all(plan.variant and ASKERS[plan.variant].can_host(plan) for plan in plans)
+        assert all(
+            plan.questions.variant and ASKERS[plan.questions.variant].can_host(plan)
+            for plan in plans
+        )
 
 
 ADJUSTMENT = {
@@ -126,22 +131,19 @@ HOSTS: dict[str, set[str]] = {
 def _plan(name: str, outcome: Any) -> ScenePlan:
     motif = MOTIFS[name]
     graph = motif.graph
-    return ScenePlan(
+    structure = Structure(
         motif=name,
-        structure=name,
+        label=name,
         nodes=graph.nodes,
         edges=graph.edges,
         latent=tuple(sorted(graph.latent)),
         treatment=motif.treatment,
         outcome=motif.outcome,
-        continuous="linear_additive",
-        binary="single_regulator_logistic",
         treatment_kind="binary",
         outcome_kind=outcome,
-        variant=None,
-        train=100,
-        test=50,
     )
+    equations = Equations("linear_additive", "single_regulator_logistic", 100, 50)
+    return ScenePlan(structure, equations, Wording(), Questions())
 
 
 @pytest.mark.parametrize("motif", SEVEN)
@@ -156,13 +158,13 @@ def test_the_eligibility_table(motif: str, outcome: Any) -> None:
 def test_four_tellings_share_the_problem_and_nothing_else() -> None:
     """The ablation holds graph and data fixed while every name changes."""
     plans = _plans(specs(scenes=6, words="knowledge", tellings=2, views=["clean"]))
-    for bundle in {plan.bundle for plan in plans} - {None}:
-        members = [plan for plan in plans if plan.bundle == bundle]
-        assert {plan.telling for plan in members} == TELLINGS
-        assert len({(plan.query, plan.world_key) for plan in members}) == 1
+    for bundle in {plan.telling.bundle for plan in plans} - {None}:
+        members = [plan for plan in plans if plan.telling.bundle == bundle]
+        assert {plan.telling.arm for plan in members} == TELLINGS
+        assert len({(plan.structure.query, plan.equations.world_key) for plan in members}) == 1
         told = [narrate(plan, b"words").variables for plan in members]
         kinds = [{node: variable.kind for node, variable in one.items()} for one in told]
-        assert kinds == [members[0].kinds] * 4
+        assert kinds == [members[0].structure.kinds] * 4
         names = [{variable.name for variable in one.values()} for one in told]
         assert all(not a & b for i, a in enumerate(names) for b in names[:i])
 
@@ -190,7 +192,7 @@ def test_a_plan_survives_its_json() -> None:
     spec = specs(private=True)[0]
     plan = ScenePlan.from_json(spec.config_json)
     assert plan.to_json() == spec.config_json
-    assert json.loads(spec.config_json)["variant"] == plan.variant
+    assert json.loads(spec.config_json)["questions"]["variant"] == plan.questions.variant
 
 
 def test_small_splits_have_both_answers_to_whether_an_association_is_left() -> None:
@@ -205,10 +207,10 @@ def test_small_splits_have_both_answers_to_whether_an_association_is_left() -> N
             "motifs": PRESETS["full"]["motifs"],
         }
         plans = _plans(specs(root=bytes([seed]) * 32, **table))
-        hosts = [plan for plan in plans if association_vanishes(plan.query, plan)]
+        hosts = [plan for plan in plans if association_vanishes(plan.structure.query, plan)]
         assert hosts
-        swapped += all(plan.continuous in STRAIGHT for plan in hosts)
-        profiles = Counter(plan.continuous for plan in plans)
+        swapped += all(plan.equations.continuous in STRAIGHT for plan in hosts)
+        profiles = Counter(plan.equations.continuous for plan in plans)
         shares = largest_remainder(mixture_weights("continuous"), 36)
         assert profiles == Counter({name: n for name, n in shares.items() if n})
     assert swapped, "lines made the difference somewhere"

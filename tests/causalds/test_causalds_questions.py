@@ -13,7 +13,7 @@ from builder.causalds.ask import ASKERS
 from builder.causalds.ask.collider import _ALONE, _asked_alone
 from builder.causalds.exams.candidates import label_class
 from builder.causalds.plan.scenes import plan_scenes
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.scene_plan import ScenePlan
 from builder.causalds.track import TRACK
 from builder.settings import TomlTable
 from builder.track import Built, InstanceSpec
@@ -95,7 +95,7 @@ def test_the_classes_that_planning_expects_are_those_that_come_out() -> None:
                 possible.add("tie")
             if key.startswith(("collider_phenomenon", "association.")):
                 possible |= {"zero", "unknown", "False"}  # zeros that the equations make
-            assert found <= possible, (key, record["plan"]["motif"], found, possible)
+            assert found <= possible, (key, record["plan"]["structure"]["motif"], found, possible)
 
 
 def test_a_variant_is_asked_only_where_its_graph_can_host_it() -> None:
@@ -109,4 +109,4 @@ def test_a_private_scene_is_asked_its_planned_variant() -> None:
     """One task a scene; which of several questions of the variant is drawn at random."""
     for built in private():
         ((key, _, _),) = asked(built)
-        assert key == world(built)["plan"]["variant"]
+        assert key == world(built)["plan"]["questions"]["variant"]

@@ -31,13 +31,15 @@ def _told(edges: str, seed: int, unmeasured: str = "") -> tuple[Telling, Facts]:
     return tell(rng, setting, facts), facts
 
 
-def _reading(told: Telling, facts: Facts, text: str | None = None, **plan: str) -> StoryReading:
+def _reading(
+    told: Telling, facts: Facts, text: str | None = None, words: str = "fictional"
+) -> StoryReading:
     record: dict[str, Any] = {
         "variables": {node: one.to_json() for node, one in facts.variables.items()},
         "world": {"edges": facts.edges, "latent": sorted(facts.unmeasured)},
         "hows": [],
         "attestations": [one.to_json() for one in told.attestations],
-        "plan": plan,
+        "plan": {"telling": {"words": words}},
     }
     return reading({"world_json": json.dumps(record)}, {"story": text or told.story})
 

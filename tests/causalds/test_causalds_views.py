@@ -18,9 +18,9 @@ from builder.causalds.make.measure import (
     draw_bundle,
 )
 from builder.causalds.plan.scenes import plan_scenes
-from builder.causalds.plan.types import ScenePlan
-from builder.causalds.plan.views import VIEWS, Thresholds, View
+from builder.causalds.scene_plan import ScenePlan
 from builder.causalds.track import TRACK
+from builder.causalds.views import VIEWS, Thresholds, View
 from builder.scm.noise import Noise, Spread
 from builder.scm.profiles import is_empirical
 from builder.settings import TomlTable
@@ -122,7 +122,7 @@ def test_only_synthetic_profiles_put_squares_into_measurements() -> None:
         found = any(
             any(m["parameters"].get("squares", ())) for b in bundles for m in b["measurements"]
         )
-        name = record["plan"]["continuous"]
+        name = record["plan"]["equations"]["continuous"]
         squared[name] = squared.get(name, False) or found
     assert set(squared.values()) == {True, False}
     assert all(found is not is_empirical("continuous", name) for name, found in squared.items())
@@ -289,7 +289,7 @@ def test_private_scenes_ship_one_view_each() -> None:
     config = TRACK.parse(TomlTable(table(scenes=30, views=list(ALL_VIEWS)), "t."))
     planned = plan_scenes(config, "test", ROOT, True)
     plans = [ScenePlan.from_json(spec.config_json) for spec in planned]
-    assert sorted(plan.views[0].name for plan in plans) == sorted(ALL_VIEWS * 10)
+    assert sorted(plan.questions.views[0].name for plan in plans) == sorted(ALL_VIEWS * 10)
     for spec in planned[:6]:
         rows = TRACK.build(spec).rows
         assert len(rows["causalds_scenes"]) == len(rows["causalds"]) == 1

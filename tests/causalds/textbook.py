@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy import special, stats
 from sklearn.linear_model import LogisticRegression
 
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.scene_plan import ScenePlan
 from builder.scm.equation import LOCATION_LIMIT
 from builder.scm.world import Node, World
 
@@ -28,16 +28,16 @@ CUT_OFF_UNITS = 200_000
 
 def fits(plan: ScenePlan, world: World) -> bool:
     """Whether this analyst's regressions have the form of the scene's equations."""
-    query = plan.query
+    query = plan.structure.query
     if query.outcome not in query.graph.descendants(query.treatment):
         return False
-    if not plan.latent:
+    if not plan.structure.latent:
         return True
     # With a hidden cause the outcome's regression is of the right form only where the equations
     # are lines, or the treatment takes two values and the outcome is continuous.
-    front_door = plan.motif == "frontdoor" and plan.outcome_kind == "continuous"
+    front_door = plan.structure.motif == "frontdoor" and plan.structure.outcome_kind == "continuous"
     lines = all(world.node(v).mechanism == "linear_additive" for v in _between(plan))
-    return front_door and (plan.treatment_kind == "binary" or lines)
+    return front_door and (plan.structure.treatment_kind == "binary" or lines)
 
 
 def cut_off(plan: ScenePlan, world: World, levels: tuple[float, float]) -> float:
@@ -48,7 +48,7 @@ def cut_off(plan: ScenePlan, world: World, levels: tuple[float, float]) -> float
     """
     noise = world.draw_noise(np.random.default_rng(1), CUT_OFF_UNITS)
     hit = np.zeros(CUT_OFF_UNITS, dtype=bool)
-    for do in ({}, *({plan.treatment: level} for level in levels)):
+    for do in ({}, *({plan.structure.treatment: level} for level in levels)):
         values = world.run(noise, do)
         for name in _between(plan):
             if world.node(name).mechanism == "handcrafted":
@@ -58,7 +58,7 @@ def cut_off(plan: ScenePlan, world: World, levels: tuple[float, float]) -> float
 
 def _between(plan: ScenePlan) -> list[str]:
     """The nodes that the treatment affects and that affect the outcome, causes first."""
-    graph, x, y = plan.query.graph, plan.treatment, plan.outcome
+    graph, x, y = plan.structure.query.graph, plan.structure.treatment, plan.structure.outcome
     inside = set(graph.descendants(x)) & set(graph.ancestors(y))
     return [v for v in graph.topological_order() if v in inside and v != x]
 
@@ -67,9 +67,9 @@ class Analyst:
     """The analyst of one scene."""
 
     def __init__(self, plan: ScenePlan, world: World) -> None:
-        self._x, self._y = plan.treatment, plan.outcome
+        self._x, self._y = plan.structure.treatment, plan.structure.outcome
         self._nodes = [world.node(name) for name in _between(plan)]
-        self._latent = frozenset(plan.latent)
+        self._latent = frozenset(plan.structure.latent)
         self._binary = frozenset(n.name for n in world.nodes if n.kind == "binary")
         self.method = (
             "front-door formula"

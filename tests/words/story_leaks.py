@@ -23,7 +23,7 @@ from builder.causal.identification import is_identifiable
 from builder.causalds.make.scene import narrate
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.scenes import plan_scenes
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.scene_plan import ScenePlan
 from builder.gate.leak import ClassMeans, merge_rare, within
 from builder.release.config import load_config
 from builder.words.narration import Narration
@@ -69,12 +69,13 @@ def tell_many(config: Config, number: int, seed: str) -> list[Told]:
 def disclosed(one: Told, fine: bool) -> tuple[object, ...]:
     """What a story discloses: its counts and kinds, or all that telling the facts cannot hide."""
     plan, story = one.plan, one.narration.telling
-    counts = len(plan.nodes), len(plan.edges), len(plan.latent)
+    counts = len(plan.structure.nodes), len(plan.structure.edges), len(plan.structure.latent)
     if not fine:
-        return (*counts, plan.treatment_kind, plan.outcome_kind)
+        return (*counts, plan.structure.treatment_kind, plan.structure.outcome_kind)
     names = {node: variable.name for node, variable in one.narration.variables.items()}
     kinds = {
-        node: "unmeasured" if node in plan.latent else kind for node, kind in plan.kinds.items()
+        node: "unmeasured" if node in plan.structure.latent else kind
+        for node, kind in plan.structure.kinds.items()
     }
     by_sentence: dict[str, list[tuple[str, str]]] = {}
     nodes = {name: node for node, name in names.items()}
@@ -87,7 +88,7 @@ def disclosed(one: Told, fine: bool) -> tuple[object, ...]:
     )
     return (
         *counts,
-        tuple(sorted(Counter((kinds[a], kinds[b]) for a, b in plan.edges).items())),
+        tuple(sorted(Counter((kinds[a], kinds[b]) for a, b in plan.structure.edges).items())),
         tuple(sorted(plans.items())),
         sum(story.story.count(name) for name in names.values()),
     )
@@ -117,9 +118,9 @@ def counts(texts: Sequence[str], least: int) -> NDArray[np.float64]:
 
 def facts_of(told: Sequence[Told]) -> dict[str, list[str]]:
     """The private facts that are tested, by name."""
-    queries = [one.plan.query for one in told]
+    queries = [one.plan.structure.query for one in told]
     return {
-        "motif": [one.plan.motif for one in told],
+        "motif": [one.plan.structure.motif for one in told],
         "identifiability": [
             str(is_identifiable(q.graph, q.treatment, q.outcome, "ate")) for q in queries
         ],

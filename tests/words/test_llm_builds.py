@@ -12,7 +12,7 @@ from llm_server import Http, Model
 from builder.causalds import track
 from builder.causalds.check.audit import audit_instance
 from builder.causalds.plan.scenes import plan_scenes
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.scene_plan import ScenePlan
 from builder.causalds.track import TRACK
 from builder.release.config import load_config
 from builder.release.parts import build_instance
@@ -128,13 +128,12 @@ def test_another_world_needs_no_other_words(model: Model, tmp_path: Path) -> Non
     spec = next(
         spec
         for spec in _specs(model, tmp_path, private=True)
-        if ScenePlan.from_json(spec.config_json).motif == "mediation"
+        if ScenePlan.from_json(spec.config_json).structure.motif == "mediation"
     )
-    plan = replace(ScenePlan.from_json(spec.config_json), variant="association.sign_only")
-    built = [
-        TRACK.build(replace(spec, config_json=replace(plan, wanted=wanted).to_json()))
-        for wanted in ("+", "-")
-    ]
+    plan = ScenePlan.from_json(spec.config_json)
+    asked = replace(plan.questions, variant="association.sign_only")
+    plans = [replace(plan, questions=replace(asked, wanted=wanted)) for wanted in ("+", "-")]
+    built = [TRACK.build(replace(spec, config_json=one.to_json())) for one in plans]
     attempts = [one.rows["causalds_worlds"][0]["attempt"] for one in built]
     assert len(set(attempts)) == 2, "one sign cannot come out of one world twice"
     stories = {one.rows["causalds_scenes"][0]["story"] for one in built}
@@ -184,7 +183,7 @@ def test_neither_manifest_nor_world_rows_tell_places(model: Model, tmp_path: Pat
     document = load_config(file).document
     assert document["splits"]["dev"]["causalds"]["llm"] == {"model": "scripted"}
     record = _world(TRACK.build(_specs(model, tmp_path)[0]))
-    assert record["plan"]["llm"]["model"] == "scripted"
+    assert record["plan"]["telling"]["llm"]["model"] == "scripted"
     assert model.url not in json.dumps(record) and str(tmp_path) not in json.dumps(record)
     plan = ScenePlan.from_json(json.dumps(record["plan"]))
     assert json.loads(json.dumps(plan.record())) == record["plan"]

@@ -11,7 +11,7 @@ from builder.causal.identification import is_identifiable
 from builder.causal.motifs import MOTIFS
 from builder.causalds.plan.config import Config, parse_config
 from builder.causalds.plan.scenes import plan_scenes
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.scene_plan import ScenePlan
 from builder.settings import TomlTable
 from builder.words.knowledge import domain, domains
 from builder.words.naming import LARGEST_SHARE, Namer, part_of
@@ -37,23 +37,23 @@ def private() -> list[ScenePlan]:
 def test_every_scene_is_an_induced_subgraph_of_its_domain() -> None:
     """Edges and non-edges are plausible only where the domain declares both."""
     for plan in [*public(), *private()]:
-        assert plan.domain is not None
-        names, there = dict(plan.names), domain(plan.domain)
+        assert plan.telling.domain is not None
+        names, there = dict(plan.telling.names), domain(plan.telling.domain)
         concepts = {concept.name: concept for concept in there.concepts}
-        assert sorted(names) == sorted(plan.nodes)
-        told = {(names[a], names[b]) for a, b in plan.edges}
+        assert sorted(names) == sorted(plan.structure.nodes)
+        told = {(names[a], names[b]) for a, b in plan.structure.edges}
         inside = set(names.values())
         assert told == {(a, b) for a, b in there.mechanism_clauses if a in inside and b in inside}
-        for node, kind in plan.kinds.items():
+        for node, kind in plan.structure.kinds.items():
             assert kind in concepts[names[node]].kinds
-            assert node not in plan.latent or concepts[names[node]].latent
+            assert node not in plan.structure.latent or concepts[names[node]].latent
 
 
 def test_no_two_scenes_of_a_release_share_their_names() -> None:
     """A repeated set of names would tell that two rows come from one world."""
     both = [*public(), *private()]
-    assert len({(plan.domain, plan.names) for plan in both}) == len(both)
-    sets = Counter(frozenset(dict(plan.names).values()) for plan in both)
+    assert len({(plan.telling.domain, plan.telling.names) for plan in both}) == len(both)
+    sets = Counter(frozenset(dict(plan.telling.names).values()) for plan in both)
     assert max(sets.values()) == 1
 
 
@@ -61,12 +61,14 @@ def test_public_and_private_splits_draw_from_sets_that_cannot_meet() -> None:
     """Otherwise a story of the exam might stand in the development set."""
     for part, plans in (("public", public()), ("private", private())):
         for plan in plans:
-            assert part_of(str(plan.domain), list(dict(plan.names).values())) == part
+            assert (
+                part_of(str(plan.telling.domain), list(dict(plan.telling.names).values())) == part
+            )
 
 
 def test_no_domain_tells_more_than_its_share() -> None:
     """A test taker who knows one field well should gain little."""
-    counts = Counter(plan.domain for plan in public())
+    counts = Counter(plan.telling.domain for plan in public())
     assert max(counts.values()) <= LARGEST_SHARE * len(public())
     assert len(counts) >= 0.9 * len(domains())
 
@@ -75,7 +77,7 @@ def test_planning_twice_gives_the_same_names_and_another_root_gives_others() -> 
     """Names are a function of the root."""
     small = replace(FULL, scenes=40)
     assert _plans(small) == _plans(small)
-    names = [[plan.names for plan in _plans(small, root)] for root in (b"one", b"two")]
+    names = [[plan.telling.names for plan in _plans(small, root)] for root in (b"one", b"two")]
     assert names[0] != names[1]
 
 
@@ -89,13 +91,12 @@ def test_domains_are_dealt_evenly_and_before_any_graph_is_seen() -> None:
 def test_a_structure_drawn_again_keeps_what_was_planned() -> None:
     """Composition and verdicts must not move because names ran out."""
     plain = _plans(replace(FULL, words="fictional"))
-    assert any(plan.redrawn for plan in public())
-    for before, after in zip(plain, public(), strict=True):
-        assert (before.motif, before.structure) == (after.motif, after.structure)
+    assert any(plan.structure.redrawn for plan in public())
+    for plans in zip(plain, public(), strict=True):
+        before, after = (plan.structure for plan in plans)
+        assert (before.motif, before.label) == (after.motif, after.label)
         assert len(before.latent) == len(after.latent)
-        verdicts = [
-            is_identifiable(p.query.graph, p.treatment, p.outcome, "ate") for p in (before, after)
-        ]
+        verdicts = [is_identifiable(*one.query.effect, "ate") for one in (before, after)]
         assert verdicts[0] == verdicts[1]
         if not after.redrawn:
             assert before.edges == after.edges
@@ -108,8 +109,10 @@ def test_names_never_run_out(monkeypatch: pytest.MonkeyPatch) -> None:
     table = {"scenes": 8, "motifs": {"triangle": 1}, "treatment_binary": 1.0}
     plans = _plans(parse_config(TomlTable(table, "here.")))
     for plan in plans:
-        assert plan.domain is not None and dict(plan.names).keys() == set(plan.query.graph.nodes)
-        assert part_of(plan.domain, [name for _, name in plan.names]) == "public"
+        assert plan.telling.domain is not None and dict(plan.telling.names).keys() == set(
+            plan.structure.query.graph.nodes
+        )
+        assert part_of(plan.telling.domain, [name for _, name in plan.telling.names]) == "public"
 
 
 def test_a_namer_prefers_fresh_names_and_never_repeats_a_match() -> None:

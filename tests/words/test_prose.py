@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from builder.causalds.make.scene import narrate, sample_hidden_world
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.scene_plan import ScenePlan
 from builder.causalds.track import TRACK
 from builder.release.config import load_config
 from builder.release.planning import plan_specs
@@ -32,14 +32,17 @@ def test_every_stored_story_tells_its_scene(
     monkeypatch.chdir(tmp_path)
     config = load_config(root / "splits" / file)
     specs = plan_specs(config, read_roots(config)[0])["dev", "causalds"]
-    specs = [spec for spec in specs if ScenePlan.from_json(spec.config_json).words == "stored"]
-    plans = [ScenePlan.from_json(spec.config_json) for spec in specs]
-    told = [narrate(plan, attempt_key(s.key, 0)) for plan, s in zip(plans, specs, strict=True)]
+    pairs = [(ScenePlan.from_json(spec.config_json), spec.key) for spec in specs]
+    pairs = [(plan, key) for plan, key in pairs if plan.telling.words == "stored"]
+    plans = [plan for plan, _ in pairs]
+    told = [narrate(plan, attempt_key(key, 0)) for plan, key in pairs]
     for plan, one in zip(plans, told, strict=True):
-        facts = Facts(one.variables, plan.query.graph.edges, plan.query.graph.latent)
+        facts = Facts(
+            one.variables, plan.structure.query.graph.edges, plan.structure.query.graph.latent
+        )
         assert verify_attested(one.telling.story, one.telling.attestations, facts) == []
         assert one.telling.story.endswith(NO_DIRECTION)
-    motifs = [plan.motif for plan in plans]
+    motifs = [plan.structure.motif for plan in plans]
     assert len(set(motifs)) == 12 and all(motifs.count(motif) == 2 for motif in motifs)
     names = [variable.name for one in told for variable in one.variables.values()]
     assert len(set(names)) > 0.9 * len(names), "the scenes are of different fields"
@@ -51,20 +54,24 @@ def test_prose_and_rules_tell_one_problem(root: Path) -> None:
     specs = plan_specs(config, read_roots(config)[0])["dev", "causalds"]
     bundles: dict[str, dict[str, ScenePlan]] = {}
     for plan in (ScenePlan.from_json(spec.config_json) for spec in specs):
-        if plan.bundle and plan.telling:
-            bundles.setdefault(plan.bundle, {})[plan.telling] = plan
+        if plan.telling.bundle and plan.telling.arm:
+            bundles.setdefault(plan.telling.bundle, {})[plan.telling.arm] = plan
     assert len(bundles) == 12
     for members in bundles.values():
         assert list(members) == ["llm", "rules", "fictional", "anonymous"]
-        assert [plan.words for plan in members.values()] == [
+        assert [plan.telling.words for plan in members.values()] == [
             "stored", "knowledge", "fictional", "anonymous"
         ]  # fmt: skip
-        assert (
-            len({(plan.world_key, plan.query, str(plan.kinds)) for plan in members.values()}) == 1
-        )
-        assert [plan.stored is None for plan in members.values()] == [False, True, True, True]
+        worlds = {(plan.structure, plan.equations) for plan in members.values()}
+        assert len(worlds) == 1
+        assert [plan.telling.stored is None for plan in members.values()] == [
+            False,
+            True,
+            True,
+            True,
+        ]
     first = next(iter(bundles.values()))
-    keys = [bytes.fromhex(plan.world_key or "") for plan in first.values()]
+    keys = [bytes.fromhex(plan.equations.world_key or "") for plan in first.values()]
     truths = {sample_hidden_world(plan, attempt_key(key, 0))[1].association.value
               for plan, key in zip(first.values(), keys, strict=True)}  # fmt: skip
     assert len(truths) == 1

@@ -29,7 +29,7 @@ from builder.causalds.ask.wording import (
     reading,
 )
 from builder.causalds.make.scene import Scene
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.scene_plan import ScenePlan
 
 _INPUTS: Final = ENDS | {"available"}
 

@@ -40,7 +40,7 @@ from builder.causalds.ask.wording import (
     rely,
 )
 from builder.causalds.make.scene import Scene
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.scene_plan import ScenePlan
 from builder.scm.margins import clear_sign, is_structural_zero
 from builder.seeds import stream
 
@@ -93,7 +93,7 @@ def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Itera
     than five times in six. Private exams plan their answers."""
     unassociated = [n for n in scene.others if is_structural_zero(scene.truths.partial[n])][:1]
     openers = [n for n in scene.others if _opens(scene.motif, n)][:1]
-    if not unassociated and scene.plan.variant is None and not _asked_alone(scene):
+    if not unassociated and scene.plan.questions.variant is None and not _asked_alone(scene):
         return
     for node in (*openers, *unassociated):
         margin = margin_of(scene, node)

@@ -30,7 +30,7 @@ from builder.causalds.ask.wording import (
     rely,
 )
 from builder.causalds.make.scene import Scene
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.scene_plan import ScenePlan
 from builder.scm.margins import clear_largest_change, clear_sign
 
 MOST_NAMED: Final = 3

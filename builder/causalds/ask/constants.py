@@ -11,8 +11,8 @@ from typing import Final, assert_never
 
 from builder.causalds.ask import ASKERS
 from builder.causalds.plan.config import Config
-from builder.causalds.plan.types import ScenePlan
-from builder.causalds.plan.views import CLEAN
+from builder.causalds.scene_plan import ScenePlan
+from builder.causalds.views import CLEAN
 from builder.track import InstanceSpec
 from builder.words.verbalise import DEFAULT
 from grader.io.jsonio import canonical

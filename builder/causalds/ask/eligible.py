@@ -10,7 +10,7 @@ from builder.causal.identification import is_identifiable
 from builder.causal.motifs import Motif
 from builder.causal.paths import opens_collider_bias
 from builder.causalds.ask.registry import Classes, Hosts
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.scene_plan import ScenePlan
 from builder.scm.profiles import STRAIGHT
 
 VALUE: Final = ("value",)
@@ -49,7 +49,7 @@ def mediated_and_direct(motif: Motif, plan: ScenePlan) -> bool:
 
 def continuous_outcome(motif: Motif, plan: ScenePlan) -> bool:
     """The outcome is continuous."""
-    return plan.outcome_kind == "continuous"
+    return plan.structure.outcome_kind == "continuous"
 
 
 def unrelated(motif: Motif, plan: ScenePlan) -> bool:
@@ -66,7 +66,10 @@ def association_vanishes(motif: Motif, plan: ScenePlan) -> bool:
     """The partial correlation given some other variable is zero: by the graph, or by the graph and
     equations that are lines (of treatment or outcome, so that not both are binary)."""
     x, y, separated = motif.treatment, motif.outcome, motif.graph.d_separated
-    lines = plan.continuous in STRAIGHT and {"binary"} != {plan.treatment_kind, plan.outcome_kind}
+    lines = plan.equations.continuous in STRAIGHT and {"binary"} != {
+        plan.structure.treatment_kind,
+        plan.structure.outcome_kind,
+    }
     return any(
         separated(x, (y, z)) or separated(y, (x, z)) or (lines and separated(x, y, z))
         for z in motif.others
@@ -80,7 +83,9 @@ def ate(motif: Motif, plan: ScenePlan) -> bool:
 
 def ett(motif: Motif, plan: ScenePlan) -> bool:
     """The effect on the treated is identifiable."""
-    return is_identifiable(*motif.effect, "ett", binary_treatment=plan.treatment_kind == "binary")
+    return is_identifiable(
+        *motif.effect, "ett", binary_treatment=plan.structure.treatment_kind == "binary"
+    )
 
 
 def natural_verdicts(motif: Motif) -> list[bool]:

@@ -27,7 +27,7 @@ from builder.causalds.ask.wording import (
     zero_effect,
 )
 from builder.causalds.make.scene import Scene
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.scene_plan import ScenePlan
 
 NATURAL: Final = {
     "NDE": "E[Y(x1, M(x0)) - Y(x0, M(x0))], the natural direct effect (NDE)",

@@ -29,7 +29,7 @@ from builder.causalds.ask.wording import (
     percent,
 )
 from builder.causalds.make.scene import Scene
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.scene_plan import ScenePlan
 from builder.scm.margins import EFFECT_MARGIN, TIE_BAND, clear_dominance
 
 

@@ -82,7 +82,7 @@ def _task(scene: Scene) -> str:
     but = f"the measurements of {outcome}" if measured else "that one"
     return (
         f"Learn from {sources} to predict {outcome}. `test_features.parquet` has "
-        f"{scene.plan.test:,} further rows of the same kind with every column of `data.parquet` "
+        f"{scene.test_rows:,} further rows of the same kind with every column of `data.parquet` "
         f"but {but}; predict {outcome} itself for each of them. Any method will do, and no causal "
         "reading is asked for."
     )
@@ -90,7 +90,7 @@ def _task(scene: Scene) -> str:
 
 def _csv(scene: Scene, header: str, rows: list[str]) -> str:
     return (
-        f"A CSV file with the header `{header}` and then {scene.plan.test:,} lines of numbers, one "
+        f"A CSV file with the header `{header}` and then {scene.test_rows:,} lines of numbers, one "
         "for each row of `test_features.parquet` and in the same order:\n\n"
         f"{fenced('csv', chr(10).join([header, *rows, '...']))}"
     )
@@ -101,7 +101,7 @@ def _inputs(scene: Scene) -> dict[str, object]:
         "outcome": scene.outcome.name,
         "outcome_kind": scene.outcome.kind,
         "columns": scene.observed,
-        "rows": scene.plan.test,
+        "rows": scene.test_rows,
     }
 
 
@@ -112,6 +112,6 @@ def _truth(scene: Scene) -> Truth:
         target={
             "kind": scene.outcome.kind,
             "sd": round_truth(float(labels.std())),
-            "rows": scene.plan.test,
+            "rows": scene.test_rows,
         }
     )

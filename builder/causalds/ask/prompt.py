@@ -41,12 +41,12 @@ def write_prompt(
 def _files(scene: Scene, shown: Observation, variant: Variant) -> str:
     files = [_TEXTS("files.story")]
     if variant.shape.input_mode == "data":
-        files.append(_TEXTS("files.data", rows=f"{scene.plan.train:,}"))
+        files.append(_TEXTS("files.data", rows=f"{scene.plan.equations.train:,}"))
         files.append(_TEXTS("files.columns"))
         if shown.bundles:
             files.append(_TEXTS("files.calibration", rows=f"{len(shown.chosen):,}"))
     if variant.family == "prediction":
-        files.append(_TEXTS("files.test", rows=f"{scene.plan.test:,}"))
+        files.append(_TEXTS("files.test", rows=f"{scene.plan.equations.test:,}"))
     files.append(_TEXTS("files.answer"))
     return _TEXTS("files.text", files=bullets(files))
 
@@ -64,7 +64,7 @@ def _data(scene: Scene, shown: Observation) -> str:
         else _column(scene.variables[column.node])
         for column in shown.columns
     ]
-    rows = f"{scene.plan.train:,}"
+    rows = f"{scene.plan.equations.train:,}"
     text = _TEXTS("data.text", rows=rows, record=record(scene), columns=bullets(columns))
     return text + (_TEXTS("data.never_measured") if scene.motif.graph.latent else "")
 

@@ -16,7 +16,7 @@ import numpy as np
 from builder.causal.motifs import Motif
 from builder.causalds.complete import KEYS, one_each
 from builder.causalds.make.scene import Scene
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.scene_plan import ScenePlan
 from builder.scm.quantities import Quantity
 
 ENDS: Final = frozenset({"treatment", "outcome"})
@@ -82,11 +82,11 @@ class Asker:
 
     def can_host(self, plan: ScenePlan) -> bool:
         """Whether a scene of this plan can be asked the variant."""
-        return self.hosts(plan.query, plan)
+        return self.hosts(plan.structure.query, plan)
 
     def possible_classes(self, plan: ScenePlan) -> tuple[str, ...]:
         """The classes of answers in scenes of this plan, which must be able to host the variant."""
-        return self.classes(plan.query, plan)
+        return self.classes(plan.structure.query, plan)
 
 
 _FOUND: Final[dict[str, Asker]] = {}

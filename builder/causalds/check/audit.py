@@ -76,7 +76,7 @@ def _audit_world(hidden: Hidden, story: str) -> tuple[str, ...]:
         Attestation(tuple(item["what"]), item["sentence"]) for item in record["attestations"]
     ]
     # No rule wrote the sentences of a language model's story.
-    check = verify_attested if record["plan"].get("words") in BY_MODEL else verify
+    check = verify_attested if record["plan"]["telling"]["words"] in BY_MODEL else verify
     problems = [f"story: {text}" for text in check(story, attestations, facts)]
     try:
         problems += [f"quantities: {text}" for text in audit_quantities(hidden)]

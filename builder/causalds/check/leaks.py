@@ -47,7 +47,7 @@ def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts | None:
 def _of_scene(world_json: str) -> tuple[tuple[int, ...], dict[str, str]] | None:
     """Return what the story may tell, numbers of nodes, edges and latents, and what it may not."""
     record = json.loads(world_json)
-    telling = record.get("plan", {}).get("telling")
+    telling = record.get("plan", {}).get("telling", {}).get("arm")
     if telling is not None and telling not in FIRST:
         return None
     world, ends = record["world"], (record["treatment"], record["outcome"])

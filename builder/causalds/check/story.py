@@ -37,7 +37,7 @@ def _reading(world_json: str, story: str) -> StoryReading:
     """Kept while the views of a scene, which share its story, are read one after another."""
     record = json.loads(world_json)
     return StoryReading(
-        tuple(_problems(record, story)), certain=record["plan"].get("words") not in BY_MODEL
+        tuple(_problems(record, story)), certain=record["plan"]["telling"]["words"] not in BY_MODEL
     )
 
 

@@ -47,7 +47,7 @@ def audit_view(record: Record, view: str, data: Columns, calibration: Columns) -
 
 def information(record: Record, view: str) -> Iterator[tuple[str, str, float, float]]:
     """(node, threshold, information on a fine grid, what is needed) of every bundle of a view."""
-    settings = next(v for v in record["plan"]["views"] if v["name"] == view)
+    settings = next(v for v in record["plan"]["questions"]["views"] if v["name"] == view)
     for node, bundle in record["views"][view]["bundles"].items():
         factor = _OUTCOME_FACTOR if node == record["outcome"] else 1.0
         binary = record["variables"][node]["kind"] == "binary"

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from builder.causal.identification import is_identifiable
 from builder.causalds.ask import ASKERS
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.scene_plan import ScenePlan
 from builder.track import Candidate, PossibleTask, Read
 from grader.tracks.causalds.shapes import CAUSALDS
 
@@ -77,10 +77,10 @@ def planned_candidates(
                 PossibleTask(
                     f"{name}/{key}/{view.name}/{label}/{number}", key, view.name, label, str(number)
                 )
-                for key in ([plan.variant] if plan.variant else ASKERS)
+                for key in ([plan.questions.variant] if plan.questions.variant else ASKERS)
                 if ASKERS[key].can_host(plan)
                 for label in ASKERS[key].possible_classes(plan)
-                for view in plan.views
+                for view in plan.questions.views
                 for number in range(questions)
             ),
             _traits(plan),
@@ -93,8 +93,8 @@ def _traits(plan: ScenePlan) -> dict[str, str]:
     """The facts of a scene that rules of exams look at: its structure, its kind (the motif and
     whether the effect is identifiable), and which of several tellings of one problem it is."""
     return {
-        "structure": plan.structure,
-        "kind": f"{plan.motif} {is_identifiable(*plan.query.effect, 'ate')}",
-        "bundle": plan.bundle or "",
-        "telling": plan.telling or "",
+        "structure": plan.structure.label,
+        "kind": f"{plan.structure.motif} {is_identifiable(*plan.structure.query.effect, 'ate')}",
+        "bundle": plan.telling.bundle or "",
+        "telling": plan.telling.arm or "",
     }

@@ -15,8 +15,8 @@ from builder.attempts import Rejected
 from builder.causalds.make.measure import Bundle, Concept, NoBundle, draw_bundle
 from builder.causalds.make.recover import recoverability
 from builder.causalds.make.scene import Column, Scene
-from builder.causalds.plan.types import ScenePlan
-from builder.causalds.plan.views import CLEAN, View
+from builder.causalds.scene_plan import ScenePlan
+from builder.causalds.views import CLEAN, View
 from builder.release.arrow import round_data
 from builder.scm.profiles import is_empirical
 from builder.scm.world import World
@@ -93,7 +93,7 @@ def observe(scene: Scene, view: View, key: bytes) -> Observation:
         if node not in bundles:
             whole = [scene.tables.train[node], scene.tables.test[node]]
             rows[scene.name(node)] = np.concatenate(whole)
-    size = scene.plan.train
+    size = scene.plan.equations.train
     train = {column.name: rows[column.name][:size] for column in shown}
     test = {column.name: rows[column.name][size:] for column in shown}
     count = min(size, max(_FEWEST_CALIBRATION, round(view.calibration * size)))
@@ -103,7 +103,11 @@ def observe(scene: Scene, view: View, key: bytes) -> Observation:
     found = Observation(
         view, bundles, shown, train, test, calibration, tuple(int(i) for i in chosen)
     )
-    return replace(found, recovered=_recovered(scene, found)) if scene.plan.diagnostics else found
+    return (
+        replace(found, recovered=_recovered(scene, found))
+        if scene.plan.questions.diagnostics
+        else found
+    )
 
 
 def _recovered(scene: Scene, found: Observation) -> dict[str, Mapping[str, float]]:
@@ -129,14 +133,14 @@ def measurement_name(scene: Scene, node: str, letter: str) -> str:
 
 
 def _bundles(plan: ScenePlan, world: World, view: View, key: bytes) -> dict[str, Bundle]:
-    query, rng = plan.query, stream(key, "concepts")
+    query, rng = plan.structure.query, stream(key, "concepts")
     eligible = [v for v in query.graph.observed if v != query.outcome]
     wanted = min(len(eligible), int(rng.integers(view.concepts[0], view.concepts[1] + 1)))
     chosen = shuffled(rng, eligible)[:wanted]
-    if plan.outcome_measured:
+    if plan.questions.outcome_measured:
         chosen = [*chosen, query.outcome]
     pilot = world.simulate(stream(key, "pilot"), _PILOT)
-    squares = not is_empirical("continuous", plan.continuous)
+    squares = not is_empirical("continuous", plan.equations.continuous)
     found = {}
     for node in chosen:
         binary = world.node(node).kind == "binary"

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from builder.attempts import Rejected
 from builder.causal.identification import Effect, is_identifiable
 from builder.causal.motifs import Motif
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.scene_plan import ScenePlan
 from builder.release.arrow import round_data
 from builder.scm.association import associations
 from builder.scm.margins import clear_effect_sign
@@ -83,6 +83,11 @@ class Scene:
     measured: frozenset[str] = frozenset()
 
     @property
+    def test_rows(self) -> int:
+        """The number of held-out rows."""
+        return self.plan.equations.test
+
+    @property
     def variables(self) -> Mapping[str, Variable]:
         """Story variables by node."""
         return self.narration.variables
@@ -118,9 +123,9 @@ def sample_hidden_world(plan: ScenePlan, key: bytes) -> tuple[World, Truths]:
     Raises :class:`Rejected` when no world is in range, the two treatment levels coincide, the
     numerical error of a truth cannot be brought under its bound, or an effect is too close to 0.
     """
-    motif, world = plan.query, _world(plan, stream(key, "world"))
+    motif, world = plan.structure.query, _world(plan, stream(key, "world"))
     try:
-        truths = _truths(motif, world, plan.treatment_kind == "binary", key)
+        truths = _truths(motif, world, plan.structure.treatment_kind == "binary", key)
     except BoundNotMet:
         raise Rejected("numerical error above its bound") from None
     if _accidental_zero(truths):
@@ -129,14 +134,14 @@ def sample_hidden_world(plan: ScenePlan, key: bytes) -> tuple[World, Truths]:
 
 
 def _world(plan: ScenePlan, rng: np.random.Generator) -> World:
-    query = plan.query
+    query = plan.structure.query
     try:
         return sample_world(
             rng,
             query.graph,
-            plan.kinds,
+            plan.structure.kinds,
             outcome=query.outcome,
-            profile=profile(plan.continuous, plan.binary),
+            profile=profile(plan.equations.continuous, plan.equations.binary),
         )
     except NoWorldFound:
         raise Rejected("no world in range") from None
@@ -192,9 +197,15 @@ def narrate(plan: ScenePlan, key: bytes) -> Narration:
     Raises :class:`Rejected` when a language model does not manage it within its budgets, and
     ``ValueError`` (our bug) when an answer could spell two of the names by one word.
     """
-    subject = Subject(plan.query.graph, plan.kinds, plan.naming, plan.request, plan.stored)
+    subject = Subject(
+        plan.structure.query.graph,
+        plan.structure.kinds,
+        plan.telling.naming,
+        plan.telling.request,
+        plan.telling.stored,
+    )
     try:
-        narration = VERBALISERS[plan.words](subject, key)
+        narration = VERBALISERS[plan.telling.words](subject, key)
     except NarrationFailed as failure:
         raise Rejected(failure.reason, words=True) from None
     alike = confusable([variable.name for variable in narration.variables.values()])
@@ -205,17 +216,17 @@ def narrate(plan: ScenePlan, key: bytes) -> Narration:
 
 def column_order(plan: ScenePlan, key: bytes) -> tuple[str, ...]:
     """The observed nodes in the seeded order of the released table."""
-    return tuple(shuffled(stream(key, "columns"), plan.query.graph.observed))
+    return tuple(shuffled(stream(key, "columns"), plan.structure.query.graph.observed))
 
 
 def draw_tables(plan: ScenePlan, key: bytes, world: World, columns: tuple[str, ...]) -> Tables:
     """The observed rows of a scene, rounded as they are released; binary columns are 0 and 1.
 
-    Rows are independent draws, so the first ``plan.train`` of them serve as training rows.
+    Rows are independent draws, so the first of them serve as training rows.
     """
-    values = world.simulate(stream(key, "data"), plan.train + plan.test)
+    values = world.simulate(stream(key, "data"), plan.equations.train + plan.equations.test)
     rounded = {node: round_data(values[node]) for node in columns}
     return Tables(
-        {node: column[: plan.train] for node, column in rounded.items()},
-        {node: column[plan.train :] for node, column in rounded.items()},
+        {node: column[: plan.equations.train] for node, column in rounded.items()},
+        {node: column[plan.equations.train :] for node, column in rounded.items()},
     )

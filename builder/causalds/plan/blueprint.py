@@ -23,6 +23,7 @@ from builder.causal.growth import (
 )
 from builder.causal.identification import is_identifiable
 from builder.causal.motifs import MOTIFS, PLANTED, Motif
+from builder.causalds.shares import count_of, largest_remainder
 
 PLANTED_FROM: Final = "confounding"
 """The motif whose quota the planted structures are taken from."""
@@ -46,8 +47,8 @@ class Composition:
 
 
 @dataclass(frozen=True, slots=True)
-class Structure:
-    """One scene's graph and the label that it is reported under."""
+class Blueprint:
+    """One scene's graph with its ends, and the label that it is reported under."""
 
     motif: Motif
     label: str
@@ -60,26 +61,6 @@ class Impossible(Exception):
         super().__init__(f"{key}: {fix}")
         self.key = key
         self.fix = fix
-
-
-def largest_remainder(weights: Mapping[str, float], total: int) -> dict[str, int]:
-    """Whole counts that add up to ``total``, in proportion to ``weights`` (Hamilton's method).
-
-    Ties between remainders go to the key that comes first. Raises ``ValueError`` when all weights
-    are zero.
-    """
-    mass = sum(weights.values())
-    if mass <= 0:
-        raise ValueError("all weights are zero")
-    shares = {key: total * weight / mass for key, weight in weights.items()}
-    counts = {key: int(share) for key, share in shares.items()}
-    keys = list(weights)
-    by_remainder = sorted(
-        keys, key=lambda key: (-round(shares[key] - counts[key], 9), keys.index(key))
-    )
-    for key in by_remainder[: total - sum(counts.values())]:
-        counts[key] += 1
-    return counts
 
 
 def motif_counts(composition: Composition, scenes: int) -> dict[str, int]:
@@ -120,7 +101,7 @@ def check(composition: Composition, scenes: int) -> None:
             f"{grafted} scenes with grafts are wanted, but only {hosts} have a motif that can "
             f"carry one ({', '.join(HOSTS)}); ask for fewer, or for more of these motifs",
         )
-    spoiled = _confounded_count(composition, scenes)
+    spoiled = count_of(composition.confounded, scenes)
     able = {name for name, motif in MOTIFS.items() if confounding_spoils(motif)}
     there = sum(n for name, n in counts.items() if name in able)
     if spoiled > there:
@@ -132,7 +113,7 @@ def check(composition: Composition, scenes: int) -> None:
         )
 
 
-def structures(composition: Composition, scenes: int, rng: np.random.Generator) -> list[Structure]:
+def blueprints(composition: Composition, scenes: int, rng: np.random.Generator) -> list[Blueprint]:
     """The structures of a split, sorted by motif, then number of grafts.
 
     Raises :class:`Impossible` where a quota cannot be met.
@@ -146,18 +127,13 @@ def structures(composition: Composition, scenes: int, rng: np.random.Generator) 
     _confound(composition, rng, found)
     _add_harmless(composition, rng, found)
     order = {name: i for i, name in enumerate(catalogue)}
-    rows = [Structure(motif, label) for motif, label in zip(found, labels, strict=True)]
+    rows = [Blueprint(motif, label) for motif, label in zip(found, labels, strict=True)]
     return sorted(rows, key=lambda row: (order[row.motif.name], row.label))
 
 
 def _graft_counts(composition: Composition, scenes: int) -> list[int]:
     shares = {str(k): share for k, share in enumerate(composition.grafts)}
     return list(largest_remainder(shares, scenes).values())
-
-
-def _confounded_count(composition: Composition, scenes: int) -> int:
-    share = composition.confounded
-    return largest_remainder({"yes": share, "no": 1.0 - share}, scenes)["yes"]
 
 
 def _spread_evenly(rng: np.random.Generator, places: Sequence[int], count: int) -> list[int]:
@@ -185,7 +161,7 @@ def _add_grafts(
 
 
 def _confound(composition: Composition, rng: np.random.Generator, found: list[Motif]) -> None:
-    wanted = _confounded_count(composition, len(found))
+    wanted = count_of(composition.confounded, len(found))
     able = [
         i for i, motif in enumerate(found) if motif.name in MOTIFS and confounding_spoils(motif)
     ]

@@ -15,7 +15,7 @@ from builder.causalds.make.recover import need_scikit_learn
 from builder.causalds.plan.blueprint import Composition, Impossible
 from builder.causalds.plan.blueprint import check as check_quotas
 from builder.causalds.plan.view_settings import Observation, view_of
-from builder.causalds.plan.views import VIEWS, View
+from builder.causalds.views import VIEWS, View
 from builder.scm.profiles import BINARY_PROFILES, CONTINUOUS_PROFILES, mixture_weights
 from builder.settings import Fault, TomlModel, TomlTable, check
 from builder.values import (

@@ -16,8 +16,8 @@ from builder.causal.identification import is_identifiable
 from builder.causal.motifs import MOTIFS, PLANTED, Motif
 from builder.causalds.ask import ASKERS
 from builder.causalds.plan.config import Config
-from builder.causalds.plan.types import ScenePlan, graph_members
-from builder.words.naming import Namer, Part
+from builder.causalds.scene_plan import ScenePlan
+from builder.words.naming import Namer, Naming, Part
 from grader.errors import UsageError
 
 KNOWLEDGE: Final = "knowledge"
@@ -55,49 +55,60 @@ def _named(
 ) -> Iterator[ScenePlan]:
     for plan in plans:
         first = namer.deal()
-        found, naming = plan, namer.name(plan.query.graph, plan.kinds, first)
+        found, naming = plan, _name(namer, plan, first)
         for _ in range(_REDRAWS if _is_drawn(plan) else 0):
             if naming is not None:
                 break
             found = _drawn_again(plan, config, rng)
-            if plan.variant is None or ASKERS[plan.variant].can_host(found):
-                naming = namer.name(found.query.graph, found.kinds, first)
+            if plan.questions.variant is None or ASKERS[plan.questions.variant].can_host(found):
+                naming = _name(namer, found, first)
         if naming is None:
-            found, naming = plan, namer.name_once_more(plan.query.graph, plan.kinds, first)
+            found, naming = (
+                plan,
+                namer.name_once_more(plan.structure.query.graph, plan.structure.kinds, first),
+            )
         if naming is None:
+            structure = plan.structure
             raise UsageError(
                 f"splits.{split}.causalds.words: the knowledge graph has no names for "
-                f"a {plan.structure} scene of {plan.motif} (treatment {plan.treatment_kind}, "
-                f'outcome {plan.outcome_kind}); give it less weight, or set words = "fictional"'
+                f"a {structure.label} scene of {structure.motif} (treatment "
+                f"{structure.treatment_kind}, outcome {structure.outcome_kind}); "
+                'give it less weight, or set words = "fictional"'
             )
-        yield replace(found, domain=naming.domain, names=naming.names)
+        telling = replace(found.telling, domain=naming.domain, names=naming.names)
+        yield replace(found, telling=telling)
+
+
+def _name(namer: Namer, plan: ScenePlan, first: int) -> Naming | None:
+    return namer.name(plan.structure.query.graph, plan.structure.kinds, first)
 
 
 def _is_drawn(plan: ScenePlan) -> bool:
     """Whether chance had a part in the plan's graph: a graft, or a harmless variable."""
-    return plan.structure.startswith("grafted_") or _injected(plan) is not None
+    return plan.structure.label.startswith("grafted_") or _injected(plan) is not None
 
 
 def _base(plan: ScenePlan) -> Motif:
-    return {**MOTIFS, **PLANTED}[plan.motif]
+    return {**MOTIFS, **PLANTED}[plan.structure.motif]
 
 
 def _injected(plan: ScenePlan) -> str | None:
     """The unmeasured variable that was added to motif and grafts."""
-    added = set(plan.latent) - _base(plan).graph.latent
+    added = set(plan.structure.latent) - _base(plan).graph.latent
     return min(added) if added else None
 
 
 def _drawn_again(plan: ScenePlan, config: Config, rng: np.random.Generator) -> ScenePlan:
     """Another graph for a plan: other grafts, another place for a harmless variable."""
-    motif, structure = _base(plan), plan.structure
-    grafts = int(structure.removeprefix("grafted_")) if structure.startswith("grafted_") else 0
+    motif, label = _base(plan), plan.structure.label
+    grafts = int(label.removeprefix("grafted_")) if label.startswith("grafted_") else 0
     for number in range(1, grafts + 1):
         motif = random_graft(rng, motif, config.composition.auxiliary, number)
     if _injected(plan) is not None:
         spoiled = is_identifiable(*_base(plan).effect, "ate") and not is_identifiable(
-            *plan.query.effect, "ate"
+            *plan.structure.query.effect, "ate"
         )
         grown = confounded(motif) if spoiled else harmless_latent(rng, motif)
         motif = motif if grown is None else grown
-    return replace(plan, **graph_members(motif.graph), redrawn=True)
+    structure = replace(plan.structure.with_graph(motif.graph), redrawn=True)
+    return replace(plan, structure=structure)

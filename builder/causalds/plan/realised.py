@@ -9,17 +9,18 @@ from collections.abc import Mapping, Sequence
 
 from builder.causal.identification import is_identifiable
 from builder.causal.motifs import MOTIFS, PLANTED
-from builder.causalds.plan.beside import ByAxis, ByName, beside
 from builder.causalds.plan.blueprint import PLANTED_FROM, Composition
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.tellings import retold
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.scene_plan import ScenePlan
+from builder.causalds.shares import ByAxis, ByName, beside
 from builder.words.knowledge import domains
 
 
 def composition_table(config: Config, plans: Sequence[ScenePlan]) -> ByAxis:
     """Requested and realised numbers of scenes by axis; one told several times counts once."""
     plans = [plan for plan in plans if not retold(plan)]
+    structures = [plan.structure for plan in plans]
     total = len(plans)
     parts = config.composition
     grafts = {
@@ -28,25 +29,29 @@ def composition_table(config: Config, plans: Sequence[ScenePlan]) -> ByAxis:
         if share > 0.0
     }
     verdicts = [
-        "identifiable" if is_identifiable(*plan.query.effect, "ate") else "not identifiable"
+        "identifiable"
+        if is_identifiable(*plan.structure.query.effect, "ate")
+        else "not identifiable"
         for plan in plans
     ]
     unmeasured = Counter(
-        verdict for plan, verdict in zip(plans, verdicts, strict=True) if plan.latent
+        verdict for plan, verdict in zip(plans, verdicts, strict=True) if plan.structure.latent
     )
     hidden = unmeasured.total()
     profiles = {
-        "continuous profile": _axis(config.continuous, total, [p.continuous for p in plans]),
-        "binary profile": _axis(config.binary, total, [p.binary for p in plans]),
+        "continuous profile": _axis(
+            config.continuous, total, [p.equations.continuous for p in plans]
+        ),
+        "binary profile": _axis(config.binary, total, [p.equations.binary for p in plans]),
     }
     if config.stored:
         return profiles
     return {
-        "motif": _axis(_motif_shares(parts), total, [plan.motif for plan in plans]),
+        "motif": _axis(_motif_shares(parts), total, [plan.structure.motif for plan in plans]),
         "grafts": _axis(
             grafts,
             total,
-            [p.structure if p.structure.startswith("grafted_") else "not grafted" for p in plans],
+            ["not grafted" if x.label == x.motif else x.label for x in structures],
         ),
         "verdict": _axis(_verdict_shares(parts), total, verdicts),
         "unmeasured variable": beside(
@@ -58,16 +63,18 @@ def composition_table(config: Config, plans: Sequence[ScenePlan]) -> ByAxis:
         ),
         **profiles,
         "treatment": _axis(
-            _kinds(config.treatment_binary), total, [p.treatment_kind for p in plans]
+            _kinds(config.treatment_binary), total, [x.treatment_kind for x in structures]
         ),
-        "outcome": _axis(_kinds(config.outcome_binary), total, [p.outcome_kind for p in plans]),
+        "outcome": _axis(
+            _kinds(config.outcome_binary), total, [x.outcome_kind for x in structures]
+        ),
         **_names(plans),
     }
 
 
 def _names(plans: Sequence[ScenePlan]) -> ByAxis:
     """How evenly the domains tell, and how many structures were drawn again to find names."""
-    told = Counter(plan.domain for plan in plans if plan.domain is not None)
+    told = Counter(plan.telling.domain for plan in plans if plan.telling.domain is not None)
     if not told:
         return {}
     count = len(domains())
@@ -77,8 +84,13 @@ def _names(plans: Sequence[ScenePlan]) -> ByAxis:
         "structures drawn again": 0,
         "scenes with the names of another": 0,
     }
-    sets = {frozenset(dict(plan.names).values()) for plan in plans}
-    found = (len(told), max(told.values()), sum(p.redrawn for p in plans), len(plans) - len(sets))
+    sets = {frozenset(dict(plan.telling.names).values()) for plan in plans}
+    found = (
+        len(told),
+        max(told.values()),
+        sum(p.structure.redrawn for p in plans),
+        len(plans) - len(sets),
+    )
     return {"names": beside(wanted, Counter(dict(zip(wanted, found, strict=True))))}
 
 

@@ -18,17 +18,20 @@ from builder.causalds.ask.eligible import association_vanishes
 from builder.causalds.exams.candidates import planned_candidates
 from builder.causalds.exams.compose import compose
 from builder.causalds.exams.model import ExamModel
-from builder.causalds.plan.blueprint import Impossible, Structure, largest_remainder, structures
+from builder.causalds.plan.blueprint import Blueprint, Impossible, blueprints
 from builder.causalds.plan.config import Config
-from builder.causalds.plan.deal import dealt, kind_of, spread
 from builder.causalds.plan.names import KNOWLEDGE, name_scenes
 from builder.causalds.plan.tellings import told_again
-from builder.causalds.plan.types import ScenePlan, graph_members
+from builder.causalds.scene_plan import Equations, Questions, ScenePlan, Structure, Wording
+from builder.causalds.shares import count_of, dealt, spread
 from builder.release.instance_keys import keyed_specs, plan_stream
 from builder.scm.profiles import STRAIGHT
 from builder.seeds import hmac_key, pick, shuffled
 from builder.track import InstanceSpec
 from builder.words.llm.seeding import Dealer
+from builder.words.llm.settings import Settings
+from builder.words.narration import StoredScene
+from builder.words.types import Kind
 from builder.words.verbalise import LLM
 from grader.errors import UsageError
 
@@ -66,10 +69,7 @@ def _planned(config: Config, split: str, count_root: bytes, private: bool) -> li
         where = f"splits.{split}.{TRACK_NAME}.words"
         raise UsageError(f"{where}: stored stories are public; use other words in a private split")
     try:
-        if config.stored:
-            plans = _stored_plans(config, rng)
-        else:
-            plans = _for_exams(config, rng, split, count_root) or _plans(config, rng)
+        plans = _for_exams(config, rng, split, count_root) or _plans(config, rng)
     except Impossible as problem:
         where = f"splits.{split}.{TRACK_NAME}.{problem.key}"
         raise UsageError(f"{where}: {problem.fix}") from None
@@ -87,13 +87,17 @@ def _planned(config: Config, split: str, count_root: bytes, private: bool) -> li
         plans = told_again(plans, config.tellings, drawn("tellings"), count_root, where)
     if config.llm is not None:
         dealer = Dealer(config.llm, f"{TRACK_NAME}.llm", drawn("llm"))
-        plans = [
-            replace(p, llm=config.llm, seeds=dealer.deal(p.query.graph, p.kinds, p.outcome))
-            if p.words == LLM
-            else p
-            for p in plans
-        ]
+        plans = [_with_seeds(plan, config.llm, dealer) for plan in plans]
     return plans
+
+
+def _with_seeds(plan: ScenePlan, llm: Settings, dealer: Dealer) -> ScenePlan:
+    """The plan with pairs to start from, if a language model tells it."""
+    if plan.telling.words != LLM:
+        return plan
+    structure = plan.structure
+    seeds = dealer.deal(structure.query.graph, structure.kinds, structure.outcome)
+    return replace(plan, telling=replace(plan.telling, llm=llm, seeds=seeds))
 
 
 def _for_exams(
@@ -118,84 +122,86 @@ def _asked_once(
     them, the class of its answer. ``exam`` is None for a split that names no exam file."""
     candidates = planned_candidates((str(place), plan) for place, plan in enumerate(plans))
     required = () if exam is None else ASKERS
-    asked = compose(model, candidates, key, where, once=True, required=required)
+    composed = compose(model, candidates, key, where, once=True, required=required)
     picks = {task.name: (one, task) for one in candidates for task in one.tasks}
     found = []
-    for name in asked.task_ids:
+    for name in composed.task_ids:
         scene, task = picks[name]
         plan = plans[int(scene.instance_id)]
-        views = tuple(view for view in plan.views if view.name == task.view)
-        wanted = task.label if model.kind == "balanced" else None
-        found.append(replace(plan, variant=task.variant, views=views, wanted=wanted, exam=exam))
+        asked = replace(
+            plan.questions,
+            views=tuple(view for view in plan.questions.views if view.name == task.view),
+            variant=task.variant,
+            wanted=task.label if model.kind == "balanced" else None,
+            exam=exam,
+        )
+        found.append(replace(plan, questions=asked))
     return found
 
 
-def _stored_plans(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
-    """One plan per stored scene: only its equations, and what is measured, are drawn."""
+def _plans(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
+    """One plan per scene: its structure drawn or stored, its equations dealt, and what is
+    measured."""
+    if config.stored:
+        found = [
+            (_stored_structure(scene), _stored_words(config, scene)) for scene in config.stored
+        ]
+    else:
+        found = [(one, Wording(config.words)) for one in _drawn_structures(config, rng)]
     measured = spread(rng, config.outcome_measured, config.scenes)
     continuous = dealt(rng, config.continuous, config.scenes)
     binary = dealt(rng, config.binary, config.scenes)
     return [
         ScenePlan(
-            motif=scene.motif,
-            structure=scene.structure,
-            nodes=scene.nodes,
-            edges=scene.edges,
-            latent=scene.latent,
-            treatment=scene.treatment,
-            outcome=scene.outcome,
-            continuous=continuous[turn],
-            binary=binary[turn],
-            treatment_kind=scene.kind(scene.treatment),
-            outcome_kind=scene.kind(scene.outcome),
-            variant=None,
-            train=config.train,
-            test=config.test,
-            views=config.views,
-            outcome_measured=measured[turn],
-            diagnostics=config.diagnostics,
-            words=config.words,
-            stored=scene,
-            seeds=() if scene.seed is None else (scene.seed,),
+            structure,
+            Equations(continuous[turn], binary[turn], config.train, config.test),
+            telling,
+            Questions(config.views, measured[turn], config.diagnostics),
         )
-        for turn, scene in enumerate(config.stored)
+        for turn, (structure, telling) in enumerate(found)
     ]
 
 
-def _plans(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
-    """One plan per scene, sorted by motif, grafts and kinds."""
-    found = structures(config.composition, config.scenes, rng)
+def _stored_structure(scene: StoredScene) -> Structure:
+    kinds = scene.kind(scene.treatment), scene.kind(scene.outcome)
+    graph = scene.nodes, scene.edges, scene.latent
+    return Structure(scene.motif, scene.structure, *graph, scene.treatment, scene.outcome, *kinds)
+
+
+def _stored_words(config: Config, scene: StoredScene) -> Wording:
+    seeds = () if scene.seed is None else (scene.seed,)
+    return Wording(config.words, stored=scene, seeds=seeds)
+
+
+def _drawn_structures(config: Config, rng: np.random.Generator) -> list[Structure]:
+    """The structures of a split, sorted by motif, grafts and kinds."""
+    found = blueprints(config.composition, config.scenes, rng)
     place_of = {name: i for i, name in reversed(list(enumerate(s.motif.name for s in found)))}
     treatments = _treatments(rng, config.treatment_binary, found)
     slots = sorted(enumerate(found), key=lambda s: (place_of[s[1].motif.name], treatments[s[0]]))
     outcomes = spread(rng, config.outcome_binary, config.scenes)
-    measured = spread(rng, config.outcome_measured, config.scenes)
-    continuous = dealt(rng, config.continuous, config.scenes)
-    binary = dealt(rng, config.binary, config.scenes)
     return [
-        ScenePlan(
-            motif=structure.motif.name,
-            structure=structure.label,
-            **graph_members(structure.motif.graph),
-            treatment=structure.motif.treatment,
-            outcome=structure.motif.outcome,
-            continuous=continuous[turn],
-            binary=binary[turn],
-            treatment_kind=kind_of(treatments[place]),
-            outcome_kind=kind_of(outcomes[turn]),
-            variant=None,
-            train=config.train,
-            test=config.test,
-            views=config.views,
-            outcome_measured=measured[turn],
-            diagnostics=config.diagnostics,
-            words=config.words,
-        )
-        for turn, (place, structure) in enumerate(slots)
+        Structure(
+            one.motif.name,
+            one.label,
+            (),
+            (),
+            (),
+            one.motif.treatment,
+            one.motif.outcome,
+            kind_of(treatments[place]),
+            kind_of(outcomes[turn]),
+        ).with_graph(one.motif.graph)
+        for turn, (place, one) in enumerate(slots)
     ]
 
 
-def _treatments(rng: np.random.Generator, share: float, found: Sequence[Structure]) -> list[bool]:
+def kind_of(binary: bool) -> Kind:
+    """The kind of a variable that is binary or not."""
+    return "binary" if binary else "continuous"
+
+
+def _treatments(rng: np.random.Generator, share: float, found: Sequence[Blueprint]) -> list[bool]:
     """Which treatments are binary: the share of all scenes, but never a napkin's.
 
     The napkin is planted because its average effect is identifiable and its effect on the treated
@@ -203,7 +209,7 @@ def _treatments(rng: np.random.Generator, share: float, found: Sequence[Structur
     wanted.
     """
     free = [i for i, structure in enumerate(found) if structure.motif.name != CONTINUOUS_ONLY]
-    total = largest_remainder({"yes": share, "no": 1.0 - share}, len(found))["yes"]
+    total = count_of(share, len(found))
     if total > len(free):
         raise Impossible(
             "treatment_binary",
@@ -223,19 +229,25 @@ def _both_answers(rng: np.random.Generator, plans: list[ScenePlan]) -> list[Scen
     does it alone; with equations that are lines some more do. So where it takes that, such a scene
     swaps its profile for that of another: all quotas stay met.
     """
-    if any(association_vanishes(plan.query, plan) for plan in plans):
+    if any(association_vanishes(plan.structure.query, plan) for plan in plans):
         return plans
-    straight = [i for i, plan in enumerate(plans) if plan.continuous in STRAIGHT]
+    straight = [i for i, plan in enumerate(plans) if plan.equations.continuous in STRAIGHT]
     able = [
         i
         for i, plan in enumerate(plans)
         for line in straight[:1]
-        if association_vanishes(plan.query, replace(plan, continuous=plans[line].continuous))
+        if association_vanishes(plan.structure.query, _with_profile(plan, plans[line]))
     ]
     if not able:
         return plans
     one, other = pick(rng, able), pick(rng, straight)
     found = list(plans)
-    found[one] = replace(plans[one], continuous=plans[other].continuous)
-    found[other] = replace(plans[other], continuous=plans[one].continuous)
+    found[one] = _with_profile(plans[one], plans[other])
+    found[other] = _with_profile(plans[other], plans[one])
     return found
+
+
+def _with_profile(plan: ScenePlan, other: ScenePlan) -> ScenePlan:
+    """The plan with another one's profile of continuous mechanisms."""
+    equations = replace(plan.equations, continuous=other.equations.continuous)
+    return replace(plan, equations=equations)

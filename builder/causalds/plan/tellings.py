@@ -12,8 +12,8 @@ from typing import Final
 
 import numpy as np
 
-from builder.causalds.plan.types import ScenePlan
-from builder.causalds.plan.views import CLEAN
+from builder.causalds.scene_plan import ScenePlan, Wording
+from builder.causalds.views import CLEAN
 from builder.seeds import hmac_key
 from builder.words.knowledge import domains
 from builder.words.naming import Namer, Naming
@@ -47,8 +47,12 @@ def told_again(
         number = len(added) // 3
         key = hmac_key(root, f"{where}/{number}").hex()
         plan = plans[place]
-        telling = LLM if plan.words in BY_MODEL else plan.words
-        first = replace(plan, bundle=f"told-{number:03d}", telling=telling, world_key=key)
+        arm = LLM if plan.telling.words in BY_MODEL else plan.telling.words
+        first = replace(
+            plan,
+            equations=replace(plan.equations, world_key=key),
+            telling=replace(plan.telling, bundle=f"told-{number:03d}", arm=arm),
+        )
         found[place] = first
         added += _others(first, second)
     if len(added) < 3 * count:
@@ -61,25 +65,26 @@ def told_again(
 
 def retold(plan: ScenePlan) -> bool:
     """Whether a scene only tells another one again."""
-    return plan.telling is not None and plan.telling not in FIRST
+    return plan.telling.arm is not None and plan.telling.arm not in FIRST
 
 
 def _second(plan: ScenePlan, namer: Namer, rng: np.random.Generator) -> Naming | None:
     """Names for the scene in another domain than its own."""
     for _ in range(_TRIES):
         first = int(rng.integers(len(domains())))
-        if domains()[first].key != plan.domain:
-            naming = namer.name(plan.query.graph, plan.kinds, first)
-            if naming is None or naming.domain != plan.domain:
+        if domains()[first].key != plan.telling.domain:
+            naming = namer.name(plan.structure.query.graph, plan.structure.kinds, first)
+            if naming is None or naming.domain != plan.telling.domain:
                 return naming
     return None
 
 
 def _others(first: ScenePlan, second: Naming) -> Iterator[ScenePlan]:
-    clear = replace(
-        first, views=(CLEAN,), outcome_measured=False, words=KNOWLEDGE, stored=None, seeds=()
-    )
-    told = "rules" if first.telling == LLM else "knowledge_second"
-    yield replace(clear, telling=told, domain=second.domain, names=second.names)
-    for words in ("fictional", "anonymous"):
-        yield replace(clear, telling=words, words=words, domain=None, names=())
+    clear = replace(first.questions, views=(CLEAN,), outcome_measured=False)
+    bundle = first.telling.bundle
+    arm = "rules" if first.telling.arm == LLM else "knowledge_second"
+    for telling in (
+        Wording(KNOWLEDGE, second.domain, second.names, bundle, arm),
+        *(Wording(words, bundle=bundle, arm=words) for words in ("fictional", "anonymous")),
+    ):
+        yield replace(first, telling=telling, questions=clear)

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from builder.causalds.make.measure import OUTCOME_FACTOR, attainable
-from builder.causalds.plan.views import VIEWS, Thresholds, View
+from builder.causalds.views import VIEWS, Thresholds, View
 from builder.settings import TomlModel, TomlTable
 from builder.values import Ordered, Share
 

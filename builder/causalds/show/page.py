@@ -71,11 +71,12 @@ def _told(parameters: Row) -> Iterator[str]:
 def headline(world: Row, record: Row) -> str:
     """Return what a scene is, in a sentence: structure, effect, unmeasured variables, profiles."""
     latent = [record["variables"][node]["name"] for node in record["world"]["latent"]]
-    plan, (x0, x1) = record["plan"], record["levels"]
+    equations, (x0, x1) = record["plan"]["equations"], record["levels"]
     return (
         f"structure {world['structure']} (motif {world['motif']}); effect of {world['treatment']} "
         f"on {world['outcome']}, {x0:g} against {x1:g}; never measured: "
-        f"{', '.join(latent) or 'nothing'}; mechanisms {plan['continuous']} and {plan['binary']}"
+        f"{', '.join(latent) or 'nothing'}; mechanisms {equations['continuous']} and "
+        f"{equations['binary']}"
     )
 
 

@@ -83,10 +83,10 @@ def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Look:
         what = attested["what"]
         if what[0] == "edge" and (what[1], what[2]) in edges:
             told.setdefault(attested["sentence"], []).append((what[1], what[2]))
-    plan = world["plan"]
+    telling, equations = world["plan"]["telling"], world["plan"]["equations"]
     facts = [
-        ("domain", str(plan.get("domain") or plan.get("words") or "")),
-        ("mechanisms", f"{plan.get('continuous')}, {plan.get('binary')}"),
+        ("domain", str(telling.get("domain") or telling.get("words") or "")),
+        ("mechanisms", f"{equations.get('continuous')}, {equations.get('binary')}"),
         ("never measured", ", ".join(names[node] for node in world["world"]["latent"]) or "none"),
     ]
     return Look(Graph(list(names.values()), edges, kinds), told, facts, proof)
