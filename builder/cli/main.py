@@ -12,7 +12,7 @@ from builder.cli.inspect import INSPECT
 from builder.cli.look import CHECK, DIFF
 from builder.cli.new import NEW_DOMAIN, NEW_SECRET, NEW_VARIANT
 from builder.cli.publish import PUBLISH
-from builder.importing.commands import IMPORT
+from builder.importing import IMPORT
 from grader.errors import UsageError
 from grader.io.pipe import interrupted, unwritable
 from grader.names import did_you_mean

@@ -1,27 +1,50 @@
-"""``build_dataset.py import-causalds``: the reference's exam as a release with public truth."""
+"""The reference's exam as a release with public truth.
 
+Shards, manifest, card and exam are those of a built release, so that `verify`, `workspace`,
+`grade` and `load_dataset` work alike. Values are stored as published, not rounded: what was
+published is the truth here, to the last digit.
+"""
+
+import hashlib
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 
 from builder.importing.files import FETCH, read_object
-from builder.importing.item import Item
-from builder.importing.release import TRACK, Rows, write_release
-from builder.importing.scene import scene_row
+from builder.importing.item import TRACK, Item, scene_row
 from builder.importing.truth import Answer, published
+from builder.release.arrow import table_from_rows
+from builder.release.exams import EXAM_SCHEMA, exam_table
+from builder.release.flat import FlatJob, write_flat
+from builder.release.identity import FORMAT, canary
+from builder.release.manifest import head, listing
+from builder.release.papers import write_papers
 from builder.release.rows import TrueValue, truth_row
 from builder.release.schemas import TASKS, TRUTH, labels_schema, scenes_schema
-from builder.track import Row
+from builder.release.shards import GROUP_ROWS, Shard, marked, write_groups
+from builder.track import DrawnExam, Row
 from grader.errors import UsageError
+from grader.io.files import new_folder
+from grader.io.jsonio import canonical
 from grader.io.paths import inside
 from grader.io.schemas import first_problem
+from grader.version import __version__
 
-PUBLISHED: Final = "published"
-"""``value_source`` of every number: it cannot be recomputed from what is published."""
+RELEASE: Final = ("causalds-reference", "1")
+"""Name and version of what is written."""
+TITLE: Final = "CausalDS reference exam (imported)"
+_CARD: Final = {
+    "about": "The public exam of the CausalDS paper's reference release.",
+    "licence": "The imported data are published under CC0 1.0; the code that imported them is "
+    "Apache-2.0.",
+    "title": TITLE,
+}
 
 
 @dataclass(slots=True)
@@ -52,21 +75,66 @@ def import_causalds(folder: Path, out: Path) -> ImportedExam:
     scenes = (
         scene_row(inside(folder / "scenes", scene), view) for scene, view in sorted(exam.views)
     )
-    configs = {
-        TRACK: Rows(TASKS, _sorted(exam.tasks, "task_id")),
-        f"{TRACK}_truth": Rows(TRUTH, _sorted(exam.truths, "task_id")),
-        # Labels and tables in the double precision that was published.
-        f"{TRACK}_labels": Rows(
-            labels_schema(pa.float64()), _sorted(exam.labels.values(), "instance_id")
+    listed = exam_table({exam.name: DrawnExam(tuple(str(row["task_id"]) for row in exam.tasks))})
+    # Labels and tables in the double precision that was published.
+    configs: dict[str, tuple[pa.Schema, Iterable[Row], int]] = {
+        TRACK: (TASKS, _sorted(exam.tasks, "task_id"), GROUP_ROWS),
+        f"{TRACK}_exams": (EXAM_SCHEMA, listed.to_pylist(), GROUP_ROWS),
+        f"{TRACK}_labels": (
+            labels_schema(pa.float64()),
+            _sorted(exam.labels.values(), "instance_id"),
+            GROUP_ROWS,
         ),
-        f"{TRACK}_scenes": Rows(scenes_schema(pa.float64()), scenes, group=1),
+        f"{TRACK}_scenes": (scenes_schema(pa.float64()), scenes, 1),
+        f"{TRACK}_truth": (TRUTH, _sorted(exam.truths, "task_id"), GROUP_ROWS),
     }
-    write_release(out, exam.split, exam.seed, exam.name, exam.tasks, configs)
+    with new_folder(out) as new:
+        public, mark, shards = new / "public", canary(*RELEASE), list[Shard]()
+        for name, (schema, rows, group) in configs.items():
+            waiting, groups = iter(rows), list[pa.Table]()
+            while part := [*islice(waiting, group)]:
+                groups.append(table_from_rows(part, schema, as_published=True))
+            shards += write_groups(name, exam.split, public, marked(schema, mark), groups)
+        shards += write_flat(FlatJob(public, exam.split, mark, answered=True))
+        manifest = _manifest(exam, shards)
+        write_papers(manifest, public, template="imported.md", licence="cc0-1.0", more=_CARD)
     return exam
 
 
 def _sorted(rows: Iterable[Row], key: str) -> list[Row]:
     return sorted(rows, key=lambda row: str(row[key]))
+
+
+def _manifest(exam: ImportedExam, shards: Sequence[Shard]) -> dict[str, Any]:
+    configuration = {"imported": TITLE, "splits": {exam.split: {"track": TRACK}}}
+    identity = {
+        "builder": __version__,
+        "configuration": configuration,
+        "content": {shard.name: shard.content_sha256 for shard in shards},
+        "format": FORMAT,
+        "release": RELEASE,
+    }
+    instances = len({row["instance_id"] for row in exam.tasks})
+    variants = Counter(f"{row['family']}.{row['variant']}" for row in exam.tasks)
+    realised = {
+        "instances": instances,
+        "tasks": len(exam.tasks),
+        "variants": dict(sorted(variants.items())),
+    }
+    track = {"requested": {"instances": instances}, "realised": realised, "rejections": {}}
+    split = {
+        "truth": "public",
+        "seed": exam.seed,
+        "tracks": {TRACK: track},
+        "exams": {exam.name: {TRACK: len(exam.tasks)}},
+    }
+    return {
+        **head(*RELEASE, "public"),
+        "fingerprint": hashlib.sha256(canonical(identity).encode("utf-8")).hexdigest(),
+        "configuration": configuration,
+        "splits": {exam.split: split},
+        **listing(shards),
+    }
 
 
 def _read(folder: Path) -> ImportedExam:
@@ -107,15 +175,9 @@ def _public(text: str) -> str:
 
 
 def _truth_row(item: Item, answer: Answer) -> Row:
-    problem = first_problem("truth/causalds", answer.target)
-    if problem:
+    """Return the row of a truth; no number can be recomputed from what is published."""
+    if problem := first_problem("truth/causalds", answer.target):
         raise item.document.problem((), f"its truth cannot be used ({problem})")
-    number = None if answer.value is None else TrueValue(answer.value, None, None, PUBLISHED)
-    return truth_row(
-        item.name,
-        item.scene_id,
-        item.scene.structure,
-        answer.target,
-        number,
-        should_abstain=answer.should_abstain,
-    )
+    number = None if answer.value is None else TrueValue(answer.value, None, None, "published")
+    row = item.name, item.scene_id, item.scene.structure, answer.target, number
+    return truth_row(*row, should_abstain=answer.should_abstain)

@@ -47,23 +47,23 @@ class Document:
 
     def text(self, *keys: str) -> str:
         """A string that must be there."""
-        value = self.need(*keys)
-        if not isinstance(value, str):
-            raise self.problem(keys, f"{clip(value)} is no text")
-        return value
+        return str(self._typed(keys, (str,), "no text"))
 
     def number(self, *keys: str) -> float:
         """A finite number that must be there."""
-        value = self.need(*keys)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
+        value = float(self._typed(keys, (int, float), "no finite number"))
+        if not np.isfinite(value):
             raise self.problem(keys, f"{clip(value)} is no finite number")
-        return float(value)
+        return value
 
     def flag(self, *keys: str) -> bool:
         """True or false that must be there."""
+        return bool(self._typed(keys, (bool,), "neither true nor false"))
+
+    def _typed(self, keys: tuple[str, ...], types: tuple[type, ...], what: str) -> Any:
         value = self.need(*keys)
-        if not isinstance(value, bool):
-            raise self.problem(keys, f"{clip(value)} is neither true nor false")
+        if type(value) not in types:
+            raise self.problem(keys, f"{clip(value)} is {what}")
         return value
 
     def one_of(self, choices: tuple[str, ...], *keys: str) -> str:
@@ -82,9 +82,7 @@ class Document:
 
     def objects(self, key: str) -> list["Document"]:
         """The objects of a list that must be there, each with its place."""
-        items = self.need(key)
-        if not isinstance(items, list):
-            raise self.problem((key,), f"{clip(items)} is no list")
+        items = self._typed((key,), (list,), "no list")
         return [self.within(item, f"{key}[{place}]") for place, item in enumerate(items)]
 
     def within(self, value: Any, *keys: str) -> "Document":

@@ -1,14 +1,19 @@
-"""One task of the reference as our row: variant, question, inputs, file name of the answer."""
+"""A task of the reference beside its scene: published truths, labels and tables, and our row."""
 
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from builder.causalds.ask import ASKERS
-from builder.importing.files import Document
-from builder.importing.scene import PublishedScene
+from builder.importing.files import FETCH, Document, Floats, read_columns, read_object, read_text
 from builder.release import rows
 from builder.track import Row
+from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.io.paths import GRAMMAR, inside, is_plain
 from grader.names import did_you_mean
@@ -19,6 +24,111 @@ TRACK: Final = "causalds"
 _KEYS: Final = frozenset(spec.key for spec in VARIANTS if spec.track == TRACK)
 _MODES: Final = {"symbolic": "story", "parquet": "data"}
 _EFFECT_FAMILIES: Final = ("effect_estimate", "counterfactual_effect", "mediation_effect")
+_GRAFT: Final = re.compile(r"AUX[^_]*_")
+"""How nodes of the k-th grafted motif begin: ``AUX<k>_``."""
+
+BINARY: Final = frozenset({0.0, 1.0})
+
+
+@dataclass
+class PublishedScene:
+    """What ``ground_truth.json`` and ``test.parquet`` of a scene say."""
+
+    truth: Document
+    test_file: Path
+
+    @classmethod
+    def read(cls, private: Path) -> "PublishedScene":
+        """Return the scene whose private files are in the folder ``private``."""
+        return cls(read_object(private / "ground_truth.json"), private / "test.parquet")
+
+    def name(self, node: str) -> str:
+        """Return the story name of a raw node id; a name stays as it is."""
+        named = self.truth.get("mapping", node)
+        return named if isinstance(named, str) else node
+
+    @cached_property
+    def treatment(self) -> str:
+        """The treatment's story name."""
+        return self.name(self.truth.text("graph", "treatment"))
+
+    @cached_property
+    def outcome(self) -> str:
+        """The outcome's story name."""
+        return self.name(self.truth.text("graph", "outcome"))
+
+    @cached_property
+    def nodes(self) -> list[str]:
+        """The story names of all nodes, latent ones included."""
+        return self.truth.names("graph", "nodes_named")
+
+    @cached_property
+    def observed(self) -> list[str]:
+        """The story names of what is observed."""
+        return [self.name(node) for node in self.truth.names("graph", "observed_nodes")]
+
+    @cached_property
+    def edges(self) -> list[list[str]]:
+        """(cause, effect) by story name."""
+        key = ("graph", "edges_named")
+        found = self.truth.need(*key)
+        pairs = isinstance(found, list) and all(
+            isinstance(pair, list) and [type(end) for end in pair] == [str, str] for pair in found
+        )
+        if not pairs:
+            raise self.truth.problem(key, f"{clip(found)} is no list of pairs of names")
+        return [list(pair) for pair in found]
+
+    @cached_property
+    def labels(self) -> Floats:
+        """The held-out outcome, shape (rows,); raises ``UsageError`` where it is not there."""
+        values = read_columns(self.test_file).get(self.outcome)
+        if values is None or not len(values) or not np.isfinite(values).all():
+            what = f"no column {clip(self.outcome)} of finite numbers"
+            raise UsageError(f"{self.test_file}: {what}; {FETCH}")
+        return values
+
+    @property
+    def outcome_kind(self) -> str:
+        """``binary`` where the held-out labels are 0 and 1 only, else ``continuous``."""
+        return "binary" if set(np.unique(self.labels)) <= BINARY else "continuous"
+
+    @cached_property
+    def structure(self) -> str:
+        """The motif, or ``grafted_<k>`` for k grafted motifs."""
+        label = self.truth.text("metadata", "structural_label")
+        if label != "grafted":
+            return label
+        nodes = self.truth.names("graph", "nodes")
+        return f"grafted_{len({match[0] for node in nodes if (match := _GRAFT.match(node))})}"
+
+
+def scene_row(scene: Path, view: str) -> Row:
+    """Return story and tables of a scene, whose public folder is ``scene``, under a view.
+
+    The calibration rows may be absent.
+    """
+    place = inside(scene / "variants", view)
+    data = read_columns(place / "data.parquet")
+    calibration = place / "calibration.parquet"
+    heading, _, prose = read_text(scene / "story.md").partition("\n")
+    return {
+        "instance_id": scene.name,
+        "view": view,
+        # The heading names the scene.
+        "story": (prose if heading.startswith("# ") else f"{heading}\n{prose}").strip(),
+        "columns": [
+            {"name": name, "kind": "binary" if set(np.unique(values)) <= BINARY else "continuous"}
+            for name, values in data.items()
+        ],
+        "data": _nested(data),
+        "test_features": _nested(read_columns(place / "test_features.parquet")),
+        "calibration": _nested(read_columns(calibration)) if calibration.is_file() else [],
+    }
+
+
+def _nested(columns: Mapping[str, Floats]) -> list[dict[str, object]]:
+    return [{"name": name, "values": values} for name, values in columns.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,56 +213,46 @@ class Item:
 
     def _inputs(self) -> dict[str, object]:
         """Return the parameters of the question: what the tasks of a built release declare."""
-        spec, scene, document = self.spec, self.scene, self.document
-        inputs: dict[str, object] = {"treatment": scene.treatment, "outcome": scene.outcome}
-        if spec.family in (*_EFFECT_FAMILIES, "counterfactual_identification"):
-            inputs |= {level: document.number("inputs", level) for level in ("x0", "x1")}
-        if spec.family == "prediction":
-            self._check_columns()
-            inputs["columns"] = document.names("inputs", "columns")
-            inputs["outcome_kind"] = scene.outcome_kind
-            inputs["rows"] = len(scene.labels)
-        if spec.shape.pool == "nrel_interval":
-            alpha = document.number("inputs", "alpha")
-            if not 0 < alpha < 1:
-                raise document.problem(("inputs", "alpha"), f"{alpha} is not between 0 and 1")
-            inputs["alpha"] = alpha
-        inputs |= self._specific()
-        return {name: value for name, value in inputs.items() if name in ASKERS[spec.key].inputs}
-
-    def _specific(self) -> dict[str, object]:
-        """Return what only some variants state."""
-        spec, scene = self.spec, self.scene
-        if self.about_sets:
-            names = spec.shape.kind == "names"
-            return {"available": self._listed("observed_vars" if names else "available_vars")}
-        if spec.family == "causal_sketch":
-            return {"variables": len(scene.nodes)}
-        if spec.family == "identification":
-            return {"observed": self._listed("observed_vars")}
-        if spec.family == "counterfactual_identification":
-            return {"observed": scene.observed, "estimand": self.estimand.upper()}
-        if spec.name in ("sign_before_after", "delta_point", "delta_sign_only"):
-            return {"conditioning_var": self.about("conditioning_var")[1]}
-        if spec.name == "argmax_change":
-            return {"candidates": [name for _, name in self.candidates]}
-        if spec.family == "collider_phenomenon" or spec.name == "collider_bias_boolean":
-            return {"variable": self.about("collider")[1]}
-        if spec.family == "mediation_effect" and spec.name != "direct_vs_indirect_dominance":
-            return {"estimand": self.estimand.upper()}
-        return {}
+        scene, document = self.scene, self.document
+        key = "observed_vars" if self.spec.shape.kind == "names" else "available_vars"
+        told = self.spec.family == "counterfactual_identification"
+        members: dict[str, Callable[[], object]] = {
+            "treatment": lambda: scene.treatment,
+            "outcome": lambda: scene.outcome,
+            "x0": lambda: document.number("inputs", "x0"),
+            "x1": lambda: document.number("inputs", "x1"),
+            "columns": self._columns,
+            "outcome_kind": lambda: scene.outcome_kind,
+            "rows": lambda: len(scene.labels),
+            "alpha": self._alpha,
+            "available": lambda: self._listed(key),
+            "observed": lambda: scene.observed if told else self._listed("observed_vars"),
+            "variables": lambda: len(scene.nodes),
+            "estimand": lambda: self.estimand.upper(),
+            "conditioning_var": lambda: self.about("conditioning_var")[1],
+            "variable": lambda: self.about("collider")[1],
+            "candidates": lambda: [name for _, name in self.candidates],
+        }
+        return {name: members[name]() for name in sorted(ASKERS[self.spec.key].inputs)}
 
     def _listed(self, key: str) -> list[str]:
         """Return the story names in a list of the item's inputs."""
         return [self.scene.name(name) for name in self.document.names("inputs", key)]
 
-    def _check_columns(self) -> None:
-        """Raise ``UsageError`` for columns under names that our grader does not read."""
+    def _columns(self) -> list[str]:
+        """Return the features; raise ``UsageError`` for a file that our grader does not read."""
         bounds = ["lower", "upper"] if self.spec.shape.pool == "nrel_interval" else []
         key, columns = ("inputs", "required_csv_columns"), ["prediction", *bounds]
         if (asked := self.document.names(*key)) != columns:
             what = f"{clip(asked)}; only {', '.join(columns)} can be graded"
             raise self.document.problem(key, what)
+        return self.document.names("inputs", "columns")
+
+    def _alpha(self) -> float:
+        alpha = self.document.number("inputs", "alpha")
+        if not 0 < alpha < 1:
+            raise self.document.problem(("inputs", "alpha"), f"{alpha} is not between 0 and 1")
+        return alpha
 
 
 def _plain(document: Document, key: str) -> str:

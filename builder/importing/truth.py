@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from builder.importing.files import Document
-from builder.importing.item import Item
-from builder.importing.scene import PublishedScene
+from builder.importing.item import Item, PublishedScene
 from grader.io.jsonio import clip
 from grader.tracks.causalds.shapes import ASSOCIATION_SIGNS, METHODS
 
