@@ -1,20 +1,15 @@
-"""Are the truths of causalds scenes true, and can they be found?
+"""Are the truths of causalds scenes true?
 
 :func:`check_truths` holds every stored number against plain Monte Carlo with another evaluator,
-other noise samplers and another seed. :func:`check_estimability` asks whether a textbook estimator
-with the right functional form covers the truth at its nominal rate.
+other noise samplers and another seed.
 """
 
 import json
 import math
 import statistics
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-
-from scipy import stats
-from textbook import Analyst, cut_off, fits
 
 from builder.attempts import Rejected
 from builder.causalds.check.numbers import Estimate, Population
@@ -23,7 +18,7 @@ from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.scene_plan import ScenePlan
 from builder.causalds.track import MAX_ATTEMPTS, TRACK, plan_of_attempt
 from builder.scm.association import CORRELATION_BOUND, SPREAD_BOUND
-from builder.scm.quantities import EFFECT_BOUND, Quantity, effect
+from builder.scm.quantities import EFFECT_BOUND, Quantity
 from builder.scm.world import World
 from builder.seeds import attempt_key, stream
 from builder.settings import TomlTable
@@ -31,10 +26,6 @@ from builder.settings import TomlTable
 BATCHES = 4
 """Independent populations of 65,536 units behind each high-precision estimate."""
 
-REPLICATE_ROWS = 4000
-
-MOST_CUT_OFF = 1e-5
-"""Share of cut-off units up to which an equation counts as linear in its parameters."""
 TABLE: Mapping[str, object] = {"composition": "full"}
 
 
@@ -139,69 +130,3 @@ def _compare(report: TruthReport, stored: Quantity, found: Sequence[Estimate]) -
     ratio = 0.0 if gap <= 1e-9 else gap / max(combined, 1e-12)
     report.within += ratio <= 4.0
     report.worst = max(report.worst, ratio)
-
-
-@dataclass
-class CoverageReport:
-    """Intervals that held the truth, by method."""
-
-    scenes: int = 0
-    covered: int = 0
-    intervals: int = 0
-    by_method: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
-    cut_off: int = 0
-
-    @property
-    def limits(self) -> tuple[float, float]:
-        """The exact 99.9% interval of a binomial share around 95%."""
-        low, high = stats.binom.interval(0.999, self.intervals, 0.95)
-        return float(low) / self.intervals, float(high) / self.intervals
-
-    @property
-    def good(self) -> bool:
-        """Whether the pooled coverage lies inside the limits."""
-        low, high = self.limits
-        return low <= self.covered / self.intervals <= high
-
-
-def check_estimability(count: int, replicates: int, seed: str = "estimability 1") -> CoverageReport:
-    """Coverage of textbook intervals in clean, identifiable scenes, pooled."""
-    report = CoverageReport()
-    profiles = {
-        "continuous": {"linear_additive": 1, "smooth_handcrafted": 1},
-        "binary": {"single_regulator_logistic": 1},
-    }
-    motifs = dict.fromkeys(
-        ("chain", "mediation", "confounding", "arrowhead", "diamond", "diamondcut",
-         "frontdoor", "triangle"), 1,
-    )  # fmt: skip
-    wide = scenes(
-        3 * count, seed, motifs=motifs, profiles=profiles,
-        planted={}, confounded=0.0, harmless=0.0,
-    )  # fmt: skip
-    for number, scene in enumerate(wide):
-        if report.scenes == count:
-            break
-        if not fits(scene.plan, scene.world):
-            continue
-        if cut_off(scene.plan, scene.world, scene.truths.levels) > MOST_CUT_OFF:
-            report.cut_off += 1
-            continue
-        report.scenes += 1
-        analyst, (x0, x1) = Analyst(scene.plan, scene.world), scene.truths.levels
-        truth = scene.truths.ate
-        assert truth is not None
-        for replicate in range(replicates):
-            rng = stream(f"estimability {number}/{replicate}".encode(), "rows")
-            rows = scene.world.simulate(rng, REPLICATE_ROWS)
-            value, error, low, high = analyst.interval(rows, x0, x1)
-            if truth.se > 0.1 * error:
-                bound = 0.08 * error / (1.0 + abs(value))
-                names = scene.plan.structure.treatment, scene.plan.structure.outcome
-                truth = effect(
-                    "ate", scene.world, *names, x0, x1, stream(scene.key, "finer"), bound
-                )
-            hit = low <= truth.value <= high
-            report.covered, report.intervals = report.covered + hit, report.intervals + 1
-            report.by_method[analyst.method].append(hit)
-    return report
