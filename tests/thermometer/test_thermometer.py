@@ -4,7 +4,10 @@ The bytes are graded as they stand, so this fails for no change of seeds, builde
 README.md beside it.
 """
 
-from measure import changed, measure, read
+import duckdb
+from measure import HERE, changed, measure, read
+
+from grader.tracks import TRACKS, VARIANTS
 
 
 def test_the_papers_metrics_are_equal_to_the_last_digit() -> None:
@@ -15,3 +18,22 @@ def test_the_papers_metrics_are_equal_to_the_last_digit() -> None:
         "figures came or went: run python tests/thermometer/measure.py in a commit of its own; "
         f"such as {sorted(now.keys() ^ before.keys())[:5]}"
     )
+
+
+def test_changed_figures_are_stored_under_raised_rules_only() -> None:
+    """The command that makes the test pass again must not be the way around it."""
+    before = {"gold/papers/ccr/points": 99.0, "rules/ccr/number": 3}
+    assert changed(before, before) == []
+    now = {**before, "gold/papers/ccr/points": 100.0}
+    assert changed(before, now) == changed(before, now, allowed=True)
+    assert changed(before, now) == ["gold/papers/ccr/points: 99.0 before, now 100.0"]
+    raised = {**now, "rules/ccr/number": 4}
+    assert changed(before, raised, allowed=True) == [] != changed(before, raised)
+
+
+def test_every_shape_is_measured() -> None:
+    """Of an answer that nobody stored no change is seen."""
+    files = [file for name in TRACKS for file in (HERE / "release" / name).glob("*.parquet")]
+    rows = (duckdb.sql(f"SELECT answer_schema FROM read_parquet('{f}')").fetchall() for f in files)
+    stored = {name for found in rows for (name,) in found}
+    assert stored == {variant.shape.name for variant in VARIANTS}
