@@ -114,8 +114,7 @@ def _conclude(
     options: argparse.Namespace, config: "ReleaseConfig", outcome: "Outcome", reporter: "Reporter"
 ) -> int:
     """What a person wants to know after a build."""
-    from builder.release.show.lock import report_lock
-    from builder.release.show.told import describe_outcome
+    from builder.release.show.report import describe_outcome, report_lock
 
     if outcome.status == "refused by the gate":
         assert outcome.gate is not None
@@ -136,7 +135,7 @@ def _plan(options: argparse.Namespace) -> int:
     from builder.release.config import load_config
     from builder.release.planning import plan_specs
     from builder.release.roots import placeholder_roots
-    from builder.release.show.told import describe_plan
+    from builder.release.show.report import describe_plan
 
     config = load_config(options.toml)
     describe_plan(config, plan_specs(config, placeholder_roots(config)))
@@ -159,7 +158,7 @@ def _exam(options: argparse.Namespace) -> int:
     from builder.gate.run import run_gate
     from builder.release.extra_exam import draw_extra_exam
     from builder.release.show.progress import Reporter
-    from builder.release.show.told import describe_exam
+    from builder.release.show.report import describe_exam
     from builder.release.workspace import GATE_FILE, write_gate
 
     added = draw_extra_exam(

@@ -17,7 +17,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
 
 
 def _inspect(options: argparse.Namespace) -> int:
-    from builder.release.show.generation_report import generation_report
+    from builder.release.show.report import generation_report
     from builder.tracks import TRACKS
 
     need_release(options.release)

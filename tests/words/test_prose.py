@@ -15,7 +15,7 @@ from builder.causalds.track import TRACK
 from builder.release.config import load_config
 from builder.release.planning import plan_specs
 from builder.release.roots import read_roots
-from builder.release.show.lock import lock_document
+from builder.release.show.report import lock_document
 from builder.seeds import attempt_key
 from builder.settings import TomlTable
 from builder.words.frames import NO_DIRECTION

@@ -1,21 +1,39 @@
-"""What a person is told of a plan, of a build that is done, and of an exam that was drawn."""
+"""What a person is told of a plan, a build, an exam that was drawn, and a release that is there.
 
+Lock files hold the content hashes that a split file gave when its maintainer last looked. Only
+public-truth splits are locked: their seeds are stated, so anyone can build them and compare. On
+another operating system or architecture, or with other libraries, the last digits of a float may
+differ; that is shown and is no error.
+"""
+
+import json
+import platform
 import shlex
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from builder.build import Outcome
+from builder.gate.tables import split_tables
 from builder.release.config import ReleaseConfig
 from builder.release.extra_exam import NewExam
+from builder.release.identity import FORMAT
+from builder.release.manifest import read_manifest
 from builder.release.parts import Origin
 from builder.release.planning import Specs, planned, task_bounds
+from builder.release.reader import SIDES
 from builder.release.shards import SHARD_BYTES
 from builder.release.show.progress import Reporter, human_size
+from builder.texts import markdown_table
 from builder.track import Composition
 from builder.tracks import TRACKS
+from grader.errors import UsageError
+from grader.io.files import write_text
+from grader.io.jsonio import pretty
 
 
 def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
@@ -122,3 +140,98 @@ def _composed(console: Console, title: str, composition: Composition) -> None:
         for name, counts in names.items():
             table.add_row(axis, name, f"{counts['requested']:g}", f"{counts['realised']:g}")
     console.print(table)
+
+
+def lock_document(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The lock of a public manifest: split to config to content hash, public-truth splits only."""
+    splits: dict[str, dict[str, str]] = {}
+    for name, split in manifest["splits"].items():
+        if split["truth"] == "public":
+            splits[name] = {
+                config: tables[name]["content_sha256"]
+                for config, tables in manifest["configs"].items()
+                if name in tables
+            }
+    return {
+        "format": FORMAT,
+        "release": manifest["release"],
+        "version": manifest["version"],
+        "platform": f"{platform.system()} {platform.machine()}",
+        "libraries": manifest["libraries"],
+        "splits": splits,
+    }
+
+
+def report_lock(
+    config: ReleaseConfig, manifest: Mapping[str, Any], update: bool, reporter: Reporter
+) -> None:
+    """Compares a build with its lock file, or writes the lock file; differences are a warning."""
+    file, built = config.lock_path, lock_document(manifest)
+    if update:
+        write_text(file, pretty(built))
+        reporter.note(f"wrote {file}")
+        return
+    try:
+        locked = _hashes(json.loads(file.read_bytes()))
+    except FileNotFoundError:
+        reporter.note(f"no {file} to compare with; --update-lock writes it")
+        return
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        reporter.warn(f"{file}: is no lock file; write it anew with --update-lock")
+        return
+    if differing := {config for config, _ in locked ^ _hashes(built)}:
+        reporter.warn(
+            f"differs from {file} in {', '.join(sorted(differing))}; on the platform named there "
+            "that is a change of content: see `diff`, and --update-lock if it is meant"
+        )
+    else:
+        reporter.note(f"matches {file}")
+
+
+def _hashes(lock: Mapping[str, Any]) -> set[tuple[str, str]]:
+    """The content hash of every ``split/config``."""
+    return {
+        (f"{split}/{config}", digest)
+        for split, configs in lock["splits"].items()
+        for config, digest in configs.items()
+    }
+
+
+def generation_report(release: Path) -> Iterator[str]:
+    """The parts of ``inspect RELEASE``, as Markdown: of every split and track what was requested
+    beside what came out, why attempts were rejected, and the track's own report, which stands
+    beside the tables of its paper; of a private-truth split only with its private side."""
+    manifests = [read_manifest(release / side) for side in SIDES if (release / side).is_dir()]
+    told = {split: entry for manifest in manifests for split, entry in manifest["splits"].items()}
+    for split, entry in told.items():
+        for track, counts in entry.get("tracks", {}).items():
+            yield f"# {split}: {track}"
+            yield from _composition(counts)
+            report = TRACKS[track].report
+            if report is None:
+                continue
+            try:
+                table = split_tables(release, track, split)
+            except UsageError as error:
+                yield f"{error}"
+                continue
+            worlds = [json.loads(row["world_json"]) for row in table.worlds.values()]
+            truths = {task: json.loads(row["target_json"]) for task, row in table.truth.items()}
+            yield from report(worlds, truths)
+
+
+def _composition(counts: dict[str, Any]) -> Iterator[str]:
+    """What the manifest says of a track in a split."""
+    realised = counts["realised"]
+    rejected = ", ".join(f"{why} {n}" for why, n in counts.get("rejections", {}).items())
+    yield (
+        f"{realised['instances']} instances, {realised['tasks']} tasks; rejected attempts: "
+        f"{rejected or 'none told'}"
+    )
+    rows = [
+        [axis, level, f"{row['requested']:g}", f"{row['realised']:g}"]
+        for axis, levels in counts.get("composition", {}).items()
+        for level, row in levels.items()
+    ]
+    if rows:
+        yield markdown_table("Composition", ("axis", "level", "requested", "realised"), rows)
