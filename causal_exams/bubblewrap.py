@@ -110,7 +110,7 @@ class BubblewrapSandboxEnvironment(SandboxEnvironment):
     async def sample_init(
         cls, task_name: str, config: Any, metadata: dict[str, str]
     ) -> dict[str, SandboxEnvironment]:
-        """A new, empty sandbox."""
+        """Make a new, empty sandbox."""
         return {"default": cls()}
 
     @classmethod

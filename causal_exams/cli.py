@@ -21,5 +21,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def entry_point() -> None:
-    """What the installed ``causal-exams`` script calls."""
+    """Run the command of the process and end it: the installed script ``causal-exams``."""
     cli.entry_point(PROGRAM)

@@ -19,7 +19,7 @@ _SENTENCE: Final = 200
 
 
 def blocks(reply: str) -> list[tuple[str, str]]:
-    """(label, content) of each fenced block, the label in lower case and empty where it has none.
+    """Return (label, content) of each fenced block, the label in lower case or empty.
 
     Lines end in a line feed, whatever the reply has. A block that is never closed is none. Line by
     line: a pattern over the whole reply would look for the end anew at every opening.
@@ -40,7 +40,7 @@ def blocks(reply: str) -> list[tuple[str, str]]:
 
 
 def answer_in(reply: str, kind: str) -> str | None:
-    """The text of an answer file of a kind (``json``, ``csv``, ``jsonl``) in a reply, else None.
+    """Return the text of an answer file of a kind (``json``, ``csv``, ``jsonl``), None without.
 
     The last block that is labelled with the kind; without one, the last block without a label;
     for JSON without any block the whole reply, where it is one JSON value.
@@ -60,7 +60,7 @@ def answer_in(reply: str, kind: str) -> str | None:
 
 
 def yes_or_no(reply: str) -> bool | None:
-    """Whether a reply says yes or no; None where it says neither.
+    """Return whether a reply says yes or no; None where it says neither.
 
     What it begins with counts; else the last word of either kind, as a reply that reasons first
     states its answer last ("Therefore, yes, …").

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def to_frame(table: Iterable[Mapping[str, Any]]) -> "pd.DataFrame":
-    """The table as a ``DataFrame``: one row per unit, one column per entry, in its order.
+    """Return the table as a ``DataFrame``: one row per unit, one column per entry, in its order.
 
     ``table`` is the cell as ``datasets``, DuckDB or pyarrow give it. Needs pandas. Raises
     ``ValueError`` where the columns are not of one length.

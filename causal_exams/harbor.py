@@ -8,7 +8,6 @@ and ``solution/``, which an agent's container never holds while the agent works.
 import gzip
 import io
 import tarfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -59,12 +58,12 @@ workdir = "/workspace"
 
 
 def exportable(exam: Exam) -> list[Task]:
-    """The tasks that a folder can hold: a laboratory with experiments needs its host."""
+    """Return the tasks that a folder can hold: a laboratory with experiments needs its host."""
     return [t for t in exam.tasks if t.shape.kind != "session" or not t.inputs["budget"]]
 
 
 def write_harbor(exam: Exam, out: Path) -> int:
-    """Write a folder for each task into ``out``, a new folder; returns how many.
+    """Write a folder for each task into ``out``, a new folder; return how many.
 
     Raises ``UsageError``.
     """
@@ -117,7 +116,7 @@ def _config(exam: Exam, task: Task, collect: bool) -> str:
 
 
 def _stated(task: Task, truth: Truth | None) -> dict[str, Any]:
-    """The task and its truth as the rows that the grader reads."""
+    """Return the task and its truth as the rows that the grader reads."""
     row = {
         "task_id": task.task_id, "instance_id": task.instance_id, "track": task.track,
         "family": task.family, "variant": task.variant, "view": task.view,
@@ -148,23 +147,22 @@ def _write_solution(task: Task, truth: Truth, place: Path) -> None:
 
 
 def _grader() -> bytes:
-    """The grader and its schemas as an archive, the same bytes every time."""
-    package = Path(grader.__file__ or "").parent
+    """Return the grader and its schemas as an archive, the same bytes every time."""
     buffer = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as zipped,
         tarfile.open(fileobj=zipped, mode="w") as archive,
     ):
-        _add(archive, package, "grader", sorted(package.rglob("*")))
-        _add(archive, schemas(), "grader/schemas", sorted(schemas().rglob("*.json")))
+        archive.add(Path(grader.__file__ or "").parent, "grader", filter=_plain)
+        archive.add(schemas(), "schemas", filter=_plain)
     return buffer.getvalue()
 
 
-def _add(archive: tarfile.TarFile, root: Path, name: str, files: Sequence[Path]) -> None:
-    for file in files:
-        part = file.relative_to(root)
-        if file.is_file() and "__pycache__" not in part.parts and part.parts[0] != "schemas":
-            member = tarfile.TarInfo(f"{name}/{part.as_posix()}")
-            data = file.read_bytes()
-            member.size, member.mode = len(data), 0o644
-            archive.addfile(member, io.BytesIO(data))
+def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """Return a member without owner and time, None for what Python leaves beside the code."""
+    if "__pycache__" in member.name:
+        return None
+    member.uid = member.gid = member.mtime = 0
+    member.uname = member.gname = ""
+    member.mode = 0o755 if member.isdir() else 0o644
+    return member

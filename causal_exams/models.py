@@ -31,7 +31,7 @@ _COSTS: Final = "--model-cost-config"
 
 
 def is_of_inspect(error: BaseException) -> bool:
-    """Whether an error is of a class of Inspect's own: something that it needs is not there."""
+    """Return whether an error is of a class of Inspect's own: what it needs is not there."""
     return type(error).__module__.partition(".")[0] == "inspect_ai"
 
 

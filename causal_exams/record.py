@@ -112,7 +112,7 @@ def _compared(document: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Outcome:
-    """How far a run is.
+    """The state of a run.
 
     ``whole`` are the attempts at all tasks of the exam, ``wanted`` those that the command asked
     for, ``taken`` those that came to an end, ``done`` both at once; ``errors`` ended in something
@@ -135,7 +135,7 @@ class Outcome:
 
     @property
     def partial(self) -> str:
-        """What is not there, in words; empty for a whole run."""
+        """Words for what is not there; empty for a whole run."""
         if self.taken == self.whole:
             return ""
         errors = f"; {self.errors} ended in errors that are not the model's" if self.errors else ""

@@ -61,7 +61,7 @@ class Run:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What ``run.json`` keeps of it."""
+        """Its part of the settings in ``run.json``."""
         sitting, own = asdict(self.sitting), asdict(self)
         told = {name: sitting[name] for name in ("exam", "split", "setting", "preset", "sandbox")}
         return told | {name: own[name] for name in own if name == "track" or "model" in name}

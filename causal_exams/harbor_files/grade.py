@@ -34,7 +34,7 @@ def main(tests: str, answers: str, logs: str) -> None:
 
 
 def _answer(task: Task, answers: Path, logs: Path) -> RawAnswer | None:
-    """The answer file, never through a link; None where there is none that counts."""
+    """Return the answer file, never through a link; None where there is none that counts."""
     try:
         with open_regular(inside(answers, task.answer_file)) as stream:
             data = stream.read(MAX_BYTES[task.shape.suffix] + 1)

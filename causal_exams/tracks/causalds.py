@@ -47,13 +47,13 @@ async def data_scientist(talk: "Conversation") -> None:
 
 
 def _submits(command: object, output: str) -> bool:
-    """Whether a command was the submission: it says to echo DONE, and that is what it printed."""
+    """Return whether a command submitted: it says to echo DONE, and that is what it printed."""
     asked = isinstance(command, str) and f"echo {SUBMITTED}" in command
     return asked and SUBMITTED in (line.strip() for line in output.splitlines())
 
 
 async def _parseable(talk: "Conversation") -> bool:
-    """Whether the answer file is there and is JSON, or CSV with a line, at all."""
+    """Return whether the answer file is there and is JSON, or CSV with a line, at all."""
     data = await talk.answer_file()
     if data is None:
         return False

@@ -45,7 +45,7 @@ class Question:
 
 
 def questions(prompt: str) -> list[Question]:
-    """The questions of a prompt with cases, case by case; none where it has no cases.
+    """Return the questions of a prompt, case by case; none where it has no cases.
 
     Each is the context, the case, what the prompt says before its questions, and one question.
     """
@@ -67,7 +67,7 @@ def _text(context: str, case: str, before: str, question: str) -> str:
 
 
 def with_examples(text: str) -> str:
-    """A question behind two worked examples, one factual and one under a supposition (G.3)."""
+    """Return a question behind two worked ones, one factual and one under a supposition (G.3)."""
     context = told("ccr-paper.examples.context")
     shown = [
         told(
@@ -83,7 +83,7 @@ def with_examples(text: str) -> str:
 def answer_of(
     asked: Sequence[Question], said: Sequence[bool | None]
 ) -> dict[str, list[bool | None]]:
-    """The answer's members, each with an entry a case; null where a reply said neither."""
+    """Return the answer's members, each with an entry a case; null where a reply said neither."""
     members: dict[str, list[bool | None]] = {}
     for question, meaning in zip(asked, said, strict=True):
         members.setdefault(question.member, []).append(meaning)

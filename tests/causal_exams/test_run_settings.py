@@ -158,10 +158,7 @@ def test_the_prompt_lists_what_the_image_installs() -> None:
     assert packages(dict(pinned())).startswith("pandas 3.0.2, numpy 2.4.4, scipy 1.17.1")
     assert len(pinned()) == 10
     recipe = (DOCKER / "Dockerfile").read_text(encoding="utf-8")
-    compose = (DOCKER / "compose.yaml").read_text(encoding="utf-8")
     assert "python:3.11" in recipe and "-r /tmp/requirements.txt" in recipe
-    for limit in ("network_mode: none", "mem_limit", "cpus", "pids_limit", "cap_drop: [ALL]"):
-        assert limit in compose
 
 
 def test_without_inspect_the_command_is_one_line(
@@ -172,10 +169,11 @@ def test_without_inspect_the_command_is_one_line(
     assert "pip install 'causal-exams[run]'" in capsys.readouterr().err
 
 
-def test_grading_needs_nothing_of_the_harness(root: Path) -> None:
-    """Not even the dispatcher's import may pull Inspect in."""
+def test_grading_loads_no_client_of_a_model(root: Path) -> None:
+    """Not even the imports of the dispatcher, the protocols and the exports may pull Inspect in."""
     code = (
-        "import sys, causal_exams.cli; print(sorted({'inspect_ai', 'openai'} & set(sys.modules)))"
+        "import sys, causal_exams.cli, causal_exams.harbor, causal_exams.tracks\n"
+        "print(sorted({'inspect_ai', 'openai'} & set(sys.modules)))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
