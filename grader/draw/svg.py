@@ -6,7 +6,7 @@ function returns markup, with what it was given as text escaped.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from grader.draw.words import safe
@@ -42,6 +42,10 @@ class Svg:
     inline: bool = False
     top: float = 0
     caption: str = ""
+
+    def under(self, caption: str) -> "Svg":
+        """The picture under a caption."""
+        return replace(self, caption=caption)
 
     def markup(self) -> str:
         """The whole element, which shrinks with the page and grows a little beyond its size."""
@@ -158,8 +162,63 @@ class Scale:
         return self.start + (self.end - self.start) * (at - low) / (high - low)
 
 
+_ROUNDING: Final = 1e-9
+
+
+def rounded_up(value: float) -> float:
+    """Return the least of 1, 2, 4 or 8 times a power of ten, from a hundredth, that is no less.
+
+    1 for what only rounding keeps from 0.
+    """
+    if value <= _ROUNDING:
+        return 1.0
+    base = 10.0 ** max(-2, math.floor(math.log10(value)))
+    return next(factor * base for factor in (1, 2, 4, 8, 10) if factor * base >= value)
+
+
+def quarters(low: float, high: float) -> list[tuple[float, str]]:
+    """Five ticks from one end of an axis to the other."""
+    values = [low + (high - low) * quarter for quarter, _ in QUARTERS]
+    return [(value, f"{value:g}") for value in values]
+
+
 Ticks = Iterable[tuple[float, str]]
-QUARTERS: Final = [(tick, f"{tick:g}") for tick in (0, 0.25, 0.5, 0.75, 1)]
+QUARTERS: Final = tuple((tick, f"{tick:g}") for tick in (0, 0.25, 0.5, 0.75, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis of clouds: its name, its ends, and its ticks."""
+
+    name: str
+    low: float = 0.0
+    high: float = 1.0
+    ticks: Sequence[tuple[float, str]] = QUARTERS
+    log: bool = False
+
+    @staticmethod
+    def round(name: str, values: Sequence[float]) -> "Axis":
+        """The axis from 0, or a round number below all values, to one above them."""
+        low = -rounded_up(-min(values)) if min(values) < 0 else 0.0
+        high = rounded_up(max(values))
+        return Axis(name, low, high, quarters(low, high))
+
+    @staticmethod
+    def powers(name: str, values: Sequence[float]) -> "Axis":
+        """The logarithmic axis between powers of ten; all values are positive."""
+        low = math.floor(math.log10(min(values)))
+        high = max(math.ceil(math.log10(max(values))), low + 1)
+        step = max(1, math.ceil((high - low) / 5))
+        ticks = [(10.0**power, _power(power)) for power in range(low, high + 1, step)]
+        return Axis(name, 10.0**low, 10.0**high, ticks, log=True)
+
+
+def _power(power: int) -> str:
+    """10 to a power as a short number."""
+    for size, unit in ((9, "G"), (6, "M"), (3, "k")):
+        if power >= size:
+            return f"{10 ** (power - size):,}{unit}"
+    return f"{10**power:g}"
 
 
 def axes(

@@ -4,7 +4,7 @@ Cells and headings are plain text, which may be a submitter's: each renderer esc
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -97,6 +97,18 @@ class Table:
         head = [column.heading for column in columns]
         return Table(title, head, [[c.cell(row) for c in columns] for row in rows], left, note)
 
+    @staticmethod
+    def pivot(
+        title: str,
+        head: Sequence[str],
+        columns: Sequence[Any],
+        rows: Iterable[tuple[Sequence[Any], Mapping[Any, Any]]],
+        note: str = "",
+    ) -> "Table":
+        """The table of rows with their names, under ``head``, and a cell or a dash a column."""
+        cells = [[*names, *(found.get(one, "–") for one in columns)] for names, found in rows]
+        return Table(title, [*head, *map(str, columns)], cells, len(head), note)
+
     def without(self, *headings: str) -> "Table":
         """Without some columns, such as that of the system in a table about one alone."""
         kept = [place for place, heading in enumerate(self.head) if heading not in headings]
@@ -104,6 +116,11 @@ class Table:
         rows = [[row[place] for place in kept] for row in self.rows]
         left = sum(place < self.left for place in kept)
         return replace(self, head=head, rows=rows, left=max(1, left))
+
+    def without_empty(self) -> "Table":
+        """Without the columns that have nothing but dashes, such as floors that nobody measured."""
+        columns = zip(self.head, zip(*self.rows, strict=True), strict=True) if self.rows else ()
+        return self.without(*(name for name, cells in columns if {*map(str, cells)} == {"–"}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from grader.draw import page as draw
-from grader.draw.charts import FEW, Dot, DotRow, cost_plot, dot_rows, heat_maps
+from grader.draw.charts import Cloud, Dot, DotRow, Shade, cells, clouds, dot_rows
 from grader.draw.page import Block, Card, Fold, Inside, Paragraph, Section, Strong, Tile, filled
-from grader.draw.svg import Svg
+from grader.draw.svg import Axis, Svg
 from grader.draw.table import Table
 from grader.draw.words import (
     clipped,
@@ -57,6 +57,10 @@ LOWEST: Final = -100.0
 _DRAWN: Final = 24
 """Systems in pictures; tables have all of them."""
 _SETTINGS: Final = 300
+FEW: Final = 10
+"""Tasks below which a figure of a family says little."""
+_BESIDE: Final = 6
+"""Systems beside each other in a picture of families."""
 
 
 def report_page(
@@ -283,27 +287,58 @@ def _cost(reports: Sequence[Report]) -> list[Block]:
             (name_of(report), spent, report[counts])
             for report in priced
             if (spent := report["usage"][key] if key else tokens_per_task(report["usage"]))
-        ]
+        ][:_DRAWN]
         if found and (not key or len(found) == len(priced)):
+            drawn = [
+                Cloud(
+                    name, [((spent, value), f"{name}: {spent:,.3g} {unit}, {counts} {value:.3f}")]
+                )
+                for name, spent, value in found
+            ]
+            across = Axis.powers(unit, [spent for _, spent, _ in found])
+            upwards = Axis.round(counts, [value for *_, value in found])
+            front = _unsurpassed([(spent, value) for _, spent, value in found])
             note = "The line joins the systems that none surpasses in both."
-            drawn = cost_plot("cost against skill", found[:_DRAWN], unit, counts, "high")
-            return [drawn, Paragraph(note, note=True)]
+            picture = clouds("cost against skill", drawn, across, upwards, joined=front)
+            return [picture, Paragraph(note, note=True)]
     return []
 
 
+def _unsurpassed(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Those of which no other costs less and earns as much, the cheapest first."""
+    found: list[tuple[float, float]] = []
+    for cost, value in sorted(points, key=lambda point: (point[0], -point[1])):
+        if not found or value > found[-1][1]:
+            found.append((cost, value))
+    return found
+
+
 def _families(reports: Sequence[Report], track: str) -> list[Block]:
-    families = [report["tracks"][track]["slices"]["family"] for report in reports[:_DRAWN]]
-    # Whoever left a whole track alone did not earn nothing in it.
-    cells = [
-        [None if skipped(r, track) else found.get(name, {}).get("points") for name in families[0]]
-        for r, found in zip(reports, families, strict=False)
-    ]
-    title = f"{track}: points per family and system"
-    sizes = {name: row["tasks"] for name, row in families[0].items()}
-    names = [name_of(report) for report in reports[:_DRAWN]]
-    note = f"n: tasks. Hatched: fewer than {FEW}, so that the figure says little."
+    """Points of each family and system; of many systems, several pictures."""
+    shown = reports[:_DRAWN]
+    sizes = {
+        name: row["tasks"] for name, row in shown[0]["tracks"][track]["slices"]["family"].items()
+    }
+    pictures: list[Block] = []
+    for at in range(0, len(shown), _BESIDE):
+        some = shown[at : at + _BESIDE]
+        rows = [
+            (name.replace("_", " "), str(size), [_shade(r, track, name, size) for r in some])
+            for name, size in sizes.items()
+        ]
+        names = [name_of(report) for report in some] if len(shown) > 1 else ["points"]
+        pictures.append(cells(f"{track}: points per family and system", names, rows, "n"))
+    note = f"n: tasks. Dashed: fewer than {FEW}, so that the figure says little."
     few = any(size < FEW for size in sizes.values())
-    return [*heat_maps(title, names, sizes, cells), *([Paragraph(note, note=True)] if few else [])]
+    return [*pictures, *([Paragraph(note, note=True)] if few else [])]
+
+
+def _shade(report: Report, track: str, family: str, size: int) -> Shade | None:
+    """What a system earned in a family; whoever left a whole track alone did not earn nothing."""
+    found = report["tracks"][track]["slices"]["family"].get(family, {}).get("points")
+    if skipped(report, track) or found is None:
+        return None
+    return Shade(found / 100, f"{found:.0f}", size < FEW)
 
 
 def comparison_page(result: Mapping[str, Any]) -> str:

@@ -76,9 +76,12 @@ def measured(reports: Sequence[Report]) -> bool:
 
 
 def part_of(report: Report, track: str) -> Part:
-    """One report's part; without figures where the exam has nothing of the track."""
-    reading = reading_of([report])
-    return {**report["tracks"].get(track, {}), "system": name_of(report), "reading": reading}
+    """One report's part; without figures where the exam has nothing of the track.
+
+    ``runs`` are the attempts as complete exams, where there are several.
+    """
+    about = {"system": name_of(report), "reading": reading_of([report])}
+    return {**report["tracks"].get(track, {}), **about, "runs": report.get("attempts")}
 
 
 def parts_of(reports: Sequence[Report], track: str) -> list[Part]:
@@ -88,17 +91,17 @@ def parts_of(reports: Sequence[Report], track: str) -> list[Part]:
 
 
 def rows_of(parts: Sequence[Part], member: str) -> list[dict[str, Any]]:
-    """The rows under one member of each part, each with the name of its system."""
-    return [{**row, "system": part["system"]} for part in parts for row in part.get(member, ())]
+    """The rows under one member of each part, each with the name of its system.
 
-
-def levels_of(parts: Sequence[Part], member: str) -> list[dict[str, Any]]:
-    """The named rows under one member of each part, with the name of the system and their own."""
-    return [
-        {**row, "system": part["system"], "level": level}
-        for part in parts
-        for level, row in part.get(member, {}).items()
-    ]
+    Rows that are listed by name have it as ``level``.
+    """
+    found = []
+    for part in parts:
+        rows = part.get(member) or {}
+        named = rows.items() if isinstance(rows, Mapping) else (({}, row) for row in rows)
+        for name, row in named:
+            found.append({**row, "system": part["system"], **({"level": name} if name else {})})
+    return found
 
 
 def skipped(report: Report, track: str) -> bool:

@@ -32,12 +32,11 @@ from grader.submission.check import check
 from grader.submission.collect import collect
 from grader.tracks.causalab import episode_problem
 from grader.tracks.causalab.diagnostics import open_submission
-from grader.tracks.causalab.page import accuracy_against_edges, sections
 from grader.tracks.causalab.scoring import episode_of, verify_checked
 from grader.tracks.causalab.session_page import page
 from grader.tracks.causalab.shapes import true_hypothesis
 from grader.tracks.causalab.summary import summarise
-from grader.tracks.causalab.tables import of_report
+from grader.tracks.causalab.tables import SPECIFICATION, accuracy_against_edges, sections
 
 
 def row_of(seed: int, suite: str, regime: str, **options: Any) -> dict[str, Any]:
@@ -148,7 +147,7 @@ def test_the_pages_sections_are_escaped_and_say_what_replay_proves(scores: list[
 def test_the_terminal_shows_every_suite(
     scores: list[Score], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    console().print(*map(in_terminal, of_report(_reports(scores, "x")[0])))
+    console().print(*map(in_terminal, SPECIFICATION.in_terminal(_reports(scores, "x")[0])))
     shown = capsys.readouterr().out
     assert "main-4 2o12i" in shown and "0.333" in shown and "possible" in shown
 
@@ -162,7 +161,8 @@ def test_an_arrow_leads_from_observed_to_mixed_of_one_size() -> None:
         "0o6i-4 0o6i": {"accuracy": 0.1, "edge_f1": 0.1, "tasks": 10},
         "main-6 2o20i": {"accuracy": 0.1, "edge_f1": 0.1, "tasks": 10},
     }
-    svg = accuracy_against_edges([{"system": "x", "suites": suites}]).markup()
+    (picture,) = accuracy_against_edges([{"system": "x", "suites": suites}])
+    svg = picture.markup()
     assert svg.count('class="head"') == 1
     assert f'x1="{46 + 316 * 0.9:.1f}" y1="{12 + 316 * 0.55:.1f}"' in svg
     assert f'd="M{46 + 316 * 0.8:.1f} {12 + 316 * 0.2:.1f}L' in svg, "the tip of its head"
@@ -358,7 +358,7 @@ def test_verify_finds_an_episode_that_contradicts_itself() -> None:
 def test_the_track_needs_nothing_but_the_graders_own_libraries() -> None:
     """The laboratory and its grading are part of the standalone grader."""
     code = (
-        "import sys, grader.tracks.causalab.session_page, grader.tracks.causalab.page\n"
+        "import sys, grader.tracks.causalab.session_page, grader.tracks.causalab.tables\n"
         "print(sorted({'numpy', 'scipy', 'mcp', 'causal_exams', 'builder'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -13,7 +13,7 @@ from grader.model import RawAnswer, Score, Truth
 from grader.score import score_answer
 from grader.shape import Task
 from grader.submission.check import REASONS
-from grader.tracks.ccr.tables import of_report
+from grader.tracks.ccr.tables import SPECIFICATION
 
 EXAM = Exam({"seed": "bad", "sizes": (3, 3)})
 TASK, TRUTH = max(EXAM.pairs, key=lambda pair: pair[0].inputs["units"])
@@ -119,7 +119,7 @@ def test_wrong_factual_answers_show_in_the_message_and_in_the_terminal() -> None
         lambda task: perfect(task) | {"factual": [True] * task.inputs["units"]}
     ).metrics  # type: ignore[operator]
     part = {"points": 100.0, "metrics": metrics}
-    (_, cases) = of_report({"submission": {"system": "a"}, "tracks": {"ccr": part}})
+    (_, cases) = SPECIFICATION.in_terminal({"submission": {"system": "a"}, "tracks": {"ccr": part}})
     column = list(cases.head).index("acc. factual")
     assert str(cases.rows[0][column]) == f"{metrics['accuracy_factual']:.3f}"
     assert 0 < metrics["accuracy_factual"] < 1

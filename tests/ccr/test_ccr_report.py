@@ -12,7 +12,7 @@ from grader.io.release import Release
 from grader.io.schemas import first_problem
 from grader.pipeline import Graded, grade
 from grader.show.pages import board_page
-from grader.tracks.ccr.page import commuting, cut_tree
+from grader.tracks.ccr.tables import commuting, cut_tree
 
 
 @pytest.fixture(scope="module")

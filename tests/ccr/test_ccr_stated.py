@@ -17,10 +17,9 @@ from grader.shape import Task
 from grader.statistics.paired import RANKED_EXACTLY, signed_rank
 from grader.submission.check import check
 from grader.tracks.ccr.checks import merge_units
-from grader.tracks.ccr.page import sections
 from grader.tracks.ccr.stated import StatedContext, stated_contexts
 from grader.tracks.ccr.summary import summarise
-from grader.tracks.ccr.tables import compared, name_of, of_report
+from grader.tracks.ccr.tables import SPECIFICATION, compared, name_of, sections
 
 Change = Callable[[str, tuple[str, ...], float], float | None]
 """(measure, path, exact value) -> what is stated."""
@@ -140,12 +139,12 @@ def test_estimates_are_shares_of_the_truth_and_are_compared() -> None:
         assert len(ratios) == 2000
         near = [abs(ratio - 1) <= 0.1 for ratio in ratios]
         assert row["share"] == pytest.approx(sum(near) / 2000, abs=2e-3)
-    table = compared([right, often])
+    (table,) = compared([right, often])
     names = ["X1X3, whole", "X1X2", "X2X3", "X1X2·X2X3"]
     assert [line[0] for line in table.rows] == names == [*map(name_of, right["quantities"])]
     for line in table.rows:
         assert line[1].kind == "good" and line[1].aside == "n = 2000"  # type: ignore[union-attr]
-    same = compared([right, {**right, "system": "again"}])
+    (same,) = compared([right, {**right, "system": "again"}])
     assert {str(line[1]) for line in same.rows} == {"1.000  n = 2"}
     several = Exam(*({"seed": f"e{k}", "sizes": (3, 3)} for k in range(3)))
     found = summary(several, noisy(several, 0.1, 2)).members["details"]["estimates"]
@@ -162,11 +161,11 @@ def test_the_page_shows_stated_values_even_alone(stated: Exam) -> None:
     report = {
         "tracks": {"ccr": part("x", found)}, "submission": {"system": "x"},
     }  # fmt: skip
-    (table,) = of_report(report)
+    (table,) = SPECIFICATION.in_terminal(report)
     assert table.head[0] == "variant" and len(table.rows) == 3
-    (_, own) = sections([report])
+    *_, own = sections([report])
     text = "".join(block.markup() for block in own.blocks if hasattr(block, "markup"))
-    assert own.blocks and text.count("<circle") == 5
+    assert own.blocks and text.count("<circle") == 6
 
 
 @pytest.mark.parametrize("count", [3, 8, 25, RANKED_EXACTLY, RANKED_EXACTLY + 1, 300])

@@ -10,8 +10,8 @@ from score_rows import row
 from grader.draw.table import Cell, Table
 from grader.model import Score
 from grader.report.table import ScoreTable
-from grader.tracks.replayscm import cohorts
 from grader.tracks.replayscm.report import extras
+from grader.tracks.replayscm.tables import SPECIFICATION
 
 
 def replayed(pool: str, k: int, train: float, heldout: float, **more: Any) -> Score:
@@ -54,7 +54,7 @@ def rows_by(table: Table, *columns: int) -> dict[tuple[str, ...], list[str | Cel
 
 def test_cohorts_are_means_over_systems_and_programs() -> None:
     """Table F.3 by hand: base 0.8 and 0.6 of the training worlds in the mean, held out 0.6."""
-    lines = rows_by(cohorts.summary(PARTS), 0)
+    lines = rows_by(SPECIFICATION.table("cohorts", PARTS), 0)
     assert lines["Ord-Base",][1:] == ["base", "2", "0.800", "0.600", "0.200", "0.750"]
     assert lines["Ord-Match",][1:] == ["disambiguated", "2", "0.900", "0.700", "0.200", "0.778"]
     assert lines["Hid-Ext",][1:] == ["extension", "2", "0.800", "0.600", "0.200", "0.750"]
@@ -63,10 +63,10 @@ def test_cohorts_are_means_over_systems_and_programs() -> None:
 def test_differences_are_pooled_and_those_of_each_system() -> None:
     """Tables F.1, F.4 and F.5: the pooled one is the mean of the systems', and its interval over
     systems lies inside their range."""
-    single = rows_by(cohorts.by_system(PARTS), 0, 1)
+    single = rows_by(SPECIFICATION.table("cohorts_by_system", PARTS), 0, 1)
     shifts = [float(text(single[name, "Ord-Match: disambiguated − base"][2])) for name in "abc"]
     assert shifts == [0.05, 0.15, 0.1]
-    table = cohorts.pooled(PARTS)
+    table = SPECIFICATION.table("cohort_differences", PARTS)
     by_systems = table.rows[0][2]
     assert isinstance(by_systems, Cell) and float(by_systems.text) == pytest.approx(fmean(shifts))
     low, high = map(float, by_systems.aside.strip("[]").split(","))
@@ -75,11 +75,11 @@ def test_differences_are_pooled_and_those_of_each_system() -> None:
     assert isinstance(by_programs, Cell) and by_programs.text == ""
     low, high = map(float, by_programs.aside.strip("[]").split(","))
     assert low < -0.2 and high > 0.4, "two programs of each cohort say little"
-    assert cohorts.pooled(PARTS[:1]).rows[0][2].aside == ""  # type: ignore[union-attr]
+    assert SPECIFICATION.table("cohort_differences", PARTS[:1]).rows[0][2].aside == ""  # type: ignore[union-attr]
 
 
 def test_pressure_bins_are_the_paper_s() -> None:
-    lines = rows_by(cohorts.pressure(PARTS[:1]), 1, 2)
+    lines = rows_by(SPECIFICATION.table("pressure", PARTS[:1]), 1, 2)
     assert set(lines) == {("Ord-Full", "> 0.75"), ("Hid-Full", "> 0.75"),
                           ("Ord-Base", "≤ 0.50"), ("Hid-Base", "≤ 0.50"),
                           ("Ord-Base", "0.50–0.75"), ("Hid-Base", "0.50–0.75")}  # fmt: skip
@@ -92,8 +92,8 @@ def test_no_base_cohort_no_table() -> None:
     with ScoreTable(scores) as table:
         found = {**extras(table), "system": "x"}
     assert found["cohorts"] == [] and found["pressure"] == []
-    for made in (cohorts.summary, cohorts.pooled, cohorts.by_system, cohorts.pressure):
-        assert made([found]).rows == []
+    for name in ("cohorts", "cohort_differences", "cohorts_by_system", "pressure"):
+        assert SPECIFICATION.blocks(name, [found]) == []
 
 
 def test_alternatives_by_who_found_one() -> None:
@@ -109,7 +109,7 @@ def test_alternatives_by_who_found_one() -> None:
 
     first = part("a", set(range(1, 7)), set(range(1, 4)))
     second = part("b", set(range(1, 13)), set(range(1, 13)))
-    lines = rows_by(cohorts.sources([first, second]), 0, 2)
+    lines = rows_by(SPECIFICATION.table("sources", [first, second]), 0, 2)
     assert [lines["a", name][3] for name in ("KP-all", "OM-src", "SM-src", "OE")] == [
         "12", "6", "6", "6"
     ]  # fmt: skip

@@ -1,15 +1,28 @@
 """Tables, pictures and pages as values: both renderers say the same, and no text is markup."""
 
+import importlib
 import re
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pytest
 from browser import parsed
 from rich.console import Console
 
-from grader.draw.charts import Cloud, Dot, DotRow, Level, dot_rows, heat_maps, lines, square
+from grader.draw.charts import (
+    Cloud,
+    Dot,
+    DotRow,
+    Level,
+    Shade,
+    bars,
+    cells,
+    clouds,
+    dot_rows,
+    lines,
+)
 from grader.draw.page import Beside, Block, Fold, Paragraph, Section, Strong, page
-from grader.draw.svg import Scale, arrow, element, fit, width_of, words
+from grader.draw.svg import Axis, Scale, arrow, element, fit, width_of, words
 from grader.draw.table import Cell, Column, Table, figure, in_terminal, on_page, word
 from grader.draw.words import percent, signed, signed_interval
 
@@ -70,11 +83,13 @@ def test_columns_are_left_out_by_name() -> None:
 
 def test_a_page_escapes_whatever_stands_in_its_blocks() -> None:
     """Names and answers are a stranger's; the page may be opened by anyone."""
-    picture = square(NASTY, [Cloud(NASTY, [((0.5, 0.5), NASTY)], [((0, 0), (1, 1), NASTY)])], NASTY)
+    cloud = Cloud(NASTY, [((0.5, 0.5), NASTY)], [((0, 0), (1, 1), NASTY)])
+    region = (NASTY, "good", (0, 1), (0, 1))
     blocks: list[Block] = [
         TABLE,
-        picture,
-        *heat_maps(NASTY, [NASTY, NASTY], {NASTY: 3}, [[None], [70.0]]),
+        clouds(NASTY, [cloud], Axis(NASTY), Axis(NASTY), regions=[region]).under(NASTY),
+        cells(NASTY, [NASTY, NASTY], [(NASTY, NASTY, [None, Shade(0.7, NASTY)])], NASTY),
+        bars(NASTY, [(NASTY, NASTY, [(0.5, NASTY)])], [NASTY]),
         lines(NASTY, [NASTY], [(NASTY, [Level(0.5, (0.1, 0.9))])]),
         dot_rows(
             NASTY, [DotRow(NASTY, [Dot(0, 0.5, (0.2, 0.7), NASTY)], [(0.5, NASTY)], NASTY)], [NASTY]
@@ -122,3 +137,19 @@ def test_attributes_are_escaped_and_numbers_short() -> None:
 
 def test_a_difference_of_nothing_is_no_negative_number() -> None:
     assert signed(-1e-9) == "+0.0" and signed_interval((-1e-9, 2.0)) == "[+0.0, +2.0]"
+
+
+@pytest.mark.parametrize("track", ["causalds", "ccr", "replayscm", "causalab"])
+def test_every_name_in_a_specification_is_known(track: str, root: Path) -> None:
+    """A misspelt name of rows would be an empty table, which no page shows."""
+    found = importlib.import_module(f"grader.tracks.{track}.tables").SPECIFICATION
+    sources = [*(root / "grader/tracks" / track).glob("*.py"), root / "schemas/report.json"]
+    members = "".join(file.read_text("utf-8") for file in sources)
+    for names in (found.terminal, *found.sections.values()):
+        assert set(names) <= found.tables.keys() | found.makers.keys()
+    for table in found.tables.values():
+        rows = table["rows"]
+        assert rows in found.makers or f'"{rows}"' in members or rows == "levels", rows
+        for column in table["columns"]:
+            given = found.columns.get(column, ()) if isinstance(column, str) else column
+            assert len(given) < 3 or given[2] in found.formats, column

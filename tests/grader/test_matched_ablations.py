@@ -21,10 +21,9 @@ from grader.shape import Task
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import cluster_means
 from grader.tracks import variant
+from grader.tracks.causalds.charts import decomposition_chart, every_pair
 from grader.tracks.causalds.matched import matched
-from grader.tracks.causalds.matched_figures import decomposed, every_pair
-from grader.tracks.causalds.page import sections
-from grader.tracks.causalds.slice_tables import instances
+from grader.tracks.causalds.tables import SPECIFICATION, sections
 
 
 def task(name: str, view: str, inputs: dict[str, Any], instance: str = "scene") -> Task:
@@ -144,7 +143,7 @@ def test_each_arm_says_how_conversations_ended_and_what_they_took() -> None:
     assert figures(OBSERVED)["arms"][0]["context_exits"] is None, "nothing was told"
     marks = [(pair["reference_mark"], pair["mark"]) for pair in found["pairs"]]
     assert sum(mark == "ctx" for pair in marks for mark in pair) == 3
-    shown = instances([{"system": "x", "matched": found}]).rows
+    shown = SPECIFICATION.table("pairs", [{"system": "x", "matched": found}]).rows
     overflowed = [line[3].aside for line in shown if line[3].aside]  # type: ignore[union-attr]
     assert overflowed == ["*"], "answered, and overflowed all the same"
 
@@ -160,11 +159,11 @@ def test_figures_hold_every_pair_and_parts_that_add_up() -> None:
     assert shown[:2] == ["clean", "proxy"]
     assert Counter(shown[2:]) == Counter(["0.10", "0.40", "0.50", "0.20", "0.20", "1.00", "0.30",
                                           "missing", "0.00", "abst"])  # fmt: skip
-    (bars,) = decomposed([found])
+    (bars,) = decomposition_chart([found])
     told = re.findall(r"pairs, ([+-][0-9.]+)</title>", bars.markup())
     (contrast,) = found["matched"]["contrasts"]
     assert sum(map(float, told)) == pytest.approx(contrast["mean"], abs=2e-3) and len(told) == 4
-    assert every_pair({"system": "x"}) == decomposed([{"system": "x"}]) == []
+    assert every_pair({"system": "x"}) == decomposition_chart([{"system": "x"}]) == []
 
 
 def test_targets_that_are_not_identifiable_enter_no_contrast_of_views() -> None:

@@ -15,10 +15,10 @@ from score_rows import failed, row
 from grader.cli import main
 from grader.model import Score
 from grader.report.aggregate import aggregate
-from grader.tracks.causalab import curves
-from grader.tracks.causalab.curves import against_main, by_size
-from grader.tracks.causalds import repeat_tables, slice_tables, tables
-from grader.tracks.replayscm import published
+from grader.tracks.causalab import tables as curves
+from grader.tracks.causalab.tables import against_main, by_size, gaps
+from grader.tracks.causalds import tables
+from grader.tracks.replayscm.tables import SPECIFICATION as REPLAYSCM
 
 
 def rows(count: int = 240) -> list[Score]:
@@ -70,17 +70,15 @@ def test_rates_of_slices_are_those_of_their_rows() -> None:
         assert rates["paper"]["abstention_tasks"] == len(either)
         assert rates["paper"]["abstention_pass_rate"] == pytest.approx(mean(either))
         assert rates["paper"]["content_tasks"] == len(routed) - len(either)
-    table = slice_tables.rates([found], "rung", "paper")
-    assert [line[0] for line in table.rows] == ["1", "2", "3"]
+    (fold,) = [block for block in tables.rates([found]) if "rung" in block.summary]
+    assert [line[0] for line in fold.blocks[1].rows] == ["1", "2", "3"]
 
 
 def test_views_have_their_numbers_and_effect_intervals() -> None:
     """Tables 5 and 6: each figure over as many tasks as its pool has under the view."""
     scores = rows()
     found = part(scores)
-    table = tables.by_view([found], ["data"] if "data" in found["slices"]["view"] else [
-        next(iter(found["slices"]["view"]))
-    ], "paper")  # fmt: skip
+    _, table = tables.by_view([found])
     routed = [s for s in scores if s.paper_pool == "pass"]
     rate = mean(1 - (s.paper_loss or 0) for s in routed)
     assert table.rows[0][1] == f"{rate:.3f} ({len(routed)})"
@@ -88,21 +86,21 @@ def test_views_have_their_numbers_and_effect_intervals() -> None:
     assert str(table.rows[0][2]).endswith(f"({len(errors)})")
     covered = {"calibration": [{"variant": "effect_estimate.ate_uq_95", "coverage": 0.5,
                                 "valid": 4}]}  # fmt: skip
-    assert tables.by_view([found | covered], [], "paper").rows[0][-1] == "50.0% (4)"
+    assert tables.by_view([found | covered])[1].rows[0][-1] == "50.0% (4)"
 
 
 def test_attempts_tell_their_spread() -> None:
     """Tables 7 and 20: mean, SD and relative SD of the score; median SD of a task's loss."""
     spread = {"causalds_score": {"paper": {"mean": 0.4, "sd": 0.1}, "fixed": None}}
-    report = {"submission": {"system": "x", "run": {}}, "attempts": {**spread, "runs": [{}] * 3}}
-    shown = repeat_tables.variability([{**report, "reading": "paper"}])
+    found = {"system": "x", "runs": {**spread, "runs": [{}] * 3}}
+    shown = tables.SPECIFICATION.table("variability", [{**found, "reading": "paper"}])
     assert shown.rows[0][1:] == ["3", "0.400", "0.100", "25.0%"]
-    assert repeat_tables.variability([report]).rows == []
+    assert tables.SPECIFICATION.blocks("variability", [found]) == []
     pool = {"tasks": 9, "best": [], "worst": [], "run_sd": 0.25, "run_sd_tasks": 7}
     grid = {"system": "x", "attempts": {"attempts": 2, "binary": None, "slices": {},
                                         "pools": {"nrel_point": pool}}}  # fmt: skip
-    lines = {str(line[1]): line[2:] for line in repeat_tables.attempts([grid]).rows}
-    assert lines["run SD, nrel_point"] == ["", "0.250 (7)"]
+    lines = {str(line[1]): line[2:] for line in tables.attempts([grid])[0].rows}
+    assert lines["run SD, nrel_point"] == ["–", "0.250 (7)"]
 
 
 def test_the_composition_counts_every_task_once() -> None:
@@ -110,7 +108,7 @@ def test_the_composition_counts_every_task_once() -> None:
     found = part(scores)
     counted = {(r["structure"], r["family"]): r["tasks"] for r in found["composition"]}
     assert counted == Counter((s.structure, s.family) for s in scores)
-    assert slice_tables.composition(found).rows[-1][-1] == str(len(scores))
+    assert tables.composition([found])[0].rows[-1][-1] == str(len(scores))
 
 
 def test_a_decomposition_adds_up_to_the_mean() -> None:
@@ -153,7 +151,7 @@ def test_alternatives_are_pooled_over_the_systems_of_a_page() -> None:
                    for k in range(8)]}
         for name, own in found.items()
     ]  # fmt: skip
-    ((pool, programs, hit, share),) = published.pooled(parts).rows
+    ((pool, programs, hit, share),) = REPLAYSCM.table("pooled", parts).rows
     assert (pool, programs, hit) == ("Ord-Match", "8", "3") and share == "0.375"
 
 
@@ -163,7 +161,7 @@ def test_curves_of_laboratories_compare_like_with_like() -> None:
     def rates(value: float) -> dict[str, Any]:
         names = ("accuracy", "edge_f1", "freq_edge_f1", "coefficient_f1", "root_f1",
                  "skeleton_f1")  # fmt: skip
-        return {**dict.fromkeys(names, value), "tasks": 2}
+        return {**dict.fromkeys(names, value), "tasks": 2, "shd": 1.0}
 
     suites = {"main-4 2o12i": rates(0.5), "main-6 2o20i": rates(0.75),
               "main-4-wide 2o12i": rates(0.1), "quad-hard 2o12i": rates(0.25),
@@ -174,7 +172,7 @@ def test_curves_of_laboratories_compare_like_with_like() -> None:
     assert shown == {
         "quad-hard 2o12i": "-0.250", "hidden-count-1 2o12i": "-0.100", "golden-6 2o0i": "+0.250"
     }  # fmt: skip
-    assert len(by_size(parts)) == 8, "six figures, and the gap as a picture and a table"
+    assert len(by_size(parts)) == 7 and len(gaps(parts)) == 2
 
 
 def test_regimes_are_drawn_by_what_is_varied() -> None:
@@ -200,9 +198,8 @@ def test_regimes_are_drawn_by_what_is_varied() -> None:
     (row,) = curves.paths([part])
     regimes = row.blocks[0].markup()  # type: ignore[union-attr]
     assert regimes.count("4 nodes, ") == 7, "five regimes, and an arrow to each but the first"
-    radars = curves.radars([part])
-    assert len(radars) == 7 and "SHD" in str(radars[-1].caption)  # type: ignore[union-attr]
-    assert "5 nodes: 0.833" in radars[0].markup()  # type: ignore[union-attr]
+    drawn = curves.by_size([part])
+    assert "SHD" in drawn[-1].caption and "5 nodes: 0.833" in drawn[0].markup()
     (_, table) = against_main([part])
     assert "main-5 2o4i" in [line[1] for line in table.rows]  # type: ignore[union-attr]
 

@@ -12,7 +12,8 @@ from browser import parsed
 from grading import Runner, put
 from small_release import TASKS, task_id
 
-from grader.draw.charts import WIDTH, Dot, DotRow, Level, cost_plot, dot_rows, lines
+from grader.draw.charts import WIDTH, Cloud, Dot, DotRow, Level, clouds, dot_rows, lines
+from grader.draw.svg import Axis
 from grader.draw.words import count_text, percent
 from grader.names import did_you_mean
 from grader.show.leaderboard import columns
@@ -109,15 +110,15 @@ def test_a_redacted_ccr_report_is_shown_with_what_it_keeps() -> None:
 
     from grader.draw import page as draw
     from grader.draw.table import in_terminal
-    from grader.tracks.ccr import page, tables
+    from grader.tracks.ccr import tables
 
     track = {"points": 12.3, "metrics": {"contexts": 6, "compositions_vc": 0.46}}
     redacted = report({"ccr": track})
-    html = draw.page("title", "", page.sections([redacted]), "")
-    assert "<h2>ccr: figures</h2>" in html and "0.460" in html
+    html = draw.page("title", "", tables.sections([redacted]), "")
+    assert "<h2>ccr: figures, and shares" in html and "0.460" in html
     console = Console(width=120)
     with console.capture() as shown:
-        console.print(*map(in_terminal, tables.of_report(redacted)))
+        console.print(*map(in_terminal, tables.SPECIFICATION.in_terminal(redacted)))
     assert "0.460" in shown.get() and "–" in shown.get()
 
 
@@ -170,13 +171,13 @@ def test_shares_are_drawn_where_they_belong() -> None:
 
 def test_cost_is_drawn_on_a_logarithmic_axis() -> None:
     """Tenfold cost is one step to the right, whatever it starts from; a perfect score lies at 0."""
-    points = [("a", 1e3, 0.4), (NASTY, 1e4, 0.2), ("c", 1e5, 0.0)]
-    text = cost_plot("t", points, "tokens", "score").markup()
-    (a, high), (b, _), (c, low) = circles(text)
+    points = [((1e3, 0.4), "a"), ((1e4, 0.2), NASTY), ((1e5, 0.0), "c")]
+    across, upwards = Axis.powers("tokens", [1e3, 1e5]), Axis.round("score", [0.4, 0.0])
+    text = clouds("t", [Cloud(NASTY, points)], across, upwards, joined=[(1e3, 0.4)]).markup()
+    (a, high), (b, _), (c, low), _ = circles(text)
     assert c - b == pytest.approx(b - a, abs=0.2) and low > high
     assert ET.fromstring(text) is not None
-    alone = cost_plot("t", [("one", 7.0, 0.0)], "tokens", "score").markup()
-    assert ET.fromstring(alone) is not None
+    assert Axis.powers("tokens", [7.0]).high == 10 and Axis.round("score", [0.0]).high == 1
 
 
 def test_levels_without_a_value_are_gaps() -> None:

@@ -13,9 +13,8 @@ from grader.io.schemas import first_problem
 from grader.model import Score
 from grader.report.table import ScoreTable
 from grader.score import score_answer
-from grader.tracks.replayscm.page import sections
 from grader.tracks.replayscm.report import add_intervals, extras
-from grader.tracks.replayscm.tables import of_report, rate
+from grader.tracks.replayscm.tables import SPECIFICATION, rate, sections
 
 
 @pytest.fixture(scope="module")
@@ -124,10 +123,10 @@ def test_the_page_shows_ladder_and_scatter_with_escaped_names(report: dict[str, 
     html = draw.page("title", "", sections([submission]), "")
     assert html.count("<svg") == 5 and "Hid-Roots" in html and "<b>bold" not in html
     assert "paper: symbolic exact-search" in html
-    determined, pools, by_place = of_report(submission)
+    determined, pools, by_place = SPECIFICATION.in_terminal(submission)
     assert len(pools.rows) == len(report["pools"]) and by_place.rows
     share = report["determination"][0]["share"]
-    assert report["determination"][0]["determined"] and f"{100 * share:.1f}%" in determined.title
+    assert report["determination"][0]["determined"] and f"{100 * share:.1f}%" in determined.rows[0]
     assert sections([{"submission": {"system": "x"}, "tracks": {}}]) == []
 
 

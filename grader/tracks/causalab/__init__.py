@@ -8,12 +8,11 @@ from grader.look import Graph, Kind, Look, proofs
 from grader.model import Checked, Truth
 from grader.shape import Task
 from grader.track import Track
-from grader.tracks.causalab.page import sections
 from grader.tracks.causalab.scoring import episode_of, verify_checked
 from grader.tracks.causalab.shapes import CAUSALAB
 from grader.tracks.causalab.submission import sign
 from grader.tracks.causalab.summary import summarise
-from grader.tracks.causalab.tables import of_report
+from grader.tracks.causalab.tables import SPECIFICATION, sections
 
 
 def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Look:
@@ -78,6 +77,6 @@ TRACK: Final = Track(
     certify=episode_problem,
     draw=_draw,
     look=look,
-    tables=of_report,
+    tables=SPECIFICATION.in_terminal,
     sections=sections,
 )

@@ -14,7 +14,6 @@ from grader.draw.svg import QUARTERS, Scale, Svg, arrow, axes, element, ink, lin
 from grader.draw.table import Table, figure, word
 from grader.tracks.causalab.diagnostics import Told, equivalence_sizes, trajectory
 from grader.tracks.causalab.metrics import prediction_metrics
-from grader.tracks.causalab.summary import LABELS
 from grader.version import __version__
 
 Edge = tuple[str, str]
@@ -26,6 +25,19 @@ _CURVES: Final = {
     "freq_edge_f1": ("freq.-edge F1", "7 4"),
     "coefficient_f1": ("coefficient F1", "2 3"),
     "root_f1": ("root F1", "9 3 2 3"),
+}
+
+_COLUMNS: Final = {
+    "edge_precision": "edge P",
+    "edge_recall": "edge R",
+    "edge_f1": "edge F1",
+    "skeleton_f1": "skeleton F1",
+    "shd": "SHD ↓",
+    "freq_edge_f1": "freq. edge F1",
+    "coefficient_f1": "coefficient F1",
+    "base_error": "base error",
+    "root_f1": "root F1",
+    "class_size": "class size",
 }
 
 
@@ -121,11 +133,10 @@ def _steps(points: Sequence[tuple[float, float]], end: float) -> str:
 
 def _hypotheses(told: Told, steps: Sequence[Mapping[str, Any]]) -> Table:
     sizes = equivalence_sizes(told.evidence)
-    names = {**LABELS, "edge_precision": "edge P", "edge_recall": "edge R",
-             "base_error": "base error"}  # fmt: skip
-    shown = ("edge_precision", "edge_recall", "edge_f1", "skeleton_f1", "shd", "freq_edge_f1",
-             "coefficient_f1", "base_error", "root_f1", "class_size")  # fmt: skip
-    columns = [word("step", "after"), *(figure(key, names[key], _short) for key in shown)]
+    columns = [
+        word("step", "after"),
+        *(figure(key, label, _short) for key, label in _COLUMNS.items()),
+    ]
     rows = [{**row, "class_size": sizes[row["step"]]} for row in steps]
     return Table.of("Hypotheses", columns, rows)
 

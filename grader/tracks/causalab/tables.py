@@ -1,76 +1,280 @@
-"""The causalab tables: suites, and how a session gets on."""
+"""What CausaLab's tables and charts in ``page.toml`` are made of.
 
-from collections.abc import Sequence
+The main suites are those of the reference setting with two records and a budget of 4(k - 1) for k
+nodes (A.1). Regimes of a suite differ in observation and intervention alone.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
 from typing import Any, Final
 
-from grader.draw.table import Cell, Column, Table, figure, word
-from grader.draw.words import number
-from grader.show.systems import SYSTEM, Part, Report, levels_of, part_of
-from grader.tracks.causalab.summary import FIGURES
+from grader.draw.charts import Cloud, Dot, DotRow, Level, Point, clouds, dot_rows, lines
+from grader.draw.page import Block, Fold, Section
+from grader.draw.svg import Axis, Svg
+from grader.draw.table import Cell, Table
+from grader.draw.words import number, signed
+from grader.show.specification import Specification
+from grader.show.systems import SYSTEM, Part, Report, parts_of, rows_of
 
-_UNSIGNED: Final = (
-    "Transcripts were replayed, which proves that each is a possible session with its episode. "
-    "Only --transcript-key with the host's key proves that the session took place."
-)
-_NOTE: Final = (
-    "Accuracy is within the stated tolerance, with Wilson’s 95% interval; edge F1 is over all "
-    "pairs. Class size: graphs that the interventions made leave equivalent (up to 5 nodes). "
-    "Premature: predicted with budget left, although the hypothesis contradicts the readings or "
-    "the class is larger than one."
-)
+Rates = Mapping[str, Any]
 
+METRICS: Final = {
+    "accuracy": "task accuracy",
+    "edge_f1": "all-edge F1",
+    "freq_edge_f1": "freq. edge F1",
+    "coefficient_f1": "coefficient F1",
+    "root_f1": "root F1",
+    "skeleton_f1": "skeleton F1",
+}
+"""What is drawn, edge F1 before anything else of the graph."""
 
-def of_report(report: Report) -> list[Table]:
-    """The suites of one submission; a redacted report has none."""
-    table = suites([part_of(report, "causalab")], brief=True)
-    return [table.without("system")] if table.rows else []
+STOPPING: Final = {
+    "budget_share": "budget used",
+    "consistent": "the final equation fits what was read",
+    "premature": "predicted too early, with budget left",
+}
+"""What a session did before it ended (Figure 14)."""
 
-
-def suites(parts: Sequence[Part], brief: bool = False) -> Table:
-    """Every suite and regime; ``brief`` is what fits a terminal."""
-    columns = (
-        SYSTEM,
-        word("level", "suite, regime"),
-        word("tasks"),
-        figure("accuracy", "accuracy") if brief else Column("accuracy", _accuracy),
-        *(figure(one.name, one.label) for one in FIGURES if one.label and (one.brief or not brief)),
-    )
-    signed = all(part["metrics"]["n_transcripts"] == part["metrics"]["n_signed"]
-                 for part in parts if part.get("suites"))  # fmt: skip
-    notes = [*([] if signed else [_UNSIGNED]), *([] if brief else [_NOTE])]
-    rows = levels_of(parts, "suites")
-    return Table.of("causalab suites", columns, rows, left=2, note=" ".join(notes))
+_MAIN: Final = re.compile(r"main-(\d+) (\d+)o(\d+)i")
+_SCALING: Final = re.compile(r"(\d+)o(\d+)i-(\d+) \S+")
+_OTHER: Final = re.compile(r"\S+ (\d+)o(\d+)i")
+_VARIED: Final = re.compile(r"(.+?)(?:-(\d+))? \d+o\d+i")
+_BASE_SIZE: Final = 4
+"""The size of suites whose names have none (hidden and quadratic ones)."""
+_DRAWN: Final = 6
+_ACROSS, _UPWARDS = Axis("task accuracy"), Axis("all-edge F1")
 
 
-def _accuracy(rates: Any) -> Cell:
-    low, high = rates["intervals"]["accuracy"]
-    return Cell(number(rates["accuracy"]), aside=f"[{low:.2f}, {high:.2f}]")
+def experimenting(parts: Sequence[Part]) -> list[dict[str, Any]]:
+    """The suites in which interventions were made."""
+    return [row for row in rows_of(parts, "suites") if row["used"]]
 
 
-def progress(parts: Sequence[Part]) -> Table:
-    """Edge F1 of the hypotheses held on the way, where interventions were made."""
-    columns = (
-        SYSTEM,
-        word("level", "suite, regime"),
-        figure("edge_f1_at_0", "before the first"),
-        *(figure(f"edge_f1_at_{share}", f"{share}%") for share in (25, 50, 75)),
-        figure("edge_f1", "final"),
-    )
-    note = "All-edge F1 of the hypothesis held after that share of the session’s own interventions."
-    rows = [row for row in levels_of(parts, "suites") if row["used"]]
-    return Table.of("edge F1 as a session goes on", columns, rows, left=2, note=note)
+def _spot(rates: Rates) -> Point:
+    return rates["accuracy"], rates["edge_f1"]
 
 
-def by_success(parts: Sequence[Part]) -> Table:
-    """Figure 14: what sessions with a right prediction did, and those with a wrong one."""
-    columns = [SYSTEM, word("level", "suite, regime")]
-    for key, heading in (
-        ("budget_share", "budget used"), ("consistent", "consistent"), ("premature", "premature"),
-    ):  # fmt: skip
-        columns += [
-            figure(f"{key}_{outcome}", f"{heading}, {told}")
-            for outcome, told in (("accurate", "right"), ("inaccurate", "wrong"))
+def accuracy_against_edges(parts: Sequence[Part]) -> list[Svg]:
+    """Figure 3: task accuracy against all-edge F1, a mark per suite and regime.
+
+    Where a system has both regimes of a graph size, an arrow leads from the mean of observation
+    only to the mean of observation with intervention.
+    """
+    found = []
+    for part in parts:
+        name = part["system"]
+        points = [
+            (_spot(rates), f"{name}, {label}: {rates['accuracy']:.3f}, {rates['edge_f1']:.3f}")
+            for label, rates in part["suites"].items()
         ]
-    rows = [row for row in levels_of(parts, "suites") if row["used"]]
-    note = "right: the prediction is within the stated tolerance. A dash: no such session."
-    return Table.of("By success", columns, rows, left=2, note=note)
+        arrows = [
+            (start, end, f"{name}, {size} nodes: observation only to mixed")
+            for size, start, end in _regime_means(part["suites"])
+        ]
+        found.append(Cloud(name, points, arrows))
+    return [clouds("task accuracy against edge F1", found, _ACROSS, _UPWARDS)]
+
+
+def _regime_means(suites: Mapping[str, Rates]) -> Iterator[tuple[str, Point, Point]]:
+    """(size, observed, mixed) for every graph size of the scaling suites with both."""
+    found: dict[str, tuple[list[Rates], list[Rates]]] = {}
+    for label, rates in suites.items():
+        if (match := _SCALING.fullmatch(label)) and int(match[1]):
+            found.setdefault(match[3], ([], []))[int(match[2]) > 0].append(rates)
+    for nodes, (observed, mixed) in sorted(found.items()):
+        if observed and mixed:
+            yield nodes, _mean(observed), _mean(mixed)
+
+
+def _mean(rows: Sequence[Rates]) -> Point:
+    tasks = sum(row["tasks"] for row in rows)
+    accuracy, f1 = (
+        sum(row[key] * row["tasks"] for row in rows) / tasks for key in ("accuracy", "edge_f1")
+    )
+    return accuracy, f1
+
+
+def _sizes(parts: Sequence[Part]) -> tuple[list[int], list[tuple[str, dict[int, Rates]]]]:
+    """The graph sizes of the main suites, and each system's rates by size."""
+    found = [(part["system"], _main(part)) for part in parts[:_DRAWN]]
+    return sorted({size for _, suites in found for size in suites}), found
+
+
+def by_size(parts: Sequence[Part]) -> list[Svg]:
+    """Figures 6 and 10: each figure over the graph sizes of the main suites."""
+    sizes, found = _sizes(parts)
+    names = [f"{size} nodes" for size in sizes]
+    drawn = []
+    for key, label in {**METRICS, "shd": "SHD, lower is better"}.items():
+        series = [
+            (name, [Level(suites[size][key]) if size in suites else None for size in sizes])
+            for name, suites in found
+        ]
+        ceiling = None if key == "shd" else 1
+        drawn.append(lines(label, names, series, ceiling).under(label))
+    return drawn if len(sizes) > 1 else []
+
+
+def gaps(parts: Sequence[Part]) -> list[Block]:
+    """Figure 5: the first system minus each other one, in percentage points; the first that there
+    is a gap to is drawn."""
+    sizes, ((first, best), *others) = _sizes(parts)
+    if not others or len(sizes) < 2:
+        return []
+    found = {
+        (name, key): {s: best[s][key] - suites[s][key] for s in sizes if s in best and s in suites}
+        for name, suites in others
+        for key in METRICS
+    }
+    rows = [
+        ([Cell(name, "name"), METRICS[key]], {s: signed(100 * gap) for s, gap in row.items()})
+        for (name, key), row in found.items()
+    ]
+    note = f"{first} minus the system, percentage points, by number of nodes."
+    table = Table.pivot("Gap by graph size", ["system", "figure"], sizes, rows, note)
+    second = next((name for (name, _), row in found.items() if any(row.values())), others[0][0])
+    drawn = [
+        DotRow(METRICS[key], [Dot(sizes.index(s), gap) for s, gap in found[second, key].items()])
+        for key in METRICS
+    ]
+    names = [f"{size} nodes" for size in sizes]
+    title = f"{first} minus {second}"
+    return [dot_rows(title, drawn, names, start=-1).under(title), table]
+
+
+Regimes = Mapping[str, Mapping[str, Mapping[int, tuple[str, Rates]]]]
+"""Family of suites -> what is varied -> how much of it -> the regime and its rates."""
+
+
+def _regimes(part: Part) -> Regimes:
+    """The suites of a system that differ in observation and intervention alone: those of the
+    scaling suites of a size, and any other suite that has several regimes."""
+    found: dict[str, dict[str, dict[int, tuple[str, Rates]]]] = {}
+    for label, rates in part["suites"].items():
+        suite, _, regime = label.rpartition(" ")
+        match = _SCALING.fullmatch(label) or _OTHER.fullmatch(label)
+        if match is None:
+            continue
+        seen, budget = int(match.group(1)), int(match.group(2))
+        family = suite if match.re is _OTHER else f"{match.group(3)} nodes"
+        mode = f"{seen} records and interventions" if seen else "interventions"
+        place = (mode, budget) if budget else ("records", seen)
+        found.setdefault(family, {}).setdefault(place[0], {})[place[1]] = regime, rates
+    return {
+        family: {mode: dict(sorted(row.items())) for mode, row in sorted(modes.items())}
+        for family, modes in sorted(found.items())
+        if sum(map(len, modes.values())) > 1
+    }
+
+
+def scaling(parts: Sequence[Part]) -> list[Block]:
+    """Figures 12 and 13: accuracy and all-edge F1 over how much is observed or set, a line for each
+    mode, by family of suites."""
+    blocks: list[Block] = []
+    for part in parts[:_DRAWN]:
+        drawn: list[Block] = []
+        for family, modes in _regimes(part).items():
+            steps = sorted({step for row in modes.values() for step in row})
+            for key in ("accuracy", "edge_f1"):
+                series = [
+                    (mode, [Level(row[s][1][key]) if s in row else None for s in steps])
+                    for mode, row in modes.items()
+                ]
+                title, across = f"{METRICS[key]}, {family}", "records, or interventions"
+                drawn.append(lines(title, [*map(str, steps)], series, 1, across).under(title))
+        blocks += [Fold(part["system"], drawn, len(parts) == 1)] if drawn else []
+    return blocks
+
+
+def paths(parts: Sequence[Part]) -> list[Block]:
+    """Figure 11: accuracy against all-edge F1 of all scaling suites, an arrow from each budget to
+    the next, by mode."""
+    blocks: list[Block] = []
+    for part in parts[:_DRAWN]:
+        drawn: list[Block] = []
+        for family, modes in _regimes(part).items():
+            found = []
+            for mode, row in modes.items():
+                spots = [(_spot(rates), f"{family}, {regime}") for regime, rates in row.values()]
+                arrows = [(a, b, hover) for (a, _), (b, hover) in pairwise(spots)]
+                found.append(Cloud(mode, spots, arrows))
+            title = f"{part['system']}, {family}"
+            drawn.append(clouds(title, found, _ACROSS, _UPWARDS).under(title))
+        blocks += [Fold(f"{part['system']}: regimes in order of budget", drawn)] if drawn else []
+    return blocks
+
+
+def stopping(parts: Sequence[Part]) -> list[Block]:
+    """Figure 14: of each system, sessions with a right prediction beside those with a wrong one."""
+    blocks: list[Block] = []
+    for part in parts[:_DRAWN]:
+        rows = []
+        for key, label in STOPPING.items():
+            ends = [part["metrics"][f"{key}_{outcome}"] for outcome in ("accurate", "inaccurate")]
+            rows.append(
+                DotRow(label, [Dot(k, end) for k, end in enumerate(ends) if end is not None])
+            )
+        if any(row.dots for row in rows):
+            series = ("right predictions", "wrong predictions")
+            blocks.append(dot_rows(part["system"], rows, series).under(part["system"]))
+    return blocks
+
+
+def against_main(parts: Sequence[Part]) -> list[Block]:
+    """Tables 3 to 6, Figures 2, 4, 8 and 9: what a change of the main suite does to a system."""
+    rows, found = [], []
+    for part in parts[:_DRAWN]:
+        name, main = part["system"], _main(part)
+        points = [(_spot(rates), f"{name}, main-{size}") for size, rates in main.items()]
+        arrows = []
+        for label, rates in part["suites"].items():
+            base = main.get(_varied(label) or 0)
+            if base is None:
+                continue
+            points.append((_spot(rates), f"{name}, {label}"))
+            arrows.append((_spot(base), _spot(rates), f"{name}, {label}"))
+            cells = [
+                Cell(number(rates[key]), aside=signed(rates[key] - base[key], 3)) for key in METRICS
+            ]
+            rows.append([SYSTEM.cell(part), label, str(rates["tasks"]), *cells])
+        found.append(Cloud(name, points, arrows))
+    note = "Beside each figure its difference to the main suite of the same size."
+    head = ["system", "suite, regime", "tasks", *METRICS.values()]
+    picture = clouds("the main suite and its variations", found, _ACROSS, _UPWARDS)
+    table = Table("Against the main suite", head, rows, left=2, note=note)
+    return [picture, table] if rows else []
+
+
+def _main(part: Part) -> dict[int, Rates]:
+    """The main suites by graph size."""
+    sizes = {_main_size(label): rates for label, rates in part["suites"].items()}
+    return {size: rates for size, rates in sizes.items() if size is not None}
+
+
+def _main_size(label: str) -> int | None:
+    """The size of a main suite, else ``None``."""
+    match = _MAIN.fullmatch(label)
+    size, seen, budget = map(int, match.groups()) if match else (0, 0, 0)
+    return size if match and (seen, budget) == (2, 4 * (size - 1)) else None
+
+
+def _varied(label: str) -> int | None:
+    """The size of the main suite that a suite varies; ``None`` for main and scaling suites."""
+    match = _VARIED.fullmatch(label)
+    if match is None or _main_size(label) is not None or _SCALING.fullmatch(label):
+        return None
+    name, size = match.groups()
+    if name.endswith("-wide"):
+        return None
+    return _BASE_SIZE if size is None or name.startswith("hidden") else int(size)
+
+
+SPECIFICATION: Final = Specification.read(Path(__file__).with_name("page.toml"), globals())
+
+
+def sections(reports: Sequence[Report]) -> list[Section]:
+    """The sections about those that answer something, unless their reports are redacted."""
+    parts = [part for part in parts_of(reports, "causalab") if part.get("suites")]
+    return SPECIFICATION.page(parts) if parts else []

@@ -56,10 +56,9 @@ from grader.shape import Task
 from grader.track import RunFigure, Track
 from grader.tracks.causalds.figures import board_members, compare, extend, score_by_reading
 from grader.tracks.causalds.matched import bundle
-from grader.tracks.causalds.page import sections
 from grader.tracks.causalds.repeats import repeats
 from grader.tracks.causalds.shapes import CAUSALDS
-from grader.tracks.causalds.tables import board_columns, compared, of_report
+from grader.tracks.causalds.tables import SPECIFICATION, board_columns, compared, sections
 
 _NUMERIC: Final = frozenset({"number", "interval"})
 
@@ -108,7 +107,7 @@ TRACK: Final = Track(
     compare=compare,
     board_members=board_members,
     look=look,
-    tables=of_report,
+    tables=SPECIFICATION.in_terminal,
     sections=sections,
     board_columns=board_columns,
     compared=compared,

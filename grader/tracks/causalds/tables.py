@@ -1,33 +1,28 @@
-"""The causalds tables: readings, coverage, cost, ranks, repeated attempts, matched ablations."""
+"""What CausalDS's tables and charts in ``page.toml`` are made of, and its columns of a board."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
-from grader.draw.table import Column, Figure, Row, Table, figure, find, word
-from grader.draw.words import (
-    count,
-    count_text,
-    counted,
-    interval_text,
-    number,
-    percent,
-    points,
-    signed,
-    signed_interval,
-)
+from grader.draw.page import Block, Fold, Section
+from grader.draw.table import Cell, Table, find
+from grader.draw.words import counted, number, percent
 from grader.route import READINGS
+from grader.show.specification import Format, Specification
 from grader.show.systems import (
     SYSTEM,
     Part,
     Report,
-    levels_of,
     part_of,
+    parts_of,
     reading_of,
     readings_from,
     rows_of,
     skipped,
 )
-from grader.tracks.causalds import repeat_tables
+from grader.tracks.causalds import charts
+from grader.tracks.causalds.charts import matched_rows, views_of
 from grader.tracks.causalds.figures import axis_ranks, composite_ranks, leaderboard_ranks
 
 AXES: Final = {
@@ -38,266 +33,306 @@ AXES: Final = {
     "structure": "structure",
     "input_mode": "input mode",
 }
+PUBLISHED: Final = {
+    "family": "Tables 12 and 16: rates by task family",
+    "rung": "Table 13: rates by rung",
+    "input_mode": "Table 15: rates by input mode",
+    "structure": "Table 17: rates by structural motif",
+}
+"""The axes that the paper has a table of."""
+
+Rows = list[dict[str, Any]]
 
 
-SCORE: Final = Figure("causalds_score", "CausalDSScore ↓", lambda score: number(score, 4))
-SCORE_INTERVAL: Final = Figure("causalds_score_interval", "95% interval", interval_text)
-PASS_RATE: Final = Figure("pass_rate", "PassRate ↑")
-S_NR: Final = Figure("s_nr", "S_NR ↓")
-NREL: Final = Figure("med_nrel_err", "Med NRelErr ↓")
-MEAN_NREL: Final = Figure("mean_nrel_err", "Mean NRelErr ↓")
-F1_LOSS: Final = Figure("f1_loss", "F1-loss ↓")
-MED_F1_LOSS: Final = Figure("med_f1_loss", "Med F1-loss ↓")
-TASKS: Final = Figure("tasks", "tasks", count)
-POINTS: Final = Figure("points", "points", points)
+def _marked(loss: float, mark: str, valid: bool) -> Cell:
+    """A loss, and beside it how an answer failed."""
+    return Cell(number(loss), aside="*" if valid and mark else mark)
 
 
-def _in(shown: Sequence[Report | Part]) -> tuple[str, str]:
-    """Where parts have the figures of the reading that a screen leads with."""
-    return "readings", reading_of(shown)
-
-
-def of_report(report: Report) -> list[Table]:
-    """What there is to show of one submission beyond its variants."""
-    parts = [part_of(report, "causalds")]
-    found = [
-        readings(parts),
-        calibration(parts),
-        repeat_tables.attempts(parts),
-        *matched(parts),
-        cost(parts),
-    ]
-    return [table.without("system") for table in found if table.rows]
-
-
-def readings(parts: Sequence[Part]) -> Table:
-    """CausalDSScore and its components in both readings."""
-    shown = (SCORE, SCORE_INTERVAL, PASS_RATE, S_NR, F1_LOSS, NREL, MED_F1_LOSS)
-    sizes = Column("n pass/numeric/F1", _pools)
-    columns = (SYSTEM, word("level", "reading"), *(one.at() for one in shown), sizes)
-    order = readings_from(reading_of(parts))
-    rows = sorted(levels_of(parts, "readings"), key=lambda row: order.index(row["level"]))
-    return Table.of("CausalDS readings", columns, rows, left=2)
-
-
-def _pools(row: Row) -> str:
-    """Sizes of the pools; a dash where a redacted report leaves them out."""
-    sizes = [row["n_pass"], row["n_nrel"], row["n_f1"]]
-    return "–" if None in sizes else "/".join(map(str, sizes))
+_FORMATS: Final[Mapping[str, Format]] = {
+    "dollars": lambda cost: "–" if cost is None else f"${cost:,.2f}",
+    "length": lambda listed: str(len(listed)),
+    "marked": _marked,
+    "percent_of": lambda part, whole: percent(part / whole) if whole else "–",
+    "sizes": lambda *counts: "–" if None in counts else "/".join(map(str, counts)),
+}
 
 
 def board_columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
     """Headings and cells on a leaderboard; with the components of the score where there is room."""
-    alone = len(reports[0]["tracks"]) == 1
-    shown = (SCORE, PASS_RATE, S_NR, F1_LOSS) if alone else (SCORE,)
     reading = reading_of(reports)
-    parts = [{} if skipped(r, "causalds") else part_of(r, "causalds") for r in reports]
     suffix = "" if reading == READINGS[0] else f" ({reading})"
-    found = [
-        (column.heading, [str(column.cell(part)) for part in parts])
-        for column in (one.at("readings", reading, label=one.label + suffix) for one in shown)
-    ]
+    parts = [{} if skipped(r, "causalds") else part_of(r, "causalds") for r in reports]
+    shown = {"causalds_score": "CausalDSScore ↓"}
+    if len(reports[0]["tracks"]) == 1:
+        shown |= {"pass_rate": "PassRate ↑", "s_nr": "S_NR ↓", "f1_loss": "F1-loss ↓"}
+    found = []
+    for key, label in shown.items():
+        values = [find(part, "readings", reading, key) for part in parts]
+        digits = 4 if key == "causalds_score" else 3
+        found.append((label + suffix, [number(value, digits) for value in values]))
     ranks = [number(rank.get(reading)) for rank in leaderboard_ranks(reports)]
     return [found[0], ("Comp. Rank ↓", ranks), *found[1:]]
 
 
 def compared(track: Mapping[str, Any]) -> list[Table]:
     """CausalDSScore of two submissions, and its difference."""
+    return [SPECIFICATION.table("compared", [track])]
+
+
+def score_differences(tracks: Sequence[Mapping[str, Any]]) -> Rows:
+    """The difference of two scores by reading."""
+    (track,) = tracks
     found = track.get("readings", {})
-    rows = [
+    return [
         {"reading": reading, **found[reading]["causalds_score"]}
-        for reading in readings_from(reading_of([track]))
+        for reading in readings_from(reading_of(tracks))
         if find(found, reading, "causalds_score") is not None
     ]
-    columns = (
-        word("reading"),
-        figure("first", "first"),
-        figure("second", "second"),
-        figure("difference", "difference", lambda value: signed(value, 3)),
-        figure("interval", "95% interval", lambda ends: signed_interval(ends, 3)),
-        figure("detectable", "shows from"),
-    )
-    return [Table.of("CausalDSScore (lower is better)", columns, rows)]
 
 
-def abstention(parts: Sequence[Part]) -> Table:
-    """Table 4 in both readings, and the share of continuous tasks with a valid answer."""
-
-    def paper(side: str) -> Column:
-        return Column(f"{side}, paper (n)", lambda part: (
-            f"{percent(find(part, 'metrics', f'paper_{side}_pass_rate'))} "
-            f"({count(find(part, 'metrics', f'paper_{side}_tasks'))})"
-        ))  # fmt: skip
-
-    sides = {
-        "fixed": [
-            figure(("metrics", f"{side}_pass_rate"), f"{side}, fixed", percent)
-            for side in ("content", "abstention")
-        ],
-        "paper": [paper("content"), paper("abstention")],
-    }
-    columns = (
-        SYSTEM,
-        *(column for one in readings_from(reading_of(parts)) for column in sides[one]),
-        figure(("metrics", "numeric_valid"), "valid numbers", count),
-        figure(("metrics", "numeric_expected"), "of", count),
-    )
-    return Table.of("Content against abstention", columns, parts)
+def every(parts: Sequence[Part]) -> Sequence[Part]:
+    """A row for each system."""
+    return parts
 
 
-def calibration(parts: Sequence[Part]) -> Table:
-    """How often intervals hold the truth, beside how often they promise to."""
-    columns = (
-        SYSTEM,
-        word("variant"),
-        figure("valid", "valid", count),
-        figure("tasks", "of", count),
-        figure("nominal", "promised", percent),
-        figure("coverage", "covered", percent),
-        figure("coverage_interval", "95% interval", interval_text),
-        figure("median_normalised_width", "median width / scale"),
-    )
-    title = "Intervals: how often they hold the truth"
-    return Table.of(title, columns, rows_of(parts, "calibration"), left=2)
+def metered(parts: Sequence[Part]) -> list[Part]:
+    """The systems that tell what a task took."""
+    return [part for part in parts if find(part, "usage", "tasks")]
 
 
-def by_view(parts: Sequence[Part], views: Sequence[str], reading: str = "fixed") -> Table:
-    """Tables 5 and 6: pass rate, median and mean error under each view, with the number of tasks,
-    and the coverage of effect intervals."""
-    shown = {PASS_RATE: "n_pass", NREL: "n_nrel", MEAN_NREL: "n_nrel"}
+def readings_in_order(parts: Sequence[Part]) -> Rows:
+    """The scores of each system by reading, the one that a screen leads with first."""
+    order = readings_from(reading_of(parts))
+    return sorted(rows_of(parts, "readings"), key=lambda row: order.index(row["level"]))
 
-    def column(view: str, one: Figure, about: str) -> Column:
-        at = ("slices", "view", view, "readings", reading)
-        return Column(
-            f"{view} {one.label} (n)",
-            lambda part: counted(one.words(find(part, *at, one.key)), find(part, *at, about)),
-        )
 
-    columns = [column(view, one, n) for view in views for one, n in shown.items()]
-    columns.append(Column("ate_uq_95 covered (n)", _effect_coverage))
-    note = {
-        "fixed": "Fixed reading: a number that is missing, invalid or withheld costs 10. Views "
-        "hold different tasks: only a matched ablation compares like with like.",
-        "paper": "Paper reading: abstentions change pools, missing numbers leave the exam.",
-    }[reading]
+_VIEW_FIGURES: Final = {
+    "PassRate ↑": ("pass_rate", "n_pass"),
+    "Med NRelErr ↓": ("med_nrel_err", "n_nrel"),
+    "Mean NRelErr ↓": ("mean_nrel_err", "n_nrel"),
+}
+_VIEW_NOTES: Final = {
+    "fixed": "Fixed reading: a number that is missing, invalid or withheld costs 10. Views hold "
+    "different tasks: only a matched ablation compares like with like.",
+    "paper": "Paper reading: abstentions change pools, missing numbers leave the exam.",
+}
+
+
+def by_view(parts: Sequence[Part]) -> list[Table]:
+    """Tables 5 and 6 in both readings: pass rate, median and mean error under each view, with the
+    number of tasks, and the coverage of effect intervals."""
+    return [_by_view(parts, reading) for reading in readings_from(reading_of(parts))]
+
+
+def _by_view(parts: Sequence[Part], reading: str) -> Table:
+    rows = []
+    for part in parts:
+        found = {"ate_uq_95 covered (n)": _effect_coverage(part)}
+        for view in views_of(parts):
+            of_view = find(part, "slices", "view", view, "readings", reading) or {}
+            for label, (key, n) in _VIEW_FIGURES.items():
+                found[f"{view} {label} (n)"] = counted(number(of_view.get(key)), of_view.get(n))
+        rows.append(([SYSTEM.cell(part)], found))
+    columns = [f"{view} {label} (n)" for view in views_of(parts) for label in _VIEW_FIGURES]
+    columns.append("ate_uq_95 covered (n)")
     title = f"Error by observation view, {reading} reading"
-    return Table.of(title, [SYSTEM, *columns], parts, note=note)
+    return Table.pivot(title, ["system"], columns, rows, _VIEW_NOTES[reading])
 
 
-def _effect_coverage(part: Row) -> str:
+def _effect_coverage(part: Part) -> str:
     """How often intervals of average effects hold the truth, over the valid ones."""
     rows = [r for r in part.get("calibration", ()) if r["variant"] == "effect_estimate.ate_uq_95"]
     return counted(percent(rows[0]["coverage"]), rows[0]["valid"]) if rows else "–"
 
 
-def cost(parts: Sequence[Part]) -> Table:
-    """Figure 4 and Table 18: tokens per task against CausalDSScore."""
-    columns = (
-        SYSTEM,
-        figure(("usage", "tasks"), "tasks reported", count),
-        figure(("usage", "total_tokens"), "tokens", count_text),
-        figure(("usage", "tokens_per_task"), "tokens/task", count_text),
-        figure(("usage", "calls_per_task"), "calls/task", points),
-        figure(("usage", "seconds_per_task"), "seconds/task", points),
-        figure(("usage", "total_cost_usd"), "cost", _dollars),
-        SCORE.at(*_in(parts)),
-        figure(("usage", "tokens_per_quality", reading_of(parts)), "tokens/(1−score)", count_text),
-    )
-    return Table.of("Cost", columns, [part for part in parts if find(part, "usage", "tasks")])
-
-
-def _dollars(cost: float | None) -> str:
-    return "–" if cost is None else f"${cost:,.2f}"
-
-
-def ranks(parts: Sequence[Part]) -> Table:
+def ranks(parts: Sequence[Part]) -> list[Table]:
     """Table 14: Composite Rank inside each rung, view and input mode."""
+    reading = reading_of(parts)
     found = {
-        f"{AXES[axis]} {level}": [number(rank) for rank in ranks]
+        f"{AXES[axis]} {level}": ranks
         for axis in ("rung", "view", "input_mode")
-        for level, ranks in axis_ranks(parts, axis, reading_of(parts)).items()
+        for level, ranks in axis_ranks(parts, axis, reading).items()
     }
-    whole = [part["readings"].get(reading_of(parts), {}) for part in parts]
-    found["overall"] = [number(rank) for rank in composite_ranks(whole)]
+    found["overall"] = composite_ranks([part["readings"].get(reading, {}) for part in parts])
     rows = [
-        [SYSTEM.cell(part), *(column[place] for column in found.values())]
-        for place, part in enumerate(parts)
+        ([SYSTEM.cell(part)], {name: number(column[k]) for name, column in found.items()})
+        for k, part in enumerate(parts)
     ]
     note = (
         "Average place in pass rate, S_NR and F1 loss, 0 best and 1 worst; ties share their "
         "places. It compares the systems of this page only."
     )
-    return Table("Composite Rank by slice", ["system", *found], rows, note=note)
+    table = Table.pivot("Composite Rank by slice", ["system"], [*found], rows, note)
+    return [table] if len(parts) > 1 else []
 
 
-def slices(part: Part, axis: str) -> Table:
-    """Every slice along one axis, in both readings."""
-    shown = (PASS_RATE, S_NR, F1_LOSS, SCORE, SCORE_INTERVAL)
-    first, other = readings_from(reading_of([part]))
-    columns = (
-        word("level", AXES[axis]),
-        word("tasks"),
-        figure("points", "points", points),
-        figure("points_interval", "95% interval", lambda ends: interval_text(ends, 1)),
-        *(one.at("readings", first) for one in shown),
-        SCORE.at("readings", other, label=f"score ({other}) ↓"),
+def slices(parts: Sequence[Part]) -> list[Block]:
+    """All slices of one submission, in both readings; a leaderboard would be too long."""
+    blocks: list[Block] = []
+    for axis, title in AXES.items() if len(parts) == 1 else ():
+        table = SPECIFICATION.table("slice", parts, _levels(axis), axis=title)
+        opened = axis in ("rung", "view")
+        blocks += [Fold(f"by {title}", [table], opened)] if table.rows else []
+    return blocks
+
+
+def rates(parts: Sequence[Part]) -> list[Block]:
+    """Pass rate with its two halves, and losses, of every level of an axis, with n in brackets."""
+    blocks: list[Block] = []
+    for axis, about in PUBLISHED.items():
+        said = {"axis": axis.replace("_", " "), "about": about}
+        tables = [
+            SPECIFICATION.table("rate", parts, _levels(axis), **said, reading=reading)
+            for reading in readings_from(reading_of(parts))
+        ]
+        blocks.append(Fold(about, tables))
+    return blocks
+
+
+def _levels(axis: str) -> Callable[[Sequence[Part]], Rows]:
+    """What makes the rows of an axis, level by level."""
+
+    def rows(parts: Sequence[Part]) -> Rows:
+        found = rows_of([{**part["slices"], "system": part["system"]} for part in parts], axis)
+        return sorted(found, key=lambda row: row["level"])
+
+    return rows
+
+
+def composition(parts: Sequence[Part]) -> list[Table]:
+    """Table 11: tasks by motif and family."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for row in parts[0].get("composition", ()):
+        for place in ((row["structure"], row["family"]), (row["structure"], "all"),
+                      ("all", row["family"]), ("all", "all")):  # fmt: skip
+            counts[place] += row["tasks"]
+    motifs, families = (dict.fromkeys(sorted({p[k] for p in counts} - {"all"})) for k in (0, 1))
+    rows = [
+        ([motif], {f.replace("_", " "): str(counts[motif, f] or "") for f in [*families, "all"]})
+        for motif in [*motifs, "all"]
+    ]
+    columns = [family.replace("_", " ") for family in [*families, "all"]]
+    title = "Table 11: composition of the exam"
+    return [Table.pivot(title, ["motif"], columns, rows)] if counts else []
+
+
+_ATTEMPT_NOTE: Final = (
+    "Pools follow the truth alone. Losses are medians over tasks with a valid answer, which are "
+    "counted in brackets. The headline is that of the first attempt."
+)
+
+
+def attempts(parts: Sequence[Part]) -> list[Table]:
+    """Tables 7, 19 and 20: what the first k attempts pass, and their best and worst loss."""
+    repeated = [part for part in parts if part.get("attempts")]
+    most = max((part["attempts"]["attempts"] for part in repeated), default=0)
+    rows = [
+        ([SYSTEM.cell(part), label], {f"k = {k}": cell for k, cell in found.items()})
+        for part in repeated
+        for label, found in _attempt_lines(part["attempts"])
+    ]
+    columns = [f"k = {k}" for k in range(1, most + 1)]
+    table = Table.pivot(
+        "Repeated attempts, pools by the truth", ["system", "figure"], columns, rows, _ATTEMPT_NOTE
     )
-    rows = [{**row, "level": level} for level, row in part["slices"].get(axis, {}).items()]
-    return Table.of("", columns, rows)
+    return [table] if rows else []
 
 
-def matched(parts: Sequence[Part]) -> tuple[Table, Table, Table]:
-    """Tables 24 and 25: views of one scene, what each arm lost, tellings of one problem."""
-    found = [{**part["matched"], "system": part["system"]} for part in parts if part.get("matched")]
-    contrasts = (
-        SYSTEM,
-        Column("contrast", lambda row: f"{row['arm']} − {row['reference']}"),
-        word("pairs"),
-        figure("mean", "mean", lambda mean: signed(mean, 3)),
-        figure("sd", "SD"),
-        figure("interval", "95% interval", interval_text),
-        word("worse"),
-        figure("survivor_mean", "both answered"),
-        word("survivor_pairs", "of these"),
-    )
-    arms = (
-        SYSTEM,
-        word("arm"),
-        word("tasks"),
-        word("committed"),
-        word("false_abstentions", "false abstentions"),
-        figure("context_exits", "context exits", count),
-        figure("limit_exits", "exits at a limit", count),
-        figure("calls_per_task", "calls/task", points),
-        figure("mean_loss", "mean loss"),
-        figure("median_survivor_loss", "median of answered"),
-    )
-    ranges = (
-        SYSTEM,
-        word("bundles"),
-        word("nontrivial", "moved"),
-        word("large", "moved far"),
-        figure("mean", "mean range"),
-        figure("interval", "95% interval", interval_text),
-        figure("max", "largest"),
-        figure("mean_sd", "mean SD"),
-    )
-    pairs = (
-        "The same question about the same scene under two views; loss capped at 1, which is also "
-        "what no answer costs."
-    )
-    tellings = "One formal problem under several tellings: how far the capped loss moves."
-    moved = [{**row["ranges"], "system": row["system"]} for row in found if row["ranges"]]
-    return (
-        Table.of("Matched views: capped loss, paired", contrasts, rows_of(found, "contrasts"), 2,
-                 pairs),
-        Table.of("Matched tasks by arm", arms, rows_of(found, "arms"), 2),
-        Table.of("Matched tellings: range of the capped loss", ranges, moved, note=tellings),
-    )  # fmt: skip
+def _attempt_lines(found: Mapping[str, Any]) -> Iterator[tuple[str, dict[int, str]]]:
+    """Labels, and cells by the number of attempts; what is about all stands under the last."""
+    binary, last = found["binary"], found["attempts"]
+    if binary is not None:
+        about = "" if binary["tasks"] is None else f" ({binary['tasks']} tasks)"
+        kinds = {"pass_at": "pass@k", "pass_all": "pass^k",
+                 "pass_at_first": "passed in the first k"}  # fmt: skip
+        for key, label in kinds.items():
+            yield label + about, dict(enumerate(map(percent, binary[key]), start=1))
+        shares = {"unstable": "unstable", "stable_fail": "always fails",
+                  "mean_success": "mean of a run"}  # fmt: skip
+        for key, label in shares.items():
+            yield label, {last: percent(binary[key])}
+    for name, pool in found["pools"].items():
+        for side in ("best", "worst"):
+            losses = [counted(number(row["median"]), row["valid"]) for row in pool[side]]
+            yield f"{side}-of-k loss, {name}", dict(enumerate(losses, start=1))
+    for name, pool in found["pools"].items():
+        if "run_sd" in pool:
+            yield f"run SD, {name}", {last: counted(number(pool["run_sd"]), pool["run_sd_tasks"])}
 
 
-def bundles(part: Part) -> Table:
-    """Table 23, bundle by bundle, the most moved first."""
-    names = ("bundle", "variant", "structure", "rung", "members", "failed")
-    columns = [*map(word, names), figure("lowest", "lowest"), figure("highest", "highest")]
-    return Table.of("", columns, find(part, "matched", "ranges", "listed") or (), left=3)
+def repeated(parts: Sequence[Part]) -> list[Part]:
+    """The systems whose attempts have a score each, as complete exams."""
+    reading = reading_of(parts)
+    return [part for part in parts if find(part, "runs", "causalds_score", reading)]
+
+
+def lifts_by_slice(parts: Sequence[Part]) -> Rows:
+    """What a second and further attempts add, by slice."""
+    return _lifts(parts, ("rung", "view", "input_mode"))
+
+
+def lifts_by_family(parts: Sequence[Part]) -> Rows:
+    """What a second and further attempts add where abstaining is due, by family."""
+    return _lifts(parts, ("abstention",))
+
+
+def _lifts(parts: Sequence[Part], axes: Sequence[str]) -> Rows:
+    rows = []
+    for part in parts:
+        for axis in axes:
+            for level, found in (find(part, "attempts", "slices", axis) or {}).items():
+                first, last = found["pass_at"][0], found["pass_at"][-1]
+                about = {"slice": f"{axis.replace('_', ' ')} {level}", "tasks": found["tasks"]}
+                ends = {"first": first, "last": last, "lift": last - first}
+                rows.append({"system": part["system"], **about, **ends})
+    return rows
+
+
+def contrasts(parts: Sequence[Part]) -> Rows:
+    """Table 24: what another view costs, paired."""
+    return matched_rows(parts, "contrasts")
+
+
+def arms(parts: Sequence[Part]) -> Rows:
+    """Table 25: what each arm lost."""
+    return matched_rows(parts, "arms")
+
+
+def ranges(parts: Sequence[Part]) -> Rows:
+    """Table 23: how far the loss moves inside a bundle of tellings."""
+    return [
+        {**found, "system": part["system"]}
+        for part in parts
+        if (found := find(part, "matched", "ranges"))
+    ]
+
+
+def bundles_of_one(parts: Sequence[Part]) -> Rows:
+    """Table 23, bundle by bundle, the most moved first; of one system alone."""
+    return (find(parts[0], "matched", "ranges", "listed") or []) if len(parts) == 1 else []
+
+
+def validity_changes(parts: Sequence[Part]) -> Rows:
+    """Figure 10: the mean paired difference by what became of validity; the parts add up to it."""
+    return [
+        {**contrast, "kind": kind, **found}
+        for contrast in contrasts(parts)
+        for kind, found in contrast["parts"].items()
+    ]
+
+
+def matched_pairs(parts: Sequence[Part]) -> Rows:
+    """Figure 9: the capped loss of every matched pair."""
+    return matched_rows(parts, "pairs")
+
+
+SPECIFICATION: Final = Specification.read(
+    Path(__file__).with_name("page.toml"), {**vars(charts), **globals()}, _FORMATS
+)
+
+
+def sections(reports: Sequence[Report]) -> list[Section]:
+    """What there is to show of the submissions that answer a causalds task."""
+    parts = parts_of(reports, "causalds")
+    return SPECIFICATION.page(parts) if parts else []

@@ -7,10 +7,9 @@ from grader.look import Graph, Kind, Look, proofs
 from grader.model import Truth
 from grader.shape import Task
 from grader.track import Track
-from grader.tracks.ccr.page import sections
 from grader.tracks.ccr.shapes import CCR
 from grader.tracks.ccr.summary import summarise
-from grader.tracks.ccr.tables import of_report
+from grader.tracks.ccr.tables import SPECIFICATION, sections
 
 
 def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Look:
@@ -36,6 +35,6 @@ TRACK: Final = Track(
     summarise=summarise,
     own_points=True,
     look=look,
-    tables=of_report,
+    tables=SPECIFICATION.in_terminal,
     sections=sections,
 )

@@ -20,15 +20,11 @@ Table = Literal["contexts", "compositions", "pairs", "stated"]
 @dataclass(frozen=True, slots=True)
 class ContextFigure:
     """One figure: its name in a report, and the aggregate that makes it of a table in
-    ``schema.sql``.
-
-    ``label`` heads its column in a table.
-    """
+    ``schema.sql``."""
 
     name: str
     table: Table
     sql: str
-    label: str = ""
 
 
 CLASSES: Final = ("VC", "VI", "IC", "II")
@@ -40,22 +36,22 @@ def _share(condition: str) -> str:
 
 def _stated(family: str) -> ContextFigure:
     value = f"100 * avg(points) FILTER (family = '{family}')"
-    return ContextFigure(f"points_{family}", "stated", value, family)
+    return ContextFigure(f"points_{family}", "stated", value)
 
 
 def _classes(table: Literal["contexts", "compositions"]) -> tuple[ContextFigure, ...]:
     return tuple(
-        ContextFigure(f"{table}_{name.lower()}", table, _share(f"class = '{name}'"), name)
+        ContextFigure(f"{table}_{name.lower()}", table, _share(f"class = '{name}'"))
         for name in CLASSES
     )
 
 
 FIGURES: Final = (
-    ContextFigure("points_simulation", "contexts", "100 * avg(share)", "simulation"),
+    ContextFigure("points_simulation", "contexts", "100 * avg(share)"),
     ContextFigure("points_stated", "stated", "100 * avg(points)"),
     *map(_stated, ("direct", "inductive", "deductive")),
     ContextFigure("contexts", "contexts", "count(*)"),
-    ContextFigure("complete_share", "contexts", _share("complete"), "complete"),
+    ContextFigure("complete_share", "contexts", _share("complete")),
     *_classes("contexts"),
     ContextFigure("compositions", "compositions", "count(*)"),
     *_classes("compositions"),
@@ -64,14 +60,14 @@ FIGURES: Final = (
         ContextFigure(f"{name}_vc", "compositions", _share(f"{name}_valid AND {name}_consistent"))
         for name in ("pn", "ps", "ate")
     ),
-    ContextFigure("pairs_valid", "pairs", _share("valid"), "pairs valid"),
+    ContextFigure("pairs_valid", "pairs", _share("valid")),
     ContextFigure("pairs_near_valid", "pairs", _share("near")),
     ContextFigure("median_eta", "pairs", "median(eta)"),
     *(
-        ContextFigure(f"accuracy_{rung}", "pairs", f"avg({rung})", f"acc. {rung.replace('_', ' ')}")
+        ContextFigure(f"accuracy_{rung}", "pairs", f"avg({rung})")
         for rung in ("factual", "do_true", "do_false")
     ),
-    ContextFigure("monotonicity_violations", "pairs", "avg(violations)", "violations"),
+    ContextFigure("monotonicity_violations", "pairs", "avg(violations)"),
     *(
         ContextFigure(name, "pairs", f"CAST(sum({column}) AS BIGINT)")
         for name, column in (
@@ -81,10 +77,6 @@ FIGURES: Final = (
         )
     ),
 )
-
-LABELS: Final = {figure.name: figure.label for figure in FIGURES if figure.label}
-"""What the figures with a column are called."""
-
 
 _HEADLINE: Final = (
     ContextFigure("simulated_share", "contexts", "avg(share)"),

@@ -1,126 +1,105 @@
-"""The ccr tables: points, shares of the four classes of reasoners, single cases, error curves."""
+"""What CCR's tables and charts in ``page.toml`` are made of, and the drawings of cut trees."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
 from typing import Any, Final
 
-from grader.draw.table import Cell, Table, figure, word
-from grader.draw.words import count, number, percent, points
+from grader.draw.charts import Cloud, Dot, DotRow, Level, clouds, dot_rows, lines
+from grader.draw.page import Block, Fold, Paragraph, Section
+from grader.draw.svg import Axis, Svg, element, words
+from grader.draw.table import Cell, Table
+from grader.draw.words import number, percent
+from grader.show.specification import Specification
 from grader.show.systems import SYSTEM, Part, Report, part_of, rows_of
 from grader.statistics.paired import signed_rank
-from grader.tracks.ccr.summary import CLASSES, LABELS
+from grader.tracks.ccr.algorithm import DELTA, VALID_SHARE
 
-THRESHOLD: Final = 0.1
-"""The relative error up to which an answer is valid."""
-
-
-def of_report(report: Report) -> list[Table]:
-    """What a redacted report keeps is enough for them; none where no pair is asked about."""
-    part = part_of(report, "ccr")
-    tables = [taxonomy(part), single_cases([part])] if simulates(part) else []
-    return [table.without(SYSTEM.heading) for table in (*tables, stated([part])) if table.rows]
-
-
-def simulates(part: Part) -> bool:
-    """Whether the exam asks about pairs by simulation: the taxonomy is about nothing else."""
-    return bool(part["metrics"].get("unit_answers") or part["metrics"].get("contexts"))
-
-
-def taxonomy(part: Part) -> Table:
-    """Shares of the four classes of compositional reasoners, and what is complete."""
-    metrics = part["metrics"]
-    whole = ("complete_share", "pairs_valid", "monotonicity_violations")
-    rows = [
-        [
-            level,
-            count(metrics.get(level)),
-            *(number(metrics.get(f"{level}_{name.lower()}")) for name in CLASSES),
-            *(number(metrics.get(name)) if level == "contexts" else "" for name in whole),
-        ]
-        for level in ("compositions", "contexts")
-    ]
-    head = ["level", "n", *CLASSES, *(LABELS[name] for name in whole)]
-    return Table("compositional reasoning", head, rows)
-
-
-def classes(parts: Sequence[Part]) -> Table:
-    """Points by kind of task, and the classes of compositions."""
-    kinds = ["simulation", "direct", "deductive"] if any(map(simulates, parts)) else []
-    if any(part["metrics"].get("points_inductive") is not None for part in parts):
-        kinds.append("inductive")
-    shares = [
-        *(f"compositions_{name.lower()}" for name in CLASSES),
-        "complete_share",
-        "pairs_valid",
-    ]
-    columns = (
-        SYSTEM,
-        figure("points", "points", points),
-        *(
-            figure(("metrics", f"points_{name}"), LABELS[f"points_{name}"], points)
-            for name in kinds
-        ),
-        *(figure(("metrics", name), LABELS[name]) for name in shares if any(map(simulates, parts))),
-    )
-    return Table.of("Points, and classes of compositions", columns, parts)
-
-
-def single_cases(parts: Sequence[Part]) -> Table:
-    """How often answers to single cases are right, and how often they contradict each other."""
-    shares = [*(f"accuracy_{rung}" for rung in ("factual", "do_true", "do_false"))]
-    shares.append("monotonicity_violations")
-    columns = (
-        SYSTEM,
-        figure("points", "points", points),
-        *(figure(("metrics", name), LABELS[name]) for name in shares),
-    )
-    return Table.of("Single cases", columns, parts)
-
-
-def curves(parts: Sequence[Part], axis: str = "mediators") -> Table:
-    """Mean error of the pairs by number of mediating variables (CCR Fig. 9), or by the length of
-    the shortest path (Fig. G.18)."""
-    found = [levels(part, axis) for part in parts]
-    steps = sorted({level for row in found for level in row})
-    rows = [
-        [SYSTEM.cell(part), *(_error(row.get(level)) for level in steps)]
-        for part, row in zip(parts, found, strict=True)
-    ]
-    note = f"{CURVES[axis]}; green: at most 0.1"
-    return Table("Mean error", ["system", *map(str, steps)], rows, note=note)
-
-
-CURVES: Final = {
+SYSTEMS_DRAWN: Final = 12
+SYSTEMS_BESIDE: Final = 5
+"""Systems whose estimates stand beside each other on a row."""
+CONTEXTS_DRAWN: Final = 60
+CONTEXTS_IN_LEADERBOARD: Final = 4
+ALPHA: Final = 0.05
+"""Below this a difference of errors counts as one (CCR §6.2)."""
+MOST_SHOWN: Final = 2
+"""How many times the truth an estimate is drawn up to."""
+FARTHEST: Final = 0.5
+"""Errors that are larger are drawn here, and so are those of what was not estimated."""
+_AXES: Final = {
     "mediators": "mediating variables between cause and effect",
     "shortest_path": "edges of the shortest path from cause to effect",
 }
 
-
-def levels(part: Part, axis: str) -> dict[int, float | None]:
-    """The mean error by level of an axis."""
-    return {
-        row["level"]: row["mean_rae"]
-        for row in part.get("details", {}).get("curves", [])
-        if row["axis"] == axis
-    }
+Context = Mapping[str, Any]
+Errors = Mapping[tuple[str, str], Sequence[float]]
+"""Relative errors by quantity and context."""
 
 
-def quantities(parts: Sequence[Part]) -> Table:
-    """Figures 7 and G.12 to G.16: validity and errors of each quantity of the cut trees."""
-    columns = (
-        SYSTEM,
-        word("quantity"),
-        word("kind"),
-        word("estimates"),
-        figure("share", "valid estimates", percent),
-        figure("valid", "valid", percent),
-        figure("mean", "mean RAE"),
-        figure("sd", "SD"),
-        figure("q25", "25%"),
-        figure("median", "median"),
-        figure("q75", "75%"),
+def every(parts: Sequence[Part]) -> Sequence[Part]:
+    """A row for each system."""
+    return parts
+
+
+def simulating(parts: Sequence[Part]) -> list[Part]:
+    """The systems that are asked about pairs by simulation."""
+    asked = ("unit_answers", "contexts")
+    return [part for part in parts if any(part["metrics"].get(name) for name in asked)]
+
+
+def classes_of_one(parts: Sequence[Part]) -> list[dict[str, Any]]:
+    """Of one system alone, the shares of the four classes in compositions and contexts."""
+    if len(parts) > 1 or not simulating(parts):
+        return []
+    metrics = parts[0]["metrics"]
+    rows = []
+    for level in ("compositions", "contexts"):
+        shares = {name: metrics.get(f"{level}_{name}") for name in ("vc", "vi", "ic", "ii")}
+        rows.append({"level": level, "n": metrics.get(level), **shares})
+    return [rows[0], {**metrics, **rows[1]}]
+
+
+def contexts(part: Part) -> Sequence[Context]:
+    """The contexts that were simulated, with their cut trees."""
+    found: Sequence[Context] = part.get("details", {}).get("contexts", [])
+    return found
+
+
+def _drawn(parts: Sequence[Part]) -> list[Part]:
+    """The systems that pictures show: those that answer, and whose contexts a report tells of."""
+    return [part for part in parts if part.get("attempted") and contexts(part)][:SYSTEMS_DRAWN]
+
+
+def quadrants(parts: Sequence[Part]) -> list[Svg]:
+    """External against internal error of every composition, system by system."""
+    return [_quadrant(part["system"], contexts(part)) for part in _drawn(parts)]
+
+
+def stated_quadrants(parts: Sequence[Part]) -> list[Svg]:
+    """The same of the values that systems state themselves."""
+    found = [(part["system"], part.get("details", {}).get("stated")) for part in parts]
+    return [_quadrant(name, stated) for name, stated in found[:SYSTEMS_DRAWN] if stated]
+
+
+def _quadrant(system: str, found: Sequence[Context]) -> Svg:
+    def cut(error: float | None) -> float:
+        return FARTHEST if error is None else min(error, FARTHEST)
+
+    points = [
+        ((cut(line["gamma"]), cut(line["epsilon"])), "")
+        for context in found
+        for line in context["compositions"]
+    ]
+    ticks = ((0, "0"), (DELTA, f"{DELTA:g}"), (FARTHEST, f"{FARTHEST:g}+"))
+    near, far = (0, DELTA), (DELTA, FARTHEST)
+    regions = (
+        ("VC", "good", near, near),
+        ("VI", "fair", far, near),
+        ("IC", "fair", near, far),
     )
-    note = "X1 is the root of a cut tree, the last node its leaf; RAE over what was estimated."
-    return Table.of("Each quantity", columns, rows_of(parts, "quantities"), left=3, note=note)
+    axes = (Axis(name, 0, FARTHEST, ticks) for name in ("internal error γ", "external ε"))
+    title = f"Reasoning quadrants of {system}"
+    return clouds(title, [Cloud(system, points)], *axes, side=150, regions=regions)
 
 
 def name_of(row: Mapping[str, Any]) -> str:
@@ -133,69 +112,94 @@ def names_of(parts: Sequence[Part]) -> list[str]:
     return list(dict.fromkeys(map(name_of, rows_of(parts, "quantities"))))
 
 
-def by_quantity(parts: Sequence[Part]) -> Table:
+def _shares(part: Part) -> dict[str, float]:
+    return {name_of(row): row["share"] for row in part.get("quantities", ())}
+
+
+def by_quantity(parts: Sequence[Part]) -> list[Table]:
     """Figure 7 as the paper draws it: share of valid estimates, system against quantity."""
-    names = names_of(parts)
-    shown = [{name_of(row): row["share"] for row in part.get("quantities", ())} for part in parts]
     rows = [
-        [SYSTEM.cell(part), *(percent(found.get(name)) for name in names)]
-        for part, found in zip(parts, shown, strict=True)
+        ([SYSTEM.cell(part)], {name: percent(share) for name, share in _shares(part).items()})
+        for part in _drawn(parts)
     ]
-    return Table("Valid estimates of each quantity", ["system", *names], rows)
+    names = names_of(parts[:SYSTEMS_DRAWN])
+    return [Table.pivot("Valid estimates of each quantity", ["system"], names, rows)]
 
 
-def stated(parts: Sequence[Part]) -> Table:
-    """Algorithm 1 on the values that a system states (CCR §4.1, case 1)."""
-    columns = (
-        SYSTEM,
-        word("variant"),
-        word("contexts"),
-        *(figure(f"contexts_{name.lower()}", name, count) for name in CLASSES),
-        word("compositions"),
-        *(figure(name.lower(), name) for name in CLASSES),
-        *(figure(name, sign) for name, sign in (("eta", "η"), ("epsilon", "ε"), ("gamma", "γ"))),
-    )
-    note = (
-        "Contexts, and the shares of compositions, in each class; medians of the external error of "
-        "pairs (η) and compositions (ε), and of the internal one (γ)."
-    )
-    return Table.of("Stated values", columns, rows_of(parts, "stated"), left=2, note=note)
+def validity(parts: Sequence[Part]) -> list[Block]:
+    """The share of valid estimates of each quantity, and from where it is valid."""
+    meaning = f"valid from {VALID_SHARE:.0%} on, where answers are repeated"
+    found = [
+        {name: Dot(k, share) for name, share in _shares(part).items()}
+        for k, part in enumerate(_drawn(parts)[:SYSTEMS_BESIDE])
+    ]
+    return _by_quantity("share of valid estimates", parts, found, (VALID_SHARE, meaning))
 
 
-ALPHA: Final = 0.05
-"""Below this a difference of errors counts as one (CCR §6.2)."""
+def distributions(parts: Sequence[Part]) -> list[Block]:
+    """Median and middle 90% of the estimates of each quantity; the truth is 100%."""
+    found = []
+    for k, part in enumerate(_drawn(parts)[:SYSTEMS_BESIDE]):
+        ratios: dict[str, list[float]] = {}
+        for row in part["details"].get("estimates", []):
+            ratios.setdefault(name_of(row), []).extend(row["ratios"])
+        found.append({name: _spread(k, values) for name, values in ratios.items() if values})
+    title = "estimates as shares of the truth, cut at 200%"
+    return _by_quantity(title, parts, found, (1.0, "the truth"), MOST_SHOWN)
 
 
-def compared(parts: Sequence[Part]) -> Table:
+def _by_quantity(
+    title: str,
+    parts: Sequence[Part],
+    found: Sequence[Mapping[str, Dot]],
+    tick: tuple[float, str],
+    whole: float = 1,
+) -> list[Block]:
+    shown = _drawn(parts)[:SYSTEMS_BESIDE]
+    rows = [
+        DotRow(name, [dots[name] for dots in found if name in dots], [tick])
+        for name in names_of(shown)
+    ]
+    picture = dot_rows(title, rows, [part["system"] for part in shown], whole)
+    return [Fold("every quantity, drawn", [picture], len(parts) == 1)] if rows else []
+
+
+def _spread(series: int, ratios: Sequence[float]) -> Dot:
+    ordered = sorted(ratios)
+    last = len(ordered) - 1
+    low, middle, high = (ordered[round(share * last)] for share in (0.05, 0.5, 0.95))
+    hover = f"{len(ordered)} estimates, median {middle:.0%} of the truth"
+    cut = [min(value, MOST_SHOWN) for value in (low, middle, high)]
+    return Dot(series, cut[1], (cut[0], cut[2]), hover, "middle 90%")
+
+
+def compared(parts: Sequence[Part]) -> list[Table]:
     """The signed-rank test of the errors in each quantity: the first system against the others."""
-    first, *others = parts
+    first, *others = _drawn(parts) or [{}]
+    if not others:
+        return []
     own = _errors(first)
-    rows: list[list[str | Cell]] = []
-    for quantity in names_of(parts):
-        cells = [_tested(own, _errors(other), quantity) for other in others]
-        rows.append([quantity, *cells])
+    rows: list[list[str | Cell]] = [
+        [name, *(_tested(own, _errors(other), name) for other in others)]
+        for name in names_of([first, *others])
+    ]
     note = (
         f"Two-sided p-values of the Wilcoxon test, and the number of pairs: errors of "
         f"{first['system']} against those of each system, context by context, or by resampled "
         f"estimate where contexts are at most two and answers repeated. Green: below {ALPHA}."
     )
     head = ["quantity", *(part["system"] for part in others)]
-    return Table("Errors compared", head, rows, note=note)
+    return [Table("Errors compared", head, rows, note=note)]
 
 
-def _errors(part: Part) -> dict[tuple[str, str], list[float]]:
-    """Relative errors by quantity and context."""
+def _errors(part: Part) -> Errors:
     return {
         (name_of(row), row["instance_id"]): [abs(ratio - 1) for ratio in row["ratios"]]
         for row in part.get("details", {}).get("estimates", [])
     }
 
 
-def _tested(
-    own: Mapping[tuple[str, str], list[float]],
-    other: Mapping[tuple[str, str], list[float]],
-    quantity: str,
-) -> Cell:
+def _tested(own: Errors, other: Errors, quantity: str) -> Cell:
     differences = [
         a - b
         for place, errors in own.items()
@@ -216,5 +220,118 @@ def _paired(first: Sequence[float], second: Sequence[float]) -> Iterator[tuple[f
     return zip(columns[0][:count], columns[1][:count], strict=False)
 
 
-def _error(error: float | None) -> Cell:
-    return Cell(number(error), "good" if error is not None and error <= THRESHOLD else "")
+def by_mediators(parts: Sequence[Part]) -> list[Block]:
+    """Mean error of the pairs by the number of mediating variables."""
+    return _curve(_drawn(parts), "mediators")
+
+
+def by_shortest_path(parts: Sequence[Part]) -> list[Block]:
+    """Mean error of the pairs by the length of the shortest path."""
+    return _curve(_drawn(parts), "shortest_path")
+
+
+def _curve(parts: Sequence[Part], axis: str) -> list[Block]:
+    """A line a system, and the same figures as a table."""
+    found = {
+        part["system"]: {
+            row["level"]: row["mean_rae"]
+            for row in part["details"].get("curves", [])
+            if row["axis"] == axis and row["mean_rae"] is not None
+        }
+        for part in parts
+    }
+    steps = sorted({step for row in found.values() for step in row})
+    if not steps:
+        return []
+    series = [
+        (name, [Level(row[step]) if step in row else None for step in steps])
+        for name, row in found.items()
+    ]
+    picture = lines(f"mean error by {axis}", [*map(str, steps)], series, across=_AXES[axis])
+    rows = [
+        ([Cell(name, "name")], {step: _error(error) for step, error in row.items()})
+        for name, row in found.items()
+    ]
+    note = f"{_AXES[axis]}; green: at most {DELTA}"
+    return [picture, Table.pivot("Mean error", ["system"], steps, rows, note)]
+
+
+def _error(error: float) -> Cell:
+    return Cell(number(error), "good" if error <= DELTA else "")
+
+
+def trees(parts: Sequence[Part]) -> list[Block]:
+    """The cut trees of each system, and how to read them."""
+    note = (
+        "Dark edges are valid pairs, light ones invalid; blue paths are valid compositions; a "
+        "node is dark when every path through it is valid (after Fig. 8)."
+    )
+    alone = len(parts) == 1
+    limit = CONTEXTS_DRAWN if alone else CONTEXTS_IN_LEADERBOARD
+    found = [
+        Fold(part["system"], [cut_tree(c) for c in contexts(part)[:limit]], alone)
+        for part in _drawn(parts)
+    ]
+    return [Paragraph(note, note=True), *found] if found else []
+
+
+def commuting(context: Context) -> tuple[int, int]:
+    """How many of the paths that are asked about commute: the direct ones and the compositions.
+
+    A path commutes when it is externally valid, as in the paper's count for Fig. 8.
+    """
+    ends = {(line["path"][0], line["path"][-1]) for line in context["compositions"]}
+    direct = [line["valid"] for line in context["pairs"] if tuple(line["pair"]) in ends]
+    composed = [line["valid"] for line in context["compositions"]]
+    return sum(direct) + sum(composed), len(direct) + len(composed)
+
+
+def cut_tree(context: Context) -> Svg:
+    """One cut tree: its pairs as edges, valid compositions as broad bands under them."""
+    nodes, step, left = list(context["nodes"]), 74, 34
+    base = left + 16 * len(nodes)
+    place = {name: left + step * k for k, name in enumerate(nodes)}
+    right, total = commuting(context)
+    title = f"{context['class']}{', complete' if context['complete'] else ''}: "
+    title += f"{right} of {total} paths commute"
+    parts = [words(6, 14, title, "axis")]
+    band = "stroke:var(--mark);stroke-width:7;stroke-opacity:.16;fill:none"
+    for line in context["compositions"]:
+        if line["valid"]:
+            ends = pairwise(line["path"])
+            parts += [_arc(place[a], place[b], base, step, band) for a, b in ends]
+    for line in context["pairs"]:
+        a, b = line["pair"]
+        style = f"stroke:{_ink(line['valid'])};stroke-width:1.6;fill:none"
+        hover = f"{a} to {b}: {'valid' if line['valid'] else 'invalid'}"
+        parts.append(_arc(place[a], place[b], base, step, style, hover))
+    for name in nodes:
+        through = [line["valid"] for line in context["compositions"] if name in line["path"]]
+        through += [line["valid"] for line in context["pairs"] if name in line["pair"]]
+        style = f"fill:{_ink(bool(through) and all(through))}"
+        parts.append(element("circle", cx=place[name], cy=base, r=6, style=style))
+        parts.append(words(place[name], base + 24, name, anchor="middle", room=step - 8))
+    width = max(left * 2 + step * (len(nodes) - 1), 230)
+    return Svg(title, width, base + 46, parts, inline=True)
+
+
+def _ink(valid: bool) -> str:
+    return "var(--ink)" if valid else "var(--line)"
+
+
+def _arc(start: float, end: float, base: float, step: float, style: str, hover: str = "") -> str:
+    """A straight edge between neighbours, an arc above them otherwise."""
+    span = (end - start) / step
+    shape = f"M{start} {base}L{end} {base}"
+    if span > 1:
+        middle, top = (start + end) / 2, base - 13 * span * 2
+        shape = f"M{start} {base}Q{middle} {top:.1f} {end} {base}"
+    return element("path", "", hover, d=shape, style=style)
+
+
+SPECIFICATION: Final = Specification.read(Path(__file__).with_name("page.toml"), globals())
+
+
+def sections(reports: Sequence[Report]) -> list[Section]:
+    """The sections of a page; those with pictures only where a report is not redacted."""
+    return SPECIFICATION.page([part_of(report, "ccr") for report in reports])

@@ -8,12 +8,11 @@ from grader.look import Graph, Look, proofs
 from grader.model import Truth
 from grader.shape import Task
 from grader.track import Track
-from grader.tracks.replayscm.page import sections
 from grader.tracks.replayscm.proof import problem_of
 from grader.tracks.replayscm.report import summarise
 from grader.tracks.replayscm.scoring import facts
 from grader.tracks.replayscm.shapes import REPLAYSCM
-from grader.tracks.replayscm.tables import of_report
+from grader.tracks.replayscm.tables import SPECIFICATION, sections
 
 _NAME: Final = re.compile(r"[A-Za-z]\w*")
 
@@ -43,6 +42,6 @@ TRACK: Final = Track(
     summarise=summarise,
     certify=problem_of,
     look=look,
-    tables=of_report,
+    tables=SPECIFICATION.in_terminal,
     sections=sections,
 )

@@ -6,23 +6,21 @@ found one (G.2).
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any, Final
 
-from grader.draw.table import Cell, Row, Table, word
-from grader.draw.words import signed, signed_interval
-from grader.show.systems import SYSTEM, Part, rows_of
+from grader.show.systems import Part, rows_of
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import Draws
-from grader.tracks.replayscm.tables import rate, rate_column
 
 COHORTS: Final = {"Base": "base", "Match": "disambiguated", "Ext": "extension"}
 """By the end of a pool's label: the cohort that it is."""
 _ORDERS: Final = ("Ord", "Hid")
 _METRICS: Final = ("train_world_exact", "heldout_world_exact", "train_exact")
-_HEADS: Final = ("Δ HeldoutWorld", "Δ gap", "Δ retention", "Δ TrainExact")
+_FIGURES: Final = ("heldout", "gap", "retention", "train_exact")
 
+Rows = list[dict[str, Any]]
 Values = Mapping[str, Mapping[str, float]]
 """Of each metric, the value of each program, or of each system."""
 
@@ -42,135 +40,87 @@ class Figures:
         """From the means of TrainWorldExact, HeldoutWorldExact and TrainExact."""
         return Figures(heldout, train - heldout, heldout / train if train else None, exact)
 
-    def minus(self, other: "Figures") -> list[float | None]:
-        """The differences, in the order of the tables."""
-        both = self.retention is not None and other.retention is not None
-        kept = self.retention - other.retention if both else None  # type: ignore[operator]
-        return [
-            self.heldout - other.heldout, self.gap - other.gap, kept,
-            self.train_exact - other.train_exact,
-        ]  # fmt: skip
+    def minus(self, other: "Figures") -> dict[str, float | None]:
+        """The differences by name."""
+        pairs = ((name, value, getattr(other, name)) for name, value in asdict(self).items())
+        return {n: None if a is None or b is None else a - b for n, a, b in pairs}
 
 
-def summary(parts: Sequence[Part]) -> Table:
+def cohort_means(parts: Sequence[Part]) -> Rows:
     """Table F.3: the cohorts, pooled over the systems of the page."""
-    rows = []
-    for pool, programs in _pooled(parts).items():
-        cohort = pool.partition("-")[2]
-        found = _mean(programs)
-        train = fmean(programs["train_world_exact"].values())
-        count = str(len(programs["train_exact"]))
-        rows.append([
-            pool, COHORTS[cohort], count, rate(train), rate(found.heldout), rate(found.gap),
-            rate(found.retention),
-        ])  # fmt: skip
-    head = ["pool", "cohort", "programs", "TrainWorldExact", "HeldoutWorld", "gap", "retention"]
-    note = "gap: TrainWorldExact minus HeldoutWorld; retention: their ratio. Means over systems."
-    return Table("Table F.3: cohorts", head, rows, left=2, note=note)
+    return [
+        {
+            "pool": pool,
+            "cohort": COHORTS[pool.partition("-")[2]],
+            "programs": len(programs["train_exact"]),
+            "train": fmean(programs["train_world_exact"].values()),
+            **asdict(_mean(programs)),
+        }
+        for pool, programs in _pooled(parts).items()
+    ]
 
 
-def pooled(parts: Sequence[Part]) -> Table:
+def pooled_differences(parts: Sequence[Part]) -> Rows:
     """Tables F.1 and F.4: cohorts against the base, pooled over systems, with intervals."""
     programs, systems = _pooled(parts), _of_systems(parts)
-    rows: list[list[str | Cell]] = []
+    rows = []
     for first, base in _pairs(programs):
         deltas = _mean(programs[first]).minus(_mean(programs[base]))
-        over = (
-            ("systems", _intervals(systems[first], systems[base])),
-            ("programs", _intervals(programs[first], programs[base])),
-        )
-        for place, (what, intervals) in enumerate(over):
-            cells = [
-                Cell("" if place or delta is None else signed(delta, 3),
-                     aside="" if ends is None else signed_interval(ends, 3))
-                for delta, ends in zip(deltas, intervals, strict=True)
-            ]  # fmt: skip
-            rows.append(["" if place else _told(first), what, *cells])
-    note = (
-        "Intervals resample systems, as the paper's do, with the programs fixed; and programs, "
-        "each cohort by itself, with the systems fixed."
-    )
-    head = ["comparison", "resampled", *_HEADS]
-    return Table("Tables F.1 and F.4: cohorts against the base", head, rows, left=2, note=note)
+        for what, found in (("systems", systems), ("programs", programs)):
+            row = {"comparison": _told(first), "resampled": what, **deltas}
+            # The difference is the same whatever is resampled.
+            row = row if what == "systems" else {"comparison": "", "resampled": what}
+            rows.append(row | _intervals(found[first], found[base]))
+    return rows
 
 
-def by_system(parts: Sequence[Part]) -> Table:
+def differences_by_system(parts: Sequence[Part]) -> Rows:
     """Table F.5: the same differences of each system."""
     systems = _of_systems(parts)
-    rows: list[list[str | Cell]] = []
+    rows = []
     for first, base in _pairs(systems):
         for name in systems[first]["train_exact"]:
             ours, theirs = (
                 Figures.of(*(systems[pool][metric][name] for metric in _METRICS))
                 for pool in (first, base)
             )
-            deltas = ["–" if d is None else signed(d, 3) for d in ours.minus(theirs)]
-            rows.append([Cell(name, "name"), _told(first), *deltas])
-    return Table("Table F.5: the same by system", ["system", "comparison", *_HEADS], rows, left=2)
+            rows.append({"system": name, "comparison": _told(first), **ours.minus(theirs)})
+    return rows
 
 
-def pressure(parts: Sequence[Part]) -> Table:
-    """Table F.6: replay by how many mechanisms a shortcut had to be ruled out of."""
-    columns = (
-        SYSTEM,
-        word("pool"),
-        word("bin", "shortcut-kill coverage"),
-        word("tasks"),
-        rate_column("heldout_world_exact", "HeldoutWorld"),
-        rate_column("retention", "retention"),
-        rate_column("heldout_world_given_train", "HeldoutWorld | train", "n_train_exact"),
-    )
-    note = (
-        "Coverage: of the mechanisms of a program, the share of which a shortcut that fits the "
-        "first four training worlds was ruled out by a later one; above 0.75 shortcuts press most."
-    )
-    return Table.of("Table F.6: shortcut pressure", columns, rows_of(parts, "pressure"), 3, note)
-
-
-_SOURCES: Final[Mapping[str, Callable[[bool, bool], bool]]] = {
+_RELATIONS: Final[Mapping[str, Callable[[bool, bool], bool]]] = {
     "KP-all": lambda own, others: own or others,
     "OM-src": lambda own, others: others and not own,
     "SM-src": lambda own, others: own,
     "OE": lambda own, others: not own and not others,
 }
 """The paper's relations, by whether this system, or another of the page, found an alternative."""
+_OUTCOMES: Final = ("joint", "alternative", "experiment_valid", "separates", "witness")
 
 
-def sources(parts: Sequence[Part]) -> Table:
+def by_source(parts: Sequence[Part]) -> Rows:
     """Table G.2: alternatives by who is known to have found one in an induction."""
     known: dict[tuple[str, str], set[str]] = defaultdict(set)
     listed = rows_of(parts, "sources")
     for row in listed:
         if row["found"]:
             known[row["pool"], row["program"]].add(row["system"])
-    rows: list[list[str | Cell]] = []
+    rows = []
     for pool in dict.fromkeys(row["pool"] for row in listed):
-        for part in parts:
-            own = [row for row in part.get("sources", ()) if row["pool"] == pool]
-            for name, holds in _SOURCES.items():
-                kept = [
-                    row for row in own
-                    if holds(*_who(known[pool, row["program"]], part["system"]))
-                ]  # fmt: skip
-                rows.append([SYSTEM.cell(part), pool, name, str(len(kept)), *_outcomes(kept)])
-    head = ["system", "pool", "source", "n", "joint", "alternative", "experiment valid",
-            "separates", "witness"]  # fmt: skip
-    note = (
-        "KP-all: programs of which a system of this page found an alternative in an induction; "
-        "OM-src: others alone did; SM-src: this one did; OE: none did (all have one: the builder "
-        "makes sure)."
-    )
-    return Table("Table G.2: by the source of an alternative", head, rows, left=3, note=note)
+        for system in (part["system"] for part in parts):
+            own = [row for row in listed if (row["pool"], row["system"]) == (pool, system)]
+            for name, holds in _RELATIONS.items():
+                kept = [row for row in own if holds(*_who(known[pool, row["program"]], system))]
+                means = {k: fmean(row[k] for row in kept) if kept else None for k in _OUTCOMES}
+                rows.append(
+                    {"system": system, "pool": pool, "source": name, "n": len(kept), **means}
+                )
+    return rows
 
 
 def _who(found: set[str], system: str) -> tuple[bool, bool]:
     """Whether this system found an alternative, and whether another did."""
     return system in found, bool(found - {system})
-
-
-def _outcomes(rows: Sequence[Row]) -> list[str]:
-    names = ("joint", "alternative", "experiment_valid", "separates", "witness")
-    return [rate(fmean(row[name] for row in rows) if rows else None, len(rows)) for name in names]
 
 
 def _pooled(parts: Sequence[Part]) -> dict[str, Values]:
@@ -219,16 +169,18 @@ def _mean(values: Values) -> Figures:
     return Figures.of(*(fmean(values[metric].values()) for metric in _METRICS))
 
 
-def _intervals(first: Values, base: Values) -> list[list[float] | None]:
+def _intervals(first: Values, base: Values) -> dict[str, list[float] | None]:
     """Of each difference the central 95% over draws. Both sides draw alike where they have the same
     names, as systems do, and independently where they have not, as cohorts of programs."""
-    ours, theirs = _replicates(first), _replicates(base)
-    if not ours or not theirs:
-        return [None] * len(_HEADS)
-    drawn = [one.minus(other) for one, other in zip(ours, theirs, strict=True)]
-    rows = zip(*drawn, strict=True)
-    columns = [[value for value in column if value is not None] for column in rows]
-    return [bootstrap.percentile_interval(column) if column else None for column in columns]
+    pairs = zip(_replicates(first), _replicates(base), strict=False)
+    drawn = [one.minus(other) for one, other in pairs]
+    columns = {
+        name: [value for row in drawn if (value := row[name]) is not None] for name in _FIGURES
+    }
+    return {
+        f"{name}_interval": bootstrap.percentile_interval(column) if column else None
+        for name, column in columns.items()
+    }
 
 
 def _replicates(values: Values) -> list[Figures]:

@@ -1,13 +1,30 @@
-"""The replayscm tables: pools, edits by depth, a supplied program's worth, alternatives found."""
+"""What ReplaySCM's tables and charts in ``page.toml`` are made of: formats, rows, two charts."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
-from grader.draw.table import Cell, Column, Table, word
-from grader.draw.words import percent, points
-from grader.show.systems import SYSTEM, Part, Report, levels_of, part_of, rows_of
+from grader.draw.charts import Cloud, Level, clouds, lines
+from grader.draw.page import Section
+from grader.draw.svg import Axis, Svg
+from grader.draw.table import Cell, Table
+from grader.draw.words import interval_text, signed, signed_interval
+from grader.show.specification import Format, Specification
+from grader.show.systems import SYSTEM, Part, Report, parts_of, rows_of
+from grader.tracks.replayscm import cohorts
+from grader.tracks.replayscm.report import LADDER, LEVELS, METRICS
 
-PUBLISHED: Final[Mapping[str, Mapping[str, tuple[float, float, float]]]] = {
+_METRIC_NAMES: Final = {
+    "train_exact": "TrainExact",
+    "heldout_world_exact": "HeldoutWorld",
+    "heldout_exact": "HeldoutExact",
+    "parent_shd": "parent SHD ↓",
+    "parent_f1": "parent F1",
+    "parent_map_exact": "exact parent map",
+    "local_match": "local match",
+}
+_MATCHED: Final = tuple(dict.fromkeys(pool for rung in LEVELS for pool in rung))
+_PUBLISHED: Final = {
     "paper: symbolic exact-search": {
         "Ord-Full": (0.980, 0.884, 0.596),
         "Hid-Full": (0.900, 0.892, 0.536),
@@ -21,18 +38,9 @@ PUBLISHED: Final[Mapping[str, Mapping[str, tuple[float, float, float]]]] = {
         "Hid-Roots": (0.900, 0.867, 0.530),
     },
 }
-"""TrainExact, HeldoutWorldExact, HeldoutExact of the paper's non-LLM rows (Table H.2).
+"""The replay metrics of the paper's non-LLM rows (Table H.2)."""
 
-On other items than ours: for orientation only.
-"""
-
-
-def of_report(report: Report) -> list[Table]:
-    """What the evidence determines, the pools, and places in the prompt; a redacted report has
-    none of them."""
-    parts = [part_of(report, "replayscm")]
-    found = [determination(parts), pools(parts), places(parts)]
-    return [table.without("system") for table in found if table.rows]
+Rows = list[dict[str, Any]]
 
 
 def rate(value: float | None, denominator: int | None = None) -> str:
@@ -44,129 +52,138 @@ def rate(value: float | None, denominator: int | None = None) -> str:
     return f"{value:.3f}"
 
 
-def rate_column(key: str, heading: str, about: str | None = None) -> Column:
-    """A rate, over as many cases as the row has under ``about``."""
-    return Column(heading, lambda row: rate(row[key], row[about] if about else None))
+def _difference(value: float | None, ends: Sequence[float] | None) -> Cell:
+    """A difference, which may stand on the line above, and its interval."""
+    shown = "" if value is None else signed(value, 3)
+    return Cell(shown, aside=signed_interval(ends, 3) if ends else "")
 
 
-def determination(parts: Sequence[Part]) -> Table:
-    """Records that the evidence determines and records that it does not, apart."""
-    columns = (
-        SYSTEM,
-        Column("evidence", lambda row: "determines" if row["determined"] else "leaves open"),
-        word("tasks"),
-        Column("share", lambda row: percent(row["share"])),
-        Column("points", lambda row: points(row["points"])),
-        rate_column("train_exact", "TrainExact"),
-        rate_column("heldout_exact", "HeldoutExact"),
-        rate_column("shifted_exact", "HoExact shifted", "n_shifted"),
-    )
-    note = (
-        "determines: every legal program that fits the training worlds replays every held-out "
-        "world; elsewhere a held-out score is also a matter of luck or of a prior. shifted: "
-        "held-out worlds under other root distributions; they do not count"
-    )
-    rows = rows_of(parts, "determination")
-    shares = {row["determined"]: row["share"] for row in rows}
-    # The share is the exam's: it is the same for every system.
-    share = f": {percent(shares.get(True, 0.0))}" if shares else ""
-    return Table.of(f"replayscm: determined records{share}", columns, rows, 2, note)
+_FORMATS: Final[Mapping[str, Format]] = {
+    "rate": rate,
+    "quotient": lambda part, whole: rate(part / whole if whole else None, whole),
+    "rate_within": lambda value, ends: Cell(rate(value), aside=interval_text(ends) if ends else ""),
+    "evidence": lambda determined: "determines" if determined else "leaves open",
+    "metric": _METRIC_NAMES.__getitem__,
+    "difference": _difference,
+}
 
 
-def places(parts: Sequence[Part]) -> Table:
-    """Right mechanisms by the place of their variable in the prompt."""
-    columns = (
-        SYSTEM,
-        word("pool"),
-        word("fifth", "fifth of the list"),
-        word("mechanisms"),
-        rate_column("right_rate", "right", "mechanisms"),
-    )
-    return Table.of(
-        "replayscm: mechanisms by place in the prompt", columns, rows_of(parts, "places"), 3
-    )
+def induction(parts: Sequence[Part]) -> Rows:
+    """The pools that ask for the program that was hidden."""
+    return [row for row in rows_of(parts, "pools") if not row["level"].startswith("Alt-")]
 
 
-def pools(parts: Sequence[Part], published: bool = False) -> Table:
-    """What was reached in each pool; with ``published``, the paper's rows below."""
-    columns = (
-        SYSTEM,
-        word("level", "pool"),
-        word("tasks"),
-        rate_column("valid", "valid"),
-        rate_column("train_exact", "TrainExact"),
-        rate_column("heldout_world_exact", "HeldoutWorld"),
-        rate_column("heldout_exact", "HeldoutExact"),
-        word("n_determined", "determined"),
-        rate_column("heldout_exact_determined", "HoExact det.", "n_determined"),
-        rate_column("heldout_exact_undetermined", "HoExact open"),
-        rate_column("shifted_exact", "HoExact shifted", "n_shifted"),
-        rate_column("parent_f1", "parent F1"),
-        rate_column("joint", "Alt joint"),
-        rate_column("heldout_given_train", "HoExact | train", "n_train_exact"),
-        word("reasoning_error_cells", "reasoning"),
-        word("missing_evidence_cells", "missing"),
-    )
-    note = (
-        "reasoning, missing: wrong held-out cells on which every legal program that fits the "
-        "training worlds agrees, and those that the evidence leaves open; * a rate over 1 to 5 "
-        "answers"
-    )
-    table = Table.of("replayscm pools", columns, levels_of(parts, "pools"), 2, note)
-    if not published:
-        return table
-    rows: list[Sequence[str | Cell]] = [
-        [Cell(name, "name"), pool, "", "", *map(rate, rates), *[""] * 9]
-        for name, found in PUBLISHED.items()
-        for pool, rates in found.items()
+def alternative(parts: Sequence[Part]) -> Rows:
+    """The pools that ask for another program."""
+    return [row for row in rows_of(parts, "pools") if row["level"].startswith("Alt-")]
+
+
+def matched_induction(parts: Sequence[Part]) -> Rows:
+    """The pools about the same programs with more and more evidence."""
+    return [row for row in rows_of(parts, "pools") if row["level"] in _MATCHED]
+
+
+def hidden_roots(parts: Sequence[Part]) -> Rows:
+    """The pools that ask for the set of roots."""
+    return [row for row in rows_of(parts, "pools") if row["root_exact"] is not None]
+
+
+def paired(parts: Sequence[Part]) -> Rows:
+    """Differences of two pools over all programs."""
+    return [row for row in rows_of(parts, "deltas") if row["subset"] == "all"]
+
+
+def published_rows(parts: Sequence[Part]) -> Rows:
+    """The paper's own rows, whatever is shown beside them."""
+    return [
+        {"system": name, "level": pool, **dict(zip(METRICS, values, strict=True))}
+        for name, found in _PUBLISHED.items()
+        for pool, values in found.items()
     ]
-    note += ". The rows of the paper are on other items: for orientation only"
-    return Table(table.title, table.head, [*table.rows, *rows], 2, note)
 
 
-def edits(parts: Sequence[Part]) -> Table:
-    """Table G.5: where alternatives edit the supplied program, by depth."""
-    columns = (
-        SYSTEM,
-        word("pool"),
-        word("depth"),
-        word("vars", "variables"),
-        rate_column("changed_rate", "changed"),
-        rate_column("parents_and_mechanism_rate", "parents and mechanism"),
-        rate_column("mechanism_only_rate", "mechanism only"),
-        rate_column("share_of_changes", "share of changes"),
-    )
-    return Table.of("Edits by depth", columns, rows_of(parts, "edits"), left=3)
+def found_by_any(parts: Sequence[Part]) -> Rows:
+    """By pool, the programs and those of which some system found an alternative."""
+    programs: dict[str, dict[str, bool]] = {pool: {} for pool in _MATCHED}
+    for row in rows_of(parts, "found"):
+        if (known := programs.get(row["pool"])) is not None:
+            known[row["program"]] = known.get(row["program"], False) or row["alternative"]
+    counts = {pool: (len(found), sum(found.values())) for pool, found in programs.items() if found}
+    return [
+        {"pool": pool, "programs": programs, "hit": hit, "rate": hit / programs}
+        for pool, (programs, hit) in counts.items()
+    ]
 
 
-def supplied(parts: Sequence[Part]) -> Table:
-    """Table G.1: does a supplied program help?"""
-    columns = (
-        SYSTEM,
-        word("induction"),
-        word("alternative"),
-        word("programs"),
-        rate_column("train_exact", "TrainExact"),
-        rate_column("joint", "Alt joint"),
-        rate_column("joint_if_train_failed", "Alt joint | not TrainExact", "n_train_failed"),
-    )
-    return Table.of("A supplied program", columns, rows_of(parts, "supplied"), left=3)
+def matched(parts: Sequence[Part]) -> list[Table]:
+    """TrainExact on the same programs at every level of evidence."""
+    pools = [pool for pool in _MATCHED if any(pool in part["pools"] for part in parts)]
+    rows = [
+        ([SYSTEM.cell(part)], {p: rate(found["train_exact"]) for p, found in part["pools"].items()})
+        for part in parts
+    ]
+    return [Table.pivot("TrainExact on the matched programs", ["system"], pools, rows)]
 
 
-def discovery(parts: Sequence[Part]) -> Table:
-    """Tables F.13 and F.14: alternatives found, as evidence is added."""
-    solved = "n_solved_both"
-    columns = (
-        SYSTEM,
-        word("less", "less evidence"),
-        word("more", "more evidence"),
-        word("programs"),
-        rate_column("found_less", "found"),
-        rate_column("found_more", "found with more"),
-        rate_column("delta", "difference"),
-        word(solved, "solved both"),
-        rate_column("found_less_if_solved", "found | solved", solved),
-        rate_column("found_more_if_solved", "with more | solved", solved),
-        rate_column("delta_if_solved", "difference | solved", solved),
-    )
-    return Table.of("Alternatives found", columns, rows_of(parts, "discovery"), left=3)
+def train_ladder(parts: Sequence[Part]) -> list[Svg]:
+    """TrainExact as less is disclosed (Figure 1)."""
+    return _ladder(parts, "train_exact")
+
+
+def world_ladder(parts: Sequence[Part]) -> list[Svg]:
+    """HeldoutWorldExact as less is disclosed."""
+    return _ladder(parts, "heldout_world_exact")
+
+
+def determined_ladder(parts: Sequence[Part]) -> list[Svg]:
+    """HeldoutExact as less is disclosed, over records that the evidence determines."""
+    return _ladder(parts, "heldout_exact", "_determined", "_determined")
+
+
+def open_ladder(parts: Sequence[Part]) -> list[Svg]:
+    """HeldoutExact as less is disclosed, over records that the evidence leaves open."""
+    return _ladder(parts, "heldout_exact", "_open", "_undetermined")
+
+
+def _ladder(parts: Sequence[Part], metric: str, subset: str = "", suffix: str = "") -> list[Svg]:
+    """One line a system over the same programs, with 95% bootstrap intervals.
+
+    ``suffix`` is what rates over a ``subset`` of records are called by in ``sql/pools.sql``.
+    """
+    rungs = [rung for rung in LADDER if any(rung in part["pools"] for part in parts)]
+
+    def level(part: Part, rung: str) -> Level | None:
+        found = part["pools"].get(rung, {})
+        value = found.get(f"{metric}{suffix}")
+        return None if value is None else Level(value, found[f"intervals{subset}"].get(metric))
+
+    series = [(part["system"], [level(part, rung) for rung in rungs]) for part in parts]
+    about = f", {subset[1:]} records" if subset else ""
+    drawing = lines(f"{metric} by disclosure{about}", rungs, series, ceiling=1)
+    return [drawing] if len(rungs) > 1 else []
+
+
+def train_against_heldout(parts: Sequence[Part]) -> list[Svg]:
+    """Figure D.1: TrainWorldExact against HeldoutWorldExact, a mark per pool."""
+    found = []
+    for part in parts:
+        spots = {
+            pool: (row["train_world_exact"], row["heldout_world_exact"])
+            for pool, row in part["pools"].items()
+            if row["heldout_world_exact"] is not None
+        }
+        points = [(spot, f"{part['system']}, {pool}") for pool, spot in spots.items()]
+        found.append(Cloud(part["system"], points))
+    axes = Axis("TrainWorldExact"), Axis("HeldoutWorldExact")
+    return [clouds("training against held-out replay", found, *axes, diagonal=True)]
+
+
+SPECIFICATION: Final = Specification.read(
+    Path(__file__).with_name("page.toml"), {**vars(cohorts), **globals()}, _FORMATS
+)
+
+
+def sections(reports: Sequence[Report]) -> list[Section]:
+    """The sections about those that answer something, unless their reports are redacted."""
+    parts = [part for part in parts_of(reports, "replayscm") if part.get("pools")]
+    return SPECIFICATION.page(parts) if parts else []

@@ -1,0 +1,171 @@
+"""CausalDS's charts by the names that ``page.toml`` has for them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from grader.draw.charts import (
+    Cloud,
+    Dot,
+    DotRow,
+    Level,
+    Shade,
+    bars,
+    cells,
+    clouds,
+    dot_rows,
+    lines,
+)
+from grader.draw.page import Block, Fold
+from grader.draw.svg import Axis, Svg
+from grader.draw.table import find
+from grader.draw.words import interval_text, number, percent, signed
+from grader.show.systems import Part, reading_of, rows_of
+
+DRAWN: Final = 20
+"""Systems that are drawn; tables have all of them."""
+_LINES: Final = 6
+"""Systems in a picture of lines."""
+_PAIRS: Final = 24
+"""Matched pairs in a picture."""
+VIEWS: Final = ("clean", "proxy", "proxy_hard")
+
+
+def matched_rows(parts: Sequence[Part], member: str) -> list[dict[str, Any]]:
+    """The rows under a member of what matched tasks say of each system."""
+    found = [{**(part.get("matched") or {}), "system": part["system"]} for part in parts]
+    return rows_of(found, member)
+
+
+def views_of(parts: Sequence[Part]) -> list[str]:
+    """The views of the exam, in the paper's order."""
+    present = {view for part in parts for view in part["slices"].get("view", {})}
+    return [view for view in VIEWS if view in present] + sorted(present - {*VIEWS})
+
+
+def abstention_chart(parts: Sequence[Part]) -> list[Svg]:
+    """Figure 3b: content and abstention pass rates, and how often it gave up for nothing."""
+    series = {
+        "content_pass_rate": "right on what has an answer",
+        "abstention_pass_rate": "abstains where none exists",
+        "unwarranted_abstention_rate": "abstains for nothing",
+    }
+    rows = []
+    for part in parts[:DRAWN]:
+        shares = [(label, part["metrics"].get(key)) for key, label in series.items()]
+        dots = [
+            Dot(k, share, hover=f"{label}: {percent(share)}")
+            for k, (label, share) in enumerate(shares)
+            if share is not None
+        ]
+        rows.append(DotRow(part["system"], dots))
+    drawn = dot_rows("Content against abstention", rows, list(series.values()))
+    return [drawn] if any(row.dots for row in rows) else []
+
+
+def calibration_chart(parts: Sequence[Part]) -> list[Svg]:
+    """Figure 3a: coverage of intervals beside the coverage they promise."""
+    rows = []
+    for row in rows_of(parts, "calibration"):
+        if row["coverage"] is None:
+            continue
+        # The family: two families have a variant of the same name, and none has two intervals.
+        family = row["variant"].partition(".")[0].replace("_", " ")
+        name = f"{row['system'][:16]} · {family}" if len(parts) > 1 else family
+        ends, nominal = row["coverage_interval"], row["nominal"]
+        hover = percent(row["coverage"]) + (f" {interval_text(ends)}" if ends else "")
+        promised = [] if nominal is None else [(nominal, f"promised {nominal:.0%}")]
+        rows.append(DotRow(name, [Dot(0, row["coverage"], ends, hover)], promised))
+    return [dot_rows("Coverage of intervals", rows[: 2 * DRAWN])] if rows else []
+
+
+def _by_level(
+    title: str,
+    parts: Sequence[Part],
+    axis: str,
+    levels: Sequence[str],
+    key: str,
+    ceiling: float | None = None,
+) -> list[Svg]:
+    """A line a system of one figure over the levels of an axis, where there are several."""
+    path = ("readings", reading_of(parts), key)
+    series = []
+    for part in parts[:_LINES]:
+        values = [find(part["slices"].get(axis, {}), level, *path) for level in levels]
+        series.append((part["system"], [None if v is None else Level(v) for v in values]))
+    return [lines(title, levels, series, ceiling)] if len(levels) > 1 else []
+
+
+def view_chart(parts: Sequence[Part]) -> list[Svg]:
+    """The median error of each system under each view."""
+    title = "Median normalised error by view"
+    return _by_level(title, parts, "view", views_of(parts), "med_nrel_err")
+
+
+def rung_chart(parts: Sequence[Part]) -> list[Svg]:
+    """Figure 8: the pass rate of each system at each rung."""
+    rungs = sorted({level for part in parts for level in part["slices"].get("rung", {})})
+    title = f"Figure 8: pass rate by rung, {reading_of(parts)} reading"
+    return _by_level(title, parts, "rung", rungs, "pass_rate", 1)
+
+
+def cost_chart(parts: Sequence[Part]) -> list[Svg]:
+    """Figure 4: tokens per task against CausalDSScore."""
+    reading = reading_of(parts)
+    points = [
+        (part["system"], tokens, score)
+        for part in parts[:DRAWN]
+        if (tokens := find(part, "usage", "tokens_per_task"))
+        and (score := find(part, "readings", reading, "causalds_score")) is not None
+    ]
+    if not points:
+        return []
+    across = Axis.powers("tokens per task", [tokens for _, tokens, _ in points])
+    upwards = Axis.round("CausalDSScore ↓", [score for *_, score in points])
+    drawn = [
+        Cloud(name, [((tokens, score), f"{name}: {tokens:,.3g} tokens per task, {score:.3f}")])
+        for name, tokens, score in points
+    ]
+    return [clouds("Cost against quality", drawn, across, upwards)]
+
+
+def pair_chart(parts: Sequence[Part]) -> list[Block]:
+    """Figure 9 as a picture a system: darker where more was lost."""
+    drawn = [chart for part in parts[:_LINES] for chart in every_pair(part)]
+    return [Fold("Figure 9: every matched pair, drawn", drawn)] if drawn else []
+
+
+def every_pair(part: Part) -> list[Svg]:
+    """A row a pair and a column a view; how an answer failed stands in its cell."""
+    found: dict[str, dict[str, Shade]] = {}
+    for row in matched_rows([part], "pairs"):
+        of_pair = found.setdefault(row["bundle"], {})
+        of_pair[matched_rows([part], "contrasts")[0]["reference"]] = _shade(row, "reference_")
+        of_pair[row["arm"]] = _shade(row, "")
+    views = list(dict.fromkeys(arm for row in found.values() for arm in row))
+    rows = [(name, "", [row.get(arm) for arm in views]) for name, row in found.items()]
+    title = f"Figure 9: {part['system']}"
+    return [cells(title, views, rows[:_PAIRS]).under(title)] if rows else []
+
+
+def _shade(row: Mapping[str, Any], side: str) -> Shade:
+    """The loss of one side of a pair, or the cause where it has no valid answer."""
+    loss, mark = row[f"{side}loss"], row[f"{side}mark"]
+    shown = number(loss, 2) + ("*" if mark else "")
+    return Shade(loss, shown if row[f"{side}valid"] else mark or "none")
+
+
+def decomposition_chart(parts: Sequence[Part]) -> list[Svg]:
+    """Figure 10: the mean paired difference of each contrast as a bar of its parts."""
+    rows = []
+    for row in matched_rows(parts[:_LINES], "contrasts"):
+        name = f"{row['system']}: {row['arm']} − {row['reference']}"
+        sizes = [
+            (one["contribution"], f"{kind}: {one['pairs']} pairs, {signed(one['contribution'], 3)}")
+            for kind, one in row["parts"].items()
+        ]
+        rows.append((name, signed(row["mean"], 2), sizes))
+    if not rows:
+        return []
+    title = "Figure 10: the mean difference of the capped loss, by its parts"
+    kinds = [f"pairs {kind}" for kind in matched_rows(parts, "contrasts")[0]["parts"]]
+    return [bars(title, rows, kinds).under(title)]
