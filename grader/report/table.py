@@ -2,13 +2,11 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from functools import cache
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final, Self
 
 import duckdb
@@ -33,11 +31,6 @@ def sql(name: str) -> str:
     return (folder / "sql" / f"{file}.sql").read_text(encoding="utf-8")
 
 
-_MANY: Final = 50_000
-"""More score rows than these may be written to a disk while they are looked at."""
-_MEMORY: Final = "384MB"
-
-
 @cache
 def _database(process: int) -> duckdb.DuckDBPyConnection:
     """The database of a process, since a new one takes as long as the queries of a small exam.
@@ -45,11 +38,6 @@ def _database(process: int) -> duckdb.DuckDBPyConnection:
     It holds nothing itself; what a connection makes is temporary and goes with it.
     """
     return duckdb.connect(config=_CLOSED)
-
-
-def _connect(folder: str) -> duckdb.DuckDBPyConnection:
-    """A database that keeps what does not fit into some memory in ``folder``."""
-    return duckdb.connect(config={**_CLOSED, "memory_limit": _MEMORY, "temp_directory": folder})
 
 
 @cache
@@ -63,12 +51,7 @@ class ScoreTable:
     """A connection with a temporary table, ``scores``; no access to the outside."""
 
     def __init__(self, scores: Sequence[Score]) -> None:
-        self._own = ExitStack()
-        if len(scores) > _MANY:
-            folder = self._own.enter_context(TemporaryDirectory(prefix="causal-exams-"))
-            self.connection = self._own.enter_context(_connect(folder))
-        else:
-            self.connection = _database(os.getpid()).cursor()
+        self.connection = _database(os.getpid()).cursor()
         self.run("schema")
         names = [field.name for field in fields(Score)]
         self.fill("scores", names, map(attrgetter(*names), scores))
@@ -86,7 +69,6 @@ class ScoreTable:
 
     def __exit__(self, *_: object) -> None:
         self.connection.close()
-        self._own.close()
 
     def run(self, name: str) -> None:
         """Run the statements of that name (:func:`sql`), which make tables and views."""

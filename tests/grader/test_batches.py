@@ -1,0 +1,39 @@
+"""Tables of answers are read a batch at a time, and say what they say all at once."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from grader.exam import Exam
+from grader.io import parquet
+from grader.pipeline import grade
+from grader.report import table
+from grader.submission import packed
+
+
+def test_a_table_is_read_in_batches_in_its_order(
+    dev: Exam, gold: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Strangers, doubles and answers of null stand between those that are read."""
+    names = [path.name for path in sorted(gold.iterdir()) if path.name != "run.json"][::-1]
+    rows = [(name.split(".")[0], (gold / name).read_text(encoding="utf-8")) for name in names]
+    rows[2:2] = [("cds-stranger", "{}"), rows[1], (rows[5][0], None)]
+    columns = {"task_id": [row[0] for row in rows], "answer": [row[1] for row in rows]}
+    folder = tmp_path / "packed"
+    folder.mkdir()
+    pq.write_table(pa.table(columns), folder / "answers.parquet", row_group_size=4)
+    whole = grade(dev, folder, identify=True)
+    assert len(whole.answers_sha256) == 64
+    for module, name in (
+        (table, "_ROWS_AT_ONCE"),
+        (packed, "_BATCH_ROWS"),
+        (parquet, "_ROWS_AT_ONCE"),
+    ):
+        monkeypatch.setattr(module, name, 2)
+    again = grade(dev, folder, identify=True)
+    assert (again.report, again.scores) == (whole.report, whole.scores)
+    assert again.answers_sha256 == whole.answers_sha256
+    assert whole.report["census"]["invalid_reasons"] == {"duplicate_answer": 2}
+    assert whole.report["census"]["scored"] == len(names) - 2
