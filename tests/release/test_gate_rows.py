@@ -18,22 +18,14 @@ def _first(rows: Rows, **wanted: Any) -> dict[str, Any]:
     return next(row for row in rows if all(row[key] == value for key, value in wanted.items()))
 
 
-def _wrong_number(rows: Rows) -> None:
-    row = next(row for row in rows if row["value"] not in (None, 0.0))
-    row["value"] += 0.4
-
-
 def _wrong_label(rows: Rows) -> None:
     row = next(row for row in rows if "trivial_zero" in row["target_json"])
     row["target_json"] = '{"accepted":["backdoor"]}'
 
 
-@pytest.mark.parametrize("change", [_wrong_number, _wrong_label])
-def test_a_wrong_truth_is_caught_though_it_grades_itself_right(
-    release: Path, change: Callable[[Rows], None]
-) -> None:
+def test_a_wrong_label_is_caught_though_it_grades_itself_right(release: Path) -> None:
     """Gold answers come from the truth: only a second derivation sees that it is wrong."""
-    edit(release, "public", "causalds_truth/dev", change)
+    edit(release, "public", "causalds_truth/dev", _wrong_label)
     found = failures(release)
     # The answers as they were published beside it show the edit, not which of the two is wrong.
     assert list(found) == ["config tasks", "second derivation of every truth"]
@@ -100,12 +92,6 @@ def test_a_frame_with_two_slots_swapped_is_caught(
         assert "reads the wrong way round" in problem and "directly on" in problem
 
 
-def _same_prompt(rows: Rows) -> None:
-    one, other = (row for row in rows if row["variant"] in ("ate_point", "effect_size_point")
-                  and row["instance_id"] == rows[0]["instance_id"])  # fmt: skip
-    other["prompt"] = one["prompt"].replace(one["task_id"], other["task_id"])
-
-
 def _other_rung(rows: Rows) -> None:
     rows[0]["rung"] = 3 if rows[0]["rung"] != 3 else 1
 
@@ -128,7 +114,6 @@ def _strange_name(rows: Rows) -> None:
 @pytest.mark.parametrize(
     ("change", "check"),
     [
-        (_same_prompt, "prompts"),
         (_other_rung, "task rows"),
         (_undeclared_input, "task rows"),
         (_no_story, "task rows"),
@@ -142,9 +127,3 @@ def test_damaged_task_rows_are_named(
     """Each of these would reach test takers as an unfair or unanswerable question."""
     edit(release, "public", "causalds/dev", change)
     assert check in failures(release)
-
-
-def test_an_id_used_twice_is_caught(release: Path) -> None:
-    """One answer file would stand for two tasks."""
-    edit(release, "public", "causalds/dev", lambda rows: [rows[0], *rows])
-    assert "dev task ids" in failures(release)
