@@ -8,7 +8,7 @@ from typing import Any, Final
 
 
 class Texts:
-    """The texts of the file named like a module: ``Texts(__file__)`` of prompt.py: prompt.toml.
+    """The texts of the file named like a module: ``Texts(__file__)`` of wording.py: wording.toml.
 
     A text of a table is asked for by its path ("question.ordered"); ``$slot`` in a text is where a
     value goes. Raises ``KeyError`` for a text or a value that is not there.

@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from builder.causalds.ask.prompt import write_prompt
 from builder.causalds.ask.registry import Question
+from builder.causalds.ask.wording import write_prompt
 from builder.causalds.make.observe import Observation, measurement_name
 from builder.causalds.make.scene import Column, Scene
 from builder.causalds.views import CLEAN

@@ -8,7 +8,6 @@ from typing import Final
 from builder.attempts import Clock, Rejected, first_accepted
 from builder.causalds import rows
 from builder.causalds.ask import ASKERS
-from builder.causalds.ask.conditional import MOST_NAMED
 from builder.causalds.ask.constants import constants, twin, variants_of
 from builder.causalds.ask.registry import Question
 from builder.causalds.check.audit import audit_instance
@@ -16,6 +15,7 @@ from builder.causalds.check.leaks import leak_facts
 from builder.causalds.check.lent import lends
 from builder.causalds.check.shown import shown_problems
 from builder.causalds.check.story import reading
+from builder.causalds.eligibility import ELIGIBILITY, MOST_NAMED
 from builder.causalds.exams.candidates import built_candidates, label_class, planned_candidates
 from builder.causalds.exams.compose import compose, composition_of
 from builder.causalds.exams.model import parse_exam
@@ -156,8 +156,8 @@ def _questions(scene: Scene, key: bytes, view: str, attempt: int) -> list[tuple[
     found = [
         (name, question)
         for name in _eligible(plan, attempt)
-        if ASKERS[name].can_host(plan)
-        for question in ASKERS[name].ask(scene, stream(key, f"order/{name}{suffix}"))
+        if ELIGIBILITY[name].hosts(plan)
+        for question in ASKERS[name](scene, stream(key, f"order/{name}{suffix}"))
     ]
     if plan.questions.variant is None or not found:
         return found
@@ -227,7 +227,7 @@ TRACK: Final = Track(
     audit=audit_instance,
     read=reading,
     floors=Floors(constants=constants, twin=twin, variants_of=variants_of),
-    inputs=lambda variant: ASKERS[variant.key].inputs,
+    inputs=lambda variant: ELIGIBILITY[variant.key].inputs,
     scenes=True,
     exams=ExamFiles(
         parse=parse_exam,

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from builder.causalds.ask import ASKERS
+from builder.causalds.eligibility import ELIGIBILITY
 from builder.importing.files import FETCH, Document, Floats, read_columns, read_object, read_text
 from builder.release import rows
 from builder.track import Row
@@ -233,7 +233,7 @@ class Item:
             "variable": lambda: self.about("collider")[1],
             "candidates": lambda: [name for _, name in self.candidates],
         }
-        return {name: members[name]() for name in sorted(ASKERS[self.spec.key].inputs)}
+        return {name: members[name]() for name in sorted(ELIGIBILITY[self.spec.key].inputs)}
 
     def _listed(self, key: str) -> list[str]:
         """Return the story names in a list of the item's inputs."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from baselines.release import ShownScene
-from builder.causalds.ask import ASKERS
+from builder.causalds.eligibility import ELIGIBILITY
 from grader.shape import Task
 from grader.tracks import VARIANTS
 
@@ -123,7 +123,7 @@ def inputs(key: str, of: ShownScene) -> dict[str, Any]:
         "candidates": others, "variable": others[0], "conditioning_var": others[0],
         "estimand": "NIE" if family == "mediation_effect" else "ETT",
     }  # fmt: skip
-    return {name: usual[name] for name in sorted(ASKERS[key].inputs)}
+    return {name: usual[name] for name in sorted(ELIGIBILITY[key].inputs)}
 
 
 def ask(key: str, of: ShownScene, **other: Any) -> Task:

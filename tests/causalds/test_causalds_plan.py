@@ -10,9 +10,8 @@ import pytest
 from causalds_scenes import ROOT, SEVEN, specs
 
 from builder.causal.motifs import MOTIFS
-from builder.causalds.ask import ASKERS
-from builder.causalds.ask.eligible import association_vanishes
 from builder.causalds.complete import KEYS
+from builder.causalds.eligibility import ELIGIBILITY, association_vanishes
 from builder.causalds.make.scene import narrate
 from builder.causalds.plan.config import PRESETS
 from builder.causalds.scene_plan import Equations, Questions, ScenePlan, Structure, Wording
@@ -81,11 +80,11 @@ def test_private_plans_spread_the_variants_evenly(scenes: int) -> None:
     """Each private scene has one task, and no variant is starved."""
     plans = _plans(specs(private=True, scenes=scenes))
     counts = Counter(plan.questions.variant for plan in plans)
-    hosted = {key for key in KEYS if any(ASKERS[key].can_host(plan) for plan in plans)}
+    hosted = {key for key in KEYS if any(ELIGIBILITY[key].hosts(plan) for plan in plans)}
     assert len(counts) == min(scenes, len(hosted))
     assert max(counts.values()) - min(counts.values()) <= 1, counts
     assert all(
-        plan.questions.variant and ASKERS[plan.questions.variant].can_host(plan) for plan in plans
+        plan.questions.variant and ELIGIBILITY[plan.questions.variant].hosts(plan) for plan in plans
     )
 
 
@@ -94,7 +93,7 @@ def test_private_plans_cope_where_few_scenes_can_host_a_variant() -> None:
     for changes in ({"outcome_binary": 1.0}, {"motifs": {"fork": 1}}, {"scenes": 1}):
         plans = _plans(specs(private=True, **{"scenes": 30, **changes}))
         assert all(
-            plan.questions.variant and ASKERS[plan.questions.variant].can_host(plan)
+            plan.questions.variant and ELIGIBILITY[plan.questions.variant].hosts(plan)
             for plan in plans
         )
 
@@ -152,7 +151,7 @@ def test_the_eligibility_table(motif: str, outcome: Any) -> None:
     """Effects are asked without a directed path too (value 0), adjustment sets are not."""
     plan = _plan(motif, outcome)
     missing = HOSTS[motif] | ({"prediction.prediction_interval"} if outcome == "binary" else set())
-    assert {key for key in ASKERS if not ASKERS[key].can_host(plan)} == missing
+    assert {key for key in ELIGIBILITY if not ELIGIBILITY[key].hosts(plan)} == missing
 
 
 def test_four_tellings_share_the_problem_and_nothing_else() -> None:
@@ -207,7 +206,7 @@ def test_small_splits_have_both_answers_to_whether_an_association_is_left() -> N
             "motifs": PRESETS["full"]["motifs"],
         }
         plans = _plans(specs(root=bytes([seed]) * 32, **table))
-        hosts = [plan for plan in plans if association_vanishes(plan.structure.query, plan)]
+        hosts = [plan for plan in plans if association_vanishes(plan)]
         assert hosts
         swapped += all(plan.equations.continuous in STRAIGHT for plan in hosts)
         profiles = Counter(plan.equations.continuous for plan in plans)

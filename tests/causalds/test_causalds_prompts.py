@@ -9,8 +9,8 @@ import pytest
 from case_files import CASE_FILES
 from causalds_scenes import every_task, rows, world
 
-from builder.causalds.ask import ASKERS
 from builder.causalds.check.graph import graph_of, mediators
+from builder.causalds.eligibility import ELIGIBILITY
 from builder.gate.exams import HeldExam, _borrowed
 from grader.io.rows import task_of, truth_of
 from grader.shape import Task
@@ -85,7 +85,7 @@ def test_inputs_follow_the_contract() -> None:
     """Graders, baselines and workspaces read these members by name."""
     for key, task, _, built in every_task():
         inputs = json.loads(task["inputs_json"])
-        assert set(inputs) == ASKERS[key].inputs
+        assert set(inputs) == ELIGIBILITY[key].inputs
         if "columns" in inputs:
             scene = rows(built, "_scenes")[0]
             assert inputs["columns"] == [column["name"] for column in scene["columns"]]

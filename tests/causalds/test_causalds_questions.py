@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from causalds_scenes import ROOT, asked, private, public, world
 
-from builder.causalds.ask import ASKERS
 from builder.causalds.ask.collider import _ALONE, _asked_alone
+from builder.causalds.eligibility import ELIGIBILITY
 from builder.causalds.exams.candidates import label_class
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.scene_plan import ScenePlan
@@ -76,8 +76,8 @@ def _present_hosts() -> dict[tuple[str, ...], list[InstanceSpec]]:
     hosts: dict[tuple[str, ...], list[InstanceSpec]] = defaultdict(list)
     for spec in composed():
         plan = ScenePlan.from_json(spec.config_json)
-        if ASKERS[PRESENT].can_host(plan):
-            hosts[ASKERS[PRESENT].possible_classes(plan)].append(spec)
+        if ELIGIBILITY[PRESENT].hosts(plan):
+            hosts[ELIGIBILITY[PRESENT].classes(plan)].append(spec)
     return hosts
 
 
@@ -90,7 +90,7 @@ def test_the_classes_that_planning_expects_are_those_that_come_out() -> None:
             target = json.loads(truth["target_json"])
             classes[key].add(label_class(target, truth["value"], truth["should_abstain"]))
         for key, found in classes.items():
-            possible = set(ASKERS[key].possible_classes(plan))
+            possible = set(ELIGIBILITY[key].classes(plan))
             if key.endswith("direct_vs_indirect_dominance"):
                 possible.add("tie")
             if key.startswith(("collider_phenomenon", "association.")):
@@ -102,7 +102,7 @@ def test_a_variant_is_asked_only_where_its_graph_can_host_it() -> None:
     """Planning and asking must agree on eligibility."""
     for built, record in scenes():
         plan = ScenePlan.from_json(json.dumps(record["plan"]))
-        assert all(ASKERS[key].can_host(plan) for key, _, _ in asked(built))
+        assert all(ELIGIBILITY[key].hosts(plan) for key, _, _ in asked(built))
 
 
 def test_a_private_scene_is_asked_its_planned_variant() -> None:

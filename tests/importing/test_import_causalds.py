@@ -18,7 +18,7 @@ from reference_layout import (
     named,
 )
 
-from builder.causalds.ask import ASKERS
+from builder.causalds.eligibility import ELIGIBILITY
 from builder.cli.main import main as build
 from builder.importing.exam import import_causalds
 from grader import pipeline
@@ -144,7 +144,7 @@ def test_tables_labels_and_structures_are_those_of_the_scenes(imported: Path, ex
         "outcome": "Recovery", "outcome_kind": "continuous", "columns": named("X", "Z"), "rows": 4,
     }  # fmt: skip
     for task in exam.split.tasks:
-        assert set(task.inputs) == ASKERS[task.spec.key].inputs, task.spec.key
+        assert set(task.inputs) == ELIGIBILITY[task.spec.key].inputs, task.spec.key
     assert task_of(exam, "task13").input_mode == "story"
     rows = pq.read_table(public / "causalds_truth").to_pylist()
     assert {row["value_source"] for row in rows if row["value"] is not None} == {"published"}

@@ -7,10 +7,8 @@ from builder.causalds.ask import (  # noqa: F401
     adjustment,
     association,
     collider,
-    conditional,
     effects,
     identification,
-    mediation,
     prediction,
     sketch,
 )

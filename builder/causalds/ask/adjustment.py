@@ -3,7 +3,7 @@
 Valid sets follow the generalised adjustment criterion (``builder.causal.adjustment``).
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import numpy as np
@@ -13,11 +13,9 @@ from builder.causal.adjustment import (
     minimal_adjustment_sets,
     valid_adjustment_sets,
 )
-from builder.causal.motifs import Motif
 from builder.causalds.ask.association import ends
-from builder.causalds.ask.eligible import ate, directed_path
 from builder.causalds.ask.identification import estimand
-from builder.causalds.ask.registry import ENDS, Classes, Question, Truth, asks
+from builder.causalds.ask.registry import Question, Truth, asks
 from builder.causalds.ask.wording import (
     COUNT,
     IDENTIFIABLE,
@@ -28,10 +26,8 @@ from builder.causalds.ask.wording import (
     fields,
     reading,
 )
+from builder.causalds.eligibility import adjustment_category
 from builder.causalds.make.scene import Scene
-from builder.causalds.scene_plan import ScenePlan
-
-_INPUTS: Final = ENDS | {"available"}
 
 _A, _B, _C = NAMES
 _NAMES: Final = (
@@ -40,34 +36,7 @@ _NAMES: Final = (
 )
 
 
-def _category(motif: Motif, plan: ScenePlan) -> str:
-    """ "set" if there is a valid set, else why there is none."""
-    if valid_adjustment_sets(*motif.effect):
-        return "set"
-    return "no_backdoor" if ate(motif, plan) else "non_id"
-
-
-def _category_class(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
-    return (_category(motif, plan),)
-
-
-def _counted(count: Callable[[tuple[frozenset[str], ...]], int]) -> Classes:
-    """What is counted of the valid sets; the category where there are none."""
-
-    def classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
-        sets = valid_adjustment_sets(*motif.effect)
-        return (str(count(sets)) if sets else _category(motif, plan),)
-
-    return classes
-
-
-@asks(
-    "identification.one_valid_adjustment_set",
-    rank=2,
-    inputs=_INPUTS,
-    classes=_category_class,
-    hosts=directed_path,
-)
+@asks("identification.one_valid_adjustment_set")
 def one_valid_adjustment_set(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Any one valid set."""
     sets = _named(scene, valid_adjustment_sets(*scene.motif.effect))
@@ -79,21 +48,15 @@ def one_valid_adjustment_set(scene: Scene, rng: np.random.Generator) -> Iterator
         + "\n\n- If no adjustment is needed, the empty list `[]` is a valid set.\n"
         + _words("list")
         + f"\n\n{RIGHT_OR_WRONG}",
-        {"category": _category(scene.motif, scene.plan), "sets": sets},
+        {"category": adjustment_category(scene.plan), "sets": sets},
     )
 
 
-@asks(
-    "identification.minimal_adjustment_set_size",
-    rank=3,
-    inputs=_INPUTS,
-    classes=_counted(lambda sets: min(map(len, sets))),
-    hosts=directed_path,
-)
+@asks("identification.minimal_adjustment_set_size")
 def minimal_adjustment_set_size(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The size of the smallest valid set."""
     sizes = [len(found) for found in valid_adjustment_sets(*scene.motif.effect)]
-    word = _category(scene.motif, scene.plan)
+    word = adjustment_category(scene.plan)
     yield _question(
         scene,
         rng,
@@ -106,16 +69,10 @@ def minimal_adjustment_set_size(scene: Scene, rng: np.random.Generator) -> Itera
     )
 
 
-@asks(
-    "identification.n_valid_adjustment_sets",
-    rank=4,
-    inputs=_INPUTS,
-    classes=_counted(len),
-    hosts=directed_path,
-)
+@asks("identification.n_valid_adjustment_sets")
 def n_valid_adjustment_sets(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The number of valid sets."""
-    word = _category(scene.motif, scene.plan)
+    word = adjustment_category(scene.plan)
     count = len(valid_adjustment_sets(*scene.motif.effect))
     accepted = {"set": [count], "no_backdoor": ["no_backdoor", 0], "non_id": ["non_id"]}[word]
     yield _question(
@@ -128,13 +85,7 @@ def n_valid_adjustment_sets(scene: Scene, rng: np.random.Generator) -> Iterator[
     )
 
 
-@asks(
-    "identification.all_minimal_adjustment_sets",
-    rank=5,
-    inputs=_INPUTS,
-    classes=_category_class,
-    hosts=directed_path,
-)
+@asks("identification.all_minimal_adjustment_sets")
 def all_minimal_adjustment_sets(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Every inclusion-minimal valid adjustment set."""
     yield _question(
@@ -152,22 +103,16 @@ def all_minimal_adjustment_sets(scene: Scene, rng: np.random.Generator) -> Itera
         + "\n\nScored by the F1 score of your sets against the true ones; the two words are right "
         "or wrong.",
         {
-            "category": _category(scene.motif, scene.plan),
+            "category": adjustment_category(scene.plan),
             "sets": _named(scene, minimal_adjustment_sets(*scene.motif.effect)),
         },
     )
 
 
-@asks(
-    "bias_diagnostic.forbidden_controls_list",
-    rank=1,
-    inputs=_INPUTS,
-    classes=_category_class,
-    hosts=directed_path,
-)
+@asks("bias_diagnostic.forbidden_controls_list")
 def forbidden_controls_list(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The variables that are in no valid set."""
-    word = _category(scene.motif, scene.plan)
+    word = adjustment_category(scene.plan)
     found = forbidden_controls(*scene.motif.effect) if word == "set" else ()
     yield _question(
         scene,
@@ -202,7 +147,7 @@ def _question(
         ),
         answer=answer,
         inputs={**ends(scene), "available": available},
-        truth=Truth(target=target, should_abstain=_category(scene.motif, scene.plan) == "non_id"),
+        truth=Truth(target=target, should_abstain=adjustment_category(scene.plan) == "non_id"),
     )
 
 

@@ -10,23 +10,15 @@ from typing import Final
 
 import numpy as np
 
-from builder.causal.motifs import Motif
-from builder.causal.paths import opens_collider_bias
 from builder.causalds.ask.association import (
     correlation,
     ends,
     margin_of,
+    partial,
     sign_list,
     spellings,
 )
-from builder.causalds.ask.conditional import MOST_NAMED, partial
-from builder.causalds.ask.eligible import (
-    VALUE,
-    association_vanishes,
-    opens_path,
-    other_variable,
-)
-from builder.causalds.ask.registry import ENDS, Question, Truth, asks
+from builder.causalds.ask.registry import Question, Truth, asks
 from builder.causalds.ask.wording import (
     LABEL,
     NUMBER,
@@ -39,60 +31,23 @@ from builder.causalds.ask.wording import (
     reading,
     rely,
 )
+from builder.causalds.eligibility import MOST_NAMED, opens, seems_to_open
 from builder.causalds.make.scene import Scene
-from builder.causalds.scene_plan import ScenePlan
 from builder.scm.margins import clear_sign, is_structural_zero
 from builder.seeds import stream
-
-_NAMED: Final = ENDS | {"variable"}
 
 _ALONE: Final = 0.25
 """The share of scenes asked about an association that is there, of those that have no other."""
 
 
-def _opens(motif: Motif, node: str) -> bool:
-    return opens_collider_bias(*motif.effect, node)
-
-
-def _seems_to_open(motif: Motif, node: str) -> bool:
-    """Affected by the treatment or the outcome, or by two nodes at once."""
-    graph = motif.graph
-    below = graph.descendants((motif.treatment, motif.outcome))
-    return node in below or len(graph.parents(node)) > 1
-
-
-def _opens_or_separates(motif: Motif, plan: ScenePlan) -> bool:
-    """Some other node opens a path between treatment and outcome, or blocks all of them."""
-    separated = motif.graph.d_separated
-    return any(
-        _opens(motif, z) or separated(motif.treatment, motif.outcome, z) for z in motif.others
-    )
-
-
-def _opens_or_seems_to(motif: Motif, plan: ScenePlan) -> bool:
-    """Some other node opens a path between treatment and outcome, or might seem to."""
-    return any(_opens(motif, z) or _seems_to_open(motif, z) for z in motif.others)
-
-
-def _presence_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
-    present, absent = opens_path(motif, plan), association_vanishes(motif, plan)
-    return (*(("True",) if present else ()), *(("False",) if absent else ()))
-
-
-@asks(
-    "collider_phenomenon.induced_association_boolean",
-    rank=0,
-    inputs=_NAMED,
-    classes=_presence_classes,
-    hosts=_opens_or_separates,
-)
+@asks("collider_phenomenon.induced_association_boolean")
 def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether treatment and outcome are associated given a named variable: one given which they
     are not, and one that opens a path. Of scenes that have only the latter, five times as many as
     have the former, public-truth splits ask a quarter: otherwise "they are" would be right more
     than five times in six. Private exams plan their answers."""
     unassociated = [n for n in scene.others if is_structural_zero(scene.truths.partial[n])][:1]
-    openers = [n for n in scene.others if _opens(scene.motif, n)][:1]
+    openers = [n for n in scene.others if opens(scene.motif, n)][:1]
     if not unassociated and scene.plan.questions.variant is None and not _asked_alone(scene):
         return
     for node in (*openers, *unassociated):
@@ -112,15 +67,7 @@ def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Itera
         )
 
 
-@asks(
-    "collider_phenomenon.induced_association_sign_only",
-    rank=1,
-    inputs=_NAMED,
-    classes=lambda motif, plan: (
-        ("+", "-", "0") if association_vanishes(motif, plan) else ("+", "-")
-    ),
-    hosts=other_variable,
-)
+@asks("collider_phenomenon.induced_association_sign_only")
 def induced_association_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The sign of the partial correlation given a named variable."""
     for node in _named(scene):
@@ -140,13 +87,7 @@ def induced_association_sign_only(scene: Scene, rng: np.random.Generator) -> Ite
         )
 
 
-@asks(
-    "collider_phenomenon.induced_association_strength_point",
-    rank=2,
-    inputs=_NAMED,
-    classes=lambda motif, plan: (*VALUE, "zero") if association_vanishes(motif, plan) else VALUE,
-    hosts=other_variable,
-)
+@asks("collider_phenomenon.induced_association_strength_point")
 def induced_association_strength_point(
     scene: Scene, rng: np.random.Generator
 ) -> Iterator[Question]:
@@ -166,18 +107,12 @@ def induced_association_strength_point(
         )
 
 
-@asks(
-    "bias_diagnostic.collider_bias_boolean",
-    rank=0,
-    inputs=_NAMED,
-    classes=lambda motif, plan: (str(opens_path(motif, plan)),),
-    hosts=_opens_or_seems_to,
-)
+@asks("bias_diagnostic.collider_bias_boolean")
 def collider_bias_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether controlling for a named variable opens a non-causal path: about those that do, where
     there are any, else about one that might seem to."""
     openers = _openers(scene)
-    seeming = [node for node in scene.others if _seems_to_open(scene.motif, node)]
+    seeming = [node for node in scene.others if seems_to_open(scene.motif, node)]
     x_name, y_name = scene.treatment.name, scene.outcome.name
     for node in openers[:MOST_NAMED] or seeming[:1]:
         z = bold(scene.variables[node])
@@ -218,7 +153,7 @@ def _named(scene: Scene) -> list[str]:
 
 def _openers(scene: Scene) -> list[str]:
     """The nodes that open a path between treatment and outcome."""
-    return [node for node in scene.others if _opens(scene.motif, node)]
+    return [node for node in scene.others if opens(scene.motif, node)]
 
 
 def _setting(scene: Scene, node: str) -> str:

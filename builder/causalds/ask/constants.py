@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Final, assert_never
 
-from builder.causalds.ask import ASKERS
+from builder.causalds.eligibility import hosted
 from builder.causalds.plan.config import Config
 from builder.causalds.scene_plan import ScenePlan
 from builder.causalds.views import CLEAN
@@ -55,8 +55,7 @@ def twin(config: Config, tasks: int) -> Config:
 
 def variants_of(spec: InstanceSpec) -> list[str]:
     """Return the variants that a scene is asked, as far as its plan decides that."""
-    plan = ScenePlan.from_json(spec.config_json)
-    return [key for key, asker in ASKERS.items() if asker.can_host(plan)]
+    return hosted(ScenePlan.from_json(spec.config_json))
 
 
 def constants(task: Task, truth: Truth) -> Iterator[tuple[str, str]]:

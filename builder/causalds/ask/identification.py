@@ -5,12 +5,9 @@ from typing import Final
 
 import numpy as np
 
-from builder.causal.identification import is_identifiable
 from builder.causal.method import identification_method
-from builder.causal.motifs import Motif
 from builder.causalds.ask.association import ends
-from builder.causalds.ask.eligible import ate, ett, mediated
-from builder.causalds.ask.registry import ENDS, LEVELS, Question, Truth, asks
+from builder.causalds.ask.registry import Question, Truth, asks
 from builder.causalds.ask.wording import (
     IDENTIFIABLE,
     LABEL,
@@ -26,8 +23,8 @@ from builder.causalds.ask.wording import (
     record,
     zero_effect,
 )
+from builder.causalds.eligibility import ate, mediated, natural_verdicts
 from builder.causalds.make.scene import Scene
-from builder.causalds.scene_plan import ScenePlan
 
 NATURAL: Final = {
     "NDE": "E[Y(x1, M(x0)) - Y(x0, M(x0))], the natural direct effect (NDE)",
@@ -36,22 +33,7 @@ NATURAL: Final = {
 """The natural effects in symbols, x0 being the reference."""
 
 
-_INPUTS: Final = ENDS | {"observed"}
-
-
-def _counterfactual_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
-    verdicts = {ett(motif, plan)}
-    if mediated(motif, plan):
-        verdicts |= {is_identifiable(*motif.effect, "nde"), is_identifiable(*motif.effect, "nie")}
-    return tuple(sorted(map(str, verdicts)))
-
-
-@asks(
-    "identification.method_label",
-    rank=1,
-    inputs=_INPUTS,
-    classes=lambda motif, plan: (identification_method(*motif.effect),),
-)
+@asks("identification.method_label")
 def method_label(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The first of five labels that applies to the average treatment effect."""
     method = identification_method(*scene.motif.effect)
@@ -84,12 +66,7 @@ def method_label(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     )
 
 
-@asks(
-    "identification.identifiable_boolean",
-    rank=0,
-    inputs=_INPUTS,
-    classes=lambda motif, plan: (str(ate(motif, plan)),),
-)
+@asks("identification.identifiable_boolean")
 def identifiable_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether the average treatment effect is identifiable."""
     observed = any_order(rng, scene.observed)
@@ -100,30 +77,18 @@ def identifiable_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Que
         ),
         answer=_BOOLEAN,
         inputs=_inputs(scene, observed),
-        truth=_verdict(ate(scene.motif, scene.plan)),
+        truth=_verdict(ate(scene.plan)),
     )
 
 
-@asks(
-    "counterfactual_identification.identifiable_boolean",
-    rank=0,
-    inputs=_INPUTS | LEVELS | {"estimand"},
-    classes=_counterfactual_classes,
-)
+@asks("counterfactual_identification.identifiable_boolean")
 def counterfactual(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether the ETT is identifiable; and the NDE and the NIE, where there are mediators."""
-    motif = scene.motif
     observed = any_order(rng, scene.observed)
     x0, x1 = scene.truths.levels
     inputs = {**_inputs(scene, observed), "x0": x0, "x1": x1}
     yield _asked(scene, inputs, "ETT", treated(scene), scene.truths.ett is not None)
-    if not mediated(motif, scene.plan):
-        return
-    verdicts = {
-        "NDE": is_identifiable(*motif.effect, "nde"),
-        "NIE": is_identifiable(*motif.effect, "nie"),
-    }
-    for name, verdict in verdicts.items():
+    for name, verdict in natural_verdicts(scene.plan).items() if mediated(scene.plan) else ():
         yield _asked(scene, inputs, name, natural(scene, name), verdict)
 
 

@@ -1,21 +1,17 @@
 """Prediction of held-out outcomes (rung 1; paper A.9)."""
 
 from collections.abc import Iterator
-from typing import Final
 
 import numpy as np
 
-from builder.causalds.ask.eligible import continuous_outcome, one_class
 from builder.causalds.ask.registry import Question, Truth, asks
 from builder.causalds.ask.wording import bold, fenced, number, percent
 from builder.causalds.make.scene import Scene
 from builder.release.arrow import round_truth
 from grader.tracks.causalds.shapes import PREDICTION_ALPHA
 
-_INPUTS: Final = frozenset({"outcome", "outcome_kind", "columns", "rows"})
 
-
-@asks("prediction.point_predictor", rank=0, inputs=_INPUTS, classes=one_class)
+@asks("prediction.point_predictor")
 def point_predictor(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """A number for every held-out row: the outcome, or its probability of being 1."""
     if scene.outcome.kind == "binary":
@@ -44,13 +40,7 @@ def point_predictor(scene: Scene, rng: np.random.Generator) -> Iterator[Question
     )
 
 
-@asks(
-    "prediction.prediction_interval",
-    rank=1,
-    inputs=_INPUTS | {"alpha"},
-    classes=one_class,
-    hosts=continuous_outcome,
-)
+@asks("prediction.prediction_interval")
 def prediction_interval(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """A number and a central 90% interval for every held-out row."""
     level = percent(1 - PREDICTION_ALPHA)

@@ -5,12 +5,9 @@ from typing import Final
 
 import numpy as np
 
-from builder.causalds.ask.eligible import one_class
 from builder.causalds.ask.registry import Question, Truth, asks
 from builder.causalds.ask.wording import NAMES, fields, reading
 from builder.causalds.make.scene import Scene
-
-_INPUTS: Final = frozenset({"variables"})
 
 _A, _B, _C = NAMES
 _NAMES: Final = (
@@ -28,7 +25,7 @@ _RULES: Final = (
 )
 
 
-@asks("causal_sketch.edges_only", rank=1, inputs=_INPUTS, classes=one_class)
+@asks("causal_sketch.edges_only")
 def edges_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """All direct effects, unmeasured variables included."""
     yield _question(
@@ -43,7 +40,7 @@ def edges_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     )
 
 
-@asks("causal_sketch.skeleton_edges", rank=0, inputs=_INPUTS, classes=one_class)
+@asks("causal_sketch.skeleton_edges")
 def skeleton_edges(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """All pairs with a direct effect in either direction."""
     yield _question(

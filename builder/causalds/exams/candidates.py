@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from builder.causal.identification import is_identifiable
-from builder.causalds.ask import ASKERS
+from builder.causalds.eligibility import ELIGIBILITY, hosted
 from builder.causalds.scene_plan import ScenePlan
 from builder.track import Candidate, PossibleTask, Read
 from grader.tracks.causalds.shapes import CAUSALDS
@@ -19,7 +19,7 @@ def label_class(target: Mapping[str, Any], value: float | None, should_abstain: 
 
     A balanced exam takes every class of a variant equally often. Classes of numbers say only
     whether there is one: ``abstain``, ``zero``, ``value``. Which classes a planned scene can have
-    is said by the variant's asker.
+    is said by ``eligibility``.
     """
     if "accepted_before" in target:
         same = target["accepted_before"] == target["accepted_after"]
@@ -77,9 +77,9 @@ def planned_candidates(
                 PossibleTask(
                     f"{name}/{key}/{view.name}/{label}/{number}", key, view.name, label, str(number)
                 )
-                for key in ([plan.questions.variant] if plan.questions.variant else ASKERS)
-                if ASKERS[key].can_host(plan)
-                for label in ASKERS[key].possible_classes(plan)
+                for key in hosted(plan)
+                if plan.questions.variant in (None, key)
+                for label in ELIGIBILITY[key].classes(plan)
                 for view in plan.questions.views
                 for number in range(questions)
             ),

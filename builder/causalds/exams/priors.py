@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from builder.causalds.ask import ASKERS
+from builder.causalds.eligibility import ELIGIBILITY
 from builder.causalds.exams.model import (
     FAMILIES,
     GRAFTED,
@@ -41,7 +41,7 @@ from grader.tracks.causalds.shapes import CAUSALDS
 RUNGS: Final = {v.family: v.rung for v in CAUSALDS}
 
 RANKS: Final[Mapping[str, tuple[str, ...]]] = {
-    family: tuple(sorted(names, key=lambda name: ASKERS[f"{family}.{name}"].rank))
+    family: tuple(sorted(names, key=lambda name: ELIGIBILITY[f"{family}.{name}"].rank))
     for family, names in FAMILIES.items()
 }
 """Variants of each family, easiest first."""

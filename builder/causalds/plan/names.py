@@ -14,7 +14,7 @@ import numpy as np
 from builder.causal.growth import confounded, harmless_latent, random_graft
 from builder.causal.identification import is_identifiable
 from builder.causal.motifs import MOTIFS, PLANTED, Motif
-from builder.causalds.ask import ASKERS
+from builder.causalds.eligibility import hosted
 from builder.causalds.plan.config import Config
 from builder.causalds.scene_plan import ScenePlan
 from builder.words.naming import Namer, Naming, Part
@@ -60,7 +60,7 @@ def _named(
             if naming is not None:
                 break
             found = _drawn_again(plan, config, rng)
-            if plan.questions.variant is None or ASKERS[plan.questions.variant].can_host(found):
+            if plan.questions.variant in (None, *hosted(found)):
                 naming = _name(namer, found, first)
         if naming is None:
             found, naming = (

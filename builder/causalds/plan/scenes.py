@@ -13,8 +13,8 @@ from typing import Final
 
 import numpy as np
 
-from builder.causalds.ask import ASKERS
-from builder.causalds.ask.eligible import association_vanishes
+from builder.causalds.complete import KEYS
+from builder.causalds.eligibility import association_vanishes
 from builder.causalds.exams.candidates import planned_candidates
 from builder.causalds.exams.compose import compose
 from builder.causalds.exams.model import ExamModel
@@ -121,7 +121,7 @@ def _asked_once(
     """The plans that an exam takes, each with its variant and view and, where the exam balances
     them, the class of its answer. ``exam`` is None for a split that names no exam file."""
     candidates = planned_candidates((str(place), plan) for place, plan in enumerate(plans))
-    required = () if exam is None else ASKERS
+    required = () if exam is None else KEYS
     composed = compose(model, candidates, key, where, once=True, required=required)
     picks = {task.name: (one, task) for one in candidates for task in one.tasks}
     found = []
@@ -229,14 +229,14 @@ def _both_answers(rng: np.random.Generator, plans: list[ScenePlan]) -> list[Scen
     does it alone; with equations that are lines some more do. So where it takes that, such a scene
     swaps its profile for that of another: all quotas stay met.
     """
-    if any(association_vanishes(plan.structure.query, plan) for plan in plans):
+    if any(association_vanishes(plan) for plan in plans):
         return plans
     straight = [i for i, plan in enumerate(plans) if plan.equations.continuous in STRAIGHT]
     able = [
         i
         for i, plan in enumerate(plans)
         for line in straight[:1]
-        if association_vanishes(plan.structure.query, _with_profile(plan, plans[line]))
+        if association_vanishes(_with_profile(plan, plans[line]))
     ]
     if not able:
         return plans
