@@ -8,6 +8,7 @@ and which figures were shown.
 examples:
   python -m grader leaderboard submissions/
   python -m grader leaderboard answers/ --html leaderboard.html --json leaderboard.json
+  python -m grader leaderboard submissions/ --full
   python -m grader leaderboard submissions/ --private /safe/release --split test
 """
 
@@ -83,6 +84,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"of one submission (default {SECONDS})",
     )  # fmt: skip
     add_limits(parser)
+    parser.add_argument("--full", action="store_true", help="print every column of the board")
     add_documents(
         parser, "all reports, best first", "full reports of a private split, for your eyes only"
     )
@@ -102,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.draw.table import in_terminal
     from grader.ledger import refuse_several
     from grader.pipeline import about_exam
-    from grader.show.leaderboard import boards, failures
+    from grader.show.leaderboard import boards, failures, first_screen
     from grader.show.terminal import console
 
     check_outputs(arguments)
@@ -154,8 +156,13 @@ def run(arguments: argparse.Namespace) -> int:
     _write(arguments, entries, ranked, failed, title)
     out = console()
     shown = [(place, in_reading(report, arguments.reading)) for place, report in ranked]
-    for table in boards(shown, title):
-        out.print(in_terminal(table.without("shows from")))
+    tables = boards(shown, title)
+    if not arguments.full:
+        tables = first_screen(tables, ranked[0][1]["tracks"])
+    for table in tables:
+        out.print(in_terminal(table, framed=arguments.full))
+    if not arguments.full:
+        out.print("--full prints every column, --html board.html writes a page", style="dim")
     if failed:
         out.print(in_terminal(failures(failed)))
     if exam.keeps_ledger:

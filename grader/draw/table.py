@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from grader.draw.words import explained, number, printable, safe
+from grader.draw.words import clipped, explained, number, printable, safe
 
 if TYPE_CHECKING:
     import rich.table
@@ -117,6 +117,16 @@ class Table:
         left = sum(place < self.left for place in kept)
         return replace(self, head=head, rows=rows, left=max(1, left))
 
+    def fitted(self, width: int, heading: str) -> "Table":
+        """The table with the cells of one column cut so that it is no wider than ``width``."""
+        place = self.head.index(heading)
+        others = [_width(self, k) + _GAP for k in range(len(self.head)) if k != place]
+        room = max(8, width - sum(others) - _GAP)
+        rows = [list(row) for row in self.rows]
+        for row in rows:
+            row[place] = clipped(str(row[place]), room)
+        return replace(self, rows=rows)
+
     def without_empty(self) -> "Table":
         """Without the columns that have nothing but dashes, such as floors that nobody measured."""
         columns = zip(self.head, zip(*self.rows, strict=True), strict=True) if self.rows else ()
@@ -128,27 +138,32 @@ class _Fitted:
     """A table that is drawn in several below each other where it is wider than the terminal."""
 
     table: Table
+    framed: bool
 
     def __rich_console__(
         self, console: "Console", options: "ConsoleOptions"
     ) -> "Iterator[rich.table.Table]":
-        parts = _parts(self.table, options.max_width)
+        parts = _parts(self.table, options.max_width, self.framed)
         for place, part in enumerate(parts):
             title = part.title if place == 0 else ""
             note = part.note if place == len(parts) - 1 else ""
-            yield _drawn(replace(part, title=title, note=note))
+            yield _drawn(replace(part, title=title, note=note), self.framed)
 
 
-def in_terminal(table: Table) -> _Fitted:
-    """The table for rich. Text is shown as text, never as markup."""
-    return _Fitted(table)
+def in_terminal(table: Table, *, framed: bool = True) -> _Fitted:
+    """The table for rich, where there is little room without a frame.
+
+    Text is shown as text, never as markup.
+    """
+    return _Fitted(table, framed)
 
 
-def _parts(table: Table, width: int) -> list[Table]:
+def _parts(table: Table, width: int, framed: bool) -> list[Table]:
     """Its columns in as many tables as it takes, each with those on the left."""
-    widths = [_width(table, place) + _BORDER for place in range(len(table.head))]
+    border = _BORDER if framed else _GAP
+    widths = [_width(table, place) + border for place in range(len(table.head))]
     left = list(range(min(table.left, len(table.head))))
-    room = width - 1 - sum(widths[place] for place in left)
+    room = width - framed - sum(widths[place] for place in left)
     blocks: list[list[int]] = [[]]
     free = room
     for place in range(len(left), len(table.head)):
@@ -168,6 +183,9 @@ def _parts(table: Table, width: int) -> list[Table]:
 
 
 _BORDER: Final = 3
+"""Around a column with a frame; there is one more at the end of a line."""
+_GAP: Final = 2
+"""After a column without a frame."""
 _FOLDED: Final = 26
 """Longer cells are folded."""
 
@@ -182,7 +200,8 @@ def _width(table: Table, place: int) -> int:
     return longest
 
 
-def _drawn(table: Table) -> "rich.table.Table":
+def _drawn(table: Table, framed: bool) -> "rich.table.Table":
+    from rich.box import HEAVY_HEAD
     from rich.table import Table as RichTable
     from rich.text import Text
 
@@ -192,6 +211,9 @@ def _drawn(table: Table) -> "rich.table.Table":
         title_style="bold",
         caption=Text(table.note) if table.note else None,
         caption_justify="left",
+        box=HEAVY_HEAD if framed else None,
+        padding=(0, 1) if framed else (0, _GAP, 0, 0),
+        pad_edge=framed,
     )
     for place, heading in enumerate(table.head):
         # A number and its interval would be hard to tell apart on two lines.

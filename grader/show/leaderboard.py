@@ -1,7 +1,7 @@
 """The order of several submissions, and the leaderboard as a table for terminal and page."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from grader.draw.table import Cell, Table
@@ -92,6 +92,20 @@ def boards(ranked: Ranked, title: str) -> list[Table]:
     whole, part = apart(ranked)
     tables = [leaderboard(whole, title)] if whole else []
     return [*tables, *([leaderboard(part, PART).without("#")] if part else [])]
+
+
+SCREEN: Final = 80
+"""Characters of a line that every terminal has."""
+
+
+def first_screen(tables: Sequence[Table], tracks: Collection[str]) -> list[Table]:
+    """What of the boards fits on a line: place, system, the headline, and a column a track."""
+    shown = []
+    for table in tables:
+        kept = {"#", "system", *tracks, *(h for h in table.head if "95% interval" in h)}
+        narrow = table.without(*(name for name in table.head if name not in kept))
+        shown.append(narrow.fitted(SCREEN, "system"))
+    return shown
 
 
 def failures(failed: Sequence[tuple[str, str]]) -> Table:

@@ -14,6 +14,7 @@ from grader.draw.table import Cell, Table, in_terminal
 from grader.model import Score
 from grader.report.aggregate import aggregate
 from grader.report.redact import redact
+from grader.show import leaderboard
 from grader.show.report import costliest
 from grader.show.systems import families_of
 from grader.show.terminal import first_screen
@@ -133,3 +134,19 @@ def test_a_table_too_wide_for_the_terminal_stands_below_itself() -> None:
         assert all(f"{k}.{n}00  [0.1, 0.2]" in text for k in range(20) for n in range(2))
     assert wide.count("system-1") == 1 < narrow.count("system-1")
     assert max(map(len, narrow.splitlines())) <= 80
+
+
+def test_a_board_is_a_line_a_system_at_80_columns() -> None:
+    """Place, name, headline and a column a track; everything else waits for --full."""
+    part = next(iter(made(rows())["tracks"].values())) | {"skill": None}
+    names = ("causalds", "ccr", "replayscm", "causalab")
+    found = made(
+        rows(), tracks={name: {**part, "readings": {}} for name in names},
+        submission={"system": "system " * 40, "run": {}}, points=100.0,
+        points_interval=[100.0, 100.0], usage={"input_tokens": 1, "output_tokens": 1},
+    )  # fmt: skip
+    (table,) = leaderboard.first_screen(leaderboard.boards([(1, found)], "a title"), names)
+    title, head, line = printed(in_terminal(table, framed=False)).splitlines()
+    assert max(map(len, (title, head, line))) <= 80
+    assert head.split() == ["#", "system", "points", "[95%", "interval]", *names]
+    assert line.startswith("1  system") and "…  100.0  [100.0, 100.0]" in line
