@@ -12,8 +12,16 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from baselines.answering import Choice, answer_exam, answer_in_its_folder
-from baselines.systems import NAMES, NOISE_NAME, NOISE_NOTE, SHOWN, SYSTEMS, named_systems
+from baselines.systems import (
+    NAMES,
+    NOISE_NAME,
+    NOISE_NOTE,
+    SHOWN,
+    SYSTEMS,
+    answer_exam,
+    answer_in_its_folder,
+    named_systems,
+)
 from builder.release.engine import Workers
 from grader.errors import UsageError
 from grader.io.pipe import exit_with, interrupted
@@ -55,15 +63,13 @@ def run(arguments: argparse.Namespace) -> None:
             f"--private: {blind} may not see the truth; only gold and the hosts of "
             f"{', '.join(hosts)} take this option"
         )
-    choice = Choice(arguments.release, arguments.split, arguments.exam, arguments.private)
     out, names = arguments.out or Path("answers"), [system.name for system in systems]
     if len(names) == 1:
         folder = arguments.out or out / names[0]
-        print(answer_exam(choice, folder, names[0], shown=True))
+        print(answer_exam(arguments, folder, names[0], shown=True))
         return
-    answer = partial(answer_in_its_folder, choice, out)
     with Workers(arguments.workers) as workers:
-        for line in workers.map(answer, names):
+        for line in workers.map(partial(answer_in_its_folder, arguments, out), names):
             print(line, flush=True)
 
 

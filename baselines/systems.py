@@ -1,30 +1,34 @@
 """The reference systems: one table of their names, what they show, and what answers each track."""
 
 import re
+import time
+from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Final
 
+from rich.console import Console
+from rich.progress import track as shown_progress
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from baselines import trivial
-from baselines.causalab import agents
-from baselines.causalab.host import in_laboratory
-from baselines.ccr import reasoners as ccr
-from baselines.release import OpenedExam, ShownScene
-from baselines.replayscm.majority import majority
-from baselines.replayscm.structure import structure_and_formulas
-from baselines.replayscm.symbolic import symbolic
-from baselines.solving import (
+from baselines import causalab, ccr, taking
+from baselines.causalab import in_laboratory
+from baselines.replayscm import majority, symbolic
+from baselines.replayscm_structure import structure_and_formulas
+from baselines.taking import (
+    Answer,
+    OpenedExam,
+    ShownScene,
     Solver,
     SolveTask,
-    from_all_prompts,
     from_prompts,
     from_scenes,
-    nothing,
+    open_exam,
+    prepare,
+    write_answer,
 )
-from baselines.writing import Answer
 from grader.errors import UsageError
 from grader.names import did_you_mean
 from grader.shape import Task
@@ -65,13 +69,13 @@ ONE_TRACK: Final[tuple[tuple[str, str, str, Solver], ...]] = (
      from_prompts(ccr.perfect)),
     ("ccr", "ccr-biased", "a shifted model; invalid but consistent", from_prompts(ccr.biased)),
     ("ccr", "ccr-global-wrong", "local pairs right, the global one wrong",
-     from_all_prompts(ccr.global_wrong)),
+     taking.from_all_prompts(ccr.global_wrong)),
     ("causalab", "solver", "experiments until one model explains every reading",
-     in_laboratory("solver", agents.solver)),
+     in_laboratory("solver", causalab.solver)),
     ("causalab", "observer", "regression on the prior records, no experiment",
-     in_laboratory("observer", agents.observer)),
+     in_laboratory("observer", causalab.observer)),
     ("causalab", "greedy-stop", "commits to the first model that fits",
-     in_laboratory("greedy-stop", agents.greedy_stop)),
+     in_laboratory("greedy-stop", causalab.greedy_stop)),
     ("replayscm", "symbolic", "exact search, smallest train-exact program",
      from_prompts(symbolic)),
     ("replayscm", "structure+dsl",
@@ -86,19 +90,19 @@ SYSTEMS: Final = (
     System(
         "gold",
         "the published truth itself; needs --private where the truth is private",
-        dict.fromkeys(TRACKS, trivial.gold),
+        dict.fromkeys(TRACKS, taking.gold),
         sees_truth=True,
     ),
     System("empty", "no answers, only run.json"),
     System(
         "constant",
         "by variant the best answer that is always the same, as the floors name it",
-        dict.fromkeys(TRACKS, trivial.constant),
+        dict.fromkeys(TRACKS, taking.constant),
     ),
     System(
         "random",
         "a legal answer drawn at random, seeded by the task id; names from the story",
-        dict.fromkeys(TRACKS, trivial.random),
+        dict.fromkeys(TRACKS, taking.random),
     ),
     System(
         "naive",
@@ -107,7 +111,7 @@ SYSTEMS: Final = (
             "causalds": from_scenes(_naive),
             "ccr": from_prompts(ccr.naive),
             "replayscm": from_prompts(majority),
-            "causalab": in_laboratory("naive", agents.observer, otherwise=nothing),
+            "causalab": in_laboratory("naive", causalab.observer, otherwise=taking.nothing),
         },
     ),
     System(
@@ -118,7 +122,7 @@ SYSTEMS: Final = (
             "causalds": from_scenes(_informed),
             "ccr": from_prompts(ccr.perfect),
             "replayscm": from_prompts(symbolic),
-            "causalab": in_laboratory("informed", agents.solver, otherwise=nothing),
+            "causalab": in_laboratory("informed", causalab.solver, otherwise=taking.nothing),
         },
     ),
     *(
@@ -174,3 +178,38 @@ def answers(system: System, exam: OpenedExam) -> Iterator[tuple[Task, Answer]]:
             tasks = [task for task in exam.tasks if task.track == track]
             if tasks:
                 yield from solve(exam, tasks)
+
+
+def answer_in_its_folder(chosen: Namespace, out: Path, name: str) -> str:
+    """As ``answer_exam``, in the folder of ``out`` that has the system's name."""
+    return answer_exam(chosen, out / name, name)
+
+
+def answer_exam(chosen: Namespace, folder: Path, name: str, *, shown: bool = False) -> str:
+    """Writes the answers of the system called ``name``, and its progress to a terminal where that
+    is to be ``shown``; returns a line about it. Raises ``UsageError``.
+
+    ``chosen`` says which exam; what is absent is found as ``open_exam`` finds it.
+    """
+    start = time.perf_counter()
+    system = find_system(name)
+    exam = open_exam(chosen.release, chosen.split, chosen.exam, chosen.private)
+    settings = {"release": exam.release.name, "split": exam.split, "exam": exam.name}
+    prepare(folder, name, settings, system.note)
+    written = 0
+    console = Console(stderr=True)
+    answered = shown_progress(
+        answers(system, exam),
+        name,
+        len(exam.tasks),
+        console=console,
+        disable=not (shown and console.is_terminal),
+    )
+    for task, answer in answered:
+        write_answer(folder, task, answer)
+        written += 1
+    seconds = time.perf_counter() - start
+    return (
+        f"{folder}: {written} answers to the {len(exam.tasks)} tasks of "
+        f"{exam.name} ({exam.split}) by {name} in {seconds:.1f} s"
+    )

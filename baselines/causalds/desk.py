@@ -1,25 +1,272 @@
-"""One scene as the informed analyst works on it: the graph of its story, its tables, its fits.
+"""One scene as the informed analyst works on it, and how findings are written as answers.
 
-Everything is worked out once and kept: a scene may be asked thirty questions. Nothing depends on
-which questions came before.
+The graph of its story, its tables, its fits: everything is worked out once and kept, as a scene may
+be asked thirty questions. Nothing depends on which questions came before. Which finding a variant
+asks for, and under which fields, is the same for every analyst (``FORMS``).
+
+Measured variables are put back into the tables by regression calibration: the calibration rows show
+a variable beside its measurements; a regression there predicts it in all other rows (Carroll,
+Ruppert, Stefanski & Crainiceanu 2006, chapter 4). What is left of the error biases whatever is
+estimated from the predictions; double sampling takes it out.
+
+With correlations r of X and Y, a of X and Z, b of Y and Z, the linear partial correlation of X and
+Y given Z is ``(r − a b) / sqrt((1 − a²)(1 − b²))``.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Final, Protocol
 
-from baselines.causalds.calibration import completed
-from baselines.causalds.correlation import Associations, associations
-from baselines.causalds.double_sampling import Tables, draws, tables_of
-from baselines.causalds.estimators import ZERO, Contrast, Estimate, bootstrap_weights, summary
-from baselines.causalds.forms import ends
+import numpy as np
+
+from baselines.causalds.estimators import (
+    ZERO,
+    Chosen,
+    Columns,
+    Contrast,
+    Estimate,
+    Tables,
+    bootstrap_weights,
+    draws,
+    summary,
+    tables_of,
+)
 from baselines.causalds.identified import plan_effect
 from baselines.causalds.regression import is_binary
-from baselines.release import FloatArray, ShownScene
-from baselines.solving import generator
+from baselines.taking import Answer, FloatArray, ShownScene, generator
 from builder.causal.graph import LatentDAG
 from builder.reader import Reading, read_story
+from builder.scm.margins import association_margin
 from grader.shape import Task
+
+RIDGE = 1e-3
+"""Penalty per calibration row on standardised measurements: bundles can be collinear."""
+
+
+def completed(scene: ShownScene) -> ShownScene:
+    """``scene`` with a predicted column for each measured variable in place of its measurements."""
+    measured = [name for name in scene.calibration if name not in scene.data]
+    if not measured:
+        return scene
+    kinds, data, test = dict(scene.kinds), dict(scene.data), dict(scene.test)
+    for name in measured:
+        bundle = [column for column in scene.data if column.startswith(f"{name}_meas_")]
+        truth = scene.calibration[name]
+        binary = is_binary(truth)
+        kinds[name] = "binary" if binary else "continuous"
+        inputs = _stacked(scene.calibration, bundle)
+        for table in (data, test):
+            if all(column in table for column in bundle) and bundle:
+                values = _predicted(inputs, truth, _stacked(table, bundle))
+                table[name] = (values > 0.5).astype(np.float64) if binary else values
+        for column in bundle:
+            for mapping in (kinds, data, test):
+                mapping.pop(column, None)
+    return replace(scene, kinds=kinds, data=data, test=test)
+
+
+def _stacked(table: Mapping[str, FloatArray], names: list[str]) -> FloatArray:
+    """Columns side by side, shape (rows, names)."""
+    return np.column_stack([table[name] for name in names])
+
+
+def _predicted(inputs: FloatArray, truth: FloatArray, rows: FloatArray) -> FloatArray:
+    """Ridge regression of ``truth``, shape (calibrated,), applied to ``rows``; shape (rows,)."""
+    centre, scale = inputs.mean(axis=0), np.maximum(inputs.std(axis=0), 1e-9)
+    known = (inputs - centre) / scale
+    penalty = RIDGE * len(known) * np.eye(known.shape[1])
+    beta = np.linalg.solve(known.T @ known + penalty, known.T @ (truth - truth.mean()))
+    return np.asarray(truth.mean() + (rows - centre) / scale @ beta)
+
+
+_CERTAIN = 4.0
+"""The data overrule a zero that was read from the story from so many standard errors on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Associations:
+    """Of X and Y: the correlation, and given each third variable the partial one and the change."""
+
+    plain: Estimate
+    partial: Mapping[str, Estimate]
+    change: Mapping[str, Estimate]
+
+
+def associations(
+    tables: Tables, graph: LatentDAG, x: str, y: str, weights: FloatArray
+) -> Associations:
+    """Correlations of x and y in the population, exactly zero where ``graph`` says so.
+
+    Given Z a zero is taken from d-separation, although only where relations are linear in Z does
+    it make the *linear* partial correlation vanish: the labels that are asked for are either of
+    exact zeros or well away from zero.
+    """
+
+    def settled(found: FloatArray, zero: bool, *others: str) -> Estimate:
+        """Exactly zero where the graph says so and the data do not contradict it."""
+        estimate = summary(found)
+        # The prompt's promise: a label's value is exactly zero or at least this far from it.
+        margin = association_margin(measured=bool({x, y, *others} & tables.measured))
+        doubt = max(_CERTAIN * estimate.error, margin / 2)
+        return ZERO if zero and abs(estimate.value) < doubt else estimate
+
+    def plain(data: Columns, w: FloatArray, chosen: Chosen) -> FloatArray:
+        return correlations(data, (x, y), w)[:, 0, 1]
+
+    def partial_and_change(z: str) -> FloatArray:
+        def estimator(data: Columns, w: FloatArray, chosen: Chosen) -> FloatArray:
+            found = correlations(data, (x, y, z), w)
+            r = found[:, 0, 1]
+            s = partial(r, found[:, 0, 2], found[:, 1, 2])
+            return np.column_stack([s, s - r])
+
+        return draws(tables, frozenset({x, y, z}), estimator, weights)
+
+    both = {z: partial_and_change(z) for z in sorted(set(tables.rows) - {x, y})}
+    apart = graph.d_separated
+    return Associations(
+        settled(draws(tables, frozenset({x, y}), plain, weights), apart((x,), (y,))),
+        {z: settled(found[:, 0], apart((x,), (y,), (z,)), z) for z, found in both.items()},
+        {z: settled(found[:, 1], _unchanged(graph, x, y, z), z) for z, found in both.items()},
+    )
+
+
+def correlations(data: Columns, names: tuple[str, ...], weights: FloatArray) -> FloatArray:
+    """Weighted correlation matrices, shape (B, k, k); zero with a column that does not vary."""
+    values = np.column_stack([data[name] - data[name].mean() for name in names])
+    n, k = values.shape
+    total = weights.sum(axis=1)[:, None]
+    mean = weights @ values / total
+    products = (values[:, :, None] * values[:, None, :]).reshape(n, k * k)
+    covariance = (weights @ products / total).reshape(-1, k, k)
+    covariance = covariance - mean[:, :, None] * mean[:, None, :]
+    spread = np.sqrt(np.maximum(np.einsum("bii->bi", covariance), 0))
+    scale = spread[:, :, None] * spread[:, None, :]
+    return np.asarray(np.where(scale > 1e-12, covariance / np.maximum(scale, 1e-12), 0.0))
+
+
+def partial(r: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
+    """The linear partial correlation from three correlations, each of shape (B,)."""
+    return np.asarray((r - a * b) / np.sqrt(np.maximum((1 - a**2) * (1 - b**2), 1e-9)))
+
+
+def _unchanged(graph: LatentDAG, x: str, y: str, z: str) -> bool:
+    """Whether Z cannot change the correlation: one of the three is apart from the other two."""
+    return any(
+        graph.d_separated((one,), rest) for one, rest in ((x, (y, z)), (y, (x, z)), (z, (x, y)))
+    )
+
+
+class Analyst(Protocol):
+    """What an analyst finds out about one scene."""
+
+    def correlation(self, task: Task) -> float:
+        """That of the task's treatment and outcome."""
+
+    def partial(self, task: Task, given: str) -> float:
+        """The same given a third variable."""
+
+    def change(self, task: Task, given: str) -> float:
+        """By how much the third variable changes it."""
+
+    def effect(self, task: Task, name: str) -> Estimate | None:
+        """The "ATE", "ETT", "NDE" or "NIE"; None where it is held not identifiable."""
+
+    def sketch(self, task: Task) -> Sequence[tuple[str, str]]:
+        """The direct effects among the variables that the task asks about."""
+
+    def label(self, value: float, zero: str) -> str:
+        """The sign of a number, ``zero`` being the word for none."""
+
+
+Form = Callable[[Task, Analyst], Answer]
+
+
+def ends(task: Task) -> tuple[str, str]:
+    """Treatment and outcome."""
+    return task.inputs["treatment"], task.inputs["outcome"]
+
+
+def third(task: Task) -> str:
+    """The variable to condition on."""
+    return str(task.inputs.get("variable") or task.inputs["conditioning_var"])
+
+
+def _form(**fields: Callable[[Task, Analyst], object]) -> Form:
+    """The form with these fields, each as it is found."""
+    return lambda task, analyst: {name: find(task, analyst) for name, find in fields.items()}
+
+
+def _plain_sign(task: Task, analyst: Analyst) -> str:
+    # The word for zero that imported releases accept, too; ours ask for "0".
+    return analyst.label(analyst.correlation(task), "unknown")
+
+
+def _partial_sign(task: Task, analyst: Analyst) -> str:
+    return analyst.label(analyst.partial(task, third(task)), "unknown")
+
+
+def _change(task: Task, analyst: Analyst) -> float:
+    return analyst.change(task, third(task))
+
+
+def _most_changing(task: Task, analyst: Analyst) -> str:
+    candidates: list[str] = task.inputs["candidates"]
+    return max(candidates, key=lambda z: abs(analyst.change(task, z)))
+
+
+def _effect(task: Task, analyst: Analyst) -> Estimate | None:
+    """The effect that the family asks about, or the estimand that the task names."""
+    asked = {"effect_estimate": "ATE", "counterfactual_effect": "ETT"}.get(task.family)
+    return analyst.effect(task, asked or task.inputs["estimand"])
+
+
+def _value(task: Task, analyst: Analyst) -> Answer:
+    found = _effect(task, analyst)
+    return {task.shape.field: None if found is None else found.value}
+
+
+def _interval(task: Task, analyst: Analyst) -> Answer:
+    found = _effect(task, analyst)
+    if found is None:
+        return {task.shape.field: None, "ci_lower": None, "ci_upper": None}
+    return {task.shape.field: found.value, "ci_lower": found.low, "ci_upper": found.high}
+
+
+def _sign(task: Task, analyst: Analyst) -> Answer:
+    found = _effect(task, analyst)
+    return {"sign": "unknown" if found is None else analyst.label(found.value, "0")}
+
+
+FORMS: Final[Mapping[str, Form]] = {
+    "association.sign_only": _form(sign=_plain_sign),
+    "association.effect_size_point": _form(value=lambda t, a: a.correlation(t)),
+    "association.sign_before_after": _form(sign_before=_plain_sign, sign_after=_partial_sign),
+    "association.delta_point": _form(delta=_change),
+    "association.delta_sign_only": _form(sign=lambda t, a: a.label(_change(t, a), "0")),
+    "association.argmax_change": _form(conditioning_var=_most_changing),
+    "collider_phenomenon.induced_association_sign_only": _form(sign=_partial_sign),
+    "collider_phenomenon.induced_association_strength_point": _form(
+        value=lambda t, a: a.partial(t, third(t))
+    ),
+    "causal_sketch.edges_only": _form(
+        edges=lambda t, a: [{"from": x, "to": y} for x, y in a.sketch(t)]
+    ),
+    "causal_sketch.skeleton_edges": _form(
+        skeleton_edges=lambda t, a: [{"a": x, "b": y} for x, y in a.sketch(t)]
+    ),
+    "effect_estimate.ate_point": _value,
+    "effect_estimate.ate_uq_95": _interval,
+    "effect_estimate.ate_sign_only": _sign,
+    "counterfactual_effect.effect_point": _value,
+    "counterfactual_effect.effect_uq_95": _interval,
+    "counterfactual_effect.sign_only": _sign,
+    "mediation_effect.effect_point": _value,
+    "mediation_effect.effect_uq_95": _interval,
+    "mediation_effect.sign_only": _sign,
+}
+"""By ``family.variant``."""
 
 
 @dataclass

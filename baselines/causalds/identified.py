@@ -18,7 +18,7 @@ from baselines.causalds.estimators import (
     natural_effect,
     randomised,
 )
-from baselines.release import FloatArray
+from baselines.taking import FloatArray
 from builder.causal.adjustment import minimal_adjustment_sets, valid_adjustment_sets
 from builder.causal.graph import LatentDAG
 from builder.causal.identification import Effect, is_identifiable

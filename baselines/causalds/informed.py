@@ -14,13 +14,10 @@ from typing import Final
 
 import numpy as np
 
-from baselines.causalds.desk import Desk
-from baselines.causalds.forms import FORMS, ends, third
+from baselines.causalds.desk import FORMS, Desk, ends, third
 from baselines.causalds.identified import identifiable
-from baselines.causalds.prediction import Forecast, forecast
-from baselines.release import FloatArray, ShownScene
-from baselines.solving import generator
-from baselines.writing import Answer, csv_text
+from baselines.causalds.regression import Forecast, forecast
+from baselines.taking import Answer, FloatArray, ShownScene, csv_text, generator
 from builder.causal.adjustment import (
     forbidden_controls,
     minimal_adjustment_sets,

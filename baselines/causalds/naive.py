@@ -13,14 +13,10 @@ from typing import Any, Final, assert_never
 import numpy as np
 from scipy.special import ndtri
 
-from baselines.causalds.calibration import completed
-from baselines.causalds.correlation import correlations, partial
+from baselines.causalds.desk import FORMS, completed, correlations, ends, partial, third
 from baselines.causalds.estimators import Estimate
-from baselines.causalds.forms import FORMS, ends, third
 from baselines.causalds.regression import fit, is_binary, make_basis, predict, term_ladder
-from baselines.release import FloatArray, ShownScene
-from baselines.trivial import first
-from baselines.writing import Answer, csv_text
+from baselines.taking import Answer, FloatArray, ShownScene, csv_text, first
 from builder.reader import read_story
 from builder.reader.english import MARK, mask, sentences
 from grader.shape import Task

@@ -12,7 +12,7 @@ from built_tasks import task_row
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from baselines.release import ShownScene
+from baselines.taking import ShownScene
 from builder.causalds.eligibility import ELIGIBILITY
 from grader.shape import Task
 from grader.tracks import VARIANTS

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from baselines.causalds.calibration import completed
-from baselines.release import ShownScene
+from baselines.causalds.desk import completed
+from baselines.taking import ShownScene
 
 ROWS, TEST, KNOWN = 2000, 300, 200
 

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from baselines.causalds.correlation import correlations, partial
-from baselines.causalds.double_sampling import Tables, draws
+from baselines.causalds.desk import correlations, partial
 from baselines.causalds.estimators import (
     Chosen,
     Columns,
     Contrast,
+    Tables,
     bootstrap_weights,
+    draws,
     natural_effect,
     summary,
 )

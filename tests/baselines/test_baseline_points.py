@@ -11,9 +11,8 @@ import pytest
 from built_exam import build
 
 from baselines.__main__ import main
-from baselines.release import open_exam
 from baselines.systems import answers, find_system
-from baselines.writing import text_of
+from baselines.taking import open_exam, text_of
 from grader.exam import choose_exam
 from grader.io.release import Release
 from grader.model import RawAnswer, Score

@@ -14,14 +14,14 @@ from lab_tasks import grade, task_and_truth
 from lab_verification import verify
 from lab_worlds import episodes
 
-from baselines.causalab.agents import (
+from baselines.causalab import (
     Lines,
     RefusedRequest,
     greedy_stop,
+    host,
     observer,
     solver,
 )
-from baselines.causalab.host import host
 from builder.causalab.suites import PAPER, SETTINGS, SIZES, Setting
 from grader.laboratory.episode import Episode
 

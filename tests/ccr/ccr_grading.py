@@ -7,7 +7,7 @@ from typing import Any
 from built_tasks import pairs_of
 from ccr_worlds import built
 
-from baselines.ccr.reasoners import perfect
+from baselines.ccr import perfect
 from grader.model import Checked, RawAnswer, Score, TrackSummary, Truth
 from grader.report.table import Results, ScoreTable
 from grader.score import score

@@ -8,7 +8,7 @@ from ccr_grading import Exam
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from baselines.ccr.reasoners import perfect
+from baselines.ccr import perfect
 from grader.model import RawAnswer, Score, Truth
 from grader.score import score_answer
 from grader.shape import Task

@@ -13,7 +13,7 @@ import pytest
 from built_tasks import pairs_of
 from ccr_worlds import FIGURE_4, built
 
-from baselines.ccr.reasoners import naive, perfect
+from baselines.ccr import naive, perfect
 from benchmarks import ccr_simulations as simulations
 from builder.ccr.check import audit_instance
 from builder.ccr.graph import KINDS, PAPER_GRAPHS, CutTree, Pair, chain, cut_tree

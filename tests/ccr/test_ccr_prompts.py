@@ -14,8 +14,8 @@ import pytest
 from built_tasks import pairs_of
 from ccr_worlds import built, spec_of
 
-from baselines.ccr.reasoners import perfect
-from baselines.ccr.story import read_context, read_question, read_simulation
+from baselines.ccr import perfect
+from baselines.ccr_story import read_context, read_question, read_simulation
 from builder.ccr.graph import CutTree, Pair, cut_tree
 from builder.ccr.model import context_from_json
 from builder.ccr.questions import VERDICTS, Deduction, deduce

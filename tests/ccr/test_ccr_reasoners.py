@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from ccr_grading import Exam, exhaustive, ignores
 
-from baselines.ccr.reasoners import biased, global_wrong, naive, perfect
-from baselines.release import OpenedExam
-from baselines.solving import SolveTask
+from baselines.ccr import biased, global_wrong, naive, perfect
 from baselines.systems import SYSTEMS, answers
+from baselines.taking import OpenedExam, SolveTask
 from grader.tracks.ccr.estimates import estimate, weights_of
 
 

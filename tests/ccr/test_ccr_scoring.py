@@ -7,7 +7,7 @@ from ccr_grading import Exam, exhaustive, ignores
 from hypothesis import given
 from hypothesis import strategies as st
 
-from baselines.ccr.reasoners import noise, perfect
+from baselines.ccr import noise, perfect
 from grader.model import RawAnswer
 from grader.shape import Task
 from grader.submission.attempts import merge

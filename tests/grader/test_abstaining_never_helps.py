@@ -16,9 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from score_rows import failed, row
 
-from baselines.release import open_exam
 from baselines.systems import answers, find_system
-from baselines.writing import text_of
+from baselines.taking import open_exam, text_of
 from builder.release.floors import graded_answer
 from builder.tracks import TRACKS
 from grader.exam import Exam, choose_exam

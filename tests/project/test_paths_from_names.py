@@ -26,7 +26,7 @@ GOOD_NAMES = {
     "grader/submission/collect.py": {"folder / name", "source / f'attempt-{k}'"},  # the same
     "grader/workspace.py": {"place / f'{table}.parquet'"},  # one of three tables
     "baselines/__main__.py": {"out / names[0]"},  # a system of the list
-    "baselines/answering.py": {"out / name"},  # the same
+    "baselines/systems.py": {"out / name"},  # the same
 }
 
 

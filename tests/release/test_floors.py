@@ -10,8 +10,8 @@ import pytest
 from tiny_release import SECRET
 from ungated import build_ungated
 
-from baselines.release import open_exam
 from baselines.systems import answers, find_system
+from baselines.taking import open_exam
 from builder.gate.floors import check_floors
 from builder.release.config import load_config
 from builder.release.engine import Workers

@@ -6,7 +6,7 @@ from functools import cache
 
 from puzzles import ROOT, Item, extra, items_of
 
-from baselines.replayscm.symbolic import symbolic
+from baselines.replayscm import symbolic
 from builder.replayscm.plan import Config
 from builder.replayscm.track import TRACK
 from grader.tracks.replayscm.problem import ROOTS

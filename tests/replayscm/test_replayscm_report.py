@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from puzzles import items
 
-from baselines.replayscm.symbolic import symbolic
+from baselines.replayscm import symbolic
 from grader.draw import page as draw
 from grader.io.schemas import first_problem
 from grader.model import Score

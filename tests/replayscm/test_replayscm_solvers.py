@@ -11,18 +11,16 @@ import pytest
 from puzzles import Item, extra, items
 from scipy.special import gammaln
 
-from baselines.replayscm.climb import climb
-from baselines.replayscm.majority import majority
-from baselines.replayscm.problem import read_puzzle
-from baselines.replayscm.structure import (
+from baselines.replayscm import majority, read_puzzle, symbolic
+from baselines.replayscm_structure import (
     TABU,
     Stage,
     bdeu,
+    climb,
     place,
     run_stage,
     structure_and_formulas,
 )
-from baselines.replayscm.symbolic import symbolic
 from builder.replayscm.determinacy import root_settings
 from builder.replayscm.search import first_fit, fit, spread
 from builder.replayscm.synthesis import smallest_formulas

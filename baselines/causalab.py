@@ -11,9 +11,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from baselines.causalab.fit import Explanation, Notebook, explain, fit
+from baselines.causalab_fit import Explanation, Notebook, explain, fit
+from baselines.taking import Answers, OpenedExam, Solver
+from causal_exams.laboratory.front_ends import reply_to
+from causal_exams.laboratory.session import Session
+from grader.errors import UsageError
 from grader.io.jsonio import canonical
+from grader.io.release import Release
+from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import write_hypothesis
+from grader.shape import Task
+from grader.tracks.causalab.scoring import episode_of
 
 
 class RefusedRequest(RuntimeError):
@@ -194,3 +202,37 @@ def predict(laboratory: Lines, value: float, hypothesis: Mapping[str, Any]) -> N
     """The prediction, brought into the reactor's range, with the final hypothesis."""
     low, high = laboratory.public["reactor_range"]
     laboratory.ask({"op": "predict", "value": min(max(value, low), high), "hypothesis": hypothesis})
+
+
+def host(episode: Episode, agent: Agent, submission: str) -> str:
+    """The transcript of one session in this process."""
+    session = Session(episode, submission=submission)
+    agent(Lines(session.greeting(), lambda line: reply_to(session, line).encode("utf-8")))
+    return session.laboratory.transcript_text()
+
+
+def in_laboratory(name: str, agent: Agent, otherwise: Solver | None = None) -> Solver:
+    """A solver that lets ``agent`` experiment, as the submission ``name``.
+
+    ``otherwise`` takes the tasks where the truth, on which a laboratory runs, is not at hand;
+    without it that is a ``UsageError``.
+    """
+
+    def answers(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
+        if exam.private is None and not exam.release.has_public_truth(exam.split):
+            if otherwise is None:
+                raise UsageError(
+                    f"{name}: a laboratory runs on the truth, which is private in split "
+                    f"{exam.split}; give the private side with --private DIR, or let the "
+                    "maintainer host `python -m causal_exams lab`"
+                )
+            yield from otherwise(exam, tasks)
+            return
+        release = exam.release
+        if exam.private is not None:
+            release = Release.open(release.public.path, exam.private)
+        truths = release.truths(exam.split, tasks)
+        for task in tasks:
+            yield task, host(episode_of(task, truths[task.task_id]), agent, name)
+
+    return answers

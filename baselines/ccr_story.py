@@ -29,7 +29,7 @@ class Theme:
 
 _THEMES: Final = tuple(
     Theme(**{part: re.compile(pattern) for part, pattern in theme.items()})
-    for theme in tomllib.loads(Path(__file__).with_name("themes.toml").read_text("utf-8")).values()
+    for theme in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).values()
 )
 _RULE: Final = re.compile(
     r"(?:(?P<own>.*?)(?P<joint> and, besides, | or else |$))??"

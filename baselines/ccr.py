@@ -1,0 +1,223 @@
+"""Reference reasoners of the ccr track: readers of the prompt, right or with one known fault each.
+
+They show where each kind of error lands in the paper's taxonomy (CCR §4.2); ``docs/ccr.md`` says
+which class each must reach.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+from typing import Any, Final
+
+from baselines.ccr_story import Simulation, ToldModel, read_context, read_simulation
+from baselines.taking import Answer, SolveTask, generator
+from builder.ccr.graph import cut_tree, sorted_graph
+from builder.ccr.model import BooleanContext, LinearContext
+from builder.ccr.quantities import exact_quantities, total_effect
+from builder.ccr.questions import check_deduction
+from builder.ccr.text import Given
+from grader.shape import Task
+
+_TERM = re.compile(r"(\w+)\((\w+), (\w+)\)")
+
+
+def solve(prompt: str) -> dict[str, Any]:
+    """The answer to a direct, inductive or deductive task, as its answer file holds it."""
+    if "These values are given" in prompt:
+        return {"value": _deduction(prompt)}
+    listed = re.findall(r"^- (Q\d+): (.*)$", prompt, re.MULTILINE)
+    value = _linear(prompt) if "obey these equations" in prompt else _boolean(prompt)
+    return {"quantities": {name: _product(text, value) for name, text in listed}}
+
+
+def _product(text: str, value: Any) -> float:
+    result = Fraction(1)
+    for measure, cause, effect in _TERM.findall(text):
+        result *= value(measure.lower(), cause, effect)
+    return float(result)
+
+
+def _boolean(prompt: str) -> Any:
+    context = _model(read_context(prompt), prompt)
+    quantities = exact_quantities(context, cut_tree(context.dag))
+    return lambda measure, cause, effect: quantities[cause, effect][measure]
+
+
+def _model(story: ToldModel, prompt: str) -> BooleanContext:
+    """The model with the probabilities that the prompt states."""
+    odds: dict[tuple[str, str], int] = {}
+    for line in re.findall(r"^- (.*: 0\.\d)$", prompt, re.MULTILINE):
+        clause, _, number = line.rpartition(": ")
+        match = story.theme.own.fullmatch(clause)
+        if match is not None:
+            odds[match[1], match[2]] = round(10 * float(number))
+    dag = story.dag
+    rules = [story.rules[name] for name in dag.nodes]
+    return BooleanContext(
+        dag,
+        tuple(rule.own for rule in rules),
+        tuple(rule.among for rule in rules),
+        tuple(odds[rule.holder, rule.need] for rule in rules),
+    )
+
+
+def _linear(prompt: str) -> Any:
+    equations: dict[str, list[tuple[Fraction, str]]] = {}
+    for name, terms in re.findall(r"^- (\w+) = (.*)$", prompt, re.MULTILINE):
+        equations[name] = [
+            (Fraction(sign + factor), parent)
+            for sign, factor, parent in re.findall(r"(-?) ?\b([\d.]+) (\w+)", terms)
+        ]
+    edges = [(parent, name) for name, terms in equations.items() for _, parent in terms]
+    dag = sorted_graph(edges)
+    rows = []
+    for node in dag.nodes:
+        found = {parent: value for value, parent in equations[node]}
+        rows.append(tuple(found[parent] for parent in dag.parents(node)))
+    context = LinearContext(dag, tuple(rows))
+    return lambda _, cause, effect: total_effect(context, cause, effect)
+
+
+def _deduction(prompt: str) -> Any:
+    chain = re.search(r"in causal order: (\w+(?:, \w+)+)\.", prompt)
+    target = re.search(r"What is (\w+)\((\w+), (\w+)\)\?", prompt)
+    if chain is None or target is None:
+        raise ValueError("no cut tree, or nothing asked")
+    givens = [
+        Given((cause, effect), Fraction(value))
+        for cause, effect, value in re.findall(
+            r"^- \w+\((\w+), (\w+)\) = (\S+)$", prompt, re.MULTILINE
+        )
+    ]
+    verdict, value = check_deduction(
+        chain[1].split(", "), givens, (target[2], target[3]), bounded=target[1] == "PNS"
+    )
+    return value if verdict == "value" else verdict
+
+
+def multiply(prompt: str) -> dict[str, Any]:
+    """The product of all that is given, whatever it is."""
+    return {"value": math.prod(_stated(prompt))}
+
+
+def _stated(prompt: str) -> list[float]:
+    """The given values, in the order of the prompt."""
+    found = re.findall(r"^- \w+\(\w+, \w+\) = (\S+)$", prompt, re.MULTILINE)
+    return [float(value) for value in found]
+
+
+def divide(prompt: str) -> dict[str, Any]:
+    """The global value over the product of all others, whatever the givens say."""
+    values = _stated(prompt)
+    chain = re.search(r"in causal order: (\w+), .*?(\w+)\.", prompt)
+    assert chain is not None
+    whole = re.search(rf"\({chain[1]}, {chain[2]}\) = (\S+)$", prompt, re.MULTILINE)
+    result = float(whole[1]) if whole else 1.0
+    for value in values:
+        result /= value if value else 1.0
+    return {"value": result * (float(whole[1]) if whole else 1.0)}
+
+
+RUNGS: Final = ("factual", "do_true", "do_false")
+
+
+def simulate(
+    read: Simulation, *, depth: int | None = None, overlooked: frozenset[str] = frozenset()
+) -> dict[str, list[bool]]:
+    """All answers of a task, under a fault or none."""
+    story = read.story
+    worlds: tuple[dict[str, bool], ...] = {}, {read.cause: True}, {read.cause: False}
+    return {
+        rung: [
+            story.value(read.effect, case, do, depth=depth, overlooked=overlooked)
+            for case in read.cases
+        ]
+        for rung, do in zip(RUNGS, worlds, strict=True)
+    }
+
+
+def _simulating(answer: Callable[[Task, Simulation], Answer]) -> SolveTask:
+    """Return a solver that gives ``answer`` to simulation tasks and solves all others."""
+
+    def solver(task: Task) -> Answer:
+        if task.family == "simulation":
+            return answer(task, read_simulation(task.prompt))
+        return solve(task.prompt)
+
+    return solver
+
+
+@_simulating
+def perfect(_: Task, read: Simulation) -> Answer:
+    """Everything right, from the text alone."""
+    return simulate(read)
+
+
+def noise(rate: float, seed: str = "") -> SolveTask:
+    """The right answers, each flipped with probability ``rate``."""
+
+    @_simulating
+    def answer(task: Task, read: Simulation) -> Answer:
+        rng = generator(f"noise/{rate}/{seed}{task.task_id}")
+        return {
+            rung: [right ^ bool(flip) for right, flip in zip(row, flips, strict=True)]
+            for rung, row in simulate(read).items()
+            for flips in [rng.random(len(row)) < rate]
+        }
+
+    return answer
+
+
+@_simulating
+def biased(_: Task, read: Simulation) -> Answer:
+    """Right reasoning about a shifted model, in which no variable has a condition of its own.
+
+    Every effect then copies its cause, so each PNS is 1 and all of it composes; adjacent pairs
+    have a PNS of at most 0.85, so each is off by more than the threshold. The answers do not
+    depend on the case: this holds for stratified units as for exhaustive ones, where any smaller
+    shift would carry the sampling error of units that were drawn within the true model's cells.
+    """
+    return simulate(read, overlooked=frozenset(read.story.rules))
+
+
+def global_wrong(tasks: Iterable[Task]) -> SolveTask:
+    """Every local pair right; the widest one is answered as by :func:`biased`.
+
+    Where the global pair is not asked about (more than five components), the widest pairs are
+    those inside no other pair of the context among ``tasks``.
+    """
+    widest = frozenset(task.task_id for task in _widest(tasks))
+    return lambda task: biased(task) if task.task_id in widest else perfect(task)
+
+
+def _widest(tasks: Iterable[Task]) -> Iterator[Task]:
+    """The tasks of pairs that lie inside no other pair of the same context."""
+    contexts: dict[str, list[Task]] = {}
+    for task in tasks:
+        if task.family == "simulation":
+            contexts.setdefault(task.instance_id, []).append(task)
+    for pairs in contexts.values():
+        place = {
+            name: k
+            for k, name in enumerate(cut_tree(read_simulation(pairs[0].prompt).story.dag).nodes)
+        }
+        spans = {t.task_id: (place[t.inputs["cause"]], place[t.inputs["effect"]]) for t in pairs}
+        for task in pairs:
+            first, last = spans[task.task_id]
+            if not any(
+                a <= first and last <= b for a, b in spans.values() if (a, b) != (first, last)
+            ):
+                yield task
+
+
+def naive(task: Task) -> Answer:
+    """Follows two steps, takes an even chance for every probability, divides or multiplies whatever
+    is given."""
+    if task.family == "simulation":
+        return simulate(read_simulation(task.prompt), depth=2)
+    if task.family == "deductive":
+        return divide(task.prompt)
+    if task.spec.key == "inductive.boolean":
+        return multiply(task.prompt)
+    return {"quantities": dict.fromkeys(task.inputs["quantities"], 0.5)}

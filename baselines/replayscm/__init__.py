@@ -1,1 +1,0 @@
-"""Reference solvers of the track replayscm."""

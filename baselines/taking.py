@@ -1,0 +1,307 @@
+"""What a test taker reads of a release, what a solver is, and how answers are written.
+
+Only the public repository is opened, and in it only the configs ``<track>``, ``<track>_exams``
+and ``<track>_scenes``. Nothing here knows where truths, labels or worlds are kept; ``gold`` alone
+asks for the published truth. A solver answers the tasks of one track: it gets the exam and those
+tasks, and yields each task that it answers with the answer.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from builder.reader import read_story
+from builder.seeds import pick
+from builder.tracks import TRACKS
+from grader.errors import UsageError
+from grader.io.files import write_text
+from grader.io.jsonio import pretty
+from grader.io.paths import inside
+from grader.io.release import ENVIRONMENT_VARIABLE, Release, select_exam
+from grader.model import Truth
+from grader.shape import Task
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownScene:
+    """One instance as the public sees it; a story-only scene has empty tables.
+
+    ``kinds`` maps each column to ``continuous`` or ``binary``; ``data`` and ``test`` map a column
+    to its values, shapes ``(rows,)`` and ``(held-out rows,)``, in the table's own units;
+    ``calibration`` holds some rows of ``data`` with the measured variables themselves.
+    """
+
+    instance_id: str
+    view: str
+    story: str
+    kinds: Mapping[str, str]
+    data: Mapping[str, FloatArray]
+    test: Mapping[str, FloatArray]
+    calibration: Mapping[str, FloatArray] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedExam:
+    """A chosen exam: its public repository, split, name and tasks in order.
+
+    ``path`` is the folder that was asked for, ``private`` the private side if it was handed over;
+    both are for systems that see the truth, and nothing here opens them.
+    """
+
+    release: Release
+    split: str
+    name: str
+    tasks: tuple[Task, ...]
+    path: Path
+    private: Path | None = None
+
+
+def open_exam(
+    path: Path | None, split: str | None, exam: str | None, private: Path | None = None
+) -> OpenedExam:
+    """The exam of the release folder (or public repository) at ``path``, as a test taker sees it.
+
+    Defaults as in the grader: ``$CAUSAL_EXAMS_RELEASE`` or ``./release``, the only split, the
+    only exam or the one that is called as the release is; ``all`` is the whole split. Raises
+    ``UsageError``.
+    """
+    path = path or Path(os.environ.get(ENVIRONMENT_VARIABLE) or "release")
+    # The public folder alone: a test taker has no private one, even where a maintainer does.
+    release = Release.open(path / "public" if (path / "public").is_dir() else path)
+    split = release.choose_split(split)
+    exams, tasks = release.exams(split), release.tasks(split)
+    name, tasks = select_exam(exams, tasks, exam, own=release.public.manifest["release"])
+    return OpenedExam(release, split, name, tuple(tasks), path, private)
+
+
+def iterate_scenes(
+    exam: OpenedExam, tasks: Collection[Task]
+) -> Iterator[tuple[ShownScene, list[Task]]]:
+    """Each scene that ``tasks`` ask about with those of it, one row group in memory at a time.
+
+    Tasks of a track that ships no scenes are not visited.
+    """
+    asked: dict[tuple[str, str], list[Task]] = {}
+    for task in tasks:
+        asked.setdefault((task.instance_id, task.view), []).append(task)
+    for track in sorted({task.track for task in tasks}):
+        for shard in exam.release.public.shards(f"{track}_scenes", exam.split):
+            for scene in _scenes(shard, asked.keys()):
+                yield scene, asked[scene.instance_id, scene.view]
+
+
+def stories(exam: OpenedExam, tasks: Collection[Task]) -> dict[tuple[str, str], str]:
+    """The story of each instance and view that ``tasks`` ask about; no table is read."""
+    asked = {(task.instance_id, task.view) for task in tasks}
+    columns = ["instance_id", "view", "story"]
+    return {
+        (row["instance_id"], row["view"]): row["story"]
+        for track in sorted({task.track for task in tasks})
+        for shard in exam.release.public.shards(f"{track}_scenes", exam.split)
+        for row in pq.ParquetFile(shard).read(columns).to_pylist()
+        if (row["instance_id"], row["view"]) in asked
+    }
+
+
+def _scenes(shard: Path, wanted: Collection[tuple[str, str]]) -> Iterator[ShownScene]:
+    with shard.open("rb") as stream:
+        file = pq.ParquetFile(stream)
+        for group in range(file.num_row_groups):
+            keys = file.read_row_group(group, columns=["instance_id", "view"]).to_pylist()
+            rows = [i for i, key in enumerate(keys) if (key["instance_id"], key["view"]) in wanted]
+            if rows:
+                table = file.read_row_group(group).take(rows)
+                yield from (_scene(table.slice(i, 1)) for i in range(table.num_rows))
+
+
+def _scene(row: Any) -> ShownScene:
+    """A scene from a table of one row."""
+    plain = row.select(["instance_id", "view", "story", "columns"]).to_pylist()[0]
+    return ShownScene(
+        plain["instance_id"],
+        plain["view"],
+        plain["story"],
+        {column["name"]: column["kind"] for column in plain["columns"] or ()},
+        _columns(row.column("data")[0]),
+        _columns(row.column("test_features")[0]),
+        _columns(row.column("calibration")[0]) if "calibration" in row.column_names else {},
+    )
+
+
+def _columns(cell: Any) -> dict[str, FloatArray]:
+    """A nested column ``list<struct<name, values>>`` as name -> values, shape (rows,)."""
+    return {
+        str(column["name"]): np.asarray(column["values"].values, dtype=np.float64)
+        for column in cell.values or ()
+    }
+
+
+_ANSWER_FILE: Final = re.compile(r"[a-z]+-[0-9a-f]{16}\.(json|jsonl|csv)")
+
+
+Answer = Mapping[str, Any] | str
+"""What a solver returns: a JSON object, or a file's text (see :func:`csv_text`)."""
+
+
+def prepare(folder: Path, system: str, settings: Mapping[str, Any], notes: str) -> None:
+    """Make ``folder`` ready for a run of ``system`` and write its ``run.json``.
+
+    A folder that an earlier run of the same system left is reused and its old answer files
+    removed; any other folder with something in it is refused. Raises ``UsageError``.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            _check_ours(folder, system)
+            for path in sorted(folder.iterdir()):
+                if _ANSWER_FILE.fullmatch(path.name) and path.is_file():
+                    path.unlink()
+        run = {"system": system, "settings": dict(settings), "notes": notes}
+        write_text(folder / "run.json", pretty(run))
+    except OSError as error:
+        raise UsageError(
+            f"{folder}: cannot write there ({error.strerror or error}); choose another --out"
+        ) from None
+
+
+def write_answer(folder: Path, task: Task, answer: Answer) -> None:
+    """Write the answer to a task in one step: a reader never sees half of it."""
+    write_text(inside(folder, task.task_id, task.shape.suffix), text_of(answer))
+
+
+def text_of(answer: Answer) -> str:
+    """The answer as its file holds it."""
+    return answer if isinstance(answer, str) else pretty(dict(answer))
+
+
+def csv_text(**columns: FloatArray) -> str:
+    """A prediction file: column name -> values, each of shape (held-out rows,)."""
+    text = StringIO()
+    rows, head = np.column_stack(list(columns.values())), ",".join(columns)
+    np.savetxt(text, rows, fmt="%.9g", delimiter=",", header=head, comments="")
+    return text.getvalue()
+
+
+def _check_ours(folder: Path, system: str) -> None:
+    try:
+        owner = json.loads((folder / "run.json").read_bytes())["system"]
+    except (OSError, ValueError, KeyError, TypeError):
+        owner = None
+    if owner != system:
+        whose = f"answers of {owner!r}" if owner else "files that no run.json explains"
+        raise UsageError(
+            f"{folder}: holds {whose}, not of {system!r}; choose another --out or empty it"
+        )
+
+
+Answers = Iterator[tuple[Task, Answer]]
+Solver = Callable[[OpenedExam, Sequence[Task]], Answers]
+SolveTask = Callable[[Task], Answer]
+
+
+def generator(name: str) -> np.random.Generator:
+    """A stream of its own for everything with a name, seeded by the name's SHA-256."""
+    digest = hashlib.sha256(name.encode()).digest()
+    return np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))
+
+
+def from_prompts(solve: SolveTask) -> Solver:
+    """A solver that takes each task by itself."""
+    return lambda exam, tasks: ((task, solve(task)) for task in tasks)
+
+
+def from_scenes(make_solver: Callable[[ShownScene], SolveTask]) -> Solver:
+    """A solver that looks at a scene once and then answers all its tasks."""
+
+    def answers(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
+        for scene, asked in iterate_scenes(exam, tasks):
+            solve = make_solver(scene)
+            # Again, as an earlier limit does not hold for libraries that this solver has loaded.
+            with threadpool_limits(1):
+                yield from ((task, solve(task)) for task in asked)
+
+    return answers
+
+
+def from_all_prompts(make_solver: Callable[[Sequence[Task]], SolveTask]) -> Solver:
+    """A solver that looks over all tasks before it answers one."""
+    return lambda exam, tasks: from_prompts(make_solver(tasks))(exam, tasks)
+
+
+def nothing(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
+    """Leaves every task unanswered."""
+    return iter(())
+
+
+_SKETCHES: Final = ("edges", "skeleton_edges")
+
+
+def gold(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
+    """Each task with its published truth, from the private side where it is private."""
+    truths = Release.open(exam.path, exam.private).truths(exam.split, tasks)
+    return ((task, task.shape.gold(task, truths[task.task_id])) for task in tasks)
+
+
+def constant(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
+    """Each task with the answer that its floor names, the best that is always the same; with the
+    first on the list where the release states no floors."""
+    stated = exam.release.public.manifest.get("floors", {}).get(exam.split, {})
+    for task, texts in _constants(exam, tasks):
+        floors, track = stated.get(task.track, {}).get("variants", {}), TRACKS[task.track].floors
+        # Where the tasks of an instance count together, that is what an answer is best at.
+        whole = track.whole[0] if track is not None and track.whole is not None else ""
+        own = task.family == whole.partition(".")[0]
+        floor = (floors.get(whole) if own else None) or floors.get(task.spec.key, {})
+        yield task, _parsed(task, texts.get(floor.get("answer", ""), next(iter(texts.values()))))
+
+
+def first(task: Task) -> Answer:
+    """The first of the constant answers to a task, for whoever cannot answer; without names."""
+    return _parsed(task, next(iter(constants_of(task).values())))
+
+
+def random(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
+    """Each task with one of the constant answers, drawn by the task's id."""
+    for task, texts in _constants(exam, tasks):
+        yield task, _parsed(task, pick(generator(f"random/{task.task_id}"), [*texts.values()]))
+
+
+def constants_of(task: Task, story: str = "") -> dict[str, str]:
+    """The constant answers to a task by name; names of variables come from the story."""
+    floors = TRACKS[task.track].floors
+    assert floors is not None
+    return dict(floors.constants(task, _names(task, story)))
+
+
+def _constants(exam: OpenedExam, tasks: Sequence[Task]) -> Iterator[tuple[Task, dict[str, str]]]:
+    """Each task with its constant answers; stories are read where a graph is asked for."""
+    told = stories(exam, [task for task in tasks if task.shape.name in _SKETCHES])
+    for task in tasks:
+        yield task, constants_of(task, told.get((task.instance_id, task.view), ""))
+
+
+def _names(task: Task, story: str) -> Truth:
+    """What a constant answer may know: the names in the story, where a graph is asked for."""
+    told = story if task.shape.name in _SKETCHES else ""
+    nodes = list(read_story(told, (), task.inputs["variables"]).variables) if told else []
+    return Truth(task.task_id, "", False, "", None, None, {"nodes": nodes})
+
+
+def _parsed(task: Task, text: str) -> Answer:
+    if task.shape.suffix != ".json":
+        return text
+    answer: dict[str, Any] = json.loads(text)
+    return answer
