@@ -12,7 +12,7 @@ from builder.causalds.ask.registry import Question
 from builder.causalds.ask.wording import write_prompt
 from builder.causalds.make.observe import Observation, measurement_name
 from builder.causalds.make.scene import Column, Scene
-from builder.causalds.views import CLEAN
+from builder.causalds.scene_plan import CLEAN
 from builder.release import rows
 from builder.release.arrow import round_truth
 from builder.release.schemas import TASKS, TRUTH, labels_schema, scenes_schema, worlds_schema

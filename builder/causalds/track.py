@@ -11,9 +11,7 @@ from builder.causalds.ask import ASKERS
 from builder.causalds.ask.constants import constants, twin, variants_of
 from builder.causalds.ask.registry import Question
 from builder.causalds.check.audit import audit_instance
-from builder.causalds.check.leaks import leak_facts
-from builder.causalds.check.lent import lends
-from builder.causalds.check.shown import shown_problems
+from builder.causalds.check.public import leak_facts, lends, shown_problems
 from builder.causalds.check.story import reading
 from builder.causalds.eligibility import ELIGIBILITY, MOST_NAMED
 from builder.causalds.exams.candidates import built_candidates, label_class, planned_candidates
@@ -31,11 +29,10 @@ from builder.causalds.make.scene import (
 from builder.causalds.plan.config import Config, parse_config, with_exams
 from builder.causalds.plan.realised import composition_table
 from builder.causalds.plan.scenes import TRACK_NAME, plan_scenes
-from builder.causalds.scene_plan import ScenePlan
+from builder.causalds.scene_plan import CLEAN, ScenePlan
 from builder.causalds.shares import ByAxis
-from builder.causalds.show.inspection import inspect_scene
+from builder.causalds.show.page import inspect_scene
 from builder.causalds.show.scaffold import write_scaffold
-from builder.causalds.views import CLEAN
 from builder.seeds import attempt_key, stream
 from builder.track import Built, Candidate, ExamFiles, Floors, InstanceSpec, Row, Track
 from builder.words.llm.settings import published

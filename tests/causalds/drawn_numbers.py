@@ -7,8 +7,8 @@ from causalds_scenes import specs
 
 from builder.causal.motifs import MOTIFS
 from builder.causalds.rows import SCHEMAS
+from builder.causalds.scene_plan import VIEWS
 from builder.causalds.track import TRACK
-from builder.causalds.views import VIEWS
 from builder.release.arrow import table_from_rows
 from builder.scm.association import associations
 from builder.scm.noise import NOISE_FAMILIES, Noise

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from builder.attempts import Rejected
-from builder.causalds.check.numbers import Estimate, Population
+from builder.causalds.check.equations import Estimate, Population
 from builder.causalds.make.scene import Truths, sample_hidden_world
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.scene_plan import ScenePlan

@@ -10,11 +10,9 @@ import pytest
 from causalds_scenes import ROOT
 from test_causalds_views import built_scene, plain, world
 
-from builder.causalds.make.recover import recoverability
+from builder.causalds.make.observe import recoverability
 from builder.causalds.plan.scenes import plan_scenes
-from builder.causalds.show.inspection import inspect_scene
-from builder.causalds.show.page import equation
-from builder.causalds.show.pictures import graph_picture, recovery_picture
+from builder.causalds.show.page import equation, graph_picture, inspect_scene, recovery_picture
 from builder.causalds.track import TRACK
 from builder.cli.main import main
 from builder.scm.equation import Parent

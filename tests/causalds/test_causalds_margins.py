@@ -8,7 +8,7 @@ import numpy as np
 from causalds_scenes import specs
 
 from builder.attempts import Rejected
-from builder.causalds.check.numbers import DRAWS, Population
+from builder.causalds.check.equations import DRAWS, Population
 from builder.causalds.make.scene import Truths, sample_hidden_world
 from builder.causalds.scene_plan import ScenePlan
 from builder.scm.margins import EFFECT_MARGIN

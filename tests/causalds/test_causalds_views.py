@@ -18,9 +18,8 @@ from builder.causalds.make.measure import (
     draw_bundle,
 )
 from builder.causalds.plan.scenes import plan_scenes
-from builder.causalds.scene_plan import ScenePlan
+from builder.causalds.scene_plan import VIEWS, ScenePlan, Thresholds, View
 from builder.causalds.track import TRACK
-from builder.causalds.views import VIEWS, Thresholds, View
 from builder.scm.noise import Noise, Spread
 from builder.scm.profiles import is_empirical
 from builder.settings import TomlTable

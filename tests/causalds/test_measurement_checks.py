@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from builder.causalds.check.equations import Array
-from builder.causalds.check.views import _law, _spread_of_squares
+from builder.causalds.check.rows import _law, _spread_of_squares
 from builder.scm.noise import NOISE_FAMILIES
 
 

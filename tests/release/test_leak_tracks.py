@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from builder.causalds.check.leaks import leak_facts
+from builder.causalds.check.public import leak_facts
 from builder.gate import leak
 from builder.gate.leak import LeakReport, facts, leaks_of
 from builder.gate.tables import Place, SplitTables, TaskRow, split_tables

@@ -10,8 +10,7 @@ from stored_worlds import world_from_json
 
 from builder.causal.graph import LatentDAG
 from builder.causal.motifs import MOTIFS
-from builder.causalds.check.equations import conditional_mean, noise_scale
-from builder.causalds.check.numbers import Population
+from builder.causalds.check.equations import Population, conditional_mean, noise_scale
 from builder.scm.association import associations
 from builder.scm.equation import LOCATION_LIMIT, Parent
 from builder.scm.mechanisms import MECHANISMS

@@ -11,8 +11,7 @@ from typing import Final, assert_never
 
 from builder.causalds.eligibility import hosted
 from builder.causalds.plan.config import Config
-from builder.causalds.scene_plan import ScenePlan
-from builder.causalds.views import CLEAN
+from builder.causalds.scene_plan import CLEAN, ScenePlan
 from builder.track import InstanceSpec
 from builder.words.verbalise import DEFAULT
 from grader.io.jsonio import canonical

@@ -1,7 +1,7 @@
 """Second derivations: every published truth of a scene, worked out again another way.
 
 The gate of a release calls :func:`audit_instance` on rows as they were written. Numbers are
-re-estimated by :mod:`builder.causalds.check.quantities`, graph labels re-derived by
+re-estimated by :mod:`builder.causalds.check.hidden`, graph labels re-derived by
 :mod:`builder.causalds.check.graph`; the story is read back, the data are held against the world.
 
 Some ten numbers a scene are held against simulated units, each within five standard errors: of a
@@ -16,8 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from builder.causalds.check.equations import NotAuditable
-from builder.causalds.check.hidden import Hidden
-from builder.causalds.check.quantities import TOLERANCE, audit_quantities
+from builder.causalds.check.hidden import TOLERANCE, Hidden, audit_quantities
 from builder.causalds.check.rows import audit_scene
 from builder.causalds.check.tasks import Case, audit_task
 from builder.words.types import Attestation, facts_from_json

@@ -1,6 +1,6 @@
 """Every task's truth a second time: one derivation per variant of the track.
 
-Numbers are the world's, which :mod:`builder.causalds.check.quantities` holds against simulated
+Numbers are the world's, which :mod:`builder.causalds.check.hidden` holds against simulated
 units; labels are read off them and off the graph (:mod:`builder.causalds.check.graph`) without the
 code that published them.
 """

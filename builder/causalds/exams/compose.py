@@ -19,8 +19,8 @@ from builder.causalds.exams.priors import (
     variant_weights,
     view_weights,
 )
+from builder.causalds.scene_plan import VIEWS
 from builder.causalds.shares import ByAxis, beside, largest_remainder
-from builder.causalds.views import VIEWS
 from builder.seeds import hmac_key, pick, stream
 from builder.track import Candidate, DrawnExam, PossibleTask
 from grader.errors import UsageError

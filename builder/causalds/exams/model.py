@@ -17,7 +17,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, ConfigDict, Field
 
 from builder.causal.motifs import MOTIFS, PLANTED
-from builder.causalds.views import VIEWS
+from builder.causalds.scene_plan import VIEWS
 from builder.settings import Fault, TomlModel, TomlTable, check
 from builder.values import Share, Weight, check_keys, check_positive, some_of, weights_of
 from grader.model import InputMode

@@ -32,8 +32,8 @@ from builder.causalds.exams.model import (
     Weights,
     weights_by_name,
 )
+from builder.causalds.scene_plan import VIEWS
 from builder.causalds.shares import largest_remainder
-from builder.causalds.views import VIEWS
 from builder.track import VARIED_FROM, Candidate
 from grader.tracks import variant as variant_of
 from grader.tracks.causalds.shapes import CAUSALDS

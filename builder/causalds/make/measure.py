@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from builder.causalds.views import Thresholds, View
+from builder.causalds.scene_plan import Thresholds, View
 from builder.scm.equation import Array, Parameters, Parent, summary, written
 from builder.scm.mechanisms import MECHANISMS
 from builder.scm.noise import Noise, Spread, draw_noise_law

@@ -11,14 +11,15 @@ from pydantic import AfterValidator, Field, model_validator
 from builder.causal.growth import AUXILIARY
 from builder.causal.motifs import MOTIFS, PLANTED
 from builder.causalds.exams.model import ExamModel, Matched
-from builder.causalds.make.recover import need_scikit_learn
+from builder.causalds.make.measure import OUTCOME_FACTOR, attainable
+from builder.causalds.make.observe import need_scikit_learn
 from builder.causalds.plan.blueprint import Composition, Impossible
 from builder.causalds.plan.blueprint import check as check_quotas
-from builder.causalds.plan.view_settings import Observation, view_of
-from builder.causalds.views import VIEWS, View
+from builder.causalds.scene_plan import VIEWS, Thresholds, View
 from builder.scm.profiles import BINARY_PROFILES, CONTINUOUS_PROFILES, mixture_weights
 from builder.settings import Fault, TomlModel, TomlTable, check
 from builder.values import (
+    Ordered,
     Share,
     Text,
     Weight,
@@ -32,6 +33,54 @@ from builder.words.llm.settings import LlmTable, Settings
 from builder.words.narration import StoredScene, read_stored
 from builder.words.verbalise import DEFAULT, LLM, STORED, VERBALISERS
 from grader.errors import UsageError
+
+_Concepts = Annotated[int, Field(ge=1, le=100)]
+_Columns = Annotated[int, Field(ge=1, le=20)]
+_Noise = Annotated[float, Field(ge=1e-3, le=1e3)]
+
+
+class _Changes(TomlModel):
+    """The settings of a view that are changed."""
+
+    concepts: Annotated[tuple[_Concepts, _Concepts], Ordered] | None = None
+    columns: Annotated[tuple[_Columns, _Columns], Ordered] | None = None
+    noise: Annotated[tuple[_Noise, _Noise], Ordered] | None = None
+    calibration: Share | None = None
+    thresholds: Thresholds | None = None
+
+
+class Observation(TomlModel):
+    """The settings of views by name; ``clean`` has none."""
+
+    proxy: _Changes | None = None
+    proxy_hard: _Changes | None = None
+
+
+def view_of(name: str, observation: Observation, measured: float, table: TomlTable) -> View:
+    """A view with its settings.
+
+    Raises ``UsageError`` for thresholds that no bundle of these settings meets, none for a
+    ``measured`` outcome where there is to be one.
+    """
+    view, changed = VIEWS[name], getattr(observation, name, None)
+    if changed is None:
+        return view
+    view = replace(view, **{key: getattr(changed, key) for key in changed.model_fields_set})
+    if not attainable(view):
+        what = (
+            f"no bundle of {view.columns[1]} columns with noise from {view.noise[0]:g} to "
+            f"{view.noise[1]:g} meets them; lower them, lower the noise, or allow more columns"
+        )
+    elif measured and not attainable(view, outcome=True):
+        what = (
+            "no bundle meets them for a measured outcome, for which they count "
+            f"{OUTCOME_FACTOR:g} times; lower them, or the noise, allow more columns, or set "
+            "outcome_measured = 0"
+        )
+    else:
+        return view
+    raise table.problem(f"observation.{name}.thresholds", what)
+
 
 _MOST: Final = 1_000_000
 _LLM: Final = 'a table such as { endpoint = "…", model = "…" }'

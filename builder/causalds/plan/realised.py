@@ -11,7 +11,7 @@ from builder.causal.identification import is_identifiable
 from builder.causal.motifs import MOTIFS, PLANTED
 from builder.causalds.plan.blueprint import PLANTED_FROM, Composition
 from builder.causalds.plan.config import Config
-from builder.causalds.plan.tellings import retold
+from builder.causalds.plan.names import retold
 from builder.causalds.scene_plan import ScenePlan
 from builder.causalds.shares import ByAxis, ByName, beside
 from builder.words.knowledge import domains

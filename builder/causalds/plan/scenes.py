@@ -20,8 +20,7 @@ from builder.causalds.exams.compose import compose
 from builder.causalds.exams.model import ExamModel
 from builder.causalds.plan.blueprint import Blueprint, Impossible, blueprints
 from builder.causalds.plan.config import Config
-from builder.causalds.plan.names import KNOWLEDGE, name_scenes
-from builder.causalds.plan.tellings import told_again
+from builder.causalds.plan.names import name_scenes, told_again
 from builder.causalds.scene_plan import Equations, Questions, ScenePlan, Structure, Wording
 from builder.causalds.shares import count_of, dealt, spread
 from builder.release.instance_keys import keyed_specs, plan_stream
@@ -32,6 +31,7 @@ from builder.words.llm.seeding import Dealer
 from builder.words.llm.settings import Settings
 from builder.words.narration import StoredScene
 from builder.words.types import Kind
+from builder.words.verbalise import DEFAULT as KNOWLEDGE
 from builder.words.verbalise import LLM
 from grader.errors import UsageError
 

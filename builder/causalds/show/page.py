@@ -1,14 +1,60 @@
-"""One scene for a person to look at: a self-contained HTML page."""
+"""One scene of a release for a person to look at: a self-contained HTML page."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
-from builder.causalds.show.pictures import graph_picture, recovery_picture
+from builder.release.reader import every_shard, rows, rows_where
 from grader.draw import page as draw
+from grader.draw.graph import layered
 from grader.draw.page import Block, Paragraph, Section, Strong
+from grader.draw.svg import Scale, Svg, element, words
 from grader.draw.table import Cell, Table
+from grader.errors import UsageError
+from grader.look import Graph, Kind
+from grader.names import did_you_mean
+
+_TARGET_WINDOW: Final = (0.3, 0.8)
+
+
+def graph_picture(record: Mapping[str, Any]) -> Svg:
+    """The causal graph, causes above effects; latent variables dashed, X and Y coloured."""
+    names = {node: variable["name"] for node, variable in record["variables"].items()}
+    kinds: dict[str, Kind] = {names[node]: "latent" for node in record["world"]["latent"]}
+    kinds |= {names[record["treatment"]]: "treatment", names[record["outcome"]]: "outcome"}
+    nodes = [names[node["name"]] for node in record["world"]["nodes"]]
+    edges = [(names[a], names[b]) for a, b in record["world"]["edges"]]
+    return layered(Graph(nodes, edges, kinds))
+
+
+def recovery_picture(bars: Sequence[tuple[str, Mapping[str, float]]]) -> Svg:
+    """Naive and joint recoverability of each variable, with the gap and the target window.
+
+    ``bars`` are variable names with the numbers of ``builder.causalds.make.observe``. This is the
+    picture of paper Fig. 6.
+    """
+    left, row = 190, 46
+    height = 40 + row * len(bars)
+    x = Scale(0, 1, left, left + 420)
+    low, high = map(x, _TARGET_WINDOW)
+    window = "fill:var(--fair);fill-opacity:.2"
+    parts = [element("rect", x=low, y=8, width=high - low, height=height - 34, style=window)]
+    for i, (name, found) in enumerate(bars):
+        y = 14 + row * i
+        parts.append(words(left - 8, y + 20, name, anchor="end", room=left - 16))
+        for key, opacity, offset in (("naive", 0.4, 0), ("joint", 1, 16)):
+            size = x(min(max(found[key], 0.0), 1.0)) - left
+            style = f"fill:var(--mark);fill-opacity:{opacity}"
+            hover = f"{key} {found[key]:.3f}"
+            parts.append(element("rect", "", hover, x=left, y=y + offset, width=size, height=14,
+                                 style=style))  # fmt: skip
+        parts.append(words(x.end + 8, y + 20, f"Δ {found['gap']:.2f}"))
+    for tick in range(6):
+        parts.append(words(x(tick / 5), height - 8, f"{tick / 5:.1f}", "axis", "middle"))
+    return Svg("recoverability", x.end + 110, height, parts)
+
 
 Row = Mapping[str, Any]
 
@@ -140,3 +186,50 @@ def _formulas(title: str, formulas: Sequence[str], note: str = "") -> Table:
 def _measurement(one: Mapping[str, Any], concept: str) -> str:
     node = {**one, "name": "column", "parents": ["concept"]}
     return equation(node, {"column": one["column"], "concept": concept})
+
+
+def inspect_scene(release: Path, scene: str) -> tuple[str, str]:
+    """(HTML page, headline) of a scene, by its id or as ``split/index``.
+
+    Raises ``UsageError`` when the release holds no worlds, or not this one.
+    """
+    world, split = _find(release, scene)
+
+    def of_scene(config: str) -> list[dict[str, Any]]:
+        paths = every_shard(release, config).get(split, [])
+        return list(rows_where(paths, "instance_id", world["instance_id"]))
+
+    scenes = {row["view"]: row for row in of_scene("causalds_scenes")}
+    order = [view for view in ("clean", "proxy", "proxy_hard") if view in scenes]
+    found = SceneRows(
+        world,
+        {view: scenes[view] for view in order},
+        of_scene("causalds"),
+        {row["task_id"]: row for row in of_scene("causalds_truth")},
+    )
+    name, record = str(world["instance_id"]), json.loads(world["world_json"])
+    return page(found), f"{name}\n{headline(world, record)}"
+
+
+def _find(release: Path, scene: str) -> tuple[dict[str, Any], str]:
+    worlds = every_shard(release, "causalds_worlds")
+    prefix, _, index = scene.rpartition("/")
+    for split, paths in worlds.items():
+        if prefix == split and index.isdecimal():
+            found = rows_where(paths, "index", int(index))
+        else:
+            found = rows_where(paths, "instance_id", scene)
+        for world in found:
+            return world, split
+    known = [
+        row["instance_id"] for paths in worlds.values() for row in rows(paths, ["instance_id"])
+    ]
+    if not known:
+        raise UsageError(
+            f"{release}: holds no causalds_worlds; name a release with public truth, or one with "
+            "its private side"
+        )
+    raise UsageError(
+        f"{scene}: not among the {len(known)} scenes of {release}{did_you_mean(scene, known)}; "
+        f"name a scene such as {known[0]}, or split/index such as {min(worlds)}/0"
+    )

@@ -1,15 +1,18 @@
-"""What nothing public may give away of a scene and its tasks, for the leak test."""
+"""What is public of tasks and scenes, as the gate looks at it: leaks, inputs, borrowed answers."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from builder.causal.graph import LatentDAG
 from builder.causal.identification import is_identifiable
-from builder.causalds.plan.tellings import FIRST
-from builder.gate.tables import TaskRow
+from builder.causalds.plan.names import FIRST
+from builder.gate.tables import SceneRow, TaskRow
 from builder.track import LeakFacts
+from grader.io.jsonio import canonical
+from grader.shape import Task
 from grader.tracks import variant
 
 Row = Mapping[str, Any]
@@ -80,3 +83,59 @@ def _answers(task: TaskRow, truth: Row) -> dict[str, str]:
 
 def _is_list(value: object) -> bool:
     return isinstance(value, list | tuple)
+
+
+_SETS: Final = ("set", "sets", "names")
+"""The kinds of answers that are lists of names."""
+
+_STATED: Final = ("observed", "available", "candidates")
+"""Lists that say nothing: all that is measured, or variables picked whatever the graph."""
+
+_LIST: Final = re.compile(r"(?:^- .+\n?)+", re.MULTILINE)
+
+
+def lends(shown: Task, asked: Task) -> Iterator[str]:
+    """Every other list of names in the question of ``shown``, as an answer to ``asked``."""
+    if asked.shape.kind not in _SETS:
+        return
+    stated = [set(shown.inputs[key]) for key in _STATED if key in shown.inputs]
+    for block in _LIST.findall(shown.prompt.partition("\n## Question\n")[2]):
+        listed = {line.removeprefix("- ") for line in block.splitlines()}
+        names = [name for name in asked.inputs["available"] if name in listed]
+        if names and listed not in stated:
+            yield canonical({asked.shape.field: [names] if asked.shape.kind == "sets" else names})
+
+
+_LISTS = ("observed", "available", "candidates")
+_ROLES = ("treatment", "outcome", "conditioning_var", "variable")
+
+
+def shown_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[str]:
+    """The problems of one task: its test table, its lists, the names that it uses."""
+    columns = [name for name, _ in scene.columns]
+    inputs = task.inputs
+    if task.family == "prediction":
+        features = [name for name in columns if _concept(name) != inputs["outcome"]]
+        if list(inputs["columns"]) != columns or list(scene.test_columns) != features:
+            yield "test_features is not every column but the outcome"
+        if inputs["rows"] != scene.rows[1]:
+            yield f"{inputs['rows']} rows asked, test_features has {scene.rows[1]}"
+        # A measured outcome has no column of its own.
+        kind = dict(scene.columns).get(inputs["outcome"], inputs["outcome_kind"])
+        if kind != inputs["outcome_kind"]:
+            yield "the outcome's kind is not that of its column"
+    elif private and scene.test_columns:
+        yield "a private scene ships test_features that its task does not need"
+    lists = [inputs.get(key, ()) for key in _LISTS]
+    listed = [name for names in lists for name in names]
+    named = {*listed, *(inputs[role] for role in _ROLES if role in inputs)}
+    strange = sorted(named - {_concept(name) for name in columns}) if columns else []
+    if strange or any(name not in task.prompt for name in named):
+        yield f"names that no column or prompt has: {', '.join(strange)}"
+    if any(len(set(names)) < len(names) for names in lists):
+        yield "a list names a variable twice"
+
+
+def _concept(column: str) -> str:
+    """The variable that a column shows, be it by a measurement."""
+    return column.partition("_meas_")[0]
