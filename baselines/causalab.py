@@ -73,7 +73,7 @@ def solver(laboratory: Lines) -> None:
         choice = _in_turn(notebook, controllable, turn)
         if turn >= first and not notebook.disturbed:
             found = explain(notebook)
-            state = (found.settled(PRECISE), -found.worst_spread)
+            state = (found.settled(PRECISE), -max(fitted.spread for fitted in found.fits.values()))
             if state[0] > best[0] or state[1] > GAIN * best[1]:
                 best, gained = max(state, best), turn
             if state[0] == len(notebook.nodes) or turn - gained >= len(controllable):

@@ -214,11 +214,6 @@ class Explanation:
         )
 
     @property
-    def worst_spread(self) -> float:
-        """The largest relative standard error of any coefficient."""
-        return max(found.spread for found in self.fits.values())
-
-    @property
     def edges(self) -> list[tuple[str, str]]:
         """(cause, effect) pairs."""
         return [(parent, node) for node, found in self.fits.items() for parent in found.parents]

@@ -305,7 +305,8 @@ class Desk:
         given) and the unmeasured names that it mentions."""
         known = frozenset(observed or self.whole.data)
         if known not in self._graphs:
-            self._graphs[known] = _graph(self._read(sorted(known)))
+            read = self._read(sorted(known))
+            self._graphs[known] = LatentDAG(read.variables, read.edges, read.unmeasured)
         return self._graphs[known]
 
     def sketch(self, task: Task) -> tuple[tuple[str, str], ...]:
@@ -355,12 +356,3 @@ class Desk:
             return None if plan is None else ZERO
         found = draws(self.tables, plan.names, plan.estimator, self.weights)
         return summary(found, plan.widen)
-
-
-def graph_of(story: str, observed: Sequence[str]) -> LatentDAG:
-    """The graph a story tells, over the observed names and the unmeasured ones it mentions."""
-    return _graph(read_story(story, observed))
-
-
-def _graph(reading: Reading) -> LatentDAG:
-    return LatentDAG(reading.variables, reading.edges, reading.unmeasured)

@@ -74,7 +74,12 @@ class NaiveDesk:
 
     def sketch(self, task: Task) -> list[tuple[str, str]]:
         """Words in their order: from the first variable of a sentence to each later one."""
-        return edges_in_reading_order(self.shown.story, task.inputs["variables"])
+        names = list(read_story(self.shown.story, (), task.inputs["variables"]).variables)
+        pairs: dict[tuple[int, int], None] = {}
+        for sentence in sentences(mask(self.shown.story, names)):
+            marks = [int(mark) for mark in MARK.findall(sentence)]
+            pairs |= {(marks[0], other): None for other in marks[1:] if other != marks[0]}
+        return [(names[a], names[b]) for a, b in pairs]
 
     def label(self, value: float, zero: str) -> str:
         """Nothing is ever exactly zero."""
@@ -97,16 +102,6 @@ def make_solver(scene: ShownScene) -> Callable[[Task], Answer]:
     """The analyst at work on one scene."""
     desk = NaiveDesk(scene)
     return lambda task: SOLVERS.get(task.spec.key, _unexamined)(task, desk)
-
-
-def edges_in_reading_order(story: str, count: int) -> list[tuple[str, str]]:
-    """One edge from the first variable of each sentence to each later one in it."""
-    names = list(read_story(story, (), count).variables)
-    pairs: dict[tuple[int, int], None] = {}
-    for sentence in sentences(mask(story, names)):
-        marks = [int(mark) for mark in MARK.findall(sentence)]
-        pairs |= {(marks[0], other): None for other in marks[1:] if other != marks[0]}
-    return [(names[a], names[b]) for a, b in pairs]
 
 
 # --- prediction -------------------------------------------------------------------------------

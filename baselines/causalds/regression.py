@@ -108,22 +108,18 @@ def fit(design: FloatArray, y: FloatArray, weights: FloatArray, logistic: bool) 
     beta = np.zeros((1, design.shape[1]))
     start = np.clip((weights[0] * y[0]).sum() / weights[0].sum(), 1e-3, 1 - 1e-3)
     intercept = np.argmax(np.all(design == 1, axis=0))
-    beta[:, intercept] = expit_inverse(start)
+    beta[:, intercept] = np.log(start / (1 - start))
     beta = _newton(design, y[:1], weights[:1], beta)
     if len(weights) == 1:
         return beta
     # The other sets of weights are draws around the first, and so are their coefficients.
-    return _newton(design, y[1:], weights[1:], beta, first=beta)
+    return np.concatenate([beta, _newton(design, y[1:], weights[1:], beta)])
 
 
 def _newton(
-    design: FloatArray,
-    y: FloatArray,
-    weights: FloatArray,
-    start: FloatArray,
-    first: FloatArray | None = None,
+    design: FloatArray, y: FloatArray, weights: FloatArray, start: FloatArray
 ) -> FloatArray:
-    """Penalised maximum likelihood from ``start``, shape (1, p); ``first`` is put on top."""
+    """Penalised maximum likelihood from ``start``, shape (1, p)."""
     beta = np.repeat(start, len(weights), axis=0)
     for _ in range(_NEWTON_STEPS):
         mean = expit(beta @ design.T)
@@ -134,18 +130,13 @@ def _newton(
         beta = beta + np.clip(step, -4, 4)
         if np.abs(step).max() < _TOLERANCE:
             break
-    return beta if first is None else np.concatenate([first, beta])
+    return beta
 
 
 def predict(design: FloatArray, beta: FloatArray, logistic: bool) -> FloatArray:
     """Conditional means, shape (B, n), of coefficients (B, p)."""
     linear = beta @ design.T
     return expit(linear) if logistic else linear
-
-
-def expit_inverse(p: FloatArray | float) -> FloatArray:
-    """Log odds."""
-    return np.asarray(np.log(p / (1 - p)))
 
 
 def select_basis(
@@ -234,11 +225,15 @@ def forecast(
     if best == "boosting":
         point = _boost(train, y, test, binary)
     else:
-        point = _regress(train, y, test, ladder[int(best.rsplit("/", 1)[1])], binary)
+        basis = make_basis(train, ladder[int(best.rsplit("/", 1)[1])])
+        beta = fit(basis(train), y, np.ones((1, len(y))), binary)
+        point = np.asarray(predict(basis(test), beta, binary)[0])
     if binary:
-        return Forecast(np.clip(point, 0, 1), *_binary_bounds(point, alpha))
-    known = np.isfinite(out)
-    return Forecast(point, *_conformal(train, y, out, known, test, point, alpha))
+        # The interval score is linear in each bound, so the best bounds are 0 or 1. A miss costs
+        # 2/α, so a side is given up only where its outcome has probability below α/2.
+        lower = np.where(point > 1 - alpha / 2, 1.0, 0.0)
+        return Forecast(np.clip(point, 0, 1), lower, np.where(point < alpha / 2, 0.0, 1.0))
+    return Forecast(point, *_conformal(train, y - out, test, point, alpha))
 
 
 def terms_of(train: Columns, core: Sequence[str] | None) -> list[list[Term]]:
@@ -248,14 +243,6 @@ def terms_of(train: Columns, core: Sequence[str] | None) -> list[list[Term]]:
     ladder = term_ladder({name: train[name] for name in core})
     rest: list[Term] = [(name,) for name in train if name not in core]
     return [*ladder, *(terms + rest for terms in ladder)]
-
-
-def _regress(
-    train: Columns, y: FloatArray, test: Columns, terms: list[tuple[str, ...]], binary: bool
-) -> FloatArray:
-    basis = make_basis(train, terms)
-    beta = fit(basis(train), y, np.ones((1, len(y))), binary)
-    return np.asarray(predict(basis(test), beta, binary)[0])
 
 
 def _cross_fit(
@@ -291,30 +278,16 @@ def _boost(train: Columns, y: FloatArray, test: Columns, binary: bool) -> FloatA
     return np.asarray(model.predict_proba(held)[:, 1])
 
 
-def _binary_bounds(p: FloatArray, alpha: float) -> tuple[FloatArray, FloatArray]:
-    """The interval score is linear in each bound, so the best bounds are 0 or 1.
-
-    A miss costs 2/α, so a side is given up only where its outcome has probability below α/2.
-    """
-    return np.where(p > 1 - alpha / 2, 1.0, 0.0), np.where(p < alpha / 2, 0.0, 1.0)
-
-
 def _conformal(
-    train: Columns,
-    y: FloatArray,
-    out: FloatArray,
-    known: FloatArray,
-    test: Columns,
-    point: FloatArray,
-    alpha: float,
+    train: Columns, residual: FloatArray, test: Columns, point: FloatArray, alpha: float
 ) -> tuple[FloatArray, FloatArray]:
     """Bounds from out-of-fold residual quantiles, scaled where the spread varies with features.
 
     The scale is a log-linear regression of the absolute residual; it is used where it makes the
     interval score on the out-of-fold residuals at least 1% better than equal width.
     """
-    rows = {name: values[known] for name, values in train.items()}
-    residual = (y - out)[known]
+    known = np.isfinite(residual)
+    rows, residual = {name: values[known] for name, values in train.items()}, residual[known]
     options: list[tuple[float, FloatArray, FloatArray]] = []
     for scale, held in (
         (np.ones_like(residual), np.ones_like(point)),
