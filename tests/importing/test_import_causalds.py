@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from imported import graded, task_of, text_of
 from reference_exam import ASKED, HIDDEN, VIEWS, write_reference
+from reference_grading import graded, task_of, text_of
 from reference_layout import (
     BINARY_LABELS,
     LABELS,

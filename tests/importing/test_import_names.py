@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from imported import graded
+from reference_grading import graded
 from reference_layout import (
     NAMES,
     conditional,
