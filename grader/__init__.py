@@ -1,6 +1,6 @@
 """The standalone grader: reads a release and a folder of answers, writes scores.
 
-It runs with ``duckdb``, ``jsonschema``, ``numpy`` and ``rich`` alone and never imports the
+It runs with ``duckdb``, ``jinja2``, ``jsonschema``, ``numpy`` and ``rich`` and never imports the
 builder. From Python::
 
     from grader import Release, grade

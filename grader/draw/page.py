@@ -7,20 +7,22 @@ their blocks are values; only here do they become HTML, escaped.
 
 import base64
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Final, assert_never
+from typing import TYPE_CHECKING, Final
 
 from grader.draw.svg import Svg
-from grader.draw.table import Table, on_page
+from grader.draw.table import Table, marked_heading
 from grader.draw.words import explained, glossary, safe
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 _STYLE: Final = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 
-_LONGEST: Final = 4_000
-"""Characters of a paragraph."""
-_LONGEST_LINE: Final = 20_000
+_TEMPLATE: Final = Path(__file__).with_suffix(".html").read_text(encoding="utf-8")
 _LONGEST_TEXT: Final = 200_000
 _BREAK: Final = "§¶"
 """Stands for the end of a line while text is escaped."""
@@ -39,6 +41,10 @@ class Paragraph:
 
     text: str | Sequence[str | Strong]
     note: bool = False
+
+    def parts(self) -> Sequence[str | Strong]:
+        """Its plain and bold words."""
+        return [self.text] if isinstance(self.text, str) else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +98,10 @@ class Code:
 
     text: str
 
+    def lines(self) -> list[str]:
+        """As many lines as a page shows."""
+        return self.text[:_LONGEST_TEXT].splitlines()
+
 
 @dataclass(frozen=True, slots=True)
 class Marked:
@@ -104,12 +114,29 @@ class Marked:
     text: str
     spans: Sequence[tuple[int, int, str]]
 
+    def markup(self) -> str:
+        """The text as paragraphs, its marked parts as spans."""
+        text, at, parts = self.text[:_LONGEST_TEXT], 0, []
+        for start, end, kind in sorted(self.spans):
+            if at <= start < end <= len(text):
+                parts.append(safe(text[at:start].replace("\n", _BREAK), _LONGEST_TEXT))
+                inside = safe(text[start:end].replace("\n", " "), _LONGEST_TEXT)
+                parts.append(f'<span class="told {safe(kind)}" tabindex="0">{inside}</span>')
+                at = end
+        parts.append(safe(text[at:].replace("\n", _BREAK), _LONGEST_TEXT))
+        paragraphs = "".join(parts).split(_BREAK * 2)
+        return "".join(f"<p>{part.replace(_BREAK, ' ')}</p>" for part in paragraphs if part)
+
 
 @dataclass(frozen=True, slots=True)
 class Markup:
     """Finished markup of our own, in which everything foreign is escaped."""
 
     html: str
+
+    def markup(self) -> str:
+        """The markup as it is."""
+        return self.html
 
 
 Block = Table | Svg | Paragraph | Fold | Beside | Card | Choice | Code | Marked | Markup
@@ -152,25 +179,48 @@ def page(
     With ``contents`` a list of the sections stands at its head; ``ahead`` is finished markup above
     it, such as the way back.
     """
-    present = [section for section in sections if section.blocks]
-    shown = "".join(_section(place, section) for place, section in enumerate(present))
-    listed = ""
-    if contents:
-        links = "".join(
-            f'<a href="#part-{place}">{safe(section.title.partition(",")[0])}</a>'
-            for place, section in enumerate(present)
-        )
-        listed = f'<nav aria-label="contents">{links}</nav>'
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{safe(title)} · causal-exams</title><style>\n{_STYLE}{style}</style></head>"
-        f"<body><main>{ahead}<h1>{safe(title)}</h1>"
-        f'<p class="sub">{safe(subtitle, 1_000)}</p>{listed}{shown}'
-        f"<footer>{safe(footer, 1_000)}</footer></main>"
-        f"{f'<script>{script}</script>' if script else ''}</body></html>\n"
+    return _template().render(
+        title=title,
+        subtitle=subtitle,
+        sections=[section for section in sections if section.blocks],
+        footer=footer,
+        style=_STYLE + style,
+        contents=contents,
+        script=script,
+        ahead=ahead,
+        policy=_policy(script),
     )
+
+
+@cache
+def _template() -> "Template":
+    """The template of every page, whose values are all made safe, whoever wrote them.
+
+    ``own`` and ``markup`` are for markup that stands in the code, or that was made safe before.
+    """
+    import jinja2
+    from markupsafe import Markup as Safe
+
+    def printed(value: object, limit: int = 200) -> Safe:
+        return value if isinstance(value, Safe) else Safe(safe(str(value), limit))
+
+    environment = jinja2.Environment(
+        autoescape=True,
+        finalize=printed,
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {
+        "upto": printed,
+        "own": Safe,
+        "newline": Safe,
+        "kind": lambda block: type(block).__name__,
+        "markup": lambda block: Safe(block.markup()),
+        "heading": lambda text: Safe(marked_heading(text)),
+        "explained": lambda text: Safe(explained(text)),
+        "glossary": lambda markup: Safe(glossary(markup)),
+    }
+    return environment.from_string(_TEMPLATE)
 
 
 def way_back(link: str, text: str) -> str:
@@ -185,97 +235,3 @@ def _policy(script: str) -> str:
     return (
         f"default-src 'none'; {runs}style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
     )
-
-
-def _section(place: int, section: Section) -> str:
-    inside = _blocks(section.blocks)
-    body = f'<div id="part-{place}">{inside}{glossary(inside)}</div>'
-    heading = f"<h2>{safe(section.title)}</h2>"
-    if section.aside:
-        heading += f' <span class="aside">{safe(section.aside)}</span>'
-    if not section.folded:
-        return f"<section>{heading}{body}</section>"
-    # A link to what stands inside opens it.
-    return f"<section><details><summary>{heading}</summary>{body}</details></section>"
-
-
-def _blocks(blocks: "Sequence[Inside]") -> str:
-    # A table alone is named by its heading; of several, each has a title of its own.
-    titled = sum(isinstance(block, Table) for block in blocks) > 1
-    return "".join(_block(block, titled) for block in blocks)
-
-
-def _block(block: "Inside", titled: bool) -> str:
-    match block:
-        case Table():
-            title = f"<h3>{safe(block.title)}</h3>" if titled and block.title else ""
-            return title + on_page(block)
-        case Svg():
-            return block.markup()
-        case Paragraph():
-            parts = [block.text] if isinstance(block.text, str) else block.text
-            text = "".join(
-                safe(part, _LONGEST) if isinstance(part, str) else f"<b>{safe(part.text)}</b>"
-                for part in parts
-            )
-            return f'<p class="note">{text}</p>' if block.note else f"<p>{text}</p>"
-        case Fold():
-            opened = " open" if block.opened else ""
-            return (
-                f"<details{opened}><summary>{safe(block.summary)}</summary>"
-                f"{_blocks(block.blocks)}</details>"
-            )
-        case Beside():
-            columns = "".join(f"<div>{_blocks(column)}</div>" for column in block.columns)
-            return f'<div class="beside">{columns}</div>'
-        case Code():
-            return f"<pre>{_lines(block.text)}</pre>"
-        case Marked():
-            return _marked(block)
-        case Markup():
-            return block.html
-        case Card():
-            return '<dl class="card">' + "".join(_tiles(block)) + "</dl>"
-        case Choice():
-            return f"<fieldset><legend>{safe(block.legend)}</legend>{_options(block)}</fieldset>"
-        case Section():
-            # A section inside another: as large as its heading says.
-            if not block.blocks:
-                return ""
-            return f'<div class="part"><h3>{safe(block.title)}</h3>{_blocks(block.blocks)}</div>'
-        case _:
-            assert_never(block)
-
-
-def _options(choice: Choice) -> str:
-    return "".join(
-        f'<label><input type="radio" name="{safe(choice.name)}" id="{safe(option)}"'
-        f"{'' if place else ' checked'}> {safe(label)}</label>"
-        for place, (option, label) in enumerate(choice.options)
-    )
-
-
-def _lines(text: str) -> str:
-    return "\n".join(safe(line, _LONGEST_LINE) for line in text[:_LONGEST_TEXT].splitlines())
-
-
-def _marked(block: Marked) -> str:
-    """The text as paragraphs, its marked parts as spans."""
-    text, at, parts = block.text[:_LONGEST_TEXT], 0, []
-    for start, end, kind in sorted(block.spans):
-        if at <= start < end <= len(text):
-            parts.append(safe(text[at:start].replace("\n", _BREAK), _LONGEST_TEXT))
-            inside = safe(text[start:end].replace("\n", " "), _LONGEST_TEXT)
-            parts.append(f'<span class="told {safe(kind)}" tabindex="0">{inside}</span>')
-            at = end
-    parts.append(safe(text[at:].replace("\n", _BREAK), _LONGEST_TEXT))
-    paragraphs = "".join(parts).split(_BREAK * 2)
-    return "".join(f"<p>{part.replace(_BREAK, ' ')}</p>" for part in paragraphs if part)
-
-
-def _tiles(card: Card) -> Iterator[str]:
-    for place, tile in enumerate(card.tiles):
-        kind = ' class="large"' if place < card.large else ""
-        aside = f'<dd class="aside">{safe(tile.aside, 400)}</dd>' if tile.aside else ""
-        figure = f"<dd>{safe(tile.value, 400)}</dd>"
-        yield f"<div{kind}><dt>{explained(tile.name)}</dt>{figure}{aside}</div>"

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 
 _SUBSCRIPT: Final = re.compile(r"_([A-Z]+)")
-_LONGEST: Final = 2_000
-"""Characters of a cell that a page shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +125,16 @@ class Table:
             row[place] = clipped(str(row[place]), room)
         return replace(self, rows=rows)
 
+    def left_columns(self) -> set[int]:
+        """The columns that are aligned left: the first ones, and running text wherever it is."""
+        text = {
+            place
+            for row in self.rows
+            for place, cell in enumerate(row)
+            if isinstance(cell, Cell) and cell.kind == "long"
+        }
+        return text | {*range(min(self.left, len(self.head)))}
+
     def without_empty(self) -> "Table":
         """Without the columns that have nothing but dashes, such as floors that nobody measured."""
         columns = zip(self.head, zip(*self.rows, strict=True), strict=True) if self.rows else ()
@@ -226,48 +234,10 @@ def _drawn(table: Table, framed: bool) -> "rich.table.Table":
     return drawn
 
 
-def on_page(table: Table) -> str:
-    """The table as HTML, under its note."""
-    note = f'<p class="note">{safe(table.note, 2_000)}</p>' if table.note else ""
-    head = "".join(
-        f"<th{_side(table, place)}>{_heading(heading)}</th>"
-        for place, heading in enumerate(table.head)
-    )
-    lines = (
-        "".join(f"<td{_side(table, place)}>{_cell(cell)}</td>" for place, cell in enumerate(row))
-        for row in table.rows
-    )
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
-    # What is wider than a screen scrolls, by keyboard too.
-    return (
-        f'{note}<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
-
-
-def _side(table: Table, place: int) -> str:
-    """Running text begins at the left, wherever it stands."""
-    cells = (row[place] for row in table.rows)
-    text = any(isinstance(cell, Cell) and cell.kind == "long" for cell in cells)
-    return ' class="l"' if place < table.left or text else ""
-
-
-def _heading(heading: str) -> str:
+def marked_heading(heading: str) -> str:
+    """A heading as HTML: its first term explained, subscripts below the line."""
     return explained(heading, _with_subscripts).replace(" ↓", "&nbsp;↓").replace(" ↑", "&nbsp;↑")
 
 
 def _with_subscripts(text: str) -> str:
     return _SUBSCRIPT.sub(r"<sub>\1</sub>", safe(text))
-
-
-def _cell(cell: str | Cell) -> str:
-    if isinstance(cell, str):
-        return safe(cell, _LONGEST)
-    shown = safe(cell.text, _LONGEST)
-    if cell.link:
-        shown = f'<a href="{safe(cell.link)}">{shown}</a>'
-    if cell.kind or cell.anchor:
-        named = f' id="{safe(cell.anchor)}"' if cell.anchor else ""
-        kind = f' class="{cell.kind}"' if cell.kind else ""
-        shown = f"<span{kind}{named}>{shown}</span>"
-    return shown + (f' <span class="aside">{safe(cell.aside)}</span>' if cell.aside else "")

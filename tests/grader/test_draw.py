@@ -23,7 +23,7 @@ from grader.draw.charts import (
 )
 from grader.draw.page import Beside, Block, Fold, Paragraph, Section, Strong, page
 from grader.draw.svg import Axis, Scale, arrow, element, fit, width_of, words
-from grader.draw.table import Cell, Column, Table, figure, in_terminal, on_page, word
+from grader.draw.table import Cell, Column, Table, figure, in_terminal, word
 from grader.draw.words import percent, signed, signed_interval
 
 NASTY = "<img src=x onerror=alert(1)>\"'&</svg></style><b>[bold]\u202e\x07"
@@ -63,7 +63,10 @@ def test_what_only_rounding_keeps_from_zero_needs_no_scale_of_its_own() -> None:
 
 def test_both_renderers_show_every_heading_cell_and_note() -> None:
     """A figure that stands on the page only, or in the terminal only, is easily forgotten."""
-    for shown in (printed(TABLE), on_page(TABLE).replace("&nbsp;", " ")):
+    for shown in (
+        printed(TABLE),
+        page("t", "", [Section("s", [TABLE])], "").replace("&nbsp;", " "),
+    ):
         for part in ("system", "tasks", "rate ↓", "7", "50.0%", "50.0", "[40.0, 60.0]", "a note"):
             assert part in shown, part
         assert not {"\x07", "\u202e"} & set(shown)

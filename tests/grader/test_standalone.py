@@ -38,14 +38,15 @@ def test_grading_loads_none_of_the_builders_libraries(
         "code = main(sys.argv[1:])\n"
         f"print(json.dumps([code, sorted(set({HEAVY!r}) & set(sys.modules))]))"
     )
-    outputs = [w for k in ("json", "csv", "parquet", "html") for w in (f"--{k}", str(tmp_path / k))]
-    for words in (
-        ["grade", str(gold), *outputs],
-        ["workspace", "--out", str(tmp_path / "w")],
-        ["pack", str(gold), "--name", "x", "--out", str(tmp_path / "p.parquet")],
+    outputs = [w for k in ("json", "csv", "parquet") for w in (f"--{k}", str(tmp_path / k))]
+    for words, loaded in (
+        (["grade", str(gold), *outputs], []),
+        (["grade", str(gold), "--html", str(tmp_path / "html")], ["jinja2"]),
+        (["workspace", "--out", str(tmp_path / "w")], []),
+        (["pack", str(gold), "--name", "x", "--out", str(tmp_path / "p.parquet")], []),
     ):
         done = python("-c", code, *words, "--release", str(release), "--split", "dev")
-        assert json.loads(done.stdout.splitlines()[-1]) == [0, []], done.stderr
+        assert json.loads(done.stdout.splitlines()[-1]) == [0, loaded], done.stderr
 
 
 def test_a_terminal_that_knows_only_ascii_is_no_reason_to_fail(release: Path, gold: Path) -> None:

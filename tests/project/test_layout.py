@@ -10,7 +10,7 @@ import pytest
 from imported import modules, modules_imported, names_imported
 
 ALLOWED = {
-    "grader": {"grader", "duckdb", "jsonschema", "numpy", "rich"},
+    "grader": {"grader", "duckdb", "jinja2", "jsonschema", "markupsafe", "numpy", "rich"},
     "causal_exams": {
         "causal_exams", "grader", "rich", "mcp", "pydantic", "inspect_ai", "anyio", "tenacity",
         "yaml", "pandas",
