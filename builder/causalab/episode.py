@@ -83,16 +83,10 @@ def draw(
     disturbance = _disturbance(graph, suite, setting, key)
     model, names = equations.model, properties(graph)
     seen = model.read(reactor)
-    low, high = (float(end) for end in BASES)
+    ends = {"low": float(BASES[0]), "high": float(BASES[1])}
     public = {
         "variables": [
-            {
-                "name": name,
-                "display": DISPLAY[name],
-                "controllable": name in controllable,
-                "low": low,
-                "high": high,
-            }
+            {"name": name, "display": DISPLAY[name], "controllable": name in controllable, **ends}
             for name in names
         ],
         "target": {"name": FREQUENCY, "display": DISPLAY[FREQUENCY]},
