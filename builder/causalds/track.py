@@ -13,7 +13,7 @@ from builder.causalds.ask.registry import Question
 from builder.causalds.check.audit import audit_instance
 from builder.causalds.check.public import leak_facts, lends, shown_problems
 from builder.causalds.check.story import reading
-from builder.causalds.eligibility import ELIGIBILITY, MOST_NAMED
+from builder.causalds.eligibility import ELIGIBILITY, MOST_NAMED, hosted
 from builder.causalds.exams.candidates import built_candidates, label_class, planned_candidates
 from builder.causalds.exams.compose import compose, composition_of
 from builder.causalds.exams.model import parse_exam
@@ -33,7 +33,7 @@ from builder.causalds.scene_plan import CLEAN, ScenePlan
 from builder.causalds.shares import ByAxis
 from builder.causalds.show.page import inspect_scene
 from builder.causalds.show.scaffold import write_scaffold
-from builder.seeds import attempt_key, stream
+from builder.seeds import attempt_key, pick, stream
 from builder.track import Built, Candidate, ExamFiles, Floors, InstanceSpec, Row, Track
 from builder.words.llm.settings import published
 from grader.tracks import variant as variant_of
@@ -62,23 +62,16 @@ def composition(config: Config, specs: Sequence[InstanceSpec]) -> ByAxis:
     """Requested beside realised numbers of scenes, by axis, for the manifest; of a private-truth
     split the composition of its exams, too, for they are planned."""
     plans = [ScenePlan.from_json(s.config_json) for s in specs]
-    views = [view.name for view in config.views]
-    return composition_table(config, plans) | {
-        f"{name}: {axis}": levels
-        for name, model in config.exams
-        for axis, levels in composition_of(
-            model,
-            [
-                (
-                    plan.structure.label,
-                    Cell.of(plan.questions.variant, plan.questions.views[0].name),
-                )
-                for plan in plans
-                if plan.questions.exam == name and plan.questions.variant is not None
-            ],
-            views,
-        ).items()
-    }
+    found, views = composition_table(config, plans), [view.name for view in config.views]
+    for name, model in config.exams:
+        asked = [
+            (plan.structure.label, Cell.of(plan.questions.variant, plan.questions.views[0].name))
+            for plan in plans
+            if plan.questions.exam == name and plan.questions.variant is not None
+        ]
+        for axis, levels in composition_of(model, asked, views).items():
+            found[f"{name}: {axis}"] = levels
+    return found
 
 
 def planned(specs: Sequence[InstanceSpec]) -> list[Candidate]:
@@ -118,10 +111,8 @@ def _try(spec: InstanceSpec, attempt: int, wordless: int, clock: Clock) -> dict[
     plan = plan_of_attempt(ScenePlan.from_json(spec.config_json), attempt)
     # A story does not depend on the world, so what a language model wrote serves every attempt.
     words = attempt_key(spec.key, attempt if plan.telling.llm is None else wordless)
-    world_key = (
-        spec.key if plan.equations.world_key is None else bytes.fromhex(plan.equations.world_key)
-    )
-    key = attempt_key(world_key, attempt)
+    world_key = plan.equations.world_key
+    key = attempt_key(spec.key if world_key is None else bytes.fromhex(world_key), attempt)
     with clock("world and truths"):
         world, truths = sample_hidden_world(plan, key)
     with clock("story"):
@@ -133,13 +124,10 @@ def _try(spec: InstanceSpec, attempt: int, wordless: int, clock: Clock) -> dict[
     with clock("views"):
         views = [observe(scene, view, key) for view in plan.questions.views]
     with clock("tasks"):
-        asked = [
-            (
-                shown,
-                _questions(replace(scene, measured=shown.measured), key, shown.view.name, attempt),
-            )
-            for shown in views
-        ]
+        asked = []
+        for shown in views:
+            seen = replace(scene, measured=shown.measured)
+            asked.append((shown, _questions(seen, key, shown.view.name, attempt)))
         if not all(questions for _, questions in asked):
             raise Rejected("planned task not eligible")
         return _rows(spec, scene, attempt, asked)
@@ -148,33 +136,31 @@ def _try(spec: InstanceSpec, attempt: int, wordless: int, clock: Clock) -> dict[
 def _questions(scene: Scene, key: bytes, view: str, attempt: int) -> list[tuple[str, Question]]:
     """The tasks of a view with their variants: all that are eligible; in a private-truth split one
     of the planned variant's, at random, with an answer of the wanted class."""
-    plan = scene.plan
+    plan, wanted = scene.plan, scene.plan.questions.wanted
     suffix = "" if view == CLEAN.name else f"/{view}"
     found = [
         (name, question)
         for name in _eligible(plan, attempt)
-        if ELIGIBILITY[name].hosts(plan)
         for question in ASKERS[name](scene, stream(key, f"order/{name}{suffix}"))
     ]
-    if plan.questions.variant is None or not found:
+    if plan.questions.variant is None:
         return found
-    if plan.questions.wanted is not None and attempt < WANTED_ATTEMPTS:
-        found = [
-            (name, question)
-            for name, question in found
-            if _class(question) == plan.questions.wanted
-        ]
-    return found and [found[int(stream(key, "pick").integers(len(found)))]]
+    if wanted is not None and attempt < WANTED_ATTEMPTS:
+        found = [(name, question) for name, question in found if _class(question) == wanted]
+    return found and [pick(stream(key, "pick"), found)]
 
 
 def _eligible(plan: ScenePlan, attempt: int) -> list[str]:
     """The variants to ask: the planned one, and others only where it cannot be had."""
-    if plan.questions.variant is not None and attempt < VARIANT_ATTEMPTS:
-        return [plan.questions.variant]
-    if plan.questions.variant is None or attempt >= FAMILY_ATTEMPTS:
-        return list(ASKERS)
-    family = plan.questions.variant.partition(".")[0]
-    return [name for name in ASKERS if name.startswith(f"{family}.")]
+    variant, able = plan.questions.variant, hosted(plan)
+    if variant is None or attempt >= FAMILY_ATTEMPTS:
+        return able
+    family = variant.partition(".")[0]
+    return [
+        name
+        for name in able
+        if name == variant or (attempt >= VARIANT_ATTEMPTS and name.startswith(f"{family}."))
+    ]
 
 
 def _class(question: Question) -> str:

@@ -114,8 +114,7 @@ def _composed(
             f"{where}.tasks: {model.tasks} tasks of a scene each are asked but there are "
             f"{len(candidates)} scenes; ask fewer or raise the number of scenes"
         )
-    order = sorted(candidates, key=lambda one: hmac_key(key, f"scene/{one.instance_id}"))
-    scenes, rng = order[: model.tasks], stream(key, "cells")
+    scenes, rng = _seeded(candidates, key)[: model.tasks], stream(key, "cells")
     cells = deal_cells(model, scenes, _views(candidates), rng)
     picks = []
     for scene, cell in zip(scenes, cells, strict=True):
@@ -216,11 +215,15 @@ def _balanced(
 
 
 def _waiting(candidates: Sequence[Candidate], key: bytes) -> dict[str, dict[str, list[Pick]]]:
-    picks = [(one, task) for one in candidates for task in one.tasks]
     found: dict[str, dict[str, list[Pick]]] = defaultdict(lambda: defaultdict(list))
-    for one, task in sorted(picks, key=lambda pick: hmac_key(key, f"task/{pick[1].name}")):
-        found[task.variant][task.label].append((one, task))
+    for one in _seeded(candidates, key):
+        for task in sorted(one.tasks, key=lambda task: task.name):
+            found[task.variant][task.label].append((one, task))
     return found
+
+
+def _seeded(candidates: Sequence[Candidate], key: bytes) -> list[Candidate]:
+    return sorted(candidates, key=lambda one: hmac_key(key, f"scene/{one.instance_id}"))
 
 
 Groups = Mapping[tuple[str, str], Mapping[str, Pick]]
@@ -230,9 +233,11 @@ Groups = Mapping[tuple[str, str], Mapping[str, Pick]]
 def _groups(model: Matched, candidates: Sequence[Candidate]) -> Groups:
     """The tasks of a scene in all views, or those of a bundle's clean views in all tellings."""
     found: dict[tuple[str, str], dict[str, Pick]] = defaultdict(dict)
+    kinds = {(task.variant, task.abstains) for scene in candidates for task in scene.tasks}
+    admitted = {kind for kind in kinds if model.admits(*kind)}
     for scene in candidates:
         for task in scene.tasks:
-            if not model.admits(task.variant, task.abstains):
+            if (task.variant, task.abstains) not in admitted:
                 continue
             question = f"{task.variant} {task.question}"
             if model.kind == "views":
