@@ -9,7 +9,7 @@ p <= 0.01/m, m the number of facts tested (Bonferroni). As no p of N permutation
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -21,8 +21,8 @@ from sklearn.model_selection import KFold, permutation_test_score
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from builder.gate.public import Subject, disclosures, features
-from builder.gate.tables import SplitTables, split_tables, tracks
-from builder.release.reader import public_side, splits
+from builder.gate.tables import SplitTables, split_tables, tracks, truth_side
+from builder.release.reader import public_side, rows, shards, splits
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 
@@ -167,7 +167,19 @@ def leak_test(
         choice = ", ".join(names) or "none"
         raise UsageError(f"{release}: no split '{split}' to test; choose from {choice}")
     chosen = (place for place in present if split in (None, place[0]))
-    return leaks_of((split_tables(release, track, name) for name, track in chosen), permutations)
+    return leaks_of((_sampled(release, track, name) for name, track in chosen), permutations)
+
+
+def _sampled(release: Path, track: str, split: str) -> SplitTables:
+    """Return what the test looks at: of a large split the prompts alone would be gigabytes."""
+    paths = shards(truth_side(release, track, split), f"{track}_worlds", split)
+    names = (row["instance_id"] for row in rows(paths, ["instance_id"]))
+    return split_tables(release, track, split, frozenset(_sample(names)).__contains__)
+
+
+def _sample(instances: Iterable[str]) -> list[str]:
+    """Return the ids of the instances that are tested, drawn by their hashes."""
+    return sorted(instances, key=_digest)[:INSTANCES]
 
 
 def leaks_of(chosen: Iterator[SplitTables], permutations: int = PERMUTATIONS) -> LeakReport:
@@ -199,8 +211,7 @@ def facts(tables: SplitTables) -> dict[str, tuple[list[Subject], list[str]]]:
     leak_facts = TRACKS[tables.track].leak_facts
     if leak_facts is None:
         return {}
-    sample = sorted(tables.worlds, key=_digest)[:INSTANCES]
-    tables = tables.of(sample)
+    tables = tables.of(_sample(tables.worlds))
     positions: dict[str, int] = {task_id: place for _, place, task_id in tables.exams}
     found: dict[str, dict[str, tuple[Subject, str]]] = {}
     for task in sorted(tables.tasks.values(), key=lambda task: (task.view, task.task_id)):

@@ -21,8 +21,10 @@ from builder.release.shards import COMMITTED
 from builder.tracks import TRACKS
 
 _SQL: Final = Path(__file__).parent / "sql"
-_ALIKE: Final = ", ".join(name for name in FLAT.names if name in TASKS.names)
-"""Columns that the flat table and the tracks' own tables have in common."""
+_CONTENT: Final = ", ".join(name for name in FLAT.names if name in TASKS.names)
+_CONTENT_HASH: Final = f"md5(concat_ws(chr(1), {_CONTENT}))"
+"""Of the columns that the flat table has in common with the tracks' own: a join holds hashes, not
+prompts."""
 
 
 class Tables:
@@ -50,7 +52,7 @@ class Tables:
             exams = shards(public, f"{track}_exams", split)
             made["tasks"].append(
                 f"SELECT {own}, task_id, instance_id, view, family, variant, prompt, "
-                f"row({_ALIKE}) AS content FROM {_read(tasks)}"
+                f"{_CONTENT_HASH} AS content FROM {_read(tasks)}"
             )
             made["instances"].append(
                 f"SELECT DISTINCT {own}, instance_id, {view} FROM {_read(shown)}"
@@ -63,7 +65,7 @@ class Tables:
                 )
         made["ids"] = list(_ids(release))
         made["flat"] = [
-            f"SELECT '{split}' AS split, task_id, answer, row({_ALIKE}) AS content "
+            f"SELECT '{split}' AS split, task_id, answer, {_CONTENT_HASH} AS content "
             f"FROM {_read(shards(public, CONFIG, split))}"
             for split in splits(public, CONFIG)
         ]

@@ -5,7 +5,7 @@ never at the builder's memory.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -106,8 +106,11 @@ def tracks(public: Path) -> list[str]:
     return [track for track in TRACKS if splits(public, track)]
 
 
-def split_tables(release: Path, track: str, split: str) -> SplitTables:
-    """Read one track of one split; raises ``UsageError`` when its private side is not there."""
+def split_tables(
+    release: Path, track: str, split: str, keep: Callable[[str], bool] = lambda _: True
+) -> SplitTables:
+    """Return one track of one split, of the instances whose ids it is to ``keep``; raises
+    ``UsageError`` when its private side is not there."""
     public = public_side(release)
     truth_root = truth_side(release, track, split)
     tasks, scenes = (
@@ -120,11 +123,15 @@ def split_tables(release: Path, track: str, split: str) -> SplitTables:
         split=split,
         track=track,
         private=truth_root != public,
-        tasks={row["task_id"]: task_row(row, place) for row, place in tasks},
-        scenes={(row["instance_id"], row["view"]): scene_row(row, place) for row, place in scenes},
+        tasks={r["task_id"]: task_row(r, place) for r, place in tasks if keep(r["instance_id"])},
+        scenes={
+            (row["instance_id"], row["view"]): scene_row(row, place)
+            for row, place in scenes
+            if keep(row["instance_id"])
+        },
         exams=exam_places(release, track, split),
-        truth={row["task_id"]: row for row in truth},
-        worlds={row["instance_id"]: row for row in worlds},
+        truth={row["task_id"]: row for row in truth if keep(row["instance_id"])},
+        worlds={row["instance_id"]: row for row in worlds if keep(row["instance_id"])},
     )
 
 

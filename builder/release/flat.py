@@ -5,12 +5,16 @@ that a person wants, the schema of the answer, and where truth is public the rig
 taker would write it. So it is made from the written shards.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import merge
+from itertools import islice
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from builder.release.arrow import table_from_rows
 from builder.release.reader import groups, rows, shards
@@ -39,39 +43,42 @@ class FlatJob:
 
 def write_flat(job: FlatJob) -> list[Shard]:
     """Write the config of a split, in the order of ids; return its shards. Runs in a worker."""
-    tables = [_flat_table(job, track) for track in TRACKS if shards(job.public, track, job.split)]
-    table = pa.concat_tables(tables).sort_by("task_id")
-    pieces = [table.slice(start, GROUP_ROWS) for start in range(0, len(table), GROUP_ROWS)]
-    return write_groups(CONFIG, job.split, job.public, marked(FLAT, job.canary), pieces)
+    tracks = [track for track in TRACKS if shards(job.public, track, job.split)]
+    files = [pq.ParquetFile(p).metadata for t in tracks for p in shards(job.public, t, job.split)]
+    count = -(-sum(file.num_rows for file in files) // GROUP_ROWS)
+    size = sum(f.row_group(k).total_byte_size for f in files for k in range(f.num_row_groups))
+    merged = merge(*(_flat_rows(job, track) for track in tracks), key=itemgetter("task_id"))
+    tables = (
+        table_from_rows(rows, FLAT) for rows in iter(lambda: [*islice(merged, GROUP_ROWS)], [])
+    )
+    return write_groups(
+        CONFIG, job.split, job.public, marked(FLAT, job.canary), tables, count, size
+    )
 
 
-def _flat_table(job: FlatJob, track: str) -> pa.Table:
-    """Return the tasks of a track, in the order of its own config."""
-    truths: dict[str, Row] = {}
+def _flat_rows(job: FlatJob, track: str) -> Iterator[Row]:
+    """Yield the tasks of a track in the order of ids, in which its truths are too."""
+    truths: Iterator[Row] = iter(())
     labels = pa.table({"instance_id": pa.array([], pa.string())})
     if job.answered:
-        truths = {r["task_id"]: r for r in rows(shards(job.public, f"{track}_truth", job.split))}
+        truths = rows(shards(job.public, f"{track}_truth", job.split))
         paths = shards(job.public, f"{track}_labels", job.split)
         if tables := [table for table, _ in groups(paths)]:
             labels = pa.concat_tables(tables)
     places = {name: k for k, name in enumerate(labels["instance_id"].to_pylist())}
     schemas: dict[str, str] = {}
     read = Rows()
-
-    def answer(row: Mapping[str, Any]) -> str | None:
-        """The right answer, as the content of the task's answer file."""
-        if not job.answered:
-            return None
-        task, values = read.task(row), None
-        if task.shape.kind == "predictions":
-            values = labels["values"][places[task.instance_id]].as_py()
-        return task.shape.gold(task, read.truth(truths[task.task_id], values))
-
-    def flat(row: Mapping[str, Any]) -> Row:
+    for row in rows(shards(job.public, track, job.split)):
         name = row["answer_schema"]
-        text = schemas.setdefault(name, "") or canonical(schema(f"answers/{name}"))
-        schemas[name] = text
+        if name not in schemas:
+            schemas[name] = canonical(schema(f"answers/{name}"))
+        answer = None
+        if job.answered:
+            task, truth, values = read.task(row), next(truths), None
+            if truth["task_id"] != task.task_id:
+                raise ValueError(f"the truth after {task.task_id} is of {truth['task_id']}")
+            if task.shape.kind == "predictions":
+                values = labels["values"][places[task.instance_id]].as_py()
+            answer = task.shape.gold(task, read.truth(truth, values))
         alike = {column: row[column] for column in _ALIKE}
-        return {**alike, "answer_schema_json": text, "answer": answer(row)}
-
-    return table_from_rows([flat(r) for r in rows(shards(job.public, track, job.split))], FLAT)
+        yield {**alike, "answer_schema_json": schemas[name], "answer": answer}

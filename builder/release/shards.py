@@ -8,6 +8,7 @@ lets the Hub's viewer and DuckDB read single pages.
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Final
 
@@ -142,17 +143,26 @@ def marked(schema: pa.Schema, canary: str) -> pa.Schema:
 
 
 def write_groups(
-    config: str, split: str, repository: Path, schema: pa.Schema, groups: Sequence[pa.Table]
+    config: str,
+    split: str,
+    repository: Path,
+    schema: pa.Schema,
+    groups: Iterable[pa.Table],
+    number: int = 1,
+    size: int = 0,
 ) -> list[Shard]:
-    """Write a config of a split, one row group to a table; return its shards."""
-    count = max(1, min(len(groups), -(-sum(table.nbytes for table in groups) // SHARD_BYTES)))
-    cuts = [round(index * len(groups) / count) for index in range(count + 1)]
+    """Write a config of a split, one row group to a table; return its shards: one, or as many as
+    ``number`` groups of ``size`` bytes in all ask for."""
+    count = max(1, min(number, -(-size // SHARD_BYTES)))
+    cuts = [round(index * number / count) for index in range(count + 1)]
+    names = [shard_name(config, split, index, count) for index in range(count)]
+    waiting = iter(groups)
     return [
         write_tables(
-            ShardJob(config, split, repository, shard_name(config, split, index, count), schema),
-            groups[cuts[index] : cuts[index + 1]],
+            ShardJob(config, split, repository, name, schema),
+            waiting if last == number else islice(waiting, last - first),
         )
-        for index in range(count)
+        for name, (first, last) in zip(names, pairwise(cuts), strict=True)
     ]
 
 

@@ -169,29 +169,3 @@ def answered(logs: Path, samples: Any) -> set[str]:
     if not logs.exists() or not list_eval_logs(str(logs)):
         return set()
     return {str(sample.id) for sample in samples(logs) if sample.error is None}
-
-
-def test_eight_connections_are_six_times_as_fast_as_one(mini_release: Path, tmp_path: Path) -> None:
-    """Against a server that takes a second; what is compared is the time of asking."""
-    from inspect_ai.log import list_eval_logs, read_eval_log
-
-    spent = {}
-    for connections in (1, 8):
-        out = tmp_path / str(connections)
-        options = ("--track", "ccr", "--limit", "32", "--setting", "closed")
-        with serve(lambda messages: Reply(GOOD.text, delay=1.0)) as server:
-            more = ("--max-connections", str(connections))
-            assert sit(mini_release, out, server, *options, *more) == 0
-        (place,) = list_eval_logs(str(out / "logs"))
-        log = read_eval_log(place)
-        begun = min(sample.started_at for sample in log.samples or [])
-        ended = max(sample.completed_at for sample in log.samples or [])
-        spent[connections] = seconds(ended) - seconds(begun)
-    assert spent[1] / spent[8] >= 6, spent
-
-
-def seconds(moment: str | None) -> float:
-    from datetime import datetime
-
-    assert moment is not None
-    return datetime.fromisoformat(moment).timestamp()
