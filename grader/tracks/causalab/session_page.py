@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.draw import page as draw
+from grader.draw.charts import Level, lines
 from grader.draw.page import Beside, Paragraph, Section, filled
-from grader.draw.svg import QUARTERS, Scale, Svg, arrow, axes, element, ink, line, words
+from grader.draw.svg import Svg, arrow, element, words
 from grader.draw.table import Table, figure, word
 from grader.tracks.causalab.diagnostics import Told, equivalence_sizes, trajectory
 from grader.tracks.causalab.metrics import prediction_metrics
@@ -21,10 +22,10 @@ Edge = tuple[str, str]
 _STYLE: Final = Path(__file__).with_name("session.css").read_text(encoding="utf-8")
 
 _CURVES: Final = {
-    "edge_f1": ("all-edge F1", ""),
-    "freq_edge_f1": ("freq.-edge F1", "7 4"),
-    "coefficient_f1": ("coefficient F1", "2 3"),
-    "root_f1": ("root F1", "9 3 2 3"),
+    "edge_f1": "all-edge F1",
+    "freq_edge_f1": "freq.-edge F1",
+    "coefficient_f1": "coefficient F1",
+    "root_f1": "root F1",
 }
 
 _COLUMNS: Final = {
@@ -104,31 +105,17 @@ def _graph(told: Told, title: str, edges: Collection[Edge], other: Collection[Ed
 
 
 def _curves(rows: Sequence[Mapping[str, Any]], last: int) -> Svg:
-    """F1s of the hypothesis held after each step; a line style each, so colour is not needed."""
-    left, top, width, height = 48, 12, 600, 220
-    span = max(last, 1)
-    x = Scale(0, span, left, left + width)
-    y = Scale(0, 1, top + height, top)
-    steps = [(step, str(step)) for step in sorted({0, span // 2, span})]
-    parts = axes(x, y, steps, QUARTERS, "interventions made")
-    for k, (key, (label, dash)) in enumerate(_CURVES.items()):
-        # Lines of equal height are drawn beside each other.
-        points = [(x(row["step"]), y(row[key]) + 2 * k) for row in rows]
-        style = f"stroke:{ink(k)};stroke-width:2;fill:none;stroke-dasharray:{dash or 'none'}"
-        parts.append(element("polyline", points=_steps(points, x.end), style=style))
-        at = top + 12 + 24 * k
-        parts.append(line((x.end + 16, at), (x.end + 52, at), style=style))
-        parts.append(words(x.end + 60, at + 4, label))
-    return Svg("metrics by step", x.end + 190, top + height + 50, parts)
-
-
-def _steps(points: Sequence[tuple[float, float]], end: float) -> str:
-    """A line that keeps its height until the next point, and the last one until ``end``."""
-    line, height = [], points[0][1]
-    for x, y in points:
-        line += [f"{x:.1f},{height:.1f}", f"{x:.1f},{y:.1f}"]
-        height = y
-    return " ".join([*line, f"{end:.1f},{height:.1f}"])
+    """F1s of the hypothesis held after each intervention; nothing before the first."""
+    held: list[Mapping[str, Any] | None] = []
+    for step in range(last + 1):
+        given = [row for row in rows if row["step"] <= step]
+        held.append(given[-1] if given else None)
+    series = [
+        (label, [Level(row[key]) if row else None for row in held])
+        for key, label in _CURVES.items()
+    ]
+    steps = [str(step) for step in range(last + 1)]
+    return lines("metrics by step", steps, series, 1, "interventions made")
 
 
 def _hypotheses(told: Told, steps: Sequence[Mapping[str, Any]]) -> Table:
