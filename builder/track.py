@@ -223,8 +223,6 @@ class Track:
     ``lends(shown, asked)``: the answers to ``asked``, as texts of an answer file, that the prompt
     of ``shown`` prints, a task about the same instance; the gate hands them in. None: there is
     nothing to look for.
-    ``effort`` is how many seconds an instance takes to build and to check, very roughly: a build
-    begins with what takes longest, so that no worker waits long for another at its end.
     ``scenes``: the track ships ``<name>_scenes``; without them prompts hold all there is.
     ``protocol``: all tasks of an instance are one protocol, even in a private-truth split.
     ``published(table)`` is the track's TOML table as a manifest may show it; ``composition(config,
@@ -249,7 +247,6 @@ class Track:
     floors: Floors | None = None
     inputs: Callable[[Variant], frozenset[str]]
     read: Callable[[Mapping[str, Any], Mapping[str, Any]], StoryReading] | None = None
-    effort: float = 0.1
     scenes: bool = False
     protocol: bool = False
     exams: ExamFiles | None = None

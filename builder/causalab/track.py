@@ -106,5 +106,4 @@ TRACK: Final = Track(
     leak_facts=leak_facts,
     floors=Floors(constants=constants, twin=twin, variants_of=variants_of),
     inputs=lambda _: INPUTS,
-    effort=0.03,
 )

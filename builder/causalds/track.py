@@ -226,5 +226,4 @@ TRACK: Final = Track(
     new_variant=write_scaffold,
     shown=shown_problems,
     lends=lends,
-    effort=0.35,
 )

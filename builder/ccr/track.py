@@ -223,5 +223,4 @@ TRACK: Final = Track(
     floors=Floors(constants=constants, twin=twin, variants_of=variants_of, whole=(CONTEXT, whole)),
     inputs=lambda variant: _INPUTS[variant.shape.name],
     protocol=True,
-    effort=0.02,
 )

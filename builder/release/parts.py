@@ -114,16 +114,12 @@ class PartJob:
 
 
 def part_jobs(specs: Specs, staging: Path, resuming: bool) -> Iterator[PartJob]:
-    """All parts of a build. What takes longest comes first: no worker waits for it at the end."""
-    origins = {
-        (split, track): Origin(track, split, any(s.private for s in members), len(members))
-        for (split, track), members in specs.items()
-    }
-    for key in sorted(specs, key=lambda key: -TRACKS[key[1]].effort * origins[key].size):
-        origin = origins[key]
+    """Yield all parts of a build."""
+    for (split, track), members in specs.items():
+        origin = Origin(track, split, any(spec.private for spec in members), len(members))
         for number in range(origin.parts):
-            members = specs[key][number * origin.size : (number + 1) * origin.size]
-            yield PartJob(origin, members, origin.folder(staging, number), resuming)
+            own = members[number * origin.size : (number + 1) * origin.size]
+            yield PartJob(origin, own, origin.folder(staging, number), resuming)
 
 
 def build_part(job: PartJob) -> Part:

@@ -170,5 +170,4 @@ TRACK: Final = Track(
     inputs=lambda variant: _INPUTS | {"reference"} if variant.family == "alternative" else _INPUTS,
     apart=_apart,
     lends=_lends,
-    effort=0.25,
 )

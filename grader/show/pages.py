@@ -194,9 +194,6 @@ def _settings(report: Report) -> str:
     run = report["submission"]["run"]
     told = run.get("settings")
     settings = dict(told) if isinstance(told, dict) else {"settings": told}
-    if isinstance(config := settings.get("config"), dict):  # what a run set of the model
-        del settings["config"]
-        settings |= config
     parts = [f"{key} {_said(value)}" for key, value in settings.items() if _chosen(value)]
     if isinstance(date := run.get("date"), str):
         parts.insert(0, date)

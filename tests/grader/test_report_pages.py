@@ -61,8 +61,7 @@ def test_the_page_of_one_submission_is_complete_and_safe(runner: Runner, submiss
 
 def test_of_a_run_s_settings_those_are_shown_that_were_chosen(runner: Runner, gold: Path) -> None:
     """A run's card has dozens that were left alone; temperature 0 is a choice."""
-    config = {"temperature": 0, "max_tokens": None}
-    settings = {"config": config, "limit": None, "limits": {}, "keep_scratch": False, "epochs": 3}
+    settings = {"epochs": 3, "limit": None, "limits": {}, "sandbox": False, "temperature": 0}
     card = {"system": "m", "date": "2026-01-01", "settings": settings}
     (gold / "run.json").write_text(json.dumps(card), encoding="utf-8")
     words = ("grade", gold, "--split", "dev", "--exam", "all")

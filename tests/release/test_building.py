@@ -1,6 +1,5 @@
 """A build gives the same bytes whatever happens on the way, and never half a release."""
 
-import io
 import json
 import re
 import shutil
@@ -11,18 +10,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from fake_builder import small_track
-from rich.console import Console
 from tiny_release import OTHER_SECRET, SECRET, tree
 
 from builder.build import build_release
 from builder.release import shards as shards_module
 from builder.release.config import load_config
-from builder.release.parts import Origin, part_jobs, stage_part
+from builder.release.parts import Origin, stage_part
 from builder.release.roots import read_roots
 from builder.release.shards import plan_shards
 from builder.release.show.progress import Reporter
 from builder.release.workspace import Workspace, opened
-from builder.track import InstanceSpec
 from grader.io.schemas import first_problem
 
 
@@ -76,18 +73,6 @@ def test_a_damaged_part_is_built_again(tiny, split_file, command, secret, monkey
     monkeypatch.delenv("FAKE_GATE_FAILS")
     assert command("build", split_file, "--out", out, "--workers", 1, "--quiet") == 0
     assert tree(out) == tree(tiny)
-
-
-def test_a_build_begins_with_the_parts_that_take_longest(tmp_path):
-    """The others fill up its end; otherwise all wait for the last large part of one worker."""
-    specs = {
-        ("dev", track): [
-            InstanceSpec(track, "dev", k, b"", str(k), False, b"", "") for k in range(4)
-        ]
-        for track in ("ccr", "causalds", "causalab", "replayscm")
-    }
-    begun = [job.origin.track for job in part_jobs(specs, tmp_path, False)]
-    assert begun == ["causalds", "replayscm", "causalab", "ccr"]
 
 
 def test_parts_of_another_configuration_are_not_used(
@@ -283,13 +268,3 @@ def test_two_builds_do_not_share_a_working_folder(split_file, command, secret, t
     with opened(Workspace(tmp_path / "r"), "other", fresh=False):
         assert command("build", split_file, "--out", tmp_path / "r", "--workers", 1) == 2
     assert "another build is at work" in capsys.readouterr().err
-
-
-def test_the_share_of_the_gate_is_told_with_and_without_the_checks_of_parts():
-    """Nearly all of the gate runs where parts are staged: its stage alone would tell too little."""
-    told = io.StringIO()
-    reporter = Reporter(console=Console(file=told, width=100))
-    reporter.spend({"tasks": 5.0, "checks": 2.0})
-    reporter.spend({"checks": 1.0, "gate": 2.0})
-    reporter.table_of_times()
-    assert "the gate's share: 50%, of which 20% after" in told.getvalue()
