@@ -97,8 +97,9 @@ def test_all_four_tracks_show_truth_proof_and_answer(site: Path) -> None:
         assert files
         for file in files[:5]:
             text = file.read_text("utf-8")
-            for part in ("How it was proved", "How it is scored", "<h2>Answer</h2>", "full points"):
+            for part in ("How it was proved", "How it is scored", "<h2>Answer</h2>"):
                 assert part in text, (file.name, part)
+            assert "full points" in text or "abstained, due" in text, file.name
 
 
 def test_nothing_a_stranger_wrote_can_run(release: Path, monkeypatch: pytest.MonkeyPatch) -> None:
