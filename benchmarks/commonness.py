@@ -11,6 +11,7 @@ bundle, where an exam tells one problem with several pairs, else tasks of one va
 
 import argparse
 import math
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -158,6 +159,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--split")
     parser.add_argument("--exam")
     asked = parser.parse_args(arguments)
+    try:
+        return _print_table(asked)
+    except UsageError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+
+
+def _print_table(asked: argparse.Namespace) -> int:
     split = Split.open(Release.open(asked.release), asked.split, exam=asked.exam)
     print(f"{'system':<24} {'tasks':>5} groups   {'slope':>7} {'95% interval':<18} rank corr.")
     for folder in asked.answers:
