@@ -137,6 +137,8 @@ class ClassMeans(BaseEstimator):  # type: ignore[misc]
         """Return the mean score of rows for their own class, by the one feature that tells most or
         by all: of many features that say nothing, the sum would drown one that says much."""
         known = y < len(self.means_)
+        if not known.any():
+            return 0.0
         told = np.add.reduceat((X[known] * self.means_[y[known]]).mean(axis=0), self.starts)
         return float(max(told.max(), told.sum() / np.sqrt(len(told))))
 

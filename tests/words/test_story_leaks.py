@@ -16,7 +16,7 @@ def test_two_thousand_stories_leak_nothing_and_a_planted_cue_is_caught() -> None
         for result in leak_results(told, texts, fine=fine):
             assert result.p > LEVEL / FACTS, result
     cue = [
-        text + (" Withal." if one.plan.motif == "confounding" and i % 3 else "")
+        text + (" Withal." if one.plan.structure.motif == "confounding" and i % 3 else "")
         for i, (one, text) in enumerate(zip(told, texts, strict=True))
     ]
     (motif,) = leak_results(told, cue, facts=["motif"])
