@@ -17,8 +17,9 @@ SMALLER = {
         'version = "0.1.0"\n': 'version = "0.1.0"\nfloor_tasks = 3\n',
         "scenes = 30": "scenes = 2",
         "scenes = 66": "scenes = 11",
+        # Of so few scenes with a secret of the day a balanced exam cannot always be composed.
+        '{ exam = "exams/private-example.toml" }': '{ tasks = "all" }',
     },
-    "exams/private-example.toml": {"tasks = 66": "tasks = 11"},
 }
 
 
