@@ -1,6 +1,6 @@
 """Builds, plans, checks and compares releases: ``python build_dataset.py --help``."""
 
-from builder.cli.main import main
+from builder.commands.main import main
 from grader.io.pipe import exit_with
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from baselines.systems import (
 from builder.release.engine import Workers
 from grader.errors import UsageError
 from grader.io.pipe import exit_with, interrupted
-from grader.processors import processors
+from grader.io.processors import processors
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -17,10 +17,10 @@ from causal_exams.laboratory.front_ends import reply_to
 from causal_exams.laboratory.session import Session
 from grader.errors import UsageError
 from grader.io.jsonio import canonical
-from grader.io.release import Release
 from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import write_hypothesis
-from grader.shape import Task
+from grader.release.release import Release
+from grader.scoring.shape import Task
 from grader.tracks.causalab.scoring import episode_of
 
 

@@ -12,12 +12,12 @@ from typing import Any, Final
 
 from baselines.ccr_story import Simulation, ToldModel, read_context, read_simulation
 from baselines.taking import Answer, SolveTask, generator
-from builder.ccr.graph import cut_tree, sorted_graph
-from builder.ccr.model import BooleanContext, LinearContext
-from builder.ccr.quantities import exact_quantities, total_effect
-from builder.ccr.questions import check_deduction
-from builder.ccr.text import Given
-from grader.shape import Task
+from builder.tracks.ccr.graph import cut_tree, sorted_graph
+from builder.tracks.ccr.model import BooleanContext, LinearContext
+from builder.tracks.ccr.quantities import exact_quantities, total_effect
+from builder.tracks.ccr.questions import check_deduction
+from builder.tracks.ccr.text import Given
+from grader.scoring.shape import Task
 
 _TERM = re.compile(r"(\w+)\((\w+), (\w+)\)")
 

@@ -12,8 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
 
-from builder.causal.graph import LatentDAG
-from builder.ccr.graph import sorted_graph
+from builder.graphs.graph import LatentDAG
+from builder.tracks.ccr.graph import sorted_graph
 
 Operator = Literal["or", "and"]
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from builder.replayscm.determinacy import Setting
-from builder.replayscm.plan import Disclosure
-from builder.replayscm.programs import HiddenProgram, assemble, name_of
-from builder.replayscm.search import Found, find_alternative, search, search_with_roots
-from builder.replayscm.tables import Rows, Tables, bits, tabulate
-from grader.shape import Task
+from builder.tracks.replayscm.determinacy import Setting
+from builder.tracks.replayscm.plan import Disclosure
+from builder.tracks.replayscm.programs import HiddenProgram, assemble, name_of
+from builder.tracks.replayscm.search import Found, find_alternative, search, search_with_roots
+from builder.tracks.replayscm.tables import Rows, Tables, bits, tabulate
+from grader.scoring.shape import Task
 from grader.tracks.replayscm.boolean import parse, to_text
 from grader.tracks.replayscm.problem import ROOTS, make_program, parse_map
 

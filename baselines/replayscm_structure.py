@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from baselines.replayscm import Puzzle, as_answer, other_program, read_puzzle
-from builder.causal.bits import members
-from builder.replayscm.determinacy import Setting, root_settings
-from builder.replayscm.search import FITTER_CAPS, Choice, Found, first_fit
-from builder.replayscm.tables import Rows, bits, patterns, sets_of
-from grader.shape import Task
+from builder.graphs.bits import members
+from builder.tracks.replayscm.determinacy import Setting, root_settings
+from builder.tracks.replayscm.search import FITTER_CAPS, Choice, Found, first_fit
+from builder.tracks.replayscm.tables import Rows, bits, patterns, sets_of
+from grader.scoring.shape import Task
 from grader.tracks.replayscm.problem import MAX_PARENTS
 
 Floats = NDArray[np.float64]

@@ -30,8 +30,8 @@ from baselines.taking import (
     write_answer,
 )
 from grader.errors import UsageError
-from grader.names import did_you_mean
-from grader.shape import Task
+from grader.io.names import did_you_mean
+from grader.scoring.shape import Task
 
 TRACKS: Final = ("causalds", "ccr", "replayscm", "causalab")
 

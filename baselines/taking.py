@@ -22,15 +22,15 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from builder.reader import read_story
-from builder.seeds import pick
+from builder.splits.seeds import pick
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import pretty
 from grader.io.paths import inside
-from grader.io.release import ENVIRONMENT_VARIABLE, Release, select_exam
-from grader.model import Truth
-from grader.shape import Task
+from grader.release.release import ENVIRONMENT_VARIABLE, Release, select_exam
+from grader.scoring.model import Truth
+from grader.scoring.shape import Task
 
 FloatArray = NDArray[np.float64]
 

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from builder.ccr.graph import PAPER_GRAPHS, Pair, chain, cut_tree, parent_lists, sorted_graph
-from builder.ccr.model import BooleanContext, LinearContext, Operator, evaluate
-from builder.ccr.quantities import exact_quantities, total_effect
+from builder.tracks.ccr.graph import PAPER_GRAPHS, Pair, chain, cut_tree, parent_lists, sorted_graph
+from builder.tracks.ccr.model import BooleanContext, LinearContext, Operator, evaluate
+from builder.tracks.ccr.quantities import exact_quantities, total_effect
 from grader.io.pipe import exit_with
 
 SIZES: Final = (100, 1_000, 10_000, 100_000)

@@ -21,17 +21,17 @@ from typing import Any, Final
 import numpy as np
 from scipy.stats import spearmanr
 
+from grader.answers.attempts import read
+from grader.answers.budget import Limits
 from grader.errors import UsageError
-from grader.exam import Split
-from grader.io.beside import worlds
 from grader.io.pipe import exit_with
-from grader.io.release import Release
-from grader.model import Score
 from grader.pipeline import grade
+from grader.release.beside import worlds
+from grader.release.exam import Split
+from grader.release.release import Release
+from grader.scoring.model import Score
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import Draws
-from grader.submission.attempts import read
-from grader.submission.budget import Limits
 
 CAP: Final = 1.0
 """Of a loss, as in the paper's diagnostic loss; what is missing or withheld costs it."""

@@ -13,7 +13,6 @@ from builder.gate.report import GateReport
 from builder.gate.run import run_gate
 from builder.release.arrow import content_sha256
 from builder.release.cluster import Cluster
-from builder.release.config import ReleaseConfig
 from builder.release.engine import Workers
 from builder.release.exams import (
     EXAM_SCHEMA,
@@ -40,7 +39,7 @@ from builder.release.parts import (
     staged_rows,
 )
 from builder.release.planning import Planned, Specs, find_spec, plan_specs, planned
-from builder.release.roots import Root
+from builder.release.progress import Reporter
 from builder.release.schemas import COMMITMENTS
 from builder.release.shards import (
     Shard,
@@ -51,7 +50,6 @@ from builder.release.shards import (
     write_groups,
     write_shard,
 )
-from builder.release.show.progress import Reporter
 from builder.release.workspace import (
     Workspace,
     finished_release,
@@ -60,7 +58,9 @@ from builder.release.workspace import (
     publish,
     write_gate,
 )
-from builder.track import DrawnExam
+from builder.splits.config import ReleaseConfig
+from builder.splits.roots import Root
+from builder.splits.track import DrawnExam
 from builder.tracks import TRACKS
 
 

@@ -16,13 +16,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from grader.answers.submission import MAX_BYTES, Unreadable, open_regular
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import pretty
 from grader.io.paths import inside
-from grader.report.table import ENDINGS
-from grader.shape import Task
-from grader.submission.submission import MAX_BYTES, Unreadable, open_regular
+from grader.reports.table import ENDINGS
+from grader.scoring.shape import Task
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalSample

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from causal_exams.commands import COMMANDS
-from grader import cli
-from grader.cli import GRADER, Program
+from grader.commands import main as cli
+from grader.commands.main import GRADER, Program
 
 PROGRAM: Final = Program(
     "causal-exams",

@@ -24,10 +24,10 @@ from causal_exams.laboratory.host import Host
 from causal_exams.laboratory.session import Session
 from causal_exams.tools import laboratory_tools, shell_tool
 from causal_exams.words import packages, pinned
-from grader.model import RawAnswer
-from grader.shape import Task
-from grader.submission.check import check
-from grader.submission.submission import MAX_BYTES
+from grader.answers.check import check
+from grader.answers.submission import MAX_BYTES
+from grader.scoring.model import RawAnswer
+from grader.scoring.shape import Task
 
 ANSWER: Final = "answer"
 """Where a sample's store has the text of an answer file that was not written in a sandbox."""

@@ -14,13 +14,13 @@ from typing import Any, Final
 import grader
 from causal_exams.words import DOCKER, told
 from grader.errors import UsageError
-from grader.exam import Exam
 from grader.io.files import new_folder
 from grader.io.jsonio import canonical
 from grader.io.paths import inside
 from grader.io.schemas import folder as schemas
-from grader.model import Truth
-from grader.shape import Task
+from grader.release.exam import Exam
+from grader.scoring.model import Truth
+from grader.scoring.shape import Task
 from grader.workspace import workspace_files
 
 ORGANISATION: Final = "causal-exams"

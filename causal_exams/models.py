@@ -20,9 +20,9 @@ from pydantic import ValidationError
 from rich.errors import MarkupError
 from rich.text import Text
 
-from grader.draw.words import printable
 from grader.errors import UsageError
-from grader.names import did_you_mean
+from grader.io.names import did_you_mean
+from grader.pages.words import printable
 
 _MOST_CHARACTERS: Final = 300
 _MOCK: Final = "mockllm/"

@@ -19,12 +19,12 @@ from urllib.parse import urlsplit
 from causal_exams.attempts import ERROR, Attempt, attempt_of, samples, write_answers
 from grader.commands.common import read_key
 from grader.errors import UsageError
-from grader.exam import Exam
 from grader.io.files import write_text
 from grader.io.jsonio import canonical, pretty
+from grader.pages.pages import report_page
 from grader.pipeline import Graded, grade
-from grader.report.table import ENDINGS
-from grader.show.pages import report_page
+from grader.release.exam import Exam
+from grader.reports.table import ENDINGS
 from grader.version import __version__
 
 IMAGE: Final = "causal-exams-sandbox"

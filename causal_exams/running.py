@@ -19,14 +19,14 @@ from causal_exams.models import is_of_inspect, model_settings, one_line, prices
 from causal_exams.protocols import MIXED
 from causal_exams.record import Outcome, card_of, check_same, record
 from causal_exams.tasks import Sitting, exam_task
-from grader.draw.words import printable
 from grader.errors import UsageError
-from grader.exam import Exam
 from grader.io.files import write_text
 from grader.io.jsonio import pretty
-from grader.names import did_you_mean
-from grader.show.report import costliest
-from grader.show.terminal import console, first_screen
+from grader.io.names import did_you_mean
+from grader.pages.report import costliest
+from grader.pages.terminal import console, first_screen
+from grader.pages.words import printable
+from grader.release.exam import Exam
 
 CHARACTERS: Final = 4
 """Characters of English that are about one token."""

@@ -31,11 +31,11 @@ from causal_exams.tracks import preset_of
 from causal_exams.words import DOCKER
 from grader.commands.common import read_key
 from grader.errors import UsageError
-from grader.exam import Exam, choose_exam
-from grader.io.release import Release
-from grader.model import RawAnswer
-from grader.score import score_answer
-from grader.shape import Task
+from grader.release.exam import Exam, choose_exam
+from grader.release.release import Release
+from grader.scoring.model import RawAnswer
+from grader.scoring.score import score_answer
+from grader.scoring.shape import Task
 from grader.workspace import workspace_files
 
 

@@ -1,5 +1,5 @@
 """``python -m grader``."""
 
-from grader.cli import entry_point
+from grader.commands.main import entry_point
 
 entry_point()

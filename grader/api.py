@@ -12,19 +12,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from grader.answers.attempts import read
+from grader.answers.submission import Submission
 from grader.errors import UsageError
-from grader.exam import Exam, Split
-from grader.io.beside import TABLES, scenes
 from grader.io.jsonio import canonical
-from grader.io.release import Release as Opened
-from grader.ledger import held, show_all
-from grader.model import RawAnswer
-from grader.names import did_you_mean
+from grader.io.names import did_you_mean
 from grader.pipeline import Graded
 from grader.pipeline import grade as grade_exam
-from grader.report.table import truth_json
-from grader.submission.attempts import read
-from grader.submission.submission import Submission
+from grader.release.beside import TABLES, scenes
+from grader.release.exam import Exam, Split
+from grader.release.release import Release as Opened
+from grader.reports.ledger import held, show_all
+from grader.reports.table import truth_json
+from grader.scoring.model import RawAnswer
 
 Answers = str | Path | Mapping[str, Any]
 """A folder of answers, a packed file, or answers by task id: objects, or the text of their

@@ -5,7 +5,7 @@ class UsageError(Exception):
     """Unusable input: a one-line message saying what is wrong, where, and how to fix it.
 
     Commands print it and exit with 2. A submitter's broken answer is *not* a ``UsageError``: it
-    becomes a row with status ``invalid`` (:mod:`grader.submission.collect`).
+    becomes a row with status ``invalid`` (:mod:`grader.answers.collect`).
     """
 
 

@@ -6,21 +6,21 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from grader.answers.attempts import merge, read
+from grader.answers.budget import REASON, Budget, Limits
+from grader.answers.check import check
+from grader.answers.collect import submissions_in
+from grader.answers.digest import answers_sha256
+from grader.answers.submission import Submission, with_notice
 from grader.errors import UsageError
-from grader.exam import Exam
 from grader.io.jsonio import clip
-from grader.model import Checked, RawAnswer, Score, Unit
-from grader.report.aggregate import Totals, aggregate, with_statuses
-from grader.report.build import build_report, finite, with_attempts
-from grader.report.redact import overall, redact, with_figure
-from grader.score import score, verify
-from grader.shape import Task
-from grader.submission.attempts import merge, read
-from grader.submission.budget import REASON, Budget, Limits
-from grader.submission.check import check
-from grader.submission.collect import submissions_in
-from grader.submission.digest import answers_sha256
-from grader.submission.submission import Submission, with_notice
+from grader.release.exam import Exam
+from grader.reports.aggregate import Totals, aggregate, with_statuses
+from grader.reports.build import build_report, finite, with_attempts
+from grader.reports.redact import overall, redact, with_figure
+from grader.scoring.model import Checked, RawAnswer, Score, Unit
+from grader.scoring.score import score, verify
+from grader.scoring.shape import Task
 from grader.tracks import TRACKS, VARIANTS
 
 Answers = dict[str, Checked]
@@ -32,7 +32,7 @@ class Graded:
     """One submission, graded: the scores of its answers, and what these come to.
 
     ``hosts`` are the names by which the host knows those whose sessions it holds, where its key
-    was given; ``answers_sha256`` is the same for equal answers (:mod:`grader.submission.digest`),
+    was given; ``answers_sha256`` is the same for equal answers (:mod:`grader.answers.digest`),
     and empty where nobody asked.
     """
 

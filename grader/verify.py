@@ -16,11 +16,11 @@ from typing import Any, Final
 from grader.errors import UsageError
 from grader.io import parquet
 from grader.io.jsonio import canonical
-from grader.io.release import Release
 from grader.io.schemas import first_problem
-from grader.io.side import Side
-from grader.model import Truth
-from grader.shape import Task
+from grader.release.release import Release
+from grader.release.side import Side
+from grader.scoring.model import Truth
+from grader.scoring.shape import Task
 from grader.tracks import TRACKS
 
 COMMITTED: Final = "commitments"

@@ -14,9 +14,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from grader.io import parquet
 from grader.io.jsonio import pretty
 from grader.io.paths import inside
-from grader.io.release import Release
 from grader.io.schemas import schema
-from grader.shape import Task
+from grader.release.release import Release
+from grader.scoring.shape import Task
 
 TOGETHER: Final = 8
 """Scenes read at once: a row group holds many, and is read whole for each that is wanted."""

@@ -3,10 +3,10 @@
 import json
 from typing import Any, Final
 
-from builder.track import Built
-from grader.io.rows import task_of, truth_of
-from grader.model import Truth
-from grader.shape import Task
+from builder.splits.track import Built
+from grader.release.rows import task_of, truth_of
+from grader.scoring.model import Truth
+from grader.scoring.shape import Task
 
 _TASK_COLUMNS: Final = (
     "task_id", "instance_id", "track", "rung", "family", "variant", "view", "input_mode",

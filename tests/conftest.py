@@ -28,7 +28,7 @@ _FIRST = (
     "ccr/test_ccr_reasoners.py",
     "causalds/test_causalds_audit.py",
     "causalds/test_causalds_blueprint.py",
-    "scm/test_scm_quantities.py",
+    "equations/test_scm_quantities.py",
 )
 """The files that take longest, in the order in which they are begun with. The first builds what
 others wait for, which the next do not need; at the end of a run only short ones are left."""

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from builder.causal.graph import LatentDAG
-from builder.scm.noise import Noise, Spread
-from builder.scm.world import Node, World
+from builder.equations.noise import Noise, Spread
+from builder.equations.world import Node, World
+from builder.graphs.graph import LatentDAG
 
 
 def world_from_json(record: Mapping[str, Any]) -> World:

@@ -5,9 +5,9 @@ from unittest.mock import patch
 
 from builder import build
 from builder.gate.report import GateReport
-from builder.release.config import load_config
-from builder.release.roots import read_roots
-from builder.release.show.progress import Reporter
+from builder.release.progress import Reporter
+from builder.splits.config import load_config
+from builder.splits.roots import read_roots
 
 
 def build_ungated(file: Path, out: Path) -> Path:

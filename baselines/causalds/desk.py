@@ -35,10 +35,10 @@ from baselines.causalds.estimators import (
 from baselines.causalds.identified import plan_effect
 from baselines.causalds.regression import is_binary
 from baselines.taking import Answer, FloatArray, ShownScene, generator
-from builder.causal.graph import LatentDAG
+from builder.equations.margins import association_margin
+from builder.graphs.graph import LatentDAG
 from builder.reader import Reading, read_story
-from builder.scm.margins import association_margin
-from grader.shape import Task
+from grader.scoring.shape import Task
 
 RIDGE = 1e-3
 """Penalty per calibration row on standardised measurements: bundles can be collinear."""

@@ -1,6 +1,6 @@
 """From a graph and an effect to the estimator that identifies it, if any does.
 
-What is identifiable is decided by :mod:`builder.causal`, on the graph that was read.
+What is identifiable is decided by :mod:`builder.graphs`, on the graph that was read.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -19,10 +19,10 @@ from baselines.causalds.estimators import (
     randomised,
 )
 from baselines.taking import FloatArray
-from builder.causal.adjustment import minimal_adjustment_sets, valid_adjustment_sets
-from builder.causal.graph import LatentDAG
-from builder.causal.identification import Effect, is_identifiable
-from builder.causal.method import frontdoor_sets
+from builder.graphs.adjustment import minimal_adjustment_sets, valid_adjustment_sets
+from builder.graphs.graph import LatentDAG
+from builder.graphs.identification import Effect, is_identifiable
+from builder.graphs.method import frontdoor_sets
 
 GUESS_WIDTH = 3.0
 """Intervals of a formula that is not known to be right are so many times as wide."""

@@ -1,6 +1,6 @@
 """An analyst who reads the story first: graph, identification, then the estimator it calls for.
 
-The graph comes from :mod:`builder.reader`; the identification theory from :mod:`builder.causal`;
+The graph comes from :mod:`builder.reader`; the identification theory from :mod:`builder.graphs`;
 numbers from the tables, by :mod:`baselines.causalds.desk`. Where an effect is not identifiable the
 answer is the documented abstention. One function per variant.
 
@@ -18,18 +18,18 @@ from baselines.causalds.desk import FORMS, Desk, ends, third
 from baselines.causalds.identified import identifiable
 from baselines.causalds.regression import Forecast, forecast
 from baselines.taking import Answer, FloatArray, ShownScene, csv_text, generator
-from builder.causal.adjustment import (
+from builder.equations.margins import TIE_BAND
+from builder.graphs.adjustment import (
     forbidden_controls,
     minimal_adjustment_sets,
     valid_adjustment_sets,
 )
-from builder.causal.graph import LatentDAG
-from builder.causal.identification import is_identifiable
-from builder.causal.method import identification_method
-from builder.causal.paths import opens_collider_bias
-from builder.causalds.complete import KEYS, one_each
-from builder.scm.margins import TIE_BAND
-from grader.shape import Task
+from builder.graphs.graph import LatentDAG
+from builder.graphs.identification import is_identifiable
+from builder.graphs.method import identification_method
+from builder.graphs.paths import opens_collider_bias
+from builder.tracks.causalds.complete import KEYS, one_each
+from grader.scoring.shape import Task
 
 Solve = Callable[[Task, Desk], Answer]
 

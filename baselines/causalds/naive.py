@@ -19,7 +19,7 @@ from baselines.causalds.regression import fit, is_binary, make_basis, predict, t
 from baselines.taking import Answer, FloatArray, ShownScene, csv_text, first
 from builder.reader import read_story
 from builder.reader.english import MARK, mask, sentences
-from grader.shape import Task
+from grader.scoring.shape import Task
 
 _NORMAL_975: Final = float(ndtri(0.975))
 

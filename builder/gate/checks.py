@@ -5,9 +5,9 @@ Every check takes what was read and returns problems as one-line strings; none m
 
 from collections.abc import Iterator
 
-from builder.gate.tables import SceneRow, SplitTables, TaskRow
-from builder.track import Track
-from grader.shape import Variant
+from builder.release.tables import SceneRow, SplitTables, TaskRow
+from builder.splits.track import Track
+from grader.scoring.shape import Variant
 from grader.tracks import variant as variant_of
 
 

@@ -11,13 +11,13 @@ from itertools import permutations
 from typing import Any, Final
 
 from builder.release.exams import TOLERANCE, moved
-from builder.track import VARIED_FROM, Composition
+from builder.splits.track import VARIED_FROM, Composition
 from builder.tracks import TRACKS
 from grader.io.jsonio import canonical
-from grader.io.release import Release
-from grader.model import RawAnswer, Truth
-from grader.score import score_answer
-from grader.shape import Task
+from grader.release.release import Release
+from grader.scoring.model import RawAnswer, Truth
+from grader.scoring.score import score_answer
+from grader.scoring.shape import Task
 
 AXES: Final[Mapping[str, Callable[[Task], str]]] = {
     "family": lambda task: task.family,

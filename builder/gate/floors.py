@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from builder.release.floors import graded_answer
-from builder.track import Floors, Graded
+from builder.splits.track import Floors, Graded
 from builder.tracks import TRACKS
-from grader.floors import Floors as Stated
-from grader.io.release import Release
-from grader.model import Truth
-from grader.score import GraderBug
-from grader.shape import Task
+from grader.release.release import Release
+from grader.scoring.floors import Floors as Stated
+from grader.scoring.model import Truth
+from grader.scoring.score import GraderBug
+from grader.scoring.shape import Task
 from grader.tracks import TRACKS as GRADED
 
 SAMPLE: Final = 200

@@ -14,14 +14,14 @@ from typing import Any, Final
 
 from builder.gate.part_rows import PartRows
 from grader.errors import UsageError
-from grader.exam import choose_exam
 from grader.io.jsonio import canonical
-from grader.io.release import WHOLE_SPLIT, Release
-from grader.io.rows import Rows
-from grader.model import RawAnswer, Score, Truth
 from grader.pipeline import grade
-from grader.score import score_answer
-from grader.shape import Task
+from grader.release.exam import choose_exam
+from grader.release.release import WHOLE_SPLIT, Release
+from grader.release.rows import Rows
+from grader.scoring.model import RawAnswer, Score, Truth
+from grader.scoring.score import score_answer
+from grader.scoring.shape import Task
 
 AT_ONCE: Final = 3000
 """Tasks of a split without exams that go through the whole grader together."""

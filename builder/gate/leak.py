@@ -21,8 +21,8 @@ from sklearn.model_selection import KFold, permutation_test_score
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from builder.gate.public import Subject, disclosures, features
-from builder.gate.tables import SplitTables, split_tables, tracks, truth_side
 from builder.release.reader import public_side, rows, shards, splits
+from builder.release.tables import SplitTables, split_tables, tracks, truth_side
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 

@@ -24,14 +24,14 @@ from builder.gate.known_answers import (
     tasks_and_truths,
 )
 from builder.gate.part_rows import PartRows, read_part
-from builder.gate.tables import Row
 from builder.release.identity import LIBRARIES, source_sha256
 from builder.release.parts import Part, staged_sha256
-from builder.track import StoryReading, Track
+from builder.release.tables import Row
+from builder.splits.track import StoryReading, Track
 from builder.tracks import TRACKS
 from grader.io.jsonio import canonical
-from grader.model import Truth
-from grader.shape import Task
+from grader.scoring.model import Truth
+from grader.scoring.shape import Task
 from grader.tracks import TRACKS as GRADED
 
 CHECK: Final = "check.json"

@@ -12,10 +12,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from builder.gate.rules import Tables
-from builder.gate.tables import Place, Row, SplitTables, scene_row, table_rows, task_row, truth_side
 from builder.release.parts import Origin, Part, part_name, read_staged, stage_part
 from builder.release.reader import groups, open_shard, public_side, shards
 from builder.release.shards import plan_shards
+from builder.release.tables import (
+    Place,
+    Row,
+    SplitTables,
+    scene_row,
+    table_rows,
+    task_row,
+    truth_side,
+)
 from builder.tracks import TRACKS
 
 _NOWHERE: Final = Place(0, 0, 0, 0, ())

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from builder.gate.tables import SceneRow, TaskRow
-from builder.track import LeakFacts
+from builder.release.tables import SceneRow, TaskRow
+from builder.splits.track import LeakFacts
 
 
 @dataclass(frozen=True, slots=True)

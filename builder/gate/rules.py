@@ -13,11 +13,11 @@ from typing import Any, Final
 
 import duckdb
 
-from builder.gate.tables import tracks, truth_side
 from builder.release.flat import CONFIG
 from builder.release.reader import SIDES, column_names, configs, public_side, shards, splits
 from builder.release.schemas import FLAT, TASKS
 from builder.release.shards import COMMITTED
+from builder.release.tables import tracks, truth_side
 from builder.tracks import TRACKS
 
 _SQL: Final = Path(__file__).parent / "sql"

@@ -34,8 +34,8 @@ from builder.release.engine import Workers
 from builder.release.manifest import read_manifest
 from builder.release.parts import Parts
 from builder.release.reader import configs, public_side
-from grader.io.release import Release
-from grader.processors import processors
+from grader.io.processors import processors
+from grader.release.release import Release
 from grader.verify import verify
 
 MANY_INSTANCES: Final = 150

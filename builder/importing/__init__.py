@@ -9,7 +9,7 @@ import shlex
 from pathlib import Path
 from typing import Final
 
-from builder.cli.command import OK, Command, add_written_release
+from builder.commands.command import OK, Command, add_written_release
 
 
 def _add_import(parser: argparse.ArgumentParser) -> None:

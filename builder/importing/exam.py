@@ -28,7 +28,7 @@ from builder.release.papers import write_papers
 from builder.release.rows import TrueValue, truth_row
 from builder.release.schemas import TASKS, TRUTH, labels_schema, scenes_schema
 from builder.release.shards import GROUP_ROWS, Shard, marked, write_groups
-from builder.track import DrawnExam, Row
+from builder.splits.track import DrawnExam, Row
 from grader.errors import UsageError
 from grader.io.files import new_folder
 from grader.io.jsonio import canonical

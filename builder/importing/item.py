@@ -9,15 +9,15 @@ from typing import Final
 
 import numpy as np
 
-from builder.causalds.eligibility import ELIGIBILITY
 from builder.importing.files import FETCH, Document, Floats, read_columns, read_object, read_text
 from builder.release import rows
-from builder.track import Row
+from builder.splits.track import Row
+from builder.tracks.causalds.eligibility import ELIGIBILITY
 from grader.errors import UsageError
 from grader.io.jsonio import clip
+from grader.io.names import did_you_mean
 from grader.io.paths import GRAMMAR, inside, is_plain
-from grader.names import did_you_mean
-from grader.shape import Variant
+from grader.scoring.shape import Variant
 from grader.tracks import VARIANTS, variant
 
 TRACK: Final = "causalds"

@@ -1,7 +1,7 @@
 """A reader of stories, written without a look at how they are told.
 
 The gate holds every story against what it reads, and baselines read by it; so it imports nothing of
-this project, least of all :mod:`builder.words`.
+this project, least of all :mod:`builder.stories`.
 """
 
 from builder.reader.english import told_unmeasured

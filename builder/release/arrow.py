@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from builder.seeds import hmac_key
-from builder.track import Row
+from builder.splits.seeds import hmac_key
+from builder.splits.track import Row
 from grader.io.jsonio import canonical
 
 DATA_DIGITS: Final = 6

@@ -13,7 +13,7 @@ from typing import Any, Final
 import yaml
 
 from builder.release.flat import CONFIG
-from builder.release.place import Place
+from builder.splits.place import Place
 
 _TEMPLATES: Final = Path(__file__).parent.parent.parent / "dataset_card"
 

@@ -12,9 +12,9 @@ from typing import Final
 
 import pyarrow as pa
 
-from builder.release.config import Draw, SplitConfig
-from builder.seeds import hmac_key
-from builder.track import (
+from builder.splits.config import Draw, SplitConfig
+from builder.splits.seeds import hmac_key
+from builder.splits.track import (
     Candidate,
     Composition,
     DrawnExam,

@@ -16,12 +16,12 @@ from builder.release.papers import write_papers
 from builder.release.reader import public_side, rows, shards
 from builder.release.shards import marked, write_groups
 from builder.release.workspace import GATE_FILE
-from builder.seeds import hmac_key
-from builder.settings import read_toml
-from builder.track import DrawnExam, Read
+from builder.splits.seeds import hmac_key
+from builder.splits.settings import read_toml
+from builder.splits.track import DrawnExam, Read
 from builder.tracks import TRACKS
 from grader.errors import UsageError
-from grader.names import did_you_mean
+from grader.io.names import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,11 @@ from builder.release.arrow import table_from_rows
 from builder.release.reader import groups, rows, shards
 from builder.release.schemas import FLAT
 from builder.release.shards import GROUP_ROWS, Shard, marked, write_groups
-from builder.track import Row
+from builder.splits.track import Row
 from builder.tracks import TRACKS
 from grader.io.jsonio import canonical
-from grader.io.rows import Rows
 from grader.io.schemas import schema
+from grader.release.rows import Rows
 
 CONFIG: Final = "tasks"
 _ALIKE: Final = tuple(name for name in FLAT.names if name not in ("answer_schema_json", "answer"))

@@ -12,16 +12,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from builder.release.config import ReleaseConfig
 from builder.release.engine import Workers
-from builder.release.show.progress import Reporter
-from builder.track import Built, Floors, Graded, InstanceSpec
+from builder.release.progress import Reporter
+from builder.splits.config import ReleaseConfig
+from builder.splits.track import Built, Floors, Graded, InstanceSpec
 from builder.tracks import TRACKS
-from grader.io.rows import task_of, truth_of
-from grader.model import RawAnswer, Truth
-from grader.score import score, verify
-from grader.shape import Task
-from grader.submission.check import check
+from grader.answers.check import check
+from grader.release.rows import task_of, truth_of
+from grader.scoring.model import RawAnswer, Truth
+from grader.scoring.score import score, verify
+from grader.scoring.shape import Task
 from grader.tracks import TRACKS as GRADED
 
 SEED: Final = b"causal-exams floors"

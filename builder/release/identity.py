@@ -8,9 +8,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from builder.release.config import ReleaseConfig
-from builder.release.roots import Root
-from builder.words.knowledge import own_files
+from builder.splits.config import ReleaseConfig
+from builder.splits.roots import Root
+from builder.stories.knowledge import own_files
 from grader.io.jsonio import canonical
 from grader.tracks import TRACKS as GRADED
 from grader.version import __version__

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from builder.release.config import ReleaseConfig, SplitConfig
 from builder.release.exams import Exams, composed
 from builder.release.identity import FORMAT, canary, fingerprint, library_versions, source_sha256
 from builder.release.parts import Part, Parts, staged_rows
 from builder.release.planning import Planned
-from builder.release.roots import Root
 from builder.release.shards import Shard
+from builder.splits.config import ReleaseConfig, SplitConfig
+from builder.splits.roots import Root
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.io.files import file_sha256, write_text

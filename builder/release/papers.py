@@ -11,8 +11,8 @@ from builder.release.croissant import FILE as CROISSANT
 from builder.release.croissant import croissant
 from builder.release.flat import CONFIG
 from builder.release.manifest import write_manifest
-from builder.release.place import Place, folder
-from grader.benchmark import FRAMEWORK, task_id
+from builder.splits.place import Place, folder
+from grader.hub.benchmark import FRAMEWORK, task_id
 
 CARD: Final = "README.md"
 EVAL: Final = "eval.yaml"

@@ -21,7 +21,7 @@ import pyarrow as pa
 from builder.release.arrow import table_from_rows
 from builder.release.engine import InstanceFailed
 from builder.release.planning import Specs
-from builder.track import Built, InstanceSpec, Track
+from builder.splits.track import Built, InstanceSpec, Track
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.io.files import file_sha256

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from builder.release.config import ReleaseConfig, SplitConfig
 from builder.release.exams import assign_exams, compose_public, planned_candidates
-from builder.release.roots import Root
-from builder.track import Composition, InstanceSpec, Track
+from builder.splits.config import ReleaseConfig, SplitConfig
+from builder.splits.roots import Root
+from builder.splits.track import Composition, InstanceSpec, Track
 from builder.tracks import TRACKS
 from grader.errors import UsageError
-from grader.names import did_you_mean
+from grader.io.names import did_you_mean
 
 Specs = Mapping[tuple[str, str], Sequence[InstanceSpec]]
 """(split, track) to the planned instances."""

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from builder.track import InstanceSpec, Row
+from builder.splits.track import InstanceSpec, Row
 from grader.io.jsonio import canonical
-from grader.shape import Variant
+from grader.scoring.shape import Variant
 
 
 class TrueValue(NamedTuple):

@@ -25,7 +25,7 @@ from causal_exams.attempts import (
 )
 from grader.commands.common import PUBLIC_EXAM, add, open_split
 from grader.errors import UsageError
-from grader.shape import Task
+from grader.scoring.shape import Task
 
 Reader = Callable[[Path, dict[str, Task]], Iterable[Attempt]]
 

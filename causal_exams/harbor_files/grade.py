@@ -7,13 +7,13 @@ to 1. Without the truth answers are only collected: a valid one has the reward 1
 import json
 from pathlib import Path
 
+from grader.answers.check import check
+from grader.answers.submission import MAX_BYTES, Unreadable, open_regular
 from grader.io.paths import inside
-from grader.io.rows import Rows
-from grader.model import RawAnswer
-from grader.score import score_answer
-from grader.shape import Task
-from grader.submission.check import check
-from grader.submission.submission import MAX_BYTES, Unreadable, open_regular
+from grader.release.rows import Rows
+from grader.scoring.model import RawAnswer
+from grader.scoring.score import score_answer
+from grader.scoring.shape import Task
 
 
 def main(tests: str, answers: str, logs: str) -> None:

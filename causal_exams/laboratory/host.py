@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Final
 
 from causal_exams.laboratory.session import Session, session_path
+from grader.answers.submission import Unreadable, json_object, open_regular
 from grader.errors import UsageError
-from grader.exam import Exam
 from grader.io.jsonio import BadJson
+from grader.io.names import did_you_mean
 from grader.io.paths import inside
-from grader.io.release import Release
 from grader.laboratory.episode import Episode, EpisodeError
-from grader.names import did_you_mean
-from grader.submission.submission import Unreadable, json_object, open_regular
+from grader.release.exam import Exam
+from grader.release.release import Release
 from grader.tracks.causalab.scoring import episode_of
 
 MAX_FILE: Final = 4 << 20

@@ -12,12 +12,12 @@ from typing import Any, Final
 
 from grader.errors import UsageError
 from grader.io.jsonio import clip
+from grader.io.names import did_you_mean
 from grader.io.paths import inside, is_plain
 from grader.laboratory.episode import Episode
 from grader.laboratory.replay import replay
 from grader.laboratory.session import Laboratory, Refused
 from grader.laboratory.transcript import TranscriptError, check_chain, read_lines
-from grader.names import did_you_mean
 
 Reply = dict[str, Any]
 

@@ -6,7 +6,7 @@ from typing import Final
 from causal_exams.protocols import Protocol
 from causal_exams.tracks import causalab, causalds, ccr, replayscm
 from grader.errors import UsageError
-from grader.names import did_you_mean
+from grader.io.names import did_you_mean
 
 PRESETS: Final[Mapping[str, Mapping[str, Protocol]]] = {
     "causalds": causalds.PRESETS,

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
+from grader.answers.budget import Limits as Budget
 from grader.board.workers import Failed, Limits, run_limited, run_patiently
-from grader.exam import Exam
-from grader.ledger import close, held, show_all
 from grader.pipeline import Graded, grade
-from grader.submission.budget import Limits as Budget
+from grader.release.exam import Exam
+from grader.reports.ledger import close, held, show_all
 
 _MOST_LEAVES: Final = 120
 """Members of a track's part with more figures are drawn on pages and stand in no table."""

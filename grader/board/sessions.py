@@ -10,11 +10,11 @@ from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Any, Final
 
+from grader.answers.submission import Unreadable, open_regular
 from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.laboratory.transcript import MAX_LINE_BYTES, TranscriptError, check_chain, read_lines
 from grader.pipeline import Graded
-from grader.submission.submission import Unreadable, open_regular
 
 Started = Mapping[str, Counter[str]]
 """Submission to task to the number of sessions begun."""

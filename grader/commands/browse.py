@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from grader.commands.common import add, open_split
 from grader.errors import UsageError
-from grader.exam import Exam, Split
+from grader.release.exam import Exam, Split
 
 if TYPE_CHECKING:
+    from grader.pages.browse import Shown
     from grader.pipeline import Graded
-    from grader.show.browse import Shown
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Read, grade where there are answers, write."""
     from grader.io.files import write_text
     from grader.io.paths import inside
-    from grader.show.browse import INDEX, pages
+    from grader.pages.browse import INDEX, pages
 
     folder: Path = arguments.html
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -67,9 +67,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _graded(split: Split, answers: Path) -> "Graded":
     """The answers, graded; raises ``UsageError`` where scores may not be seen."""
+    from grader.answers.attempts import read
+    from grader.answers.budget import Limits
     from grader.pipeline import grade
-    from grader.submission.attempts import read
-    from grader.submission.budget import Limits
 
     split.refuse_private_details("a page of a task shows its score")
     submission = read(answers, split.tasks, Limits())
@@ -79,8 +79,8 @@ def _graded(split: Split, answers: Path) -> "Graded":
 
 def _shown(exam: Exam, graded: "Graded | None") -> "Iterator[Shown]":
     """Every task of the exam with what may be seen of it."""
-    from grader.io.beside import scenes, sources, worlds
-    from grader.show.browse import Shown
+    from grader.pages.browse import Shown
+    from grader.release.beside import scenes, sources, worlds
 
     release, split = exam.split.release, exam.split.name
     open_to_all = exam.split.reveal

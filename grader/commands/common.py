@@ -5,15 +5,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from grader.answers.attempts import read
+from grader.answers.budget import Limits
+from grader.answers.submission import Submission
 from grader.errors import UsageError
-from grader.exam import Exam, Split
 from grader.io.files import write_text
 from grader.io.jsonio import pretty
-from grader.io.release import Release
-from grader.route import READINGS
-from grader.submission.attempts import read
-from grader.submission.budget import Limits
-from grader.submission.submission import Submission
+from grader.release.exam import Exam, Split
+from grader.release.release import Release
+from grader.scoring.route import READINGS
 
 MIN_KEY = 16
 

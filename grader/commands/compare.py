@@ -39,12 +39,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Grade both, compare, print and write."""
+    from grader.answers.attempts import read
+    from grader.pages.pages import comparison_page
+    from grader.pages.systems import in_reading
+    from grader.pages.terminal import comparison_view, console
     from grader.pipeline import grade
-    from grader.report.comparison import compare
-    from grader.show.pages import comparison_page
-    from grader.show.systems import in_reading
-    from grader.show.terminal import comparison_view, console
-    from grader.submission.attempts import read
+    from grader.reports.comparison import compare
 
     check_outputs(arguments)
     split = open_split(arguments)

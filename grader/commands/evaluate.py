@@ -25,14 +25,14 @@ from typing import TYPE_CHECKING, Final
 
 from grader.commands.common import add, add_limits, limits_of, read_key
 from grader.errors import UsageError
-from grader.processors import processors
+from grader.io.processors import processors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from grader.draw.table import Table
     from grader.hub.evaluate import Desk
     from grader.hub.rescore import Change
+    from grader.pages.table import Table
 
 MEMORY: Final = 2048
 SECONDS: Final = 300
@@ -97,12 +97,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _grade_again(inbox: str, kept: str, desk: "Desk", arguments: argparse.Namespace) -> int:
     """Grade stored submissions by another version of the release, and say what changed."""
-    from grader.draw.table import in_terminal
     from grader.hub.client import connect
     from grader.hub.rescore import rescore
     from grader.hub.results import Results
     from grader.io.files import write_text
-    from grader.show.terminal import console
+    from grader.pages.table import in_terminal
+    from grader.pages.terminal import console
 
     with alone(arguments.work):
         api = connect()
@@ -116,8 +116,8 @@ def _grade_again(inbox: str, kept: str, desk: "Desk", arguments: argparse.Namesp
 
 def _changes_table(changes: "Sequence[Change]", release: str) -> "Table":
     """Return figures and places before and after, of everyone who was graded again."""
-    from grader.draw.table import Cell, Table
-    from grader.draw.words import points
+    from grader.pages.table import Cell, Table
+    from grader.pages.words import points
 
     head = ["system", "team", "place", "was", "skill", "was", "points", "was"]
     rows: list[list[str | Cell]] = [
@@ -150,7 +150,7 @@ def read(arguments: argparse.Namespace) -> "tuple[str, str, Desk]":
     from grader.hub.address import Address
     from grader.hub.evaluate import Desk
     from grader.hub.located import told_address
-    from grader.io.release import Release
+    from grader.release.release import Release
 
     for name in ("per_day", "workers", "memory", "wall"):
         if not 0 < getattr(arguments, name) < 1 << 20:

@@ -11,19 +11,19 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from grader.answers.attempts import USAGE_FIGURES
+from grader.answers.check import REASONS
+from grader.answers.submission import json_object
 from grader.commands.common import RELEASE, add, check_outputs, open_split
-from grader.draw.words import number
 from grader.errors import UsageError
-from grader.exam import Exam
 from grader.io.jsonio import BadJson, canonical
-from grader.model import Checked, Truth
-from grader.names import did_you_mean
-from grader.score import score
-from grader.shape import Task
-from grader.show.systems import in_pool, readings_from
-from grader.submission.attempts import USAGE_FIGURES
-from grader.submission.check import REASONS
-from grader.submission.submission import json_object
+from grader.io.names import did_you_mean
+from grader.pages.systems import in_pool, readings_from
+from grader.pages.words import number
+from grader.release.exam import Exam
+from grader.scoring.model import Checked, Truth
+from grader.scoring.score import score
+from grader.scoring.shape import Task
 
 Line = tuple[str, str]
 """A label and what stands beside it."""
@@ -48,8 +48,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the explanation, once all that may be refused is known to be fine."""
-    from grader.report.table import truth_json
-    from grader.show.terminal import console, plain
+    from grader.pages.terminal import console, plain
+    from grader.reports.table import truth_json
 
     if arguments.html is not None and arguments.answers is None and arguments.run is None:
         raise UsageError("--html: needs the answers to draw; add --answers DIR")
@@ -92,8 +92,8 @@ def _answered(exam: Exam, task: Task, arguments: argparse.Namespace) -> list[Lin
 
     Raises ``UsageError`` where the score may not be seen or nothing can be drawn.
     """
+    from grader.answers.collect import collect
     from grader.pipeline import check_attempts, sign_attempts, verify_attempts
-    from grader.submission.collect import collect
 
     exam.split.refuse_private_details("the score of one task tells its truth")
     submission = collect(arguments.answers, exam.split.tasks)

@@ -23,7 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Fetch, and print the folder."""
     from grader.hub.address import Address
     from grader.hub.fetch import fetch
-    from grader.io.side import Side
+    from grader.release.side import Side
 
     address = Address.of(arguments.address)
     folder = fetch(address, anew=arguments.again)

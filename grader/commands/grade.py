@@ -27,8 +27,8 @@ from grader.commands.common import (
     read_answers,
     write_documents,
 )
-from grader.model import Truth
 from grader.pipeline import Graded, grade
+from grader.scoring.model import Truth
 
 _LONGEST_PATH: Final = 30
 """What stands beside a task id on a line of 80 characters."""
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     tables = document or not arguments.quiet
     graded = grade(exam, submission, slice_intervals=document, tables=tables)
     if exam.keeps_ledger:
-        from grader.ledger import held, show_all
+        from grader.reports.ledger import held, show_all
 
         (report,) = show_all(arguments.ledger, exam, [(submission.source, held(graded))])
         graded = replace(graded, report=report)
@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _write(arguments: argparse.Namespace, graded: Graded) -> None:
     truths = graded.exam.truths if arguments.reveal else {}
     if arguments.csv or arguments.parquet:
-        from grader.report.table import write_scores
+        from grader.reports.table import write_scores
 
         for path in filter(None, (arguments.csv, arguments.parquet)):
             kind = "csv" if path is arguments.csv else "parquet"
@@ -106,8 +106,8 @@ def _write(arguments: argparse.Namespace, graded: Graded) -> None:
 
 def _page(graded: Graded, truths: Mapping[str, Truth], reading: str) -> str:
     """The report as a page, with a row for each task where these may be seen."""
-    from grader.show.pages import report_page
-    from grader.show.systems import in_reading
+    from grader.pages.pages import report_page
+    from grader.pages.systems import in_reading
 
     report = in_reading(graded.report, reading)
     return report_page(report, graded.scores if graded.exam.split.reveal else (), truths)
@@ -115,7 +115,7 @@ def _page(graded: Graded, truths: Mapping[str, Truth], reading: str) -> str:
 
 def _print(arguments: argparse.Namespace, graded: Graded) -> None:
     report = graded.report
-    from grader.draw.words import points
+    from grader.pages.words import points
 
     if arguments.quiet:
         census = report["census"]
@@ -127,8 +127,8 @@ def _print(arguments: argparse.Namespace, graded: Graded) -> None:
         if not census["scored"] and report["notices"]:
             print(f"note: {report['notices'][0]}", file=sys.stderr)
         return
-    from grader.show.systems import in_reading
-    from grader.show.terminal import console, first_screen, report_view
+    from grader.pages.systems import in_reading
+    from grader.pages.terminal import console, first_screen, report_view
 
     out, shown = console(), in_reading(report, arguments.reading)
     out.print(first_screen(shown, list(_next_steps(arguments, graded))))
@@ -138,7 +138,7 @@ def _print(arguments: argparse.Namespace, graded: Graded) -> None:
 
 def _next_steps(arguments: argparse.Namespace, graded: Graded) -> Iterator[str]:
     """What to do next: look at the dearest task, see more, write what can be kept."""
-    from grader.show.report import costliest
+    from grader.pages.report import costliest
 
     if graded.exam.split.reveal:
         for cost in costliest(graded.scores, 1):

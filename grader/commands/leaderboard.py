@@ -20,7 +20,7 @@ from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Any, Final
 
-from grader.benchmark import SETTINGS
+from grader.answers.collect import submissions_in
 from grader.commands.common import (
     EXAM,
     add,
@@ -31,21 +31,21 @@ from grader.commands.common import (
     open_split,
 )
 from grader.errors import UsageError
-from grader.exam import Exam
+from grader.hub.benchmark import SETTINGS
 from grader.io.files import replacing, write_text
 from grader.io.jsonio import pretty
-from grader.names import nearest_path
-from grader.processors import processors
-from grader.show.leaderboard import rank
-from grader.show.systems import in_reading, setting_of
-from grader.submission.collect import submissions_in
+from grader.io.names import nearest_path
+from grader.io.processors import processors
+from grader.pages.leaderboard import rank
+from grader.pages.systems import in_reading, setting_of
+from grader.release.exam import Exam
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
     from grader.board.grading import Entry
     from grader.board.sessions import Started
-    from grader.draw.table import Table
+    from grader.pages.table import Table
 
 NOTICES: Final = 3
 """Of each submission so many notes are told; ``grade`` tells them all."""
@@ -101,11 +101,11 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.board.grading import Entry, LeftOut, NotGraded, grade_all, in_time, with_figures
     from grader.board.sessions import refuse_others, told
     from grader.board.workers import Limits
-    from grader.draw.table import in_terminal
-    from grader.ledger import refuse_several
+    from grader.pages.leaderboard import boards, failures, first_screen
+    from grader.pages.table import in_terminal
+    from grader.pages.terminal import console
     from grader.pipeline import about_exam
-    from grader.show.leaderboard import boards, failures, first_screen
-    from grader.show.terminal import console
+    from grader.reports.ledger import refuse_several
 
     check_outputs(arguments)
     # Several exams and none chosen: say so before any submission is graded.
@@ -172,11 +172,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _ledger_table(exam: Exam, path: Path | None) -> "Table":
     """Return a line for each team of a private exam: its submissions and the figures shown."""
-    from grader.draw.table import Table, figure, word
-    from grader.draw.words import points
-    from grader.ledger import Ledger, default_path, ladder_of
+    from grader.answers.submission import Submission
+    from grader.pages.table import Table, figure, word
+    from grader.pages.words import points
     from grader.pipeline import grade
-    from grader.submission.submission import Submission
+    from grader.reports.ledger import Ledger, default_path, ladder_of
 
     ladder = ladder_of(grade(exam, Submission(Path("nobody")), slice_intervals=False))
     ledger = Ledger(path or default_path(exam), exam)
@@ -238,7 +238,7 @@ def _tell(
     everywhere: Sequence[str],
 ) -> None:
     """What there is to remark, in the order of the submissions; what every report says, once."""
-    from grader.show.terminal import console, plain
+    from grader.pages.terminal import console, plain
 
     told = console(stderr=True)
     for reason in left_out:
@@ -274,9 +274,9 @@ def _write(
                 file.write(before + indent(pretty(failure(name, reason)), "  ").rstrip())
             file.write("\n]\n")
     if arguments.html:
-        from grader.draw.page import Section
-        from grader.show.leaderboard import failures
-        from grader.show.pages import board_page
+        from grader.pages.leaderboard import failures
+        from grader.pages.page import Section
+        from grader.pages.pages import board_page
 
         full = [
             (place, in_reading(whole[id(brief)].report(), arguments.reading))

@@ -8,11 +8,11 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
+from grader.answers.packing import named, pack, refuse_attempts
 from grader.commands.common import PUBLIC_EXAM, add, add_limits, read_answers
 from grader.errors import UsageError
-from grader.exam import Exam
-from grader.model import Checked
-from grader.submission.packing import named, pack, refuse_attempts
+from grader.release.exam import Exam
+from grader.scoring.model import Checked
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

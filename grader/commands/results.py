@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.hub.located import is_remote
     from grader.io.files import write_text
     from grader.io.paths import inside
-    from grader.io.release import ENVIRONMENT_VARIABLE
+    from grader.release.release import ENVIRONMENT_VARIABLE
 
     model = Address.of(arguments.model, "--model").repo
     named = arguments.release or Path(os.environ.get(ENVIRONMENT_VARIABLE, ""))

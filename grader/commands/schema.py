@@ -9,8 +9,8 @@ examples:
 import argparse
 
 from grader.errors import UsageError
-from grader.names import did_you_mean
-from grader.shape import Variant
+from grader.io.names import did_you_mean
+from grader.scoring.shape import Variant
 from grader.tracks import VARIANTS
 
 

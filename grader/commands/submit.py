@@ -13,10 +13,10 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from grader.benchmark import SETTINGS
 from grader.commands.common import PUBLIC_EXAM, add, add_limits, read_answers
 from grader.commands.pack import tell
 from grader.errors import UsageError
+from grader.hub.benchmark import SETTINGS
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,10 +36,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Pack, validate, send, and say where it is."""
+    from grader.answers.packing import named, pack, refuse_attempts
     from grader.hub.address import Address
     from grader.hub.client import connect
     from grader.hub.submit import hand_in
-    from grader.submission.packing import named, pack, refuse_attempts
 
     repo = Address.of(arguments.to, "--to").repo
     refuse_attempts(arguments.answers)

@@ -20,8 +20,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """List every answer that is invalid, or valid in part, with file, field and expectation."""
+    from grader.pages.terminal import console, plain
     from grader.pipeline import look_at
-    from grader.show.terminal import console, plain
 
     exam, submission = read_answers(arguments)
     checked, notices = look_at(exam, submission)

@@ -18,8 +18,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print one line per check; exit with 1 if any fails."""
-    from grader.io.release import Release
-    from grader.show.terminal import console, plain
+    from grader.pages.terminal import console, plain
+    from grader.release.release import Release
     from grader.verify import verify
 
     checks = verify(Release.open(arguments.release or arguments.other, arguments.private))

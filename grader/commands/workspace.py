@@ -11,7 +11,7 @@ from pathlib import Path
 
 from grader.commands.common import PUBLIC_EXAM, add, open_split
 from grader.errors import UsageError
-from grader.names import did_you_mean
+from grader.io.names import did_you_mean
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

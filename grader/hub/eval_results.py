@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from grader.benchmark import setting_of, task_id
 from grader.errors import UsageError
 from grader.hub.address import Address
+from grader.hub.benchmark import setting_of, task_id
 from grader.hub.client import told
-from grader.io.release import Release
+from grader.release.release import Release
 
 if TYPE_CHECKING:
     from huggingface_hub import EvalResultEntry, HfApi

@@ -19,22 +19,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
-from grader.benchmark import setting_of
+from grader.answers.budget import Limits as Budget
+from grader.answers.packed import card_of
+from grader.answers.submission import Unreadable
 from grader.board.grading import Entry, NotGraded, grade_all, with_figures
 from grader.board.sessions import refuse_others
 from grader.board.workers import Failed, Limits, run_patiently
 from grader.errors import UsageError
-from grader.exam import Exam, Split
+from grader.hub.benchmark import setting_of
 from grader.hub.inbox import HandedIn, download, handed_in, store
 from grader.hub.reply import reply
 from grader.hub.results import FAILED, GRADED, REFUSED, WAITING, Results, Row
 from grader.io.files import file_sha256
 from grader.io.jsonio import BadJson
-from grader.io.release import Release
 from grader.io.schemas import folder as schema_folder
-from grader.submission.budget import Limits as Budget
-from grader.submission.packed import card_of
-from grader.submission.submission import Unreadable
+from grader.release.exam import Exam, Split
+from grader.release.release import Release
 from grader.version import __version__
 
 if TYPE_CHECKING:

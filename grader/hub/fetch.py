@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from grader.errors import UsageError
 from grader.hub.address import Address
 from grader.hub.client import cache_folder, connect, told
-from grader.io.side import Side
+from grader.release.side import Side
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi, RepoFile

@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from grader.draw.words import interval_text, points, printable
 from grader.hub.client import told
 from grader.hub.inbox import HandedIn
 from grader.hub.results import FOLDER
 from grader.hub.submit import FOLDER as SUBMISSIONS
+from grader.pages.words import interval_text, points, printable
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi

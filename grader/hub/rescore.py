@@ -13,7 +13,7 @@ from grader.errors import UsageError
 from grader.hub.evaluate import Desk, exam_of, reports, row_of
 from grader.hub.inbox import HandedIn, download, handed_in
 from grader.hub.results import GRADED, Results, Row
-from grader.show.leaderboard import rank
+from grader.pages.leaderboard import rank
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi

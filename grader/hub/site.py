@@ -9,16 +9,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from grader.benchmark import SETTINGS
-from grader.draw.page import Block, Choice, Paragraph, Section, Strong, page, way_back
-from grader.draw.table import Cell, Table
-from grader.draw.words import points
+from grader.hub.benchmark import SETTINGS
 from grader.hub.results import GRADED, Row
 from grader.io.files import write_text
 from grader.io.paths import inside
-from grader.show.leaderboard import place_told, rank
-from grader.show.pages import board_page, report_page
-from grader.show.systems import skipped
+from grader.pages.leaderboard import place_told, rank
+from grader.pages.page import Block, Choice, Paragraph, Section, Strong, page, way_back
+from grader.pages.pages import board_page, report_page
+from grader.pages.systems import skipped
+from grader.pages.table import Cell, Table
+from grader.pages.words import points
 
 PAGES: Final = "s"
 INDEX: Final = "index.html"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any, Final
 
-from grader.model import Score
+from grader.scoring.model import Score
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import cluster_means
 

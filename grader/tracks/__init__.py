@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final, overload
 
 from grader.io.schemas import add_folder
-from grader.shape import Variant
-from grader.track import Track
+from grader.scoring.shape import Variant
+from grader.scoring.track import Track
 from grader.tracks.causalab import TRACK as CAUSALAB
 from grader.tracks.causalds import TRACK as CAUSALDS
 from grader.tracks.ccr import TRACK as CCR

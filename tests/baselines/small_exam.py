@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from baselines.taking import ShownScene
-from builder.causalds.eligibility import ELIGIBILITY
-from grader.shape import Task
+from builder.tracks.causalds.eligibility import ELIGIBILITY
+from grader.scoring.shape import Task
 from grader.tracks import VARIANTS
 
 FloatArray = NDArray[np.float64]

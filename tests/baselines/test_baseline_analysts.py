@@ -16,10 +16,10 @@ from baselines.causalds.informed import larger, make_solver
 from baselines.causalds.naive import SOLVERS as NAIVE
 from baselines.causalds.naive import make_solver as make_naive_solver
 from baselines.taking import ShownScene, write_answer
-from builder.causal.motifs import MOTIFS
-from grader.model import RawAnswer
-from grader.shape import Task
-from grader.submission.check import check
+from builder.graphs.motifs import MOTIFS
+from grader.answers.check import check
+from grader.scoring.model import RawAnswer
+from grader.scoring.shape import Task
 from grader.tracks import VARIANTS
 
 
@@ -246,7 +246,7 @@ def test_answers_do_not_depend_on_what_was_asked_before() -> None:
 @pytest.mark.parametrize("name", sorted(MOTIFS))
 def test_the_efficient_set_is_always_a_valid_one(name: str) -> None:
     """An efficient estimate of the wrong quantity is worth nothing."""
-    from builder.causal.adjustment import valid_adjustment_sets
+    from builder.graphs.adjustment import valid_adjustment_sets
 
     motif = MOTIFS[name]
     valid = valid_adjustment_sets(motif.graph, motif.treatment, motif.outcome)

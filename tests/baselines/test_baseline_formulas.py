@@ -16,8 +16,8 @@ from baselines.causalds.estimators import (
     summary,
 )
 from baselines.causalds.identified import NOTHING, identifiable, natural_covariates, plan_effect
-from builder.causal.graph import LatentDAG
-from builder.causal.motifs import MOTIFS, PLANTED
+from builder.graphs.graph import LatentDAG
+from builder.graphs.motifs import MOTIFS, PLANTED
 
 FloatArray = NDArray[np.float64]
 

@@ -13,12 +13,12 @@ from built_exam import build
 from baselines.__main__ import main
 from baselines.systems import answers, find_system
 from baselines.taking import open_exam, text_of
-from grader.exam import choose_exam
-from grader.io.release import Release
-from grader.model import RawAnswer, Score
 from grader.pipeline import grade
-from grader.score import score_answer
-from grader.shape import Task
+from grader.release.exam import choose_exam
+from grader.release.release import Release
+from grader.scoring.model import RawAnswer, Score
+from grader.scoring.score import score_answer
+from grader.scoring.shape import Task
 from grader.tracks import VARIANTS
 
 DATA_FAMILIES = sorted(

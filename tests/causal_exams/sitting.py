@@ -10,8 +10,8 @@ from typing import Any
 from scripted import Server
 
 from causal_exams.cli import main
-from grader.io.release import Release
-from grader.shape import Task
+from grader.release.release import Release
+from grader.scoring.shape import Task
 
 ROOT = Path(__file__).parents[2]
 KEY = {"LOCAL_API_KEY": "none"}

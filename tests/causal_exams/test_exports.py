@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from causal_exams.harbor import exportable, write_harbor
-from grader.exam import Exam, choose_exam
-from grader.io.release import Release
+from grader.release.exam import Exam, choose_exam
+from grader.release.release import Release
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ import pytest
 
 from causal_exams.attempts import Attempt, from_harbor, from_mini_swe, write_answers
 from grader.errors import UsageError
-from grader.shape import Task
+from grader.scoring.shape import Task
 from grader.tracks import variant
 
 IDS = ("cds-0123456789abcdef", "cds-fedcba9876543210")

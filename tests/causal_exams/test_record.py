@@ -15,8 +15,8 @@ from scripted import Reply, replies, serve  # noqa: E402
 from sitting import lines, sit, tasks  # noqa: E402
 
 from causal_exams.cli import main  # noqa: E402
-from grader.exam import choose_exam  # noqa: E402
-from grader.io.release import Release  # noqa: E402
+from grader.release.exam import choose_exam  # noqa: E402
+from grader.release.release import Release  # noqa: E402
 
 NEEDS_BWRAP = pytest.mark.skipif(not shutil.which("bwrap"), reason="bwrap is not installed")
 OPEN = ("--sandbox", "bubblewrap")

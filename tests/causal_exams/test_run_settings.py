@@ -16,10 +16,10 @@ from causal_exams.protocols import SETTINGS
 from causal_exams.record import _without_secrets, check_same, image
 from causal_exams.tracks import PRESETS, preset_of
 from causal_exams.words import DOCKER, packages, pinned
+from grader.answers.submission import Submission
 from grader.errors import UsageError
-from grader.report.table import ENDINGS
-from grader.show.systems import name_of, setting_of
-from grader.submission.submission import Submission
+from grader.pages.systems import name_of, setting_of
+from grader.reports.table import ENDINGS
 from grader.tracks import TRACKS
 
 
@@ -143,7 +143,7 @@ def test_a_setting_is_read_wherever_it_is_stated(run: dict[str, Any], setting: s
 
 def test_endings_are_counted_in_reports() -> None:
     """What a stranger's usage says is no ending unless it is one of the list."""
-    from grader.report.table import count_endings
+    from grader.reports.table import count_endings
 
     usage = {
         "a": {"ending": "answered"}, "b": {"ending": "answered"}, "c": {"ending": "refused"},

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from grader.model import RawAnswer, Score, Truth
-from grader.score import score, verify
-from grader.shape import Task
-from grader.submission.check import check
+from grader.answers.check import check
+from grader.scoring.model import RawAnswer, Score, Truth
+from grader.scoring.score import score, verify
+from grader.scoring.shape import Task
 from grader.tracks import variant
 from grader.tracks.causalab.submission import sign
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from builder.attempts import Rejected
-from builder.causal.graph import LatentDAG
-from builder.causalab.episode import Parts, draw
-from builder.causalab.graphs import sample_graphs
-from builder.causalab.suites import SUITES, Setting, Suite
-from builder.seeds import attempt_key, hmac_key, stream
+from builder.graphs.graph import LatentDAG
+from builder.release.attempts import Rejected
+from builder.splits.seeds import attempt_key, hmac_key, stream
+from builder.tracks.causalab.episode import Parts, draw
+from builder.tracks.causalab.graphs import sample_graphs
+from builder.tracks.causalab.suites import SUITES, Setting, Suite
 from grader.laboratory.episode import Episode
 from grader.laboratory.model import Mode
 

@@ -22,7 +22,7 @@ from baselines.causalab import (
     observer,
     solver,
 )
-from builder.causalab.suites import PAPER, SETTINGS, SIZES, Setting
+from builder.tracks.causalab.suites import PAPER, SETTINGS, SIZES, Setting
 from grader.laboratory.episode import Episode
 
 Figures = Mapping[str, Any]

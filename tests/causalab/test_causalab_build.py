@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from lab_worlds import episodes, worlds
 
-from builder.causalab.ask import MODE_SENTENCES, write_prompt
-from builder.causalab.check import audit_instance
-from builder.causalab.plan import Config
-from builder.causalab.show import report
-from builder.causalab.suites import PAPER, SUITES
-from builder.causalab.track import TRACK
-from builder.settings import TomlTable
-from builder.track import Built, InstanceSpec
+from builder.splits.settings import TomlTable
+from builder.splits.track import Built, InstanceSpec
+from builder.tracks.causalab.ask import MODE_SENTENCES, write_prompt
+from builder.tracks.causalab.check import audit_instance
+from builder.tracks.causalab.plan import Config
+from builder.tracks.causalab.show import report
+from builder.tracks.causalab.suites import PAPER, SUITES
+from builder.tracks.causalab.track import TRACK
 from grader.errors import UsageError
 from grader.laboratory.episode import Episode
 from grader.laboratory.model import MODES

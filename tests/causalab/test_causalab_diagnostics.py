@@ -11,7 +11,7 @@ from lab_worlds import episodes
 from scipy.optimize import linprog
 from test_equivalence_classes import every_dag, signature
 
-from builder.causalab.suites import SUITES
+from builder.tracks.causalab.suites import SUITES
 from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import Hypothesis, parse_hypothesis
 from grader.laboratory.model import Mode

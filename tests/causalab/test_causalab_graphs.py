@@ -5,17 +5,17 @@ from statistics import mean, pvariance
 import numpy as np
 import pytest
 
-from builder.causal.graph import LatentDAG
-from builder.causalab.equations import sample_equations
-from builder.causalab.graphs import (
+from builder.graphs.graph import LatentDAG
+from builder.tracks.causalab.equations import sample_equations
+from builder.tracks.causalab.graphs import (
     FREQUENCY,
     colliders,
     edge_counts,
     forks,
     sample_graphs,
 )
-from builder.causalab.show import TABLE_1
-from builder.causalab.suites import PAPER, REGIMES, SIZES, SUITES
+from builder.tracks.causalab.show import TABLE_1
+from builder.tracks.causalab.suites import PAPER, REGIMES, SIZES, SUITES
 
 
 def graphs(size: int, count: int, acts: bool = False, seed: int = 1) -> list[LatentDAG]:

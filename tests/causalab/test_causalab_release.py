@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from baselines.__main__ import main as answer
-from builder.cli.main import main as build
-from builder.cli.main import main as builder
-from grader.cli import main as grade
+from builder.commands.main import main as build
+from builder.commands.main import main as builder
+from grader.commands.main import main as grade
 
 SPLITS = """
 name = "laboratories"

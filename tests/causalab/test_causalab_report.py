@@ -13,23 +13,23 @@ from lab_tasks import grade, task_and_truth
 from lab_verification import resealed
 
 from grader import pipeline
+from grader.answers.check import check
+from grader.answers.collect import collect
 from grader.board.sessions import refuse_others
-from grader.cli import main
-from grader.draw import page as draw
-from grader.draw.table import in_terminal
+from grader.commands.main import main
 from grader.errors import UsageError
-from grader.exam import Split, choose_exam
 from grader.io.jsonio import canonical
-from grader.io.release import Release
 from grader.io.schemas import first_problem, schema
 from grader.laboratory.episode import Episode
 from grader.laboratory.session import Laboratory
-from grader.model import RawAnswer, Score, TrackSummary
-from grader.report.table import Results, ScoreTable
-from grader.show.terminal import console
+from grader.pages import page as draw
+from grader.pages.table import in_terminal
+from grader.pages.terminal import console
+from grader.release.exam import Split, choose_exam
+from grader.release.release import Release
+from grader.reports.table import Results, ScoreTable
+from grader.scoring.model import RawAnswer, Score, TrackSummary
 from grader.statistics.bootstrap import wilson
-from grader.submission.check import check
-from grader.submission.collect import collect
 from grader.tracks.causalab import episode_problem
 from grader.tracks.causalab.diagnostics import open_submission
 from grader.tracks.causalab.scoring import episode_of, verify_checked

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from builder.causalab.check import audit_instance
-from builder.causalab.track import TRACK
-from builder.settings import TomlTable
-from builder.track import Built
+from builder.splits.settings import TomlTable
+from builder.splits.track import Built
+from builder.tracks.causalab.check import audit_instance
+from builder.tracks.causalab.track import TRACK
 
 SUITES = ["main-4", "quad-hard", "hidden-range-5", "freqparent-4", "golden-4", "3o0i-4", "0o6i-4"]
 

@@ -13,7 +13,7 @@ from lab_worlds import episodes
 
 from grader.laboratory.episode import Episode
 from grader.laboratory.session import Laboratory, Refused
-from grader.model import Score
+from grader.scoring.model import Score
 from grader.tracks.causalab.shapes import true_hypothesis
 
 EMPTY = {"edges": [], "freq_equation": "base", "coefficients": {"base": 0}}

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from builder.causal.motifs import MOTIFS
-from builder.causalds.plan.scenes import plan_scenes
-from builder.causalds.track import TRACK
-from builder.settings import TomlTable
-from builder.track import Built, InstanceSpec
+from builder.graphs.motifs import MOTIFS
+from builder.splits.settings import TomlTable
+from builder.splits.track import Built, InstanceSpec
+from builder.tracks.causalds.plan.scenes import plan_scenes
+from builder.tracks.causalds.track import TRACK
 
 ROOT = b"a root of a test, 32 bytes long."
 SEVEN = ("chain", "confounding", "fork", "collider", "mediation", "frontdoor", "iv")

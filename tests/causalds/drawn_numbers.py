@@ -5,17 +5,17 @@ import json
 
 from causalds_scenes import specs
 
-from builder.causal.motifs import MOTIFS
-from builder.causalds.rows import SCHEMAS
-from builder.causalds.scene_plan import VIEWS
-from builder.causalds.track import TRACK
+from builder.equations.association import associations
+from builder.equations.noise import NOISE_FAMILIES, Noise
+from builder.equations.profiles import BINARY_PROFILES, CONTINUOUS_PROFILES, profile
+from builder.equations.quantities import contrast, effect
+from builder.equations.sampling import sample_world
+from builder.graphs.motifs import MOTIFS
 from builder.release.arrow import table_from_rows
-from builder.scm.association import associations
-from builder.scm.noise import NOISE_FAMILIES, Noise
-from builder.scm.profiles import BINARY_PROFILES, CONTINUOUS_PROFILES, profile
-from builder.scm.quantities import contrast, effect
-from builder.scm.sampling import sample_world
-from builder.seeds import stream
+from builder.splits.seeds import stream
+from builder.tracks.causalds.rows import SCHEMAS
+from builder.tracks.causalds.scene_plan import VIEWS
+from builder.tracks.causalds.track import TRACK
 
 
 def digests() -> dict[str, str]:

@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from builder.attempts import Rejected
-from builder.causalds.check.equations import Estimate, Population
-from builder.causalds.make.scene import Truths, sample_hidden_world
-from builder.causalds.plan.scenes import plan_scenes
-from builder.causalds.scene_plan import ScenePlan
-from builder.causalds.track import MAX_ATTEMPTS, TRACK, plan_of_attempt
-from builder.scm.association import CORRELATION_BOUND, SPREAD_BOUND
-from builder.scm.quantities import EFFECT_BOUND, Quantity
-from builder.scm.world import World
-from builder.seeds import attempt_key, stream
-from builder.settings import TomlTable
+from builder.equations.association import CORRELATION_BOUND, SPREAD_BOUND
+from builder.equations.quantities import EFFECT_BOUND, Quantity
+from builder.equations.world import World
+from builder.release.attempts import Rejected
+from builder.splits.seeds import attempt_key, stream
+from builder.splits.settings import TomlTable
+from builder.tracks.causalds.check.equations import Estimate, Population
+from builder.tracks.causalds.make.scene import Truths, sample_hidden_world
+from builder.tracks.causalds.plan.scenes import plan_scenes
+from builder.tracks.causalds.scene_plan import ScenePlan
+from builder.tracks.causalds.track import MAX_ATTEMPTS, TRACK, plan_of_attempt
 
 BATCHES = 4
 """Independent populations of 65,536 units behind each high-precision estimate."""

@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 from causalds_scenes import private, public, variant_of, world
 
-from builder.causal.adjustment import minimal_adjustment_sets, valid_adjustment_sets
-from builder.causal.graph import LatentDAG
-from builder.causal.identification import is_identifiable
-from builder.causal.method import identification_method
-from builder.causal.motifs import MOTIFS
-from builder.causalds.check import audit
-from builder.causalds.check import graph as audit_graph
-from builder.causalds.check.audit import audit_instance
-from builder.causalds.check.hidden import Hidden
-from builder.causalds.check.tasks import AUDITS
-from builder.causalds.rows import SCHEMAS
+from builder.graphs.adjustment import minimal_adjustment_sets, valid_adjustment_sets
+from builder.graphs.graph import LatentDAG
+from builder.graphs.identification import is_identifiable
+from builder.graphs.method import identification_method
+from builder.graphs.motifs import MOTIFS
 from builder.release.arrow import table_from_rows
-from builder.track import Built
+from builder.splits.track import Built
+from builder.tracks.causalds.check import audit
+from builder.tracks.causalds.check import graph as audit_graph
+from builder.tracks.causalds.check.audit import audit_instance
+from builder.tracks.causalds.check.hidden import Hidden
+from builder.tracks.causalds.check.tasks import AUDITS
+from builder.tracks.causalds.rows import SCHEMAS
 from grader.tracks import VARIANTS
 
 

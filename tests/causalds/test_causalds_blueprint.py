@@ -9,15 +9,15 @@ from causalds_scenes import ROOT
 from graph_shapes import single_grafts
 from verdicts import Tally, compare
 
-from builder.causal.growth import HOSTS, confounded, graft, harmless_latent
-from builder.causal.identification import is_identifiable
-from builder.causal.method import identification_method
-from builder.causal.motifs import MOTIFS, PLANTED, Motif
-from builder.causalds.check import graph as audit_graph
-from builder.causalds.plan.scenes import plan_scenes
-from builder.causalds.scene_plan import ScenePlan, Structure
-from builder.causalds.track import TRACK
-from builder.settings import TomlTable
+from builder.graphs.growth import HOSTS, confounded, graft, harmless_latent
+from builder.graphs.identification import is_identifiable
+from builder.graphs.method import identification_method
+from builder.graphs.motifs import MOTIFS, PLANTED, Motif
+from builder.splits.settings import TomlTable
+from builder.tracks.causalds.check import graph as audit_graph
+from builder.tracks.causalds.plan.scenes import plan_scenes
+from builder.tracks.causalds.scene_plan import ScenePlan, Structure
+from builder.tracks.causalds.track import TRACK
 
 WHERE = "x.toml: splits.dev.causalds"
 SCENES = 953

@@ -12,13 +12,13 @@ import pytest
 from causalds_scenes import private, public, rows, specs, tasks, variant_of, world
 from stored_worlds import world_from_json
 
-from builder.attempts import Rejected
-from builder.causal.motifs import MOTIFS
-from builder.causalds.rows import PRIVATE_CONFIGS, SCHEMAS
-from builder.causalds.track import MAX_ATTEMPTS, TRACK
+from builder.equations.margins import EFFECT_MARGIN
+from builder.graphs.motifs import MOTIFS
 from builder.release.arrow import round_data, table_from_rows
-from builder.scm.margins import EFFECT_MARGIN
-from builder.seeds import attempt_key, public_id, stream
+from builder.release.attempts import Rejected
+from builder.splits.seeds import attempt_key, public_id, stream
+from builder.tracks.causalds.rows import PRIVATE_CONFIGS, SCHEMAS
+from builder.tracks.causalds.track import MAX_ATTEMPTS, TRACK
 from grader.errors import UsageError
 from grader.tracks import variant
 
@@ -215,7 +215,7 @@ def test_a_private_scene_has_one_task_and_shows_only_what_it_needs() -> None:
 
 def test_rejections_move_on_to_the_next_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
     """A scene that misses a bound is replaced by rule, and the replacement is recorded."""
-    from builder.causalds import track
+    from builder.tracks.causalds import track
 
     sample = track.sample_hidden_world
     calls: list[bytes] = []
@@ -238,7 +238,7 @@ def test_an_infeasible_plan_is_an_error_that_names_the_instance(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Endless retries would hang a build without a word."""
-    from builder.causalds import track
+    from builder.tracks.causalds import track
 
     def refuse(plan: Any, key: bytes) -> Any:
         raise Rejected("no world in range")
@@ -267,7 +267,7 @@ def test_a_graph_that_suits_no_planned_mechanism_gets_the_plainest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One scene in several hundred would else stop a build whose secret nobody can choose."""
-    from builder.causalds import track
+    from builder.tracks.causalds import track
 
     sample = track.sample_hidden_world
 

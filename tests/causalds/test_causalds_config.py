@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from causalds_scenes import table
 
-from builder.causal.motifs import MOTIFS
-from builder.causalds.track import TRACK
-from builder.release.config import ReleaseConfig, load_config
-from builder.settings import TomlTable
+from builder.graphs.motifs import MOTIFS
+from builder.splits.config import ReleaseConfig, load_config
+from builder.splits.settings import TomlTable
 from builder.tracks import TRACKS
+from builder.tracks.causalds.track import TRACK
 from grader.errors import UsageError
 
 WHERE = "x.toml: splits.dev.causalds"

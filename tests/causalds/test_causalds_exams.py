@@ -13,11 +13,13 @@ import numpy as np
 import pytest
 from causalds_scenes import ROOT, public, table
 
-from builder.causalds.complete import KEYS
-from builder.causalds.exams.candidates import built_candidates, planned_candidates
-from builder.causalds.exams.compose import compose
-from builder.causalds.exams.model import FAMILIES, ExamModel, parse_exam
-from builder.causalds.exams.priors import (
+from builder.splits.settings import TomlTable, read_toml
+from builder.splits.track import Candidate, DrawnExam, InstanceSpec, PossibleTask
+from builder.tracks.causalds.complete import KEYS
+from builder.tracks.causalds.exams.candidates import built_candidates, planned_candidates
+from builder.tracks.causalds.exams.compose import compose
+from builder.tracks.causalds.exams.model import FAMILIES, ExamModel, parse_exam
+from builder.tracks.causalds.exams.priors import (
     RANKS,
     Hosts,
     choose_slot,
@@ -26,12 +28,10 @@ from builder.causalds.exams.priors import (
     variant_weights,
     view_weights,
 )
-from builder.causalds.plan.config import Config, with_exams
-from builder.causalds.plan.scenes import plan_scenes
-from builder.causalds.scene_plan import ScenePlan
-from builder.causalds.track import TRACK
-from builder.settings import TomlTable, read_toml
-from builder.track import Candidate, DrawnExam, InstanceSpec, PossibleTask
+from builder.tracks.causalds.plan.config import Config, with_exams
+from builder.tracks.causalds.plan.scenes import plan_scenes
+from builder.tracks.causalds.scene_plan import ScenePlan
+from builder.tracks.causalds.track import TRACK
 from grader.errors import UsageError
 
 DOMINANCE = "mediation_effect.direct_vs_indirect_dominance"

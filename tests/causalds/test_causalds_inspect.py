@@ -10,14 +10,19 @@ import pytest
 from causalds_scenes import ROOT
 from test_causalds_views import built_scene, plain, world
 
-from builder.causalds.make.observe import recoverability
-from builder.causalds.plan.scenes import plan_scenes
-from builder.causalds.show.page import equation, graph_picture, inspect_scene, recovery_picture
-from builder.causalds.track import TRACK
-from builder.cli.main import main
-from builder.scm.equation import Parent
-from builder.scm.mechanisms import MECHANISMS
-from builder.settings import TomlTable
+from builder.commands.main import main
+from builder.equations.equation import Parent
+from builder.equations.mechanisms import MECHANISMS
+from builder.splits.settings import TomlTable
+from builder.tracks.causalds.make.observe import recoverability
+from builder.tracks.causalds.plan.scenes import plan_scenes
+from builder.tracks.causalds.show.page import (
+    equation,
+    graph_picture,
+    inspect_scene,
+    recovery_picture,
+)
+from builder.tracks.causalds.track import TRACK
 from grader.errors import UsageError
 
 

@@ -7,13 +7,13 @@ from types import SimpleNamespace
 import numpy as np
 from causalds_scenes import specs
 
-from builder.attempts import Rejected
-from builder.causalds.check.equations import DRAWS, Population
-from builder.causalds.make.scene import Truths, sample_hidden_world
-from builder.causalds.scene_plan import ScenePlan
-from builder.scm.margins import EFFECT_MARGIN
-from builder.scm.quantities import Quantity
-from builder.seeds import attempt_key
+from builder.equations.margins import EFFECT_MARGIN
+from builder.equations.quantities import Quantity
+from builder.release.attempts import Rejected
+from builder.splits.seeds import attempt_key
+from builder.tracks.causalds.check.equations import DRAWS, Population
+from builder.tracks.causalds.make.scene import Truths, sample_hidden_world
+from builder.tracks.causalds.scene_plan import ScenePlan
 
 CLOSE = "effect too close to zero"
 

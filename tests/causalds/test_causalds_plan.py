@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from causalds_scenes import ROOT, SEVEN, specs
 
-from builder.causal.motifs import MOTIFS
-from builder.causalds.complete import KEYS
-from builder.causalds.eligibility import ELIGIBILITY, association_vanishes
-from builder.causalds.make.scene import narrate
-from builder.causalds.plan.config import PRESETS
-from builder.causalds.scene_plan import Equations, Questions, ScenePlan, Structure, Wording
-from builder.causalds.shares import largest_remainder
-from builder.scm.profiles import STRAIGHT, mixture_weights
-from builder.seeds import id_key, instance_key, public_id
-from builder.track import InstanceSpec
+from builder.equations.profiles import STRAIGHT, mixture_weights
+from builder.graphs.motifs import MOTIFS
+from builder.splits.seeds import id_key, instance_key, public_id
+from builder.splits.track import InstanceSpec
+from builder.tracks.causalds.complete import KEYS
+from builder.tracks.causalds.eligibility import ELIGIBILITY, association_vanishes
+from builder.tracks.causalds.make.scene import narrate
+from builder.tracks.causalds.plan.config import PRESETS
+from builder.tracks.causalds.scene_plan import Equations, Questions, ScenePlan, Structure, Wording
+from builder.tracks.causalds.shares import largest_remainder
 
 
 def _plans(planned: list[InstanceSpec]) -> list[ScenePlan]:
@@ -181,7 +181,7 @@ def test_a_scene_whose_names_an_answer_could_mix_up_is_a_bug_of_the_builder(
         second: replace(told.variables[second], name="Valves (open)"),
     }
     verbaliser = {"anonymous": lambda *_: replace(told, variables=alike)}
-    monkeypatch.setattr("builder.causalds.make.scene.VERBALISERS", verbaliser)
+    monkeypatch.setattr("builder.tracks.causalds.make.scene.VERBALISERS", verbaliser)
     with pytest.raises(ValueError, match=r"cannot tell these names apart.*Valve"):
         narrate(plan, b"words")
 

@@ -9,11 +9,11 @@ import pytest
 from case_files import CASE_FILES
 from causalds_scenes import every_task, rows, world
 
-from builder.causalds.check.graph import graph_of, mediators
-from builder.causalds.eligibility import ELIGIBILITY
 from builder.gate.exams import HeldExam, _borrowed
-from grader.io.rows import task_of, truth_of
-from grader.shape import Task
+from builder.tracks.causalds.check.graph import graph_of, mediators
+from builder.tracks.causalds.eligibility import ELIGIBILITY
+from grader.release.rows import task_of, truth_of
+from grader.scoring.shape import Task
 from grader.tracks import VARIANTS
 
 LABELS: dict[str, list[str]] = {key: file["prompt"] for key, file in CASE_FILES.items()}

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from causalds_scenes import ROOT, asked, private, public, world
 
-from builder.causalds.ask.collider import _ALONE, _asked_alone
-from builder.causalds.eligibility import ELIGIBILITY
-from builder.causalds.exams.candidates import label_class
-from builder.causalds.plan.scenes import plan_scenes
-from builder.causalds.scene_plan import ScenePlan
-from builder.causalds.track import TRACK
-from builder.settings import TomlTable
-from builder.track import Built, InstanceSpec
+from builder.splits.settings import TomlTable
+from builder.splits.track import Built, InstanceSpec
+from builder.tracks.causalds.ask.collider import _ALONE, _asked_alone
+from builder.tracks.causalds.eligibility import ELIGIBILITY
+from builder.tracks.causalds.exams.candidates import label_class
+from builder.tracks.causalds.plan.scenes import plan_scenes
+from builder.tracks.causalds.scene_plan import ScenePlan
+from builder.tracks.causalds.track import TRACK
 
 
 @cache

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from builder.causal.motifs import MOTIFS
-from builder.causalds.check.story import reading
-from builder.track import StoryReading
-from builder.words import frames, story
-from builder.words.fictional import invent_scene
-from builder.words.story import tell
-from builder.words.types import Facts, Kind, Telling
-from builder.words.verbalise import LLM
+from builder.graphs.motifs import MOTIFS
+from builder.splits.track import StoryReading
+from builder.stories import frames, story
+from builder.stories.fictional import invent_scene
+from builder.stories.story import tell
+from builder.stories.types import Facts, Kind, Telling
+from builder.stories.verbalise import LLM
+from builder.tracks.causalds.check.story import reading
 
 GROUPS = {"chain": "ab bc", "fork": "ab ac", "join": "ac bc", "apart": "ab cd"}
 """Two effects by what they share."""

@@ -10,20 +10,20 @@ import pytest
 from causalds_scenes import ROOT, table
 from scipy import integrate
 
-from builder.causalds.check.audit import audit_instance
-from builder.causalds.make.measure import (
+from builder.equations.noise import Noise, Spread
+from builder.equations.profiles import is_empirical
+from builder.splits.settings import TomlTable
+from builder.splits.track import Built, InstanceSpec
+from builder.tracks.causalds.check.audit import audit_instance
+from builder.tracks.causalds.make.measure import (
     Concept,
     Measurement,
     NoBundle,
     draw_bundle,
 )
-from builder.causalds.plan.scenes import plan_scenes
-from builder.causalds.scene_plan import VIEWS, ScenePlan, Thresholds, View
-from builder.causalds.track import TRACK
-from builder.scm.noise import Noise, Spread
-from builder.scm.profiles import is_empirical
-from builder.settings import TomlTable
-from builder.track import Built, InstanceSpec
+from builder.tracks.causalds.plan.scenes import plan_scenes
+from builder.tracks.causalds.scene_plan import VIEWS, ScenePlan, Thresholds, View
+from builder.tracks.causalds.track import TRACK
 
 ALL_VIEWS = ("clean", "proxy", "proxy_hard")
 

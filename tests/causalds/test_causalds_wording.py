@@ -13,13 +13,13 @@ from causalds_scenes import every_task, public, rows, world
 from test_causalds_views import built as in_views
 from test_causalds_views import values
 
-from builder.causalds.ask.wording import NAMES
-from builder.words.fictional import LETTERS, themes
-from builder.words.frames import NO_DIRECTION
-from builder.words.knowledge import domains
-from grader.io.release import Release
-from grader.model import RawAnswer
-from grader.score import score_answer
+from builder.stories.fictional import LETTERS, themes
+from builder.stories.frames import NO_DIRECTION
+from builder.stories.knowledge import domains
+from builder.tracks.causalds.ask.wording import NAMES
+from grader.release.release import Release
+from grader.scoring.model import RawAnswer
+from grader.scoring.score import score_answer
 from grader.tracks import VARIANTS
 
 FILLED = {

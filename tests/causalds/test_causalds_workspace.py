@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from test_causalds_views import built_scene, scenes, values, world
 
-from builder.causalds.track import TRACK
+from builder.tracks.causalds.track import TRACK
 from grader import workspace
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from builder.causalds.check.equations import Array
-from builder.causalds.check.rows import _law, _spread_of_squares
-from builder.scm.noise import NOISE_FAMILIES
+from builder.equations.noise import NOISE_FAMILIES
+from builder.tracks.causalds.check.equations import Array
+from builder.tracks.causalds.check.rows import _law, _spread_of_squares
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from builder.cli.main import main
+from builder.commands.main import main
 from grader.tracks.causalds.shapes import CAUSALDS
 
 KEY, SHAPE = "effect_estimate.ate_rank", CAUSALDS[0].shape.name

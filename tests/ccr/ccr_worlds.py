@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from builder.ccr.graph import KINDS, chain, parent_lists, sorted_graph
-from builder.ccr.model import BooleanContext, LinearContext
-from builder.ccr.plan import ContextPlan
-from builder.ccr.sampling import draw_kinds
-from builder.seeds import hmac_key
-from builder.track import Built, InstanceSpec
+from builder.splits.seeds import hmac_key
+from builder.splits.track import Built, InstanceSpec
+from builder.tracks.ccr.graph import KINDS, chain, parent_lists, sorted_graph
+from builder.tracks.ccr.model import BooleanContext, LinearContext
+from builder.tracks.ccr.plan import ContextPlan
+from builder.tracks.ccr.sampling import draw_kinds
 
 FIGURE_4 = ("XA", "XB", "XC", "AC", "BC", "CD", "DE", "DF", "EF", "EY", "FY")
 """The paper's running example: eight variables, three components, cutpoints C and D."""
@@ -61,7 +61,7 @@ def spec_of(seed: str, **changes: object) -> InstanceSpec:
 
 def built(seed: str, **changes: object) -> Built:
     """The rows of a context."""
-    from builder.ccr.track import TRACK
+    from builder.tracks.ccr.track import TRACK
 
     return TRACK.build(spec_of(seed, **changes))
 

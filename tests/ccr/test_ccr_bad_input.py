@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baselines.ccr import perfect
-from grader.model import RawAnswer, Score, Truth
-from grader.score import score_answer
-from grader.shape import Task
-from grader.submission.check import REASONS
+from grader.answers.check import REASONS
+from grader.scoring.model import RawAnswer, Score, Truth
+from grader.scoring.score import score_answer
+from grader.scoring.shape import Task
 from grader.tracks.ccr.tables import SPECIFICATION
 
 EXAM = Exam({"seed": "bad", "sizes": (3, 3)})
@@ -196,9 +196,9 @@ def test_no_answer_crashes_the_grader(document: dict[str, object], full: bool) -
 
 def test_empty_and_broken_attempts(tmp_path: Path, mini_release: Path) -> None:
     """An empty attempt is left out with a note, a broken one counts; no run ends early."""
-    from grader.exam import choose_exam
-    from grader.io.release import Release
     from grader.pipeline import grade
+    from grader.release.exam import choose_exam
+    from grader.release.release import Release
 
     release = Release.open(mini_release)
     exam = choose_exam(release, None, None, "ccr")

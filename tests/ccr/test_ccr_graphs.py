@@ -9,8 +9,8 @@ from ccr_worlds import figure_4
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from builder.causal.graph import LatentDAG
-from builder.ccr.graph import (
+from builder.graphs.graph import LatentDAG
+from builder.tracks.ccr.graph import (
     KINDS,
     chain,
     component_edges,
@@ -18,7 +18,7 @@ from builder.ccr.graph import (
     cut_tree,
     sorted_graph,
 )
-from builder.ccr.model import BooleanContext
+from builder.tracks.ccr.model import BooleanContext
 
 
 @settings(max_examples=60, deadline=None)

@@ -15,20 +15,20 @@ from ccr_worlds import FIGURE_4, built
 
 from baselines.ccr import naive, perfect
 from benchmarks import ccr_simulations as simulations
-from builder.ccr.check import audit_instance
-from builder.ccr.graph import KINDS, PAPER_GRAPHS, CutTree, Pair, chain, cut_tree
-from builder.ccr.plan import LATER, ContextPlan, parse_config
-from builder.ccr.questions import VERDICTS, Deduction, check_deduction, compose
-from builder.ccr.sampling import Design, draw_kinds, sample_context
-from builder.ccr.text import Given, decimal
-from builder.ccr.track import TRACK
-from builder.release.config import load_config
-from builder.settings import TomlTable
+from builder.splits.config import load_config
+from builder.splits.settings import TomlTable
+from builder.tracks.ccr.check import audit_instance
+from builder.tracks.ccr.graph import KINDS, PAPER_GRAPHS, CutTree, Pair, chain, cut_tree
+from builder.tracks.ccr.plan import LATER, ContextPlan, parse_config
+from builder.tracks.ccr.questions import VERDICTS, Deduction, check_deduction, compose
+from builder.tracks.ccr.sampling import Design, draw_kinds, sample_context
+from builder.tracks.ccr.text import Given, decimal
+from builder.tracks.ccr.track import TRACK
 from grader.errors import UsageError
 from grader.io.jsonio import pretty
-from grader.model import RawAnswer
-from grader.score import score_answer
-from grader.shape import Task
+from grader.scoring.model import RawAnswer
+from grader.scoring.score import score_answer
+from grader.scoring.shape import Task
 
 
 def table(**values: object) -> TomlTable:

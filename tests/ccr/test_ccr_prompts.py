@@ -16,16 +16,16 @@ from ccr_worlds import built, spec_of
 
 from baselines.ccr import perfect
 from baselines.ccr_story import read_context, read_question, read_simulation
-from builder.ccr.graph import CutTree, Pair, cut_tree
-from builder.ccr.model import context_from_json
-from builder.ccr.questions import VERDICTS, Deduction, deduce
-from builder.ccr.text import decimal, prompts
-from builder.ccr.themes import THEMES
-from builder.ccr.track import TRACK
+from builder.tracks.ccr.graph import CutTree, Pair, cut_tree
+from builder.tracks.ccr.model import context_from_json
+from builder.tracks.ccr.questions import VERDICTS, Deduction, deduce
+from builder.tracks.ccr.text import decimal, prompts
+from builder.tracks.ccr.themes import THEMES
+from builder.tracks.ccr.track import TRACK
 from grader.io.schemas import folder
-from grader.model import RawAnswer, Truth
-from grader.score import score_answer
-from grader.shape import Task
+from grader.scoring.model import RawAnswer, Truth
+from grader.scoring.score import score_answer
+from grader.scoring.shape import Task
 
 
 def answer_question(prompt: str) -> bool:

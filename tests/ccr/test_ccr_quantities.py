@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from ccr_worlds import appendix_c, figure_4, random_context
 
-from builder.ccr.graph import compositions, cut_tree
-from builder.ccr.quantities import (
+from builder.tracks.ccr.graph import compositions, cut_tree
+from builder.tracks.ccr.quantities import (
     exact_quantities,
     path_sum,
     total_effect,
@@ -72,8 +72,8 @@ def test_the_linear_example_of_appendix_c() -> None:
 
 def test_nine_components_are_still_exact() -> None:
     """The global effect of nine components needs no enumeration, and no float could state it."""
-    from builder.ccr.graph import chain
-    from builder.ccr.model import BooleanContext
+    from builder.tracks.ccr.graph import chain
+    from builder.tracks.ccr.model import BooleanContext
 
     dag = chain(["cycle"] * 9, [3] * 9, np.random.default_rng(1))
     count = len(dag.nodes)

@@ -7,11 +7,11 @@ from xml.etree import ElementTree
 import pytest
 
 from baselines.__main__ import main
-from grader.exam import choose_exam
-from grader.io.release import Release
 from grader.io.schemas import first_problem
+from grader.pages.pages import board_page
 from grader.pipeline import Graded, grade
-from grader.show.pages import board_page
+from grader.release.exam import choose_exam
+from grader.release.release import Release
 from grader.tracks.ccr.tables import commuting, cut_tree
 
 

@@ -6,12 +6,13 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from builder.ccr.check import unit_weights
-from builder.ccr.graph import KINDS, ancestors, chain, cut_tree
-from builder.ccr.model import BooleanContext, evaluate, patterns
-from builder.ccr.plan import parse_config
-from builder.ccr.quantities import component_response, exact_quantities
-from builder.ccr.sampling import (
+from builder.splits.settings import TomlTable
+from builder.tracks.ccr.check import unit_weights
+from builder.tracks.ccr.graph import KINDS, ancestors, chain, cut_tree
+from builder.tracks.ccr.model import BooleanContext, evaluate, patterns
+from builder.tracks.ccr.plan import parse_config
+from builder.tracks.ccr.quantities import component_response, exact_quantities
+from builder.tracks.ccr.sampling import (
     Design,
     best_component,
     check_design,
@@ -20,9 +21,8 @@ from builder.ccr.sampling import (
     references,
     sample_context,
 )
-from builder.ccr.tasks import answer_bits, weights_json
-from builder.ccr.units import MAX_UNITS, pair_units
-from builder.settings import TomlTable
+from builder.tracks.ccr.tasks import answer_bits, weights_json
+from builder.tracks.ccr.units import MAX_UNITS, pair_units
 from grader.errors import UsageError
 
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from baselines.ccr import noise, perfect
-from grader.model import RawAnswer
-from grader.shape import Task
-from grader.submission.attempts import merge
-from grader.submission.check import check
+from grader.answers.attempts import merge
+from grader.answers.check import check
+from grader.scoring.model import RawAnswer
+from grader.scoring.shape import Task
 from grader.tracks.ccr.algorithm import (
     agree,
     algorithm_1,

@@ -11,11 +11,11 @@ import pytest
 import scipy.stats
 from ccr_grading import Exam
 
-from grader.model import Checked, RawAnswer, TrackSummary
-from grader.report.table import Results, ScoreTable
-from grader.shape import Task
+from grader.answers.check import check
+from grader.reports.table import Results, ScoreTable
+from grader.scoring.model import Checked, RawAnswer, TrackSummary
+from grader.scoring.shape import Task
 from grader.statistics.paired import RANKED_EXACTLY, signed_rank
-from grader.submission.check import check
 from grader.tracks.ccr.checks import merge_units
 from grader.tracks.ccr.stated import StatedContext, stated_contexts
 from grader.tracks.ccr.summary import summarise

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from ccr_worlds import built
 
-from builder.ccr.check import audit_instance
-from builder.ccr.track import TRACK
-from builder.cli.main import main
-from builder.settings import TomlTable
+from builder.commands.main import main
+from builder.splits.settings import TomlTable
+from builder.tracks.ccr.check import audit_instance
+from builder.tracks.ccr.track import TRACK
 from causal_exams.cli import main as sit
-from grader.exam import choose_exam
-from grader.io.release import Release
+from grader.release.exam import choose_exam
+from grader.release.release import Release
 
 PRIVATE = """
 name = "hidden"

@@ -13,17 +13,17 @@ from typing import Final
 
 import duckdb
 
-from builder.release.config import load_config
+from builder.splits.config import load_config
 from causal_exams.extraction import answer_in, blocks, yes_or_no
+from grader.answers.packed import card_of, read_parquet_answers
+from grader.answers.predictions import read_predictions
+from grader.answers.submission import Submission, Unreadable
 from grader.errors import Invalid, UsageError
 from grader.io.jsonio import BadJson, canonical, parse_strict
-from grader.io.release import Release
 from grader.io.schemas import first_problem
 from grader.laboratory.equation import BadHypothesis, tokens_of
 from grader.laboratory.transcript import TranscriptError, check_chain, read_lines
-from grader.submission.packed import card_of, read_parquet_answers
-from grader.submission.predictions import read_predictions
-from grader.submission.submission import Submission, Unreadable
+from grader.release.release import Release
 from grader.tracks import VARIANTS
 from grader.tracks.replayscm.boolean import FormulaError, parse, to_text
 from grader.tracks.replayscm.submission import candidates

@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parents[1]), str(HERE)]
 
 with atheris.instrument_imports(
-    include=["grader", "causal_exams", "builder.release", "builder.words.llm", "json", "csv"]
+    include=["grader", "causal_exams", "builder.release", "builder.stories.llm", "json", "csv"]
 ):
     from fuzz_targets import TARGETS
 

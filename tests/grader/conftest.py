@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from grading import Runner
 
-from grader.cli import main
-from grader.exam import Exam, choose_exam
-from grader.io.release import Release
+from grader.commands.main import main
+from grader.release.exam import Exam, choose_exam
+from grader.release.release import Release
 
 
 @pytest.fixture(scope="session")

@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 from small_release import TASKS, answer_file, task_id
 
-from grader.cli import main
+from grader.answers.check import REASONS
+from grader.commands.main import main
 from grader.io.schemas import first_problem
-from grader.submission.check import REASONS
 
 
 @dataclass(frozen=True, slots=True)

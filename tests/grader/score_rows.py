@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from grader.model import Score
+from grader.scoring.model import Score
 
 BLANK = Score(
     task_id="", instance_id="i", track="causalds", family="f", variant="v", rung=1, view="clean",

@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 from small_tasks import NAMES, SCENES, TASKS, A, B, C, HandTask
 
-from grader.shape import Variant
+from grader.scoring.shape import Variant
 from grader.tracks import TRACKS, VARIANTS
 
 TEXT = "VARCHAR"

@@ -20,13 +20,13 @@ from baselines.systems import answers, find_system
 from baselines.taking import open_exam, text_of
 from builder.release.floors import graded_answer
 from builder.tracks import TRACKS
-from grader.exam import Exam, choose_exam
-from grader.io.release import Release
-from grader.model import RawAnswer, Score
-from grader.report.skill import measure, units_of
-from grader.report.table import ScoreTable
-from grader.score import score_answer
-from grader.shape import LOSS_CAP, Task
+from grader.release.exam import Exam, choose_exam
+from grader.release.release import Release
+from grader.reports.table import ScoreTable
+from grader.scoring.model import RawAnswer, Score
+from grader.scoring.score import score_answer
+from grader.scoring.shape import LOSS_CAP, Task
+from grader.scoring.skill import measure, units_of
 
 SYSTEMS: Final = ("naive", "informed", "random", "constant")
 SOME: Final = 150

@@ -9,7 +9,7 @@ import pytest
 
 import grader
 from grader import Release, grade
-from grader.cli import main
+from grader.commands.main import main
 from grader.errors import UsageError
 
 

@@ -6,11 +6,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from grader.exam import Exam
+from grader.answers import packed
 from grader.io import parquet
 from grader.pipeline import grade
-from grader.report import table
-from grader.submission import packed
+from grader.release.exam import Exam
+from grader.reports import table
 
 
 def test_a_table_is_read_in_batches_in_its_order(

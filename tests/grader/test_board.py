@@ -16,12 +16,12 @@ from small_release import TASKS
 
 from grader.board.grading import Entry, NotGraded, Result, grade_all
 from grader.board.workers import Failed, Limits, run_limited, run_patiently
-from grader.draw.table import in_terminal
 from grader.errors import UsageError
-from grader.exam import Exam
-from grader.floors import Floors
+from grader.pages.leaderboard import leaderboard, rank
+from grader.pages.table import in_terminal
 from grader.pipeline import grade
-from grader.show.leaderboard import leaderboard, rank
+from grader.release.exam import Exam
+from grader.scoring.floors import Floors
 
 ROOMY = Limits(1 << 30, 60.0)
 
@@ -145,7 +145,7 @@ def test_a_board_has_a_budget_for_each_submission(runner: Runner, board: Path) -
 @pytest.mark.parametrize("formula", ["=1+1", "+1", "-1+2", "@SUM(A1)", "\t=1", "\r=1"])
 def test_a_spreadsheet_runs_nothing_that_a_cell_says(formula: str) -> None:
     """Words behind an apostrophe, numbers as they are."""
-    from grader.report.table import _as_text
+    from grader.reports.table import _as_text
 
     assert _as_text(formula) == f"'{formula}"
     assert _as_text(-1.5) == -1.5 and _as_text("a=b") == "a=b" and _as_text(None) is None

@@ -14,14 +14,14 @@ from browser import WIDTHS, browser, console, opened, parsed
 from grading import Runner, put
 from small_release import TASKS, task_id
 
-from grader.cli import main
-from grader.draw.graph import histogram, layered
-from grader.exam import Split
-from grader.io.beside import Scene
-from grader.io.release import Release
-from grader.look import Graph, Look
-from grader.model import RawAnswer
-from grader.show.browse import INDEX, Shown, pages
+from grader.commands.main import main
+from grader.pages.browse import INDEX, Shown, pages
+from grader.pages.graph import histogram, layered
+from grader.pages.look import Graph, Look
+from grader.release.beside import Scene
+from grader.release.exam import Split
+from grader.release.release import Release
+from grader.scoring.model import RawAnswer
 
 NASTY = "<img src=x onerror=alert(1)>\"'&</svg></style><b>\u202e\x07"
 
@@ -111,7 +111,7 @@ def test_nothing_a_stranger_wrote_can_run(release: Path, monkeypatch: pytest.Mon
     tables = {NASTY: [(NASTY, [1.0, float("inf"), float("nan"), -1e308])], "data": []}
     graph = Graph([NASTY, "b", "b"], [(NASTY, "b"), ("b", NASTY), ("c", "b")], {})
     look = Look(graph, {NASTY: [(NASTY, "b")], "": [("b", NASTY)]}, [(NASTY, NASTY)], NASTY)
-    monkeypatch.setattr("grader.show.browse._look", lambda _: look)
+    monkeypatch.setattr("grader.pages.browse._look", lambda _: look)
     scene = Scene(f"{NASTY}\n\n{NASTY}", tables)
     answer = RawAnswer("a", NASTY.encode())
     shown = Shown(hostile, scene, replace(truth, structure=NASTY), {}, None, answer)

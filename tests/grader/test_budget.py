@@ -11,12 +11,12 @@ import pytest
 from grading import Run, Runner, only_changed, put
 from small_release import TASKS, answer_file, task_id
 
-from grader.exam import Exam
+from grader.answers import collect, packed
+from grader.answers.budget import Budget, Limits
+from grader.answers.packed import read_parquet_answers
+from grader.answers.submission import MAX_USAGE, Submission
 from grader.pipeline import grade
-from grader.submission import collect, packed
-from grader.submission.budget import Budget, Limits
-from grader.submission.packed import read_parquet_answers
-from grader.submission.submission import MAX_USAGE, Submission
+from grader.release.exam import Exam
 
 PAD = " " * 600_000
 """Padding around an answer: as valid as without it."""

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from score_rows import row
 
-from grader.draw.table import Cell, Table
-from grader.model import Score
-from grader.report.table import ScoreTable
+from grader.pages.table import Cell, Table
+from grader.reports.table import ScoreTable
+from grader.scoring.model import Score
 from grader.tracks.replayscm.report import extras
 from grader.tracks.replayscm.tables import SPECIFICATION
 

@@ -21,10 +21,10 @@ from small_release import (
 )
 from test_case_tables import TABLES
 
-from grader.io.release import Release
 from grader.io.schemas import schema
-from grader.model import Truth
-from grader.shape import Task
+from grader.release.release import Release
+from grader.scoring.model import Truth
+from grader.scoring.shape import Task
 from grader.tracks import TRACKS
 
 DEV = ("--split", "dev")

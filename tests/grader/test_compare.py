@@ -14,7 +14,7 @@ from score_rows import row
 from small_release import OUTSIDE_EXAM, TASKS, answer_file, task_id
 
 from grader.io.schemas import first_problem
-from grader.model import Score
+from grader.scoring.model import Score
 from grader.statistics.paired import EXACT_UP_TO, difference, line, sign_test
 
 

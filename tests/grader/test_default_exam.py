@@ -3,8 +3,8 @@
 import pytest
 
 from grader.errors import UsageError
-from grader.io.release import select_exam
-from grader.shape import Task
+from grader.release.release import select_exam
+from grader.scoring.shape import Task
 from grader.tracks import VARIANTS
 
 

@@ -9,7 +9,7 @@ import pytest
 from browser import parsed
 from rich.console import Console
 
-from grader.draw.charts import (
+from grader.pages.charts import (
     Cloud,
     Dot,
     DotRow,
@@ -21,10 +21,10 @@ from grader.draw.charts import (
     dot_rows,
     lines,
 )
-from grader.draw.page import Beside, Block, Fold, Paragraph, Section, Strong, page
-from grader.draw.svg import Axis, Scale, arrow, element, fit, width_of, words
-from grader.draw.table import Cell, Column, Table, figure, in_terminal, word
-from grader.draw.words import percent, signed, signed_interval
+from grader.pages.page import Beside, Block, Fold, Paragraph, Section, Strong, page
+from grader.pages.svg import Axis, Scale, arrow, element, fit, width_of, words
+from grader.pages.table import Cell, Column, Table, figure, in_terminal, word
+from grader.pages.words import percent, signed, signed_interval
 
 NASTY = "<img src=x onerror=alert(1)>\"'&</svg></style><b>[bold]\u202e\x07"
 TABLE = Table.of(

@@ -10,14 +10,14 @@ from grading import Runner, put
 from rich.console import Console
 from score_rows import failed, row
 
-from grader.draw.table import Cell, Table, in_terminal
-from grader.model import Score
-from grader.report.aggregate import aggregate
-from grader.report.redact import redact
-from grader.show import leaderboard
-from grader.show.report import costliest
-from grader.show.systems import families_of
-from grader.show.terminal import first_screen
+from grader.pages import leaderboard
+from grader.pages.report import costliest
+from grader.pages.systems import families_of
+from grader.pages.table import Cell, Table, in_terminal
+from grader.pages.terminal import first_screen
+from grader.reports.aggregate import aggregate
+from grader.reports.redact import redact
+from grader.scoring.model import Score
 
 
 def printed(renderable: Any, width: int = 80) -> str:

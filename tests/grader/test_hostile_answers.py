@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from malformations import malformations
 from small_release import TASKS, answer_file, task_id
 
-from grader.exam import Exam
-from grader.model import RawAnswer, Score, Truth
+from grader.answers.check import REASONS, check
 from grader.pipeline import grade
-from grader.route import cap
-from grader.score import score, score_answer
-from grader.shape import Task
-from grader.submission.check import REASONS, check
+from grader.release.exam import Exam
+from grader.scoring.model import RawAnswer, Score, Truth
+from grader.scoring.route import cap
+from grader.scoring.score import score, score_answer
+from grader.scoring.shape import Task
 
 NAMES = sorted(TASKS)
 

@@ -8,7 +8,7 @@ import pytest
 from grading import Runner, only_changed
 from small_release import TASKS, answer_file, task_id, variant_of
 
-from grader.submission import collect as answers
+from grader.answers import collect as answers
 
 
 def as_lines(folder: Path) -> list[str]:

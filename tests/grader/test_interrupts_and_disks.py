@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from grader import cli
+from grader.commands import main as cli
 from grader.io.pipe import interrupted
 
 SLOW = "SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b"

@@ -16,18 +16,18 @@ from jsonschema.exceptions import ValidationError
 from small_release import TASKS, answer_file, task_id
 
 from causal_exams.extraction import blocks, yes_or_no
+from grader.answers.check import check
+from grader.answers.predictions import read_predictions
 from grader.errors import Invalid
-from grader.exam import Exam
 from grader.io import schemas
 from grader.io.jsonio import BadJson
+from grader.io.names import known_name, normal_name
 from grader.io.schemas import first_problem
 from grader.laboratory.equation import BadHypothesis, tokens_of
 from grader.laboratory.names import plain
 from grader.laboratory.transcript import TranscriptError, read_lines
-from grader.model import RawAnswer
-from grader.names import known_name, normal_name
-from grader.submission.check import check
-from grader.submission.predictions import read_predictions
+from grader.release.exam import Exam
+from grader.scoring.model import RawAnswer
 from grader.tracks.replayscm.boolean import FormulaError, parse
 from grader.tracks.replayscm.submission import candidates
 

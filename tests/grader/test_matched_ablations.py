@@ -12,12 +12,12 @@ from grading import Runner, put
 from score_rows import failed, row
 from small_release import SCHEMAS, restate, task_id, write_shard
 
-from grader.bundles import arms
-from grader.draw import page as draw
-from grader.io.release import Release
-from grader.model import Score
-from grader.report.table import ScoreTable, fill_usage
-from grader.shape import Task
+from grader.pages import page as draw
+from grader.release.bundles import arms
+from grader.release.release import Release
+from grader.reports.table import ScoreTable, fill_usage
+from grader.scoring.model import Score
+from grader.scoring.shape import Task
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import cluster_means
 from grader.tracks import variant

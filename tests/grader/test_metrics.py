@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn import metrics
 
-from grader.model import Mark, Predictions, Truth
-from grader.shape import Task
+from grader.scoring.model import Mark, Predictions, Truth
+from grader.scoring.shape import Task
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import cluster_means
 from grader.tracks import variant

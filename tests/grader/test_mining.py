@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 from grading import Runner
 
-from grader.exam import Split
-from grader.io.release import Release
-from grader.ledger import Ledger, show_all
-from grader.model import Unit
-from grader.report.redact import FIGURES, SUBMISSIONS, Ladder, overall, shown_half, weights
+from grader.release.exam import Split
+from grader.release.release import Release
+from grader.reports.ledger import Ledger, show_all
+from grader.reports.redact import FIGURES, SUBMISSIONS, Ladder, overall, shown_half, weights
+from grader.scoring.model import Unit
 
 TASKS, FAMILIES = 260, 10
 Answers = list[int]

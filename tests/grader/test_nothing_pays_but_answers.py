@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from small_release import TASKS, task_id
 from test_case_tables import TABLES
 
-from grader.exam import Exam
-from grader.model import RawAnswer, Score
-from grader.report.aggregate import aggregate
-from grader.report.build import build_report
-from grader.score import score_answer
-from grader.submission.submission import Submission
+from grader.answers.submission import Submission
+from grader.release.exam import Exam
+from grader.reports.aggregate import aggregate
+from grader.reports.build import build_report
+from grader.scoring.model import RawAnswer, Score
+from grader.scoring.score import score_answer
 
 CASES: dict[str, list[dict[str, Any]]] = {name: [] for name in TASKS}
 for _table in TABLES.values():

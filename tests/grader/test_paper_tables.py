@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from score_rows import failed, row
 
-from grader.cli import main
-from grader.model import Score
-from grader.report.aggregate import aggregate
+from grader.commands.main import main
+from grader.reports.aggregate import aggregate
+from grader.scoring.model import Score
 from grader.tracks.causalab import tables as curves
 from grader.tracks.causalab.tables import against_main, by_size, gaps
 from grader.tracks.causalds import tables

@@ -5,10 +5,10 @@ from typing import Final
 
 import pytest
 
+from grader.answers import predictions
+from grader.answers.predictions import read_predictions
 from grader.errors import Invalid
-from grader.model import Predictions
-from grader.submission import predictions
-from grader.submission.predictions import read_predictions
+from grader.scoring.model import Predictions
 
 _NAMES: Final = ("prediction", "lower", "upper", "more")
 _ASKED: Final = (("prediction",), ("lower", "upper"), ("prediction", "lower", "upper"))

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.model import RawAnswer, Score, Truth
-from grader.report.table import ScoreTable
-from grader.score import score_answer
-from grader.shape import LOSS_CAP, Task, Variant
+from grader.reports.table import ScoreTable
+from grader.scoring.model import RawAnswer, Score, Truth
+from grader.scoring.score import score_answer
+from grader.scoring.shape import LOSS_CAP, Task, Variant
 from grader.tracks import VARIANTS
 
 CAUSALDS = [spec for spec in VARIANTS if spec.track == "causalds"]

@@ -9,8 +9,8 @@ import pytest
 from grading import Runner, put
 from small_release import answer_file, task_id
 
-from grader.draw.words import number
-from grader.show.browse import INDEX
+from grader.pages.browse import INDEX
+from grader.pages.words import number
 
 WAYS = ("fixed", "paper")
 

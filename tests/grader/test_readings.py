@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from score_rows import failed, row
 
-from grader.model import Pool, Score
-from grader.report.table import ScoreTable
-from grader.shape import LOSS_CAP
+from grader.reports.table import ScoreTable
+from grader.scoring.model import Pool, Score
+from grader.scoring.shape import LOSS_CAP
 
 
 def readings(scores: Sequence[Score]) -> dict[str, dict[str, Any]]:

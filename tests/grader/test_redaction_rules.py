@@ -12,15 +12,16 @@ from grading import Runner
 from score_rows import row
 from small_release import answer_file
 
-from grader import ledger, pipeline
-from grader.exam import Split
-from grader.io.release import Release
+from grader import pipeline
 from grader.io.schemas import first_problem
-from grader.model import Checked, Score, Truth
-from grader.report.aggregate import aggregate
-from grader.report.redact import Ladder, redact
-from grader.report.skill import members as members_of
-from grader.shape import Task
+from grader.release.exam import Split
+from grader.release.release import Release
+from grader.reports import ledger
+from grader.reports.aggregate import aggregate
+from grader.reports.redact import Ladder, redact
+from grader.scoring.model import Checked, Score, Truth
+from grader.scoring.shape import Task
+from grader.scoring.skill import members as members_of
 
 
 def report(scores: list[Score]) -> dict[str, Any]:
@@ -91,7 +92,7 @@ def test_nobody_but_who_says_reveal_has_figures(release: Path, tmp_path: Path) -
     """In Python as on the command line: the default keeps the truth in."""
     from grader.errors import UsageError
     from grader.pipeline import grade
-    from grader.report.comparison import compare
+    from grader.reports.comparison import compare
 
     (tmp_path / "answers").mkdir()
     shutil.copy(release / "public" / "manifest.json", tmp_path / "answers" / "other.json")
@@ -125,10 +126,10 @@ def test_every_track_of_a_redacted_run_can_be_shown(mini_release: Path) -> None:
     """Tables and pages read what redaction leaves of every track, and no more."""
     from rich.console import Console
 
+    from grader.pages.leaderboard import leaderboard
+    from grader.pages.pages import report_page
+    from grader.pages.terminal import report_view
     from grader.pipeline import grade
-    from grader.show.leaderboard import leaderboard
-    from grader.show.pages import report_page
-    from grader.show.terminal import report_view
 
     split = replace(Split.open(Release.open(mini_release), None, "mini"), reveal=False)
     graded = grade(split.choose_exam_for(), mini_release)  # a folder without answers

@@ -12,7 +12,7 @@ from grading import Runner, put
 from score_rows import failed, row
 from small_release import TASKS, task_id
 
-from grader.model import Score
+from grader.scoring.model import Score
 from grader.statistics.repeats import pass_all_k, pass_at_k, spread_of
 from grader.tracks.causalds.repeats import repeats
 

@@ -12,11 +12,11 @@ from browser import parsed
 from grading import Runner, put
 from small_release import TASKS, task_id
 
-from grader.draw.charts import WIDTH, Cloud, Dot, DotRow, Level, clouds, dot_rows, lines
-from grader.draw.svg import Axis
-from grader.draw.words import count_text, percent
-from grader.names import did_you_mean
-from grader.show.leaderboard import columns
+from grader.io.names import did_you_mean
+from grader.pages.charts import WIDTH, Cloud, Dot, DotRow, Level, clouds, dot_rows, lines
+from grader.pages.leaderboard import columns
+from grader.pages.svg import Axis
+from grader.pages.words import count_text, percent
 
 NASTY = "<img src=x onerror=alert(1)>\"'&</svg></style><b>\u202e\x07"
 
@@ -107,8 +107,8 @@ def test_a_redacted_ccr_report_is_shown_with_what_it_keeps() -> None:
     """It used to lose all of its figures, table and section."""
     from rich.console import Console
 
-    from grader.draw import page as draw
-    from grader.draw.table import in_terminal
+    from grader.pages import page as draw
+    from grader.pages.table import in_terminal
     from grader.tracks.ccr import tables
 
     track = {"points": 12.3, "metrics": {"contexts": 6, "compositions_vc": 0.46}}

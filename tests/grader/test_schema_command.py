@@ -5,8 +5,8 @@ import json
 import pytest
 from grading import Runner
 
-from grader.cli import main
-from grader.shape import Variant
+from grader.commands.main import main
+from grader.scoring.shape import Variant
 from grader.tracks import VARIANTS
 
 

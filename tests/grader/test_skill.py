@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from small_release import FLOORS, TASKS, write_manifest
 
 from grader.commands.leaderboard import rank
-from grader.model import Unit
-from grader.report.redact import with_figure
-from grader.report.skill import measure, members, on_scale, overall, value_of
+from grader.reports.redact import with_figure
+from grader.scoring.model import Unit
+from grader.scoring.skill import measure, members, on_scale, overall, value_of
 
 DEV = ("--split", "dev")
 SHARE = st.floats(0, 1, allow_nan=False)

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from score_rows import failed, row
 
-from grader.model import Score
-from grader.report.table import Results, ScoreTable, fill_usage, usage_means
-from grader.shape import LOSS_CAP
+from grader.reports.table import Results, ScoreTable, fill_usage, usage_means
+from grader.scoring.model import Score
+from grader.scoring.shape import LOSS_CAP
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import Draws, clustered
 from grader.tracks.causalds.figures import extend, losses_by_reading, quality

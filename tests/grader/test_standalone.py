@@ -34,7 +34,7 @@ def test_grading_loads_none_of_the_builders_libraries(
     """NumPy and Jinja2 wait until something asks for them; DuckDB would import NumPy for some
     results."""
     code = (
-        "import json, sys; from grader.cli import main\n"
+        "import json, sys; from grader.commands.main import main\n"
         "code = main(sys.argv[1:])\n"
         f"print(json.dumps([code, sorted(set({HEAVY!r}) & set(sys.modules))]))"
     )

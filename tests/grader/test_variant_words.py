@@ -7,7 +7,7 @@ import pytest
 from grading import Runner
 from small_release import TASKS, task_id
 
-from grader.shape import Variant
+from grader.scoring.shape import Variant
 from grader.tracks import VARIANTS
 
 CAUSALDS = [spec for spec in VARIANTS if spec.track == "causalds"]

@@ -9,7 +9,7 @@ from grading import Runner
 from small_release import rewrite, task_id
 
 from grader.io import release
-from grader.io.release import Release
+from grader.release.release import Release
 from grader.tracks import TRACKS
 
 DEV = ("--split", "dev")

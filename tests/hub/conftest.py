@@ -46,7 +46,7 @@ def own(tiny: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def says(capsys: pytest.CaptureFixture[str]) -> Says:
     """Runs a command of the grader: its exit code, output and errors."""
-    from grader.cli import main
+    from grader.commands.main import main
 
     def run(*arguments: object) -> tuple[int, str, str]:
         code = main([str(argument) for argument in arguments])

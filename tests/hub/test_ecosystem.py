@@ -15,8 +15,8 @@ from local_hub import LocalHub
 
 from builder.release.manifest import read_manifest
 from builder.release.papers import papers
-from builder.release.place import on_hub
-from grader.cli import main as grader
+from builder.splits.place import on_hub
+from grader.commands.main import main as grader
 
 LOAD = """
 import sys

@@ -9,8 +9,8 @@ from hub_place import Says
 from local_hub import LocalHub
 
 from builder.release.manifest import read_manifest
-from grader.exam import choose_exam
-from grader.io.release import Release
+from grader.release.exam import choose_exam
+from grader.release.release import Release
 from grader.verify import verify
 
 DEV = ("--split", "dev", "--exam", "mini")

@@ -12,10 +12,10 @@ import pytest
 from huggingface_hub import DatasetCard
 from local_hub import LocalHub
 
-from builder.hub.secrecy import private_in_public
+from builder.publishing.secrecy import private_in_public
 from builder.release.manifest import read_manifest
 from grader.io.files import file_sha256
-from grader.io.release import Release
+from grader.release.release import Release
 
 Publish = Callable[..., tuple[int, str, str]]
 BOTH = ("--repo", "org/exams", "--private-repo", "org/exams-private")

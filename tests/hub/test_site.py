@@ -11,10 +11,10 @@ import pytest
 from hub_place import Says
 from local_hub import LocalHub
 
-from grader.exam import choose_exam
 from grader.hub.site import write_site
-from grader.io.release import Release
 from grader.pipeline import grade
+from grader.release.exam import choose_exam
+from grader.release.release import Release
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 EVIL = '<script>alert(1)</script>"&'

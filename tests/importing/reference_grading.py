@@ -3,11 +3,11 @@
 import json
 from typing import Any
 
-from grader.exam import Exam
-from grader.model import RawAnswer
-from grader.score import score
-from grader.shape import Task
-from grader.submission.check import check
+from grader.answers.check import check
+from grader.release.exam import Exam
+from grader.scoring.model import RawAnswer
+from grader.scoring.score import score
+from grader.scoring.shape import Task
 
 
 def text_of(answer: Any) -> bytes:

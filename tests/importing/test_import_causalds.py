@@ -18,14 +18,14 @@ from reference_layout import (
     named,
 )
 
-from builder.causalds.eligibility import ELIGIBILITY
-from builder.cli.main import main as build
+from builder.commands.main import main as build
 from builder.importing.exam import import_causalds
+from builder.tracks.causalds.eligibility import ELIGIBILITY
 from grader import pipeline
-from grader.cli import main as grade
-from grader.exam import Exam, choose_exam
-from grader.io.release import Release
+from grader.commands.main import main as grade
 from grader.io.schemas import first_problem
+from grader.release.exam import Exam, choose_exam
+from grader.release.release import Release
 from grader.tracks import VARIANTS
 from grader.verify import verify
 

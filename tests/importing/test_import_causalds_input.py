@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from reference_exam import MEDIATED, write_reference
 
-from builder.cli.main import main as build
+from builder.commands.main import main as build
 from builder.importing.exam import import_causalds
 
 

@@ -18,8 +18,8 @@ from reference_layout import (
 )
 
 from builder.importing.exam import import_causalds
-from grader.exam import Exam, choose_exam
-from grader.io.release import Release
+from grader.release.exam import Exam, choose_exam
+from grader.release.release import Release
 
 OTHER_NAMES = {
     "Dose": "Patient's Well-being",

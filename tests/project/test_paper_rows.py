@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from builder.cli.main import main as build_dataset
-from grader.cli import main as grader
+from builder.commands.main import main as build_dataset
+from grader.commands.main import main as grader
 
 ROOT = Path(__file__).parent.parent.parent
 ROWS: dict[str, dict[str, list[str]]] = tomllib.loads(

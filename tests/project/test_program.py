@@ -8,7 +8,7 @@ import pytest
 
 from causal_exams.cli import PROGRAM, main
 from causal_exams.commands import COMMANDS as SITTING
-from grader.cli import COMMANDS, GRADER
+from grader.commands.main import COMMANDS, GRADER
 
 
 def test_the_script_is_the_dispatcher_of_both(root: Path) -> None:

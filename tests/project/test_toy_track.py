@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from builder.cli.main import main as builder
+from builder.commands.main import main as builder
 from builder.tracks import TRACKS as BUILDER_TRACKS
 from grader import tracks
-from grader.cli import main as grader
+from grader.commands.main import main as grader
 
 TOY = Path(__file__).parent / "toy"
 

@@ -37,7 +37,7 @@ def test_the_wheel_holds_what_grades_and_hands_out_exams_only(installed: Path) -
         "grader",
     }
     assert (installed / "grader" / "schemas" / "answers" / "sign.json").is_file()
-    assert (installed / "grader" / "report" / "sql" / "slices.sql").is_file()
+    assert (installed / "grader" / "reports" / "sql" / "slices.sql").is_file()
     assert (installed / "grader" / "tracks" / "causalds" / "sql" / "readings.sql").is_file()
 
 

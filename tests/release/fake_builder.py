@@ -11,7 +11,7 @@ from unittest.mock import patch
 import fake_track
 
 from builder import build
-from builder.cli import main as cli
+from builder.commands import main as cli
 from builder.gate import run
 from builder.gate.report import GateLine
 from builder.release import identity, manifest

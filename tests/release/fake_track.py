@@ -7,11 +7,11 @@ import time
 
 from pydantic import Field
 
-from builder.causalds.rows import PRIVATE_CONFIGS
-from builder.causalds.rows import SCHEMAS as TABLES
-from builder.seeds import attempt_key, id_key, instance_key, public_id, stream
-from builder.settings import TomlModel, TomlTable, check
-from builder.track import Asked, Built, InstanceSpec, Track
+from builder.splits.seeds import attempt_key, id_key, instance_key, public_id, stream
+from builder.splits.settings import TomlModel, TomlTable, check
+from builder.splits.track import Asked, Built, InstanceSpec, Track
+from builder.tracks.causalds.rows import PRIVATE_CONFIGS
+from builder.tracks.causalds.rows import SCHEMAS as TABLES
 from grader.io.jsonio import canonical
 
 FORMS = {

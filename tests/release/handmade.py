@@ -14,13 +14,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builder.causal.adjustment import minimal_adjustment_sets, valid_adjustment_sets
-from builder.causal.identification import is_identifiable
-from builder.causal.method import identification_method
-from builder.causal.motifs import MOTIFS
-from builder.causalds.rows import PRIVATE_CONFIGS
-from builder.causalds.rows import SCHEMAS as FORMAT
+from builder.graphs.adjustment import minimal_adjustment_sets, valid_adjustment_sets
+from builder.graphs.identification import is_identifiable
+from builder.graphs.method import identification_method
+from builder.graphs.motifs import MOTIFS
 from builder.release.exams import EXAM_SCHEMA
+from builder.tracks.causalds.rows import PRIVATE_CONFIGS
+from builder.tracks.causalds.rows import SCHEMAS as FORMAT
 from grader.tracks import VARIANTS
 
 SCHEMAS = {**FORMAT, "causalds_exams": EXAM_SCHEMA}

@@ -14,12 +14,12 @@ from tiny_release import OTHER_SECRET, SECRET, tree
 
 from builder.build import build_release
 from builder.release import shards as shards_module
-from builder.release.config import load_config
 from builder.release.parts import Origin, stage_part
-from builder.release.roots import read_roots
+from builder.release.progress import Reporter
 from builder.release.shards import plan_shards
-from builder.release.show.progress import Reporter
 from builder.release.workspace import Workspace, opened
+from builder.splits.config import load_config
+from builder.splits.roots import read_roots
 from grader.io.schemas import first_problem
 
 

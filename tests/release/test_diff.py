@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from handmade import SCHEMAS, Plan, Tables, make_tables, write
 
-from builder.release.show.diff import DiffReport, diff_releases
+from builder.release.diff import DiffReport, diff_releases
 from grader.errors import UsageError
 
 Change = Callable[[Tables], object]

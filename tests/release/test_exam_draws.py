@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from builder.release.config import Draw, ExamConfig, SplitConfig
 from builder.release.exams import (
     assign_exams,
     balanced_draw,
@@ -15,7 +14,8 @@ from builder.release.exams import (
     exam_table,
     one_sided,
 )
-from builder.track import Asked, Candidate, DrawnExam, InstanceSpec, PossibleTask
+from builder.splits.config import Draw, ExamConfig, SplitConfig
+from builder.splits.track import Asked, Candidate, DrawnExam, InstanceSpec, PossibleTask
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 

@@ -10,11 +10,11 @@ from builder.release.identity import code_files
 @pytest.mark.parametrize(
     "name",
     [
-        "builder/causalds/make/scene.py",
+        "builder/tracks/causalds/make/scene.py",
         "builder/gate/sql/ids.sql",
-        "builder/words/frames.toml",
+        "builder/stories/frames.toml",
         "dataset_card/public.md",
-        "grader/shape.py",
+        "grader/scoring/shape.py",
         "schemas/manifest.json",
     ],
 )

@@ -13,14 +13,14 @@ from ungated import build_ungated
 from baselines.systems import answers, find_system
 from baselines.taking import open_exam
 from builder.gate.floors import check_floors
-from builder.release.config import load_config
 from builder.release.engine import Workers
 from builder.release.floors import _best, _missing, measure_floors
-from builder.release.show.progress import Reporter
+from builder.release.progress import Reporter
+from builder.splits.config import load_config
 from builder.tracks import TRACKS
 from grader.api import Release as Opened
 from grader.api import grade
-from grader.io.release import Release
+from grader.release.release import Release
 
 SPLITS = """
 name = "floored"

@@ -9,13 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 from gate_release import Rows, edit, failures
 
-from builder.cli.main import main
+from builder.commands.main import main
 from builder.gate.card import example_problems
 from builder.gate.report import GateReport
 from builder.gate.run import run_gate
 from builder.gate.secrecy import secrecy_problems
-from builder.gate.tables import split_tables
 from builder.release.papers import write_papers
+from builder.release.tables import split_tables
 
 
 @pytest.fixture(scope="module")

@@ -11,12 +11,12 @@ from builder.gate import floors as gate_floors
 from builder.gate.floors import FloorRow, _distance, check_floors
 from builder.release.floors import asked as asked_of
 from builder.release.floors import graded_answer
-from builder.settings import TomlTable
+from builder.splits.settings import TomlTable
 from builder.tracks import TRACKS
-from grader.exam import choose_exam
-from grader.io.release import Release
-from grader.model import Truth
-from grader.shape import Task, Variant
+from grader.release.exam import choose_exam
+from grader.release.release import Release
+from grader.scoring.model import Truth
+from grader.scoring.shape import Task, Variant
 from grader.tracks import VARIANTS
 
 Asked = dict[str, list[tuple[Task, Truth]]]

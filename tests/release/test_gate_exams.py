@@ -6,8 +6,8 @@ import pytest
 
 from builder.gate.exams import HeldExam, _as_requested, _varied
 from builder.release.exams import moved
-from grader.model import Truth
-from grader.shape import Task
+from grader.scoring.model import Truth
+from grader.scoring.shape import Task
 from grader.tracks import variant
 
 BOOLEAN = "collider_phenomenon.induced_association_boolean"

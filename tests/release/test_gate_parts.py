@@ -19,10 +19,10 @@ from builder.gate.part_check import CHECK, check_part, read_check
 from builder.gate.report import GateLine, GateReport
 from builder.gate.run import run_gate
 from builder.release import parts as staging
-from builder.release.config import load_config
 from builder.release.parts import RECORD, Part, find_part
-from builder.release.roots import read_roots
-from builder.release.show.progress import Reporter
+from builder.release.progress import Reporter
+from builder.splits.config import load_config
+from builder.splits.roots import read_roots
 
 SPLITS = """
 name = "parts"

@@ -20,10 +20,10 @@ from builder.gate.part_rows import read_part, take_apart
 from builder.gate.rules import Tables
 from builder.gate.run import run_gate
 from builder.release.parts import Part
-from grader.exam import Exam, choose_exam
-from grader.io.release import Release
 from grader.pipeline import Graded
-from grader.shape import Task
+from grader.release.exam import Exam, choose_exam
+from grader.release.release import Release
+from grader.scoring.shape import Task
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 from gate_release import Rows, build, edit, failures
 
 from builder.gate.run import run_gate
-from builder.words import frames
-from builder.words.frames import Frame
+from builder.stories import frames
+from builder.stories.frames import Frame
 
 
 def _first(rows: Rows, **wanted: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import yaml
 
 from builder.release import card
 from builder.release.manifest import read_manifest
-from builder.release.place import folder
+from builder.splits.place import folder
 
 LOAD = """
 import sys

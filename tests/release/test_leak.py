@@ -11,7 +11,7 @@ from handmade import Plan, make_tables, write
 from builder.gate import leak
 from builder.gate.leak import LeakReport, facts, leak_test, matrix, merge_rare
 from builder.gate.public import disclosures, features
-from builder.gate.tables import split_tables
+from builder.release.tables import split_tables
 from grader.errors import UsageError
 
 FEW = frozenset({"association.sign_only", "causal_sketch.edges_only"})

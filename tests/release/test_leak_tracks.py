@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from builder.causalds.check.public import leak_facts
 from builder.gate import leak
 from builder.gate.leak import LeakReport, facts, leaks_of
-from builder.gate.tables import Place, SplitTables, TaskRow, split_tables
+from builder.release.tables import Place, SplitTables, TaskRow, split_tables
 from builder.tracks import TRACKS
+from builder.tracks.causalds.check.public import leak_facts
 
 COPIES = 48
 

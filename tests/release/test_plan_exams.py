@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from builder.cli.main import main
+from builder.commands.main import main
 
 SPLITS = """
 name = "small"

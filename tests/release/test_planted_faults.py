@@ -21,8 +21,8 @@ from handmade import SEVEN, Plan, make_tables, write
 from builder.gate.leak import RESOLUTION, leak_test
 from builder.gate.run import run_gate
 from builder.reader.story import read_story
-from builder.words.verify import split_sentences
-from grader.cli import main as grader
+from builder.stories.verify import split_sentences
+from grader.commands.main import main as grader
 
 OTHER_TRACKS = """
 [splits.dev.ccr]

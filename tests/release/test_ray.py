@@ -15,11 +15,11 @@ import pytest
 from tiny_release import tree
 
 from builder.release.cluster import Cluster
-from builder.release.config import load_config
 from builder.release.engine import WorkerDied
 from builder.release.parts import Part, PartJob, build_part, part_jobs
 from builder.release.planning import plan_specs
-from builder.release.roots import read_roots
+from builder.splits.config import load_config
+from builder.splits.roots import read_roots
 from grader.errors import UsageError
 
 pytest.importorskip("ray", reason="the extra ray is not installed")

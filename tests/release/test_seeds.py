@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow.parquet as pq
 from tiny_release import SECRET
 
-from builder.release.roots import Root
-from builder.seeds import stream
+from builder.splits.roots import Root
+from builder.splits.seeds import stream
 
 
 def _hmac(key: bytes, message: str) -> bytes:

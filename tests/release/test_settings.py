@@ -6,8 +6,8 @@ import pytest
 from pydantic import Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
-from builder.settings import STRICT, Fault, TomlModel, TomlTable, check
-from builder.values import Ordered, Text, Variable, Weight, one_of, some_of, weights_of
+from builder.splits.settings import STRICT, Fault, TomlModel, TomlTable, check
+from builder.splits.values import Ordered, Text, Variable, Weight, one_of, some_of, weights_of
 from grader.errors import UsageError
 
 KNOWN = ("chain", "fork")

@@ -7,7 +7,7 @@ import pytest
 from fake_builder import small_track
 from tiny_release import SPLIT_FILE
 
-from builder.release.config import load_config
+from builder.splits.config import load_config
 from grader.errors import UsageError
 
 CASES = {

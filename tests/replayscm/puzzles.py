@@ -7,13 +7,13 @@ from typing import Any
 
 from built_tasks import pairs_of
 
-from builder.replayscm.plan import Config
-from builder.replayscm.track import TRACK
-from builder.track import Built
-from grader.model import Checked, RawAnswer, Score, Truth
-from grader.score import score
-from grader.shape import Task
-from grader.submission.check import check
+from builder.splits.track import Built
+from builder.tracks.replayscm.plan import Config
+from builder.tracks.replayscm.track import TRACK
+from grader.answers.check import check
+from grader.scoring.model import Checked, RawAnswer, Score, Truth
+from grader.scoring.score import score
+from grader.scoring.shape import Task
 
 ROOT = b"tests of replayscm"
 

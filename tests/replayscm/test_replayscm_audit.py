@@ -12,12 +12,12 @@ from puzzles import Item, built, items
 
 from builder.gate.part_check import _certificates
 from builder.gate.part_rows import PartRows
-from builder.replayscm.check import audit_instance
-from builder.replayscm.search import spread
-from builder.replayscm.shortcuts import shortcuts
-from builder.replayscm.synthesis import smallest_formulas
+from builder.tracks.replayscm.check import audit_instance
+from builder.tracks.replayscm.search import spread
+from builder.tracks.replayscm.shortcuts import shortcuts
+from builder.tracks.replayscm.synthesis import smallest_formulas
 from grader.io.jsonio import canonical
-from grader.model import Truth
+from grader.scoring.model import Truth
 from grader.tracks.replayscm.boolean import essential, evaluate, parse, size, truth_table, variables
 from grader.tracks.replayscm.problem import Problem, Worlds, pack, parse_map, read_problem
 from grader.tracks.replayscm.proof import problem_of, prove

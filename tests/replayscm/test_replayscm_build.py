@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from puzzles import ROOT, built, items, of_pool
 
-from builder.release.config import Draw, ExamConfig, SplitConfig
 from builder.release.exams import compose_public
-from builder.replayscm.plan import POOLS, Config
-from builder.replayscm.track import TRACK
-from builder.settings import TomlTable
-from builder.track import Built, Candidate, InstanceSpec, PossibleTask
+from builder.splits.config import Draw, ExamConfig, SplitConfig
+from builder.splits.settings import TomlTable
+from builder.splits.track import Built, Candidate, InstanceSpec, PossibleTask
+from builder.tracks.replayscm.plan import POOLS, Config
+from builder.tracks.replayscm.track import TRACK
 from grader.errors import UsageError
 from grader.io.schemas import first_problem
 from grader.tracks.replayscm.boolean import essential, truth_table

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from puzzles import ROOT
 
-from builder.replayscm.check import names_in, read, value
-from builder.replayscm.generate import SEED_WORLDS, TRAINING_WORLDS, generate
-from builder.replayscm.plan import BASE, Config, Generation, ProgramPlan, parse_config
-from builder.replayscm.show import report
-from builder.replayscm.track import TRACK
-from builder.settings import TomlTable
-from builder.track import Built
+from builder.splits.settings import TomlTable
+from builder.splits.track import Built
+from builder.tracks.replayscm.check import names_in, read, value
+from builder.tracks.replayscm.generate import SEED_WORLDS, TRAINING_WORLDS, generate
+from builder.tracks.replayscm.plan import BASE, Config, Generation, ProgramPlan, parse_config
+from builder.tracks.replayscm.show import report
+from builder.tracks.replayscm.track import TRACK
 from grader.errors import UsageError
 from grader.tracks.replayscm.boolean import depth, parse, size
 

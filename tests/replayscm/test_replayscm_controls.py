@@ -7,8 +7,8 @@ from functools import cache
 from puzzles import ROOT, Item, extra, items_of
 
 from baselines.replayscm import symbolic
-from builder.replayscm.plan import Config
-from builder.replayscm.track import TRACK
+from builder.tracks.replayscm.plan import Config
+from builder.tracks.replayscm.track import TRACK
 from grader.tracks.replayscm.problem import ROOTS
 from grader.tracks.replayscm.proof import problem_of
 

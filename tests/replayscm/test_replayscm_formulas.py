@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builder.replayscm.check import read, value
+from builder.tracks.replayscm.check import read, value
 from grader.tracks.replayscm.boolean import (
     MAX_DEPTH,
     MAX_NODES,

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from puzzles import Item, extra, grade, of_pool
 
+from grader.answers.check import REASONS
 from grader.io import jsonio
-from grader.submission.check import REASONS
 from grader.tracks.replayscm import submission as extraction
 from grader.tracks.replayscm.submission import STAGES
 
@@ -186,7 +186,7 @@ def test_a_mebibyte_of_nested_fragments_takes_bounded_work(
 
 def test_no_answer_counts_in_every_denominator() -> None:
     """What is not answered is not valid, and does not leave the tables."""
-    from grader.score import score_answer
+    from grader.scoring.score import score_answer
 
     item = of_pool("Ord-Full")[0]
     result = score_answer(item.task, item.truth, None)

@@ -8,11 +8,11 @@ import pytest
 from puzzles import items
 
 from baselines.replayscm import symbolic
-from grader.draw import page as draw
 from grader.io.schemas import first_problem
-from grader.model import Score
-from grader.report.table import ScoreTable
-from grader.score import score_answer
+from grader.pages import page as draw
+from grader.reports.table import ScoreTable
+from grader.scoring.model import Score
+from grader.scoring.score import score_answer
 from grader.tracks.replayscm.report import add_intervals, extras
 from grader.tracks.replayscm.tables import SPECIFICATION, rate, sections
 

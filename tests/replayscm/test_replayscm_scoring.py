@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from puzzles import Item, extra, items, of_pool
 
-from grader.model import Truth
-from grader.shape import Task
+from grader.scoring.model import Truth
+from grader.scoring.shape import Task
 from grader.tracks.replayscm.boolean import Formula, operation, parse, to_text, variables
 
 SPELLING = {"ast_size"}

@@ -21,10 +21,10 @@ from baselines.replayscm_structure import (
     run_stage,
     structure_and_formulas,
 )
-from builder.replayscm.determinacy import root_settings
-from builder.replayscm.search import first_fit, fit, spread
-from builder.replayscm.synthesis import smallest_formulas
-from builder.replayscm.tables import Rows, sets_of, tabulate
+from builder.tracks.replayscm.determinacy import root_settings
+from builder.tracks.replayscm.search import first_fit, fit, spread
+from builder.tracks.replayscm.synthesis import smallest_formulas
+from builder.tracks.replayscm.tables import Rows, sets_of, tabulate
 from grader.tracks.replayscm.boolean import essential, to_text
 from grader.tracks.replayscm.problem import parse_map
 

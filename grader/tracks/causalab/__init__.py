@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from grader.laboratory.episode import EpisodeError
-from grader.look import Graph, Kind, Look, proofs
-from grader.model import Checked, Truth
-from grader.shape import Task
-from grader.track import Track
+from grader.pages.look import Graph, Kind, Look, proofs
+from grader.scoring.model import Checked, Truth
+from grader.scoring.shape import Task
+from grader.scoring.track import Track
 from grader.tracks.causalab.scoring import episode_of, verify_checked
 from grader.tracks.causalab.shapes import CAUSALAB
 from grader.tracks.causalab.submission import sign

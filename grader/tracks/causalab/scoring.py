@@ -8,8 +8,8 @@ from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import Hypothesis, parse_hypothesis
 from grader.laboratory.replay import replay
 from grader.laboratory.transcript import TranscriptError
-from grader.model import Checked, Mark, Truth
-from grader.shape import Task
+from grader.scoring.model import Checked, Mark, Truth
+from grader.scoring.shape import Task
 from grader.tracks.causalab.metrics import hypothesis_metrics, prediction_metrics
 from grader.tracks.causalab.submission import LabAnswer
 

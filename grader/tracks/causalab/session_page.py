@@ -8,11 +8,11 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from grader.draw import page as draw
-from grader.draw.charts import Level, lines
-from grader.draw.page import Beside, Paragraph, Section, filled
-from grader.draw.svg import Svg, arrow, element, words
-from grader.draw.table import Table, figure, word
+from grader.pages import page as draw
+from grader.pages.charts import Level, lines
+from grader.pages.page import Beside, Paragraph, Section, filled
+from grader.pages.svg import Svg, arrow, element, words
+from grader.pages.table import Table, figure, word
 from grader.tracks.causalab.diagnostics import Told, equivalence_sizes, trajectory
 from grader.tracks.causalab.metrics import prediction_metrics
 from grader.version import __version__

@@ -7,8 +7,8 @@ from grader.io.jsonio import canonical
 from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import write_hypothesis
 from grader.laboratory.session import Laboratory
-from grader.model import Truth
-from grader.shape import Shape, Task, Variant
+from grader.scoring.model import Truth
+from grader.scoring.shape import Shape, Task, Variant
 from grader.tracks.causalab.scoring import episode_of, laboratory_score
 from grader.tracks.causalab.submission import check
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from grader.answers.check import read_answer
 from grader.errors import Invalid
 from grader.io.jsonio import BadJson, clip, parse_strict
 from grader.io.schemas import first_problem
@@ -12,9 +13,8 @@ from grader.laboratory.hypothesis import Hypothesis, parse_hypothesis
 from grader.laboratory.names import spellings_of
 from grader.laboratory.session import Laboratory
 from grader.laboratory.transcript import Line, TranscriptError, check_chain, read_lines
-from grader.model import Checked, RawAnswer
-from grader.shape import Task
-from grader.submission.check import read_answer
+from grader.scoring.model import Checked, RawAnswer
+from grader.scoring.shape import Task
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ How each figure is summed up stands in ``sql/suites.sql``.
 
 from typing import Final
 
-from grader.model import TrackSummary
-from grader.report.table import Results
+from grader.reports.table import Results
+from grader.scoring.model import TrackSummary
 from grader.statistics.bootstrap import wilson
 
 FIGURES: Final = (

@@ -10,13 +10,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from grader.draw.charts import Cloud, Dot, DotRow, Level, Point, clouds, dot_rows, lines
-from grader.draw.page import Block, Fold, Section
-from grader.draw.svg import Axis, Svg
-from grader.draw.table import Cell, Table
-from grader.draw.words import number, signed
-from grader.show.specification import Specification
-from grader.show.systems import SYSTEM, Part, Report, parts_of, rows_of
+from grader.pages.charts import Cloud, Dot, DotRow, Level, Point, clouds, dot_rows, lines
+from grader.pages.page import Block, Fold, Section
+from grader.pages.specification import Specification
+from grader.pages.svg import Axis, Svg
+from grader.pages.systems import SYSTEM, Part, Report, parts_of, rows_of
+from grader.pages.table import Cell, Table
+from grader.pages.words import number, signed
 
 Rates = Mapping[str, Any]
 

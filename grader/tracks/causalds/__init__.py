@@ -2,8 +2,8 @@
 
 What is asked, and by which rule, stands in :mod:`~grader.tracks.causalds.shapes`; how an answer
 of each form is read and scored in :mod:`~grader.tracks.causalds.shapes`. Abstentions, missing and
-invalid answers never get to a scorer (:mod:`grader.route`). Formulas: CausalDS §3.7 and Tables
-8-10.
+invalid answers never get to a scorer (:mod:`grader.scoring.route`). Formulas: CausalDS §3.7 and
+Tables 8-10.
 
 What the scorers read of a truth row
 ------------------------------------
@@ -50,10 +50,10 @@ mediation, but not dominance).
 from collections.abc import Mapping
 from typing import Any, Final
 
-from grader.look import Edge, Graph, Kind, Look, proofs
-from grader.model import Truth
-from grader.shape import Task
-from grader.track import RunFigure, Track
+from grader.pages.look import Edge, Graph, Kind, Look, proofs
+from grader.scoring.model import Truth
+from grader.scoring.shape import Task
+from grader.scoring.track import RunFigure, Track
 from grader.tracks.causalds.figures import board_members, compare, extend, score_by_reading
 from grader.tracks.causalds.matched import bundle
 from grader.tracks.causalds.repeats import repeats

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from grader.draw.charts import (
+from grader.pages.charts import (
     Cloud,
     Dot,
     DotRow,
@@ -15,11 +15,11 @@ from grader.draw.charts import (
     dot_rows,
     lines,
 )
-from grader.draw.page import Block, Fold
-from grader.draw.svg import Axis, Svg
-from grader.draw.table import find
-from grader.draw.words import interval_text, number, percent, signed
-from grader.show.systems import Part, reading_of, rows_of
+from grader.pages.page import Block, Fold
+from grader.pages.svg import Axis, Svg
+from grader.pages.systems import Part, reading_of, rows_of
+from grader.pages.table import find
+from grader.pages.words import interval_text, number, percent, signed
 
 DRAWN: Final = 20
 """Systems that are drawn; tables have all of them."""

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import duckdb
 
-from grader.model import Score
-from grader.report.skill import on_scale
-from grader.report.table import Results, ScoreTable, sql
-from grader.shape import LOSS_CAP
+from grader.reports.table import Results, ScoreTable, sql
+from grader.scoring.model import Score
+from grader.scoring.shape import LOSS_CAP
+from grader.scoring.skill import on_scale
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import REPLICATES, Draws
 from grader.statistics.paired import Pairs, difference, lines

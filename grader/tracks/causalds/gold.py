@@ -5,8 +5,8 @@ from functools import lru_cache, wraps
 from typing import Any
 
 from grader.io.jsonio import pretty
-from grader.model import Truth
-from grader.shape import Task
+from grader.scoring.model import Truth
+from grader.scoring.shape import Task
 
 Members = dict[str, Any]
 

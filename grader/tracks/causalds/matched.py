@@ -15,8 +15,8 @@ from operator import itemgetter
 from typing import Any, Final
 
 from grader.io.jsonio import canonical
-from grader.report.table import ScoreTable
-from grader.shape import Task
+from grader.reports.table import ScoreTable
+from grader.scoring.shape import Task
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import cluster_means, clustered
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import compress
 from operator import sub
 
-from grader.model import Mark, Predictions, Truth
-from grader.shape import Task
+from grader.scoring.model import Mark, Predictions, Truth
+from grader.scoring.shape import Task
 from grader.tracks.causalds.scoring import interval_score
 
 

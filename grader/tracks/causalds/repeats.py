@@ -9,8 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from grader.model import Score
-from grader.report.table import ScoreTable
+from grader.reports.table import ScoreTable
+from grader.scoring.model import Score
 from grader.statistics.repeats import pass_all_k, pass_at_k
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from operator import mul
 from typing import Final, Self
 
-from grader.shape import LOSS_CAP
+from grader.scoring.shape import LOSS_CAP
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import Draws, Picker, clustered, picker
 

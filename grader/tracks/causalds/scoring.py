@@ -9,11 +9,11 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+from grader.answers.check import with_known_labels
 from grader.io.jsonio import clip
-from grader.model import Mark, Truth
-from grader.names import known_name, normal_label, normal_name
-from grader.shape import Task
-from grader.submission.check import with_known_labels
+from grader.io.names import known_name, normal_label, normal_name
+from grader.scoring.model import Mark, Truth
+from grader.scoring.shape import Task
 
 
 def exact(right: bool, message: str = "") -> Mark:

@@ -4,8 +4,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from grader.shape import Shape, read_variants
-from grader.submission.check import check_csv, check_json, with_bounds
+from grader.answers.check import check_csv, check_json, with_bounds
+from grader.scoring.shape import Shape, read_variants
 from grader.tracks.causalds import gold
 from grader.tracks.causalds.prediction import point_predictor, prediction_interval
 from grader.tracks.causalds.scoring import (

@@ -5,12 +5,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from grader.draw.page import Block, Fold, Section
-from grader.draw.table import Cell, Table, find
-from grader.draw.words import counted, number, percent
-from grader.route import READINGS
-from grader.show.specification import Format, Specification
-from grader.show.systems import (
+from grader.pages.page import Block, Fold, Section
+from grader.pages.specification import Format, Specification
+from grader.pages.systems import (
     SYSTEM,
     Part,
     Report,
@@ -21,6 +18,9 @@ from grader.show.systems import (
     rows_of,
     skipped,
 )
+from grader.pages.table import Cell, Table, find
+from grader.pages.words import counted, number, percent
+from grader.scoring.route import READINGS
 from grader.tracks.causalds import charts
 from grader.tracks.causalds.charts import matched_rows, views_of
 from grader.tracks.causalds.figures import axis_ranks, composite_ranks, leaderboard_ranks

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from grader.look import Graph, Kind, Look, proofs
-from grader.model import Truth
-from grader.shape import Task
-from grader.track import Track
+from grader.pages.look import Graph, Kind, Look, proofs
+from grader.scoring.model import Truth
+from grader.scoring.shape import Task
+from grader.scoring.track import Track
 from grader.tracks.ccr.shapes import CCR
 from grader.tracks.ccr.summary import summarise
 from grader.tracks.ccr.tables import SPECIFICATION, sections

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from grader.errors import Invalid
 from grader.io.jsonio import clip
-from grader.model import Checked
-from grader.shape import Task
+from grader.scoring.model import Checked
+from grader.scoring.shape import Task
 
 RUNGS: Final = ("factual", "do_true", "do_false")
 """The three answers to every case: association, and the two interventions."""

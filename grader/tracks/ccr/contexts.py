@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from grader.model import Checked, Score, Truth
+from grader.scoring.model import Checked, Score, Truth
 from grader.tracks.ccr.algorithm import (
     NEAR_SHARE,
     VALID_SHARE,

@@ -6,10 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from grader.answers.check import check_json
 from grader.io.jsonio import pretty
-from grader.model import Mark, Truth
-from grader.shape import Shape, Task, read_variants
-from grader.submission.check import check_json
+from grader.scoring.model import Mark, Truth
+from grader.scoring.shape import Shape, Task, read_variants
 from grader.tracks.ccr.algorithm import NEAR_SHARE, VALID_SHARE, rae, within
 from grader.tracks.ccr.checks import (
     Answers,

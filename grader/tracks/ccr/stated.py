@@ -12,7 +12,7 @@ from graphlib import TopologicalSorter
 from itertools import pairwise
 from typing import Any, Final
 
-from grader.model import Checked, Score, Truth
+from grader.scoring.model import Checked, Score, Truth
 from grader.tracks.ccr.algorithm import (
     DELTA,
     Class,

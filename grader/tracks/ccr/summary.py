@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final, Literal, get_args
 
-from grader.model import Checked, Score, TrackSummary, Truth, Unit
-from grader.report.skill import units_of
-from grader.report.table import Results
+from grader.reports.table import Results
+from grader.scoring.model import Checked, Score, TrackSummary, Truth, Unit
+from grader.scoring.skill import units_of
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import cluster_means
 from grader.tracks.ccr.contexts import CONTEXT, ContextResult, PathLine, evaluate_context, nearly

@@ -5,13 +5,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from grader.draw.charts import Cloud, Dot, DotRow, Level, clouds, dot_rows, lines
-from grader.draw.page import Block, Fold, Paragraph, Section
-from grader.draw.svg import Axis, Svg, element, words
-from grader.draw.table import Cell, Table
-from grader.draw.words import number, percent
-from grader.show.specification import Specification
-from grader.show.systems import SYSTEM, Part, Report, part_of, rows_of
+from grader.pages.charts import Cloud, Dot, DotRow, Level, clouds, dot_rows, lines
+from grader.pages.page import Block, Fold, Paragraph, Section
+from grader.pages.specification import Specification
+from grader.pages.svg import Axis, Svg, element, words
+from grader.pages.systems import SYSTEM, Part, Report, part_of, rows_of
+from grader.pages.table import Cell, Table
+from grader.pages.words import number, percent
 from grader.statistics.paired import signed_rank
 from grader.tracks.ccr.algorithm import DELTA, VALID_SHARE
 

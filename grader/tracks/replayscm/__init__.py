@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from grader.look import Graph, Look, proofs
-from grader.model import Truth
-from grader.shape import Task
-from grader.track import Track
+from grader.pages.look import Graph, Look, proofs
+from grader.scoring.model import Truth
+from grader.scoring.shape import Task
+from grader.scoring.track import Track
 from grader.tracks.replayscm.proof import problem_of
 from grader.tracks.replayscm.report import summarise
 from grader.tracks.replayscm.scoring import facts

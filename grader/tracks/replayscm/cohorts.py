@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any, Final
 
-from grader.show.systems import Part, rows_of
+from grader.pages.systems import Part, rows_of
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import Draws
 

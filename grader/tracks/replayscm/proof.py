@@ -16,8 +16,8 @@ from itertools import combinations, product
 from typing import Any
 
 from grader.io.jsonio import canonical
-from grader.model import RawAnswer, Truth
-from grader.shape import Task
+from grader.scoring.model import RawAnswer, Truth
+from grader.scoring.shape import Task
 from grader.tracks.replayscm.boolean import Formula, essential
 from grader.tracks.replayscm.problem import (
     ROOTS,

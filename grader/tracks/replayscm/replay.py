@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from grader.model import Truth
+from grader.scoring.model import Truth
 from grader.tracks.replayscm.boolean import Formula, evaluate, input_column
 from grader.tracks.replayscm.problem import Problem, Program, Worlds, pack
 

@@ -6,8 +6,8 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, Final
 
-from grader.model import Score, TrackSummary
-from grader.report.table import Results, ScoreTable
+from grader.reports.table import Results, ScoreTable
+from grader.scoring.model import Score, TrackSummary
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import Draws
 

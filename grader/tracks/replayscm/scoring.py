@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Any, Final
 
-from grader.model import Mark, Truth
-from grader.shape import Task
+from grader.scoring.model import Mark, Truth
+from grader.scoring.shape import Task
 from grader.tracks.replayscm.boolean import Formula, equivalent, essential, size
 from grader.tracks.replayscm.problem import make_program, pack, parse_map
 from grader.tracks.replayscm.replay import (

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Final
 
 from grader.io.jsonio import pretty
-from grader.model import Truth
-from grader.shape import Shape, Task, read_variants
+from grader.scoring.model import Truth
+from grader.scoring.shape import Shape, Task, read_variants
 from grader.tracks.replayscm.scoring import alternative, induction
 from grader.tracks.replayscm.submission import check
 

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from grader.io.jsonio import BadJson, clip, parse_strict
 from grader.io.schemas import first_problem
-from grader.model import Checked, RawAnswer
-from grader.shape import Task
+from grader.scoring.model import Checked, RawAnswer
+from grader.scoring.shape import Task
 from grader.tracks.replayscm.boolean import Formula, FormulaError, parse, variables
 from grader.tracks.replayscm.problem import (
     ROOTS,

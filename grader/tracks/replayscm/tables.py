@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from grader.draw.charts import Cloud, Level, clouds, lines
-from grader.draw.page import Section
-from grader.draw.svg import Axis, Svg
-from grader.draw.table import Cell, Table
-from grader.draw.words import interval_text, signed, signed_interval
-from grader.show.specification import Format, Specification
-from grader.show.systems import SYSTEM, Part, Report, parts_of, rows_of
+from grader.pages.charts import Cloud, Level, clouds, lines
+from grader.pages.page import Section
+from grader.pages.specification import Format, Specification
+from grader.pages.svg import Axis, Svg
+from grader.pages.systems import SYSTEM, Part, Report, parts_of, rows_of
+from grader.pages.table import Cell, Table
+from grader.pages.words import interval_text, signed, signed_interval
 from grader.tracks.replayscm import cohorts
 from grader.tracks.replayscm.report import LADDER, LEVELS, METRICS
 

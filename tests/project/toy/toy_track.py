@@ -13,20 +13,20 @@ from typing import Any, Final
 import numpy as np
 from pydantic import Field
 
-from builder import track as building
 from builder.release import rows
-from builder.release.instance_keys import keyed_specs
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
-from builder.seeds import public_id, stream
-from builder.settings import TomlModel, TomlTable, check
-from grader import track as grading
-from grader.draw import svg
-from grader.draw.page import Section
-from grader.draw.table import Table
+from builder.splits import track as building
+from builder.splits.instance_keys import keyed_specs
+from builder.splits.seeds import public_id, stream
+from builder.splits.settings import TomlModel, TomlTable, check
+from grader.answers.check import check_json
 from grader.io.jsonio import canonical, pretty
-from grader.model import Mark, Truth
-from grader.shape import Shape, Task, Variant
-from grader.submission.check import check_json
+from grader.pages import svg
+from grader.pages.page import Section
+from grader.pages.table import Table
+from grader.scoring import track as grading
+from grader.scoring.model import Mark, Truth
+from grader.scoring.shape import Shape, Task, Variant
 from grader.tracks.ccr.shapes import QUANTITIES
 
 # --- The grader's side: a shape of its own, two variants, a figure on the page --------------------

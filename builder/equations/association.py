@@ -1,0 +1,179 @@
+"""Population associations of treatment and outcome, alone and given one further variable.
+
+Correlations are Pearson's; a partial correlation is the linear one of first order, that of the
+residuals of X and Y from their population regressions on one variable Z:
+
+    r_XY.Z = (r_XY - r_XZ r_YZ) / sqrt((1 - r_XZ^2) (1 - r_YZ^2))
+
+All of a scene's associations come from one integration over the same units, so that a change
+r_XY.Z - r_XY has a smaller error than either of its terms.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from builder.equations.equation import Array
+from builder.equations.mechanisms import MECHANISMS
+from builder.equations.quantities import STRUCTURAL_ZERO, Quantity
+from builder.equations.rqmc import BoundNotMet, Noise, estimated, refined_means
+from builder.equations.world import World
+
+CORRELATION_BOUND: Final = 0.001
+"""A correlation of treatment and outcome, a partial one, and a change of it are known to this
+standard error."""
+
+SPREAD_BOUND: Final = 0.005
+"""The outcome's standard deviation is known to this relative standard error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Associations:
+    """Associations of X and Y, and the spread of Y.
+
+    ``partial[z]`` is r_XY.Z, ``change[z]`` is r_XY.Z - r_XY; ``outcome_sd`` is the population
+    standard deviation of Y.
+    """
+
+    marginal: Quantity
+    partial: Mapping[str, Quantity]
+    change: Mapping[str, Quantity]
+    outcome_sd: Quantity
+
+
+def associations(
+    world: World,
+    x: str,
+    y: str,
+    others: Sequence[str],
+    rng: np.random.Generator,
+    bound: float = CORRELATION_BOUND,
+) -> Associations:
+    """Every association of X and Y, given each of ``others`` in turn; binary nodes are 0 and 1.
+
+    What is zero by construction is exactly zero (``zero_correlation``, ``zero_partial``,
+    ``zero_change``).
+
+    Raises:
+        ValueError: X, Y and the others are not all different.
+        BoundNotMet: a standard error exceeds its bound at the largest sample.
+    """
+    targets = (x, y, *others)
+    count = len(others)
+    if len(set(targets)) != len(targets):
+        raise ValueError(f"the variables must differ: {', '.join(targets)}")
+    apart = np.array([[a != b and zero_correlation(world, a, b) for b in targets] for a in (x, y)])
+    zeros = np.array([
+        bool(apart[0, 1]),
+        *(zero_partial(world, x, y, z) for z in others),
+        *(zero_change(world, x, y, z) for z in others),
+        False,
+    ])  # fmt: skip
+    only = world.ancestors(targets)
+
+    def integrand(noise: Noise) -> list[Array]:
+        values = world.run(noise, only=only)
+        columns = [values[target] for target in targets]
+        products = [a * b for a in columns[:2] for b in columns]
+        return [*columns, *(column * column for column in columns), *products]
+
+    def statistic(means: Array) -> Array:
+        """r_XY, all r_XY.Z, all changes, sd of Y."""
+        first, second, *products = np.split(means, 4, axis=-1)
+        variance = second - first * first
+        sd = np.sqrt(variance)
+        r_x, r_y = (
+            np.where(zero, 0.0, (product - first[..., [place]] * first) / (sd[..., [place]] * sd))
+            for place, (zero, product) in enumerate(zip(apart, products, strict=True))
+        )
+        r, given_x, given_y = r_x[..., [1]], r_x[..., 2:], r_y[..., 2:]
+        left = (1.0 - given_x * given_x) * (1.0 - given_y * given_y)
+        partial = np.where(zeros[1 : count + 1], 0.0, (r - given_x * given_y) / np.sqrt(left))
+        return np.concatenate([r, partial, partial - r, sd[..., [1]]], axis=-1)
+
+    drawn = [node for node in world.order if node in only]
+    errors, draws = np.zeros(0), 0
+    for means, draws in refined_means(world, drawn, integrand, rng):
+        values, errors = estimated(means, statistic)
+        limits = np.append(np.full(2 * count + 1, bound), SPREAD_BOUND * values[-1])
+        if (errors[~zeros] <= limits[~zeros]).all():
+            found = [
+                STRUCTURAL_ZERO if zero else Quantity(value, se, draws, "rqmc")
+                for value, se, zero in zip(values.tolist(), errors.tolist(), zeros, strict=True)
+            ]
+            partial, change = found[1 : count + 1], found[count + 1 : -1]
+            return Associations(
+                found[0],
+                dict(zip(others, partial, strict=True)),
+                dict(zip(others, change, strict=True)),
+                found[-1],
+            )
+    raise BoundNotMet(
+        f"associations of {x} and {y}: standard error {errors.max():.2g} after {draws} draws"
+    )
+
+
+# --- zeros by construction -------------------------------------------------------------------
+
+
+def zero_correlation(world: World, x: str, y: str) -> bool:
+    """Whether the graph makes X and Y independent (no common ancestor, each being its own)."""
+    return world.graph.d_separated((x,), (y,))
+
+
+def zero_partial(world: World, x: str, y: str, z: str) -> bool:
+    """Whether r_XY.Z is zero by construction.
+
+    So it is when X is independent of {Y, Z} or Y of {X, Z}, and when X and Y are independent given
+    Z and the mean of one of them given Z is exactly affine in Z. Independence given Z alone is not
+    enough: residuals from straight lines stay associated where the true curves bend.
+    """
+    graph = world.graph
+    if graph.d_separated((x,), (y, z)) or graph.d_separated((y,), (x, z)):
+        return True
+    if not graph.d_separated((x,), (y,), (z,)):
+        return False
+    # In a linear model with independent errors separation given Z does it, whatever the errors.
+    nodes = [world.node(v) for v in world.ancestors((x, y, z))]
+    linear = all(node.affine is not None or not node.parents for node in nodes)
+    return linear or affine_given(world, x, z) or affine_given(world, y, z)
+
+
+def zero_change(world: World, x: str, y: str, z: str) -> bool:
+    """Whether r_XY.Z - r_XY is zero by construction.
+
+    So it is when X is independent of {Y, Z}, Y of {X, Z}, or Z of {X, Y}.
+    """
+    graph = world.graph
+    triples = ((x, y, z), (y, x, z), (z, x, y))
+    return any(graph.d_separated((a,), (b, c)) for a, b, c in triples)
+
+
+def affine_given(world: World, v: str, z: str) -> bool:
+    """Whether E[V | Z] is known to be affine in Z from the graph and the form of the equations.
+
+    A binary Z has two values, and any function of it is a line. Else V is Z, is independent of it,
+    comes after it with an equation that is affine in parents of which all this is true, or is
+    jointly Gaussian with it.
+    """
+    if v == z or world.node(z).kind == "binary" or world.graph.d_separated((v,), (z,)):
+        return True
+    if _jointly_gaussian(world, (v, z)):
+        return True
+    node = world.node(v)
+    # Given its parents, V is independent of Z only if Z does not come after V.
+    if not node.parents or v in world.ancestors((z,)):
+        return False
+    if MECHANISMS[node.mechanism].affine is None:
+        return False
+    return all(affine_given(world, parent, z) for parent in node.parents)
+
+
+def _jointly_gaussian(world: World, targets: tuple[str, ...]) -> bool:
+    nodes = [world.node(v) for v in world.ancestors(targets)]
+    return all(
+        node.affine is not None and node.noise is not None and node.noise.family == "gauss"
+        for node in nodes
+    )

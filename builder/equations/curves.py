@@ -1,0 +1,356 @@
+"""Continuous mechanisms: lines, and the curved regimes of CausalDS (paper A.2, A.7).
+
+Each family is a draw of parameters and an evaluation. Parents enter on the common scale of
+``equation.inputs``, called z below; u is softplus(z). Locations are cut off at LOCATION_LIMIT.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from builder.equations.elementary import exp, log1p, power, softplus, tanh
+from builder.equations.equation import (
+    LOCATION_LIMIT,
+    Affine,
+    Array,
+    Parameters,
+    Parent,
+    cut_off,
+    floats,
+    inputs,
+    scalar,
+    signed,
+    standardised,
+    summary,
+    vector,
+)
+
+WIDEST_LAYER: Final = 16
+_HIDDEN_GAIN: Final = 2.0
+_CALIBRATION: Final = 1000
+
+
+# --- linear_additive ----------------------------------------------------------------------------
+
+
+def draw_linear(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
+    """Weights N(±0.8, 0.4), per sd of a parent whose sd exceeds one; bias N(0, 0.5)."""
+    signs = rng.choice((-1.0, 1.0), len(parents))
+    raw = signs * rng.normal(0.8, 0.4, len(parents))
+    weights = tuple(float(w) / max(1.0, p.sd) for w, p in zip(raw, parents, strict=True))
+    return {"weights": weights, "bias": float(rng.normal(0.0, 0.5)) if parents else 0.0}
+
+
+def as_affine(parameters: Parameters) -> Affine:
+    """The parameters as an affine equation."""
+    return Affine(vector(parameters, "weights"), scalar(parameters, "bias"))
+
+
+def linear_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
+    """``bias + sum(w x)``."""
+    total = np.asarray(scalar(parameters, "bias"))
+    for weight, column in zip(vector(parameters, "weights"), columns, strict=True):
+        total = total + weight * column
+    return total
+
+
+# --- handcrafted: linear, up to two products, a bent part, and for measurements a square ----------
+
+
+def draw_handcrafted(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
+    """w ~ N(±0.8, 0.4), products N(±0.3, 0.2) of disjoint pairs, tanh N(±0.5, 0.3)."""
+    count = len(parents)
+    return {
+        **inputs(parents),
+        "weights": floats(signed(rng, count, 0.8, 0.4)),
+        "bias": float(rng.normal(0.0, 0.5)),
+        **_draw_pairs(rng, count),
+        "bends": floats(signed(rng, count, 0.5, 0.3)),
+        "shifts": (0.0,) * count,
+        "squares": (0.0,) * count,
+    }
+
+
+def handcrafted_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
+    """``b + sum(w z + t tanh(z - c) + q z^2) + sum(v z z')``."""
+    z = standardised(parameters, columns)
+    total = np.asarray(scalar(parameters, "bias")) + _pair_products(parameters, z)
+    terms = (vector(parameters, key) for key in ("weights", "bends", "shifts", "squares"))
+    for column, w, t, c, q in zip(z, *terms, strict=True):
+        total = total + w * column + t * tanh(column - c)
+        if q:
+            total = total + q * column * column
+    return cut_off(total)
+
+
+def handcrafted_slope(parameters: Parameters, column: Array) -> Array:
+    """Derivative in the only parent."""
+    (z,) = standardised(parameters, [column])
+    ((w,), (t,), (c,), (q,)) = (
+        vector(parameters, key) for key in ("weights", "bends", "shifts", "squares")
+    )
+    inside = np.abs(handcrafted_mean(parameters, [column])) < LOCATION_LIMIT
+    slope = w + t * (1.0 - tanh(z - c) ** 2) + 2.0 * q * z
+    return np.where(inside, slope / vector(parameters, "scales")[0], 0.0)
+
+
+def _draw_pairs(rng: np.random.Generator, count: int) -> dict[str, tuple[float, ...]]:
+    """Up to two disjoint pairs of parents, flattened, with a weight for each product."""
+    used = 2 * min(2, count // 2)
+    order = rng.permutation(count)[:used]
+    return {"pairs": floats(order), "products": floats(signed(rng, used // 2, 0.3, 0.2))}
+
+
+def _pair_products(parameters: Parameters, z: Sequence[Array]) -> Array:
+    pairs, total = [int(i) for i in vector(parameters, "pairs")], np.asarray(0.0)
+    for position, weight in enumerate(vector(parameters, "products")):
+        total = total + weight * z[pairs[2 * position]] * z[pairs[2 * position + 1]]
+    return total
+
+
+# --- interaction_response: products and saturating or cooperative sums of u = softplus(z) ---------
+
+
+def _u(parameters: Parameters, columns: Sequence[Array]) -> list[Array]:
+    return [softplus(np.clip(z, -20.0, 20.0)) for z in standardised(parameters, columns)]
+
+
+def _bias(rng: np.random.Generator) -> float:
+    return float(rng.normal(0.0, 0.5))
+
+
+def draw_product(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
+    """One strength ±U(0.5, 1.5)."""
+    strength = float(rng.choice((-1.0, 1.0)) * rng.uniform(0.5, 1.5))
+    return {**inputs(parents), "strength": strength, "bias": _bias(rng)}
+
+
+def product_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
+    """``b + a prod(u)``."""
+    total = np.asarray(scalar(parameters, "strength"))
+    for u in _u(parameters, columns):
+        total = total * u
+    return cut_off(scalar(parameters, "bias") + total)
+
+
+def draw_saturating(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
+    """Strengths ±U(0.5, 1.5), half points k ~ U(0.5, 2), powers 1."""
+    count = len(parents)
+    return {
+        **inputs(parents),
+        "strengths": floats(rng.choice((-1.0, 1.0), count) * rng.uniform(0.5, 1.5, count)),
+        "halves": floats(rng.uniform(0.5, 2.0, count)),
+        "powers": (1.0,) * count,
+        "bias": _bias(rng),
+    }
+
+
+def draw_cooperative(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
+    """As ``draw_saturating`` with Hill powers h ~ U(1.5, 4)."""
+    powers = floats(rng.uniform(1.5, 4.0, len(parents)))
+    return {**draw_saturating(rng, parents), "powers": powers}
+
+
+def response_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
+    """``b + sum(a u^h / (k^h + u^h))``."""
+    total = np.asarray(scalar(parameters, "bias"))
+    terms = (vector(parameters, key) for key in ("strengths", "halves", "powers"))
+    for u, a, k, h in zip(_u(parameters, columns), *terms, strict=True):
+        raised, half = (u, np.asarray(k)) if h == 1.0 else (power(u, h), power(np.asarray(k), h))
+        total = total + a * raised / (half + raised)
+    return cut_off(total)
+
+
+# --- symbolic_transform -------------------------------------------------------------------------
+
+
+def draw_rational(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
+    """Numerator weights N(±0.8, 0.4) and products, denominator weights and biases N(0, 0.4)."""
+    count = len(parents)
+    return {
+        **inputs(parents),
+        "weights": floats(signed(rng, count, 0.8, 0.4)),
+        **_draw_pairs(rng, count),
+        "bias": float(rng.normal(0.0, 0.4)),
+        "lower_weights": floats(rng.normal(0.0, 0.4, count)),
+        "lower_bias": float(rng.normal(0.0, 0.4)),
+    }
+
+
+def rational_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
+    """``(b + sum(w z) + sum(v z z')) / (1 + |b' + sum(w' z)|)``."""
+    z = standardised(parameters, columns)
+    upper = np.asarray(scalar(parameters, "bias")) + _pair_products(parameters, z)
+    lower = np.asarray(scalar(parameters, "lower_bias"))
+    weights = vector(parameters, "weights"), vector(parameters, "lower_weights")
+    for column, w, v in zip(z, *weights, strict=True):
+        upper, lower = upper + w * column, lower + v * column
+    return cut_off(upper / (1.0 + np.abs(lower)))
+
+
+def _strengths(rng: np.random.Generator, count: int) -> tuple[float, ...]:
+    return floats(rng.choice((-1.0, 1.0), count) * rng.uniform(0.4, 1.2, count))
+
+
+def draw_power(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
+    """Strengths ±U(0.4, 1.2), exponents U(0.5, 2)."""
+    count = len(parents)
+    return {
+        **inputs(parents),
+        "strengths": _strengths(rng, count),
+        "exponents": floats(rng.uniform(0.5, 2.0, count)),
+        "bias": _bias(rng),
+    }
+
+
+def power_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
+    """``b + sum(a sign(z) |z|^rho)``, z cut off at ±2."""
+    total = np.asarray(scalar(parameters, "bias"))
+    terms = vector(parameters, "strengths"), vector(parameters, "exponents")
+    for column, a, rho in zip(standardised(parameters, columns), *terms, strict=True):
+        z = np.clip(column, -2.0, 2.0)
+        total = total + a * np.sign(z) * power(np.abs(z), rho)
+    return cut_off(total)
+
+
+def draw_exp_log(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
+    """Strengths ±U(0.4, 1.2); for each parent the exponential (1) or the logarithm (0)."""
+    count = len(parents)
+    return {
+        **inputs(parents),
+        "strengths": _strengths(rng, count),
+        "exponential": floats(rng.integers(0, 2, count)),
+        "bias": _bias(rng),
+    }
+
+
+def exp_log_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
+    """``b + sum(a g(z))``, g = exp with z cut off at ±2, or log(1 + softplus(z))."""
+    total = np.asarray(scalar(parameters, "bias"))
+    terms = vector(parameters, "strengths"), vector(parameters, "exponential")
+    for z, a, exponential in zip(standardised(parameters, columns), *terms, strict=True):
+        if exponential:
+            total = total + a * exp(np.clip(z, -2.0, 2.0))
+        else:
+            total = total + a * log1p(softplus(np.clip(z, -20.0, 20.0)))
+    return cut_off(total)
+
+
+def draw_piecewise(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
+    """Strengths ±U(0.4, 1.2); a step (1) or a hinge (0) at U(-1, 1); a binary parent: a step."""
+    count = len(parents)
+    strengths = _strengths(rng, count)
+    steps, knots = rng.integers(0, 2, count), rng.uniform(-1.0, 1.0, count)
+    return {
+        **inputs(parents),
+        "strengths": strengths,
+        "steps": tuple(1.0 if p.binary else float(s) for s, p in zip(steps, parents, strict=True)),
+        "knots": tuple(
+            0.5 - p.mean if p.binary else float(t) for t, p in zip(knots, parents, strict=True)
+        ),
+        "bias": _bias(rng),
+    }
+
+
+def piecewise_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
+    """``b + sum(a [z > t])`` for steps, ``a max(z - t, 0)`` for hinges."""
+    total = np.asarray(scalar(parameters, "bias"))
+    terms = (vector(parameters, key) for key in ("strengths", "steps", "knots"))
+    for z, a, step, knot in zip(standardised(parameters, columns), *terms, strict=True):
+        part = (z > knot).astype(np.float64) if step else np.maximum(z - knot, 0.0)
+        total = total + a * part
+    return cut_off(total)
+
+
+# --- neural -------------------------------------------------------------------------------------
+
+
+def draw_neural(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
+    """A tanh network of 2 to 4 layers of 4 to 16 units, its output spread over one range.
+
+    Weight matrices are spectral-normalised, hidden ones then doubled; biases U(-1, 1). The output
+    is brought from its range over 1000 standard normal inputs to [-1, 1], fixed from then on, and
+    multiplied by ±U(1, 2).
+    """
+    widths = [int(w) for w in rng.integers(4, WIDEST_LAYER + 1, int(rng.integers(2, 5)))]
+    weights: list[Array] = []
+    biases: list[Array] = []
+    before = len(parents)
+    for width in widths:
+        matrix = rng.standard_normal((width, before))
+        weights.append(_HIDDEN_GAIN * matrix / summary(float(np.linalg.norm(matrix, 2))))
+        biases.append(rng.uniform(-1.0, 1.0, width))
+        before = width
+    last = rng.standard_normal(before)
+    parameters: dict[str, float | tuple[float, ...]] = {
+        **inputs(parents),
+        "widths": floats(widths),
+        "weights": floats(np.concatenate([m.ravel() for m in weights])),
+        "biases": floats(np.concatenate(biases)),
+        "output": floats(last / summary(float(np.linalg.norm(last)))),
+    }
+    trial = [
+        np.clip(rng.standard_normal(_CALIBRATION), -3.0, 3.0) * min(1.0, p.sd) for p in parents
+    ]
+    raw = _network(parameters, trial)
+    low, high = summary(float(raw.min())), summary(float(raw.max()))
+    gain = float(rng.choice((-1.0, 1.0)) * rng.uniform(1.0, 2.0))
+    bias = _bias(rng)
+    slope = 2.0 * gain / max(high - low, 1e-9)
+    return {**parameters, "gain": slope, "bias": bias - slope * 0.5 * (low + high)}
+
+
+def _layers(parameters: Parameters) -> list[tuple[Array, Array]]:
+    """Weight matrix (width, before) and bias (width, 1) of each hidden layer."""
+    weights, biases = (np.asarray(vector(parameters, key)) for key in ("weights", "biases"))
+    before, layers = len(vector(parameters, "centres")), []
+    for width in (int(w) for w in vector(parameters, "widths")):
+        layers.append((weights[: width * before].reshape(width, before), biases[:width, None]))
+        weights, biases, before = weights[width * before :], biases[width:], width
+    return layers
+
+
+def _last(parameters: Parameters) -> Array:
+    """The weights of the output as a matrix of one row."""
+    return np.asarray(vector(parameters, "output"))[None, :]
+
+
+def _product(matrix: Array, rows: Array) -> Array:
+    """``matrix @ rows``, summed in one order: what a library picks depends on the processor."""
+    total = np.asarray(matrix[:, :1] * rows[0])
+    part = np.empty_like(total)  # one for all: a new one each time costs as much as the product
+    for column, row in zip(matrix.T[1:], rows[1:], strict=True):
+        np.multiply(column[:, None], row, out=part)
+        total += part
+    return total
+
+
+def _network(parameters: Parameters, z: Sequence[Array]) -> Array:
+    hidden = np.stack([np.atleast_1d(column) for column in np.broadcast_arrays(*z)])
+    for matrix, bias in _layers(parameters):
+        hidden = tanh(_product(matrix, hidden) + bias)
+    return np.asarray(_product(_last(parameters), hidden)[0])
+
+
+def neural_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
+    """``b + gain * output . tanh(... tanh(W z + c) ...)``."""
+    return _scaled(parameters, _network(parameters, standardised(parameters, columns)))
+
+
+def _scaled(parameters: Parameters, output: Array) -> Array:
+    """The location that a network's output stands for."""
+    return cut_off(scalar(parameters, "bias") + scalar(parameters, "gain") * output)
+
+
+def neural_slope(parameters: Parameters, column: Array) -> Array:
+    """Derivative in the only parent, by the chain rule forward through the layers."""
+    z = standardised(parameters, [np.atleast_1d(column)])
+    hidden, slope = np.stack(z), np.ones((1, len(z[0])))
+    for matrix, bias in _layers(parameters):
+        hidden = tanh(_product(matrix, hidden) + bias)
+        slope = _product(matrix, slope) * (1.0 - hidden * hidden)
+    output = _product(_last(parameters), hidden)[0]
+    inside = np.abs(_scaled(parameters, output)) < LOCATION_LIMIT
+    total = scalar(parameters, "gain") * _product(_last(parameters), slope)[0]
+    return np.where(inside, total / vector(parameters, "scales")[0], 0.0)

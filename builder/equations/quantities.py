@@ -1,0 +1,177 @@
+"""Effects of a treatment in a world, each with its numerical error (Pearl 2001; paper 3.4).
+
+For the contrast x0 -> x1, with M all nodes inside directed paths from X to Y, latent ones included,
+
+    ATE = E[Y(x1) - Y(x0)]                     ETT = E[Y(x1) - Y(x0) | X = x1]
+    NDE = E[Y(x1, M(x0)) - Y(x0, M(x0))]       NIE = E[Y(x0, M(x1)) - Y(x0, M(x0))]
+
+Zeros that follow from the graph are exactly zero, closed forms are used where they exist, and what
+is left is integrated by randomised quasi-Monte Carlo with common noise across the worlds; the
+outcome contributes its conditional mean given its parents. Nothing is rounded here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+
+from builder.equations.equation import Array
+from builder.equations.rqmc import BoundNotMet, Noise, estimated, refined_means, units
+from builder.equations.world import World
+from builder.graphs.identification import Effect
+
+Source = Literal["structural_zero", "closed_form", "rqmc", "density_weighted_rqmc"]
+
+EFFECT_BOUND: Final = 0.002
+"""An effect tau is known to a standard error of EFFECT_BOUND * (1 + |tau|)."""
+
+QUARTILES: Final = (0.25, 0.75)
+_QUARTILE_BATCHES: Final = 64
+_WEIGHT_CV: Final = 0.05
+"""Largest relative standard error of the denominator of a self-normalised estimate."""
+
+_TERMS: Final[Mapping[Effect, tuple[tuple[int, int, float], ...]]] = {
+    "ate": ((1, 1, 1.0), (0, 0, -1.0)),
+    "ett": ((1, 1, 1.0), (0, 0, -1.0)),
+    "nde": ((1, 0, 1.0), (0, 0, -1.0)),
+    "nie": ((0, 1, 1.0), (0, 0, -1.0)),
+}
+"""By effect: which of the two levels Y sees, which one the mediators see, and the sign."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A population value, its standard error, the number of draws behind it and its source."""
+
+    value: float
+    se: float
+    draws: int
+    source: Source
+
+
+STRUCTURAL_ZERO: Final = Quantity(0.0, 0.0, 0, "structural_zero")
+
+
+def effect(
+    name: Effect,
+    world: World,
+    x: str,
+    y: str,
+    x0: float,
+    x1: float,
+    rng: np.random.Generator,
+    bound: float = EFFECT_BOUND,
+) -> Quantity:
+    """The effect of X on Y between two levels.
+
+    Conditioning on X = x1 (ETT) is exact: given all noise but X's own, X = x1 has probability
+    P(X = x1 | parents) (binary X) or density f((x1 - mean) / scale) / scale (continuous X). The
+    effect is the mean of the unit effects weighted by it over the mean weight, self-normalised
+    over all randomisations together. Its bias is at most its standard error times the coefficient
+    of variation of the mean weight (Cauchy-Schwarz); draws are doubled until that is below 0.05.
+
+    Raises:
+        ValueError: X and Y are the same node, or X is binary and x1 neither 0 nor 1.
+        BoundNotMet: the standard error exceeds bound * (1 + |effect|) at the largest sample.
+    """
+    if x == y:
+        raise ValueError(f"the two variables must differ; both are {x!r}")
+    binary = world.node(x).kind == "binary"
+    if name == "ett" and binary and x1 not in (0.0, 1.0):
+        raise ValueError(f"{x}: a binary treatment is never {x1}")
+    if _is_zero(name, world, x, y):
+        return STRUCTURAL_ZERO
+    slope = _constant_slope(name, world, x, y)
+    if slope is not None:
+        return Quantity((x1 - x0) * slope, 0.0, 0, "closed_form")
+    needed, causes = world.ancestors((y,), cut=(x,)), world.ancestors((x,)) - {x}
+    # Without noise that X and Y(x) share, the treated are like everyone.
+    weighted = name == "ett" and bool(causes & needed)
+    only = (needed | causes if weighted else needed) - {y}
+    levels = x0, x1
+
+    def integrand(noise: Noise) -> list[Array]:
+        runs = [
+            world.run(noise, {x: level}, only)
+            if any(behind == place for _, behind, _ in _TERMS[name])
+            else {}
+            for place, level in enumerate(levels)
+        ]
+        change = np.asarray(0.0)
+        for seen, behind, sign in _TERMS[name]:
+            parents = {**runs[behind], x: np.full_like(runs[behind][x], levels[seen])}
+            change = change + sign * world.conditional_mean(y, parents)
+        # The parents of X are alike in both worlds.
+        weight = world.conditional_density(x, x1, runs[0]) if weighted else np.ones(1)
+        return [weight * change, weight]
+
+    drawn = [node for node in world.order if node in only and node != x]
+    value, se, draws = 0.0, float("inf"), 0
+    for means, draws in refined_means(world, drawn, integrand, rng):
+        (value, mass), (se, mass_se) = estimated(means, _ratio_and_mass)
+        if se <= bound * (1.0 + abs(value)) and mass_se <= _WEIGHT_CV * mass:
+            source: Source = "density_weighted_rqmc" if weighted and not binary else "rqmc"
+            return Quantity(float(value), float(se), draws, source if draws else "closed_form")
+    raise BoundNotMet(f"{name} of {x} on {y}: standard error {se:.2g} after {draws} draws")
+
+
+def _ratio_and_mass(means: Array) -> Array:
+    """(weighted change, weight) as (change over weight, weight), along the last axis."""
+    return np.stack([means[..., 0] / means[..., 1], means[..., 1]], axis=-1)
+
+
+def _is_zero(name: Effect, world: World, x: str, y: str) -> bool:
+    """Whether no path carries the effect."""
+    if name == "nde":
+        return x not in world.node(y).parents
+    if name == "nie":
+        return not world.graph.mediators(x, y)
+    return x not in world.ancestors((y,))
+
+
+def _constant_slope(name: Effect, world: World, x: str, y: str) -> float | None:
+    """The effect of one unit of X where it is the same for every unit, else None.
+
+    The total effect is the sum over directed paths of the products of their coefficients (Wright
+    1934) where every node after X on them, Y included, is affine in its parents; X itself and
+    everything off those paths may be anything. The direct effect is X's weight in Y's equation.
+    """
+    form = world.node(y).affine
+    if form is None:
+        return None
+    direct = dict(zip(world.node(y).parents, form.weights, strict=True)).get(x, 0.0)
+    if name == "nde":
+        return direct
+    slopes = {x: 1.0}
+    for node in (world.node(one) for one in world.order):
+        if node.name != x and any(parent in slopes for parent in node.parents):
+            if node.name not in world.ancestors((y,)):
+                continue
+            if node.affine is None:
+                return None
+            pairs = zip(node.parents, node.affine.weights, strict=True)
+            slopes[node.name] = sum(w * slopes[parent] for parent, w in pairs if parent in slopes)
+    return slopes[y] - direct if name == "nie" else slopes[y]
+
+
+def contrast(world: World, x: str, rng: np.random.Generator) -> tuple[float, float]:
+    """The two treatment values that a scene's effects compare, in increasing order.
+
+    Binary: 0 and 1. Continuous: the population quartiles rounded to 3 significant digits, the
+    numbers that prompts print; every truth then refers to these rounded values, so the error of a
+    quartile costs no truth anything. Another generator may move a value by its last digits.
+
+    Raises:
+        ValueError: the rounded quartiles coincide (a spread tiny beside the mean).
+    """
+    if world.node(x).kind == "binary":
+        return 0.0, 1.0
+    only = world.ancestors((x,))
+    drawn = [node for node in world.order if node in only]
+    batches = zip(range(_QUARTILE_BATCHES), units(world, drawn, rng), strict=False)
+    values = np.concatenate([world.run(noise, only=only)[x] for _, noise in batches])
+    low, high = (float(f"{quartile:.3g}") for quartile in np.quantile(values, QUARTILES))
+    if low >= high:
+        raise ValueError(f"{x}: its quartiles coincide at three significant digits")
+    return low, high

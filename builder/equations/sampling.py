@@ -1,0 +1,201 @@
+"""Drawing a world: mechanisms and noise for a given graph, kept inside declared ranges.
+
+Ranges are those of CausalDS (weights N(±0.8, 0.4) and noise scales U(0.5, 1.0), roots U(0.8, 1.5),
+for continuous nodes; weights N(±1, 0.6) for log-odds), adapted in three ways:
+
+- a weight is per standard deviation of a parent whose sd exceeds one, so scales do not explode;
+- log-odds are centred at the parents' means, so probabilities stay away from 0 and 1;
+- a drawn mechanism is kept only if the node stays in range and **every edge is visible**. The
+  strength of an edge is the mean absolute change of the child's conditional mean as that parent
+  alone moves by one of its standard deviations, in standard deviations of the child (for a linear
+  equation the absolute standardised coefficient); it must be at least ``MIN_STRENGTH``. A
+  continuous non-root keeps at least ``MIN_NOISE_SHARE`` of its sd as its own noise, so that no
+  variable is nearly a function of others.
+
+Total effects and correlations may still be small where paths cancel: nothing here prevents it.
+
+Parameters are rounded as they are drawn, and the world is built from the rounded ones: another
+processor, whose sums differ in their last bits, draws the same world.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from builder.equations.equation import Array, Kind, Parent, written
+from builder.equations.mechanisms import MECHANISMS
+from builder.equations.noise import Noise, Spread, draw_noise_law
+from builder.equations.profiles import DEFAULT_PROFILE, Profile
+from builder.equations.world import Node, Values, World
+from builder.graphs.graph import LatentDAG
+from builder.splits.seeds import pick
+
+SD_RANGE: Final = (0.3, 10.0)
+"""Population sd of every node."""
+OUTCOME_SD_RANGE: Final = (0.3, 3.0)
+"""Population sd of the outcome."""
+PREVALENCE: Final = (0.2, 0.8)
+"""Population mean of every binary node (its sd is then at least 0.4)."""
+MIN_STRENGTH: Final = 0.1
+MIN_NOISE_SHARE: Final = 0.2
+
+_PILOT_UNITS: Final = 4096
+_SAFETY: Final = 0.06
+"""Relative margin of the accepted range: several errors of a pilot sd, heavy tails included."""
+_MAX_DRAWS: Final = 1000
+_RESPONSES: Final = ("saturating", "cooperative")
+"""What takes the place of a product of one parent, or of more than three."""
+
+
+class NoWorldFound(Exception):
+    """No draw of some node's mechanism met the ranges; the graph asks for too much."""
+
+
+def sample_world(
+    rng: np.random.Generator,
+    graph: LatentDAG,
+    kinds: Mapping[str, Kind],
+    *,
+    outcome: str,
+    profile: Profile = DEFAULT_PROFILE,
+) -> World:
+    """Draw a world over ``graph``; equal generators give equal worlds.
+
+    Nodes are drawn in topological order, each redrawn until a pilot sample of 4096 units accepts it
+    (module docstring).
+
+    Args:
+        rng: the only source of randomness.
+        graph: latent nodes are drawn like any other.
+        kinds: kind of every node; nodes not listed are continuous.
+        outcome: the node held to the tighter range of the outcome.
+        profile: admissible mechanisms and noise families.
+
+    Raises:
+        ValueError: ``kinds`` or ``outcome`` names a node that the graph does not have.
+        NoWorldFound: a node was rejected 1000 times.
+    """
+    unknown = sorted({*kinds, outcome} - set(graph.nodes))
+    if unknown:
+        raise ValueError(f"sample_world: the graph has no node {unknown[0]!r}")
+    nodes: dict[str, Node] = {}
+    pilot: dict[str, Array] = {}
+    for name in graph.topological_order():
+        kind: Kind = kinds.get(name, "continuous")
+        bounds = OUTCOME_SD_RANGE if name == outcome else SD_RANGE
+        parents = graph.parents(name)
+        nodes[name], pilot[name] = _draw_node(rng, name, kind, parents, profile, pilot, bounds)
+    return World(graph, tuple(nodes[name] for name in graph.nodes))
+
+
+def _draw_node(
+    rng: np.random.Generator,
+    name: str,
+    kind: Kind,
+    parents: tuple[str, ...],
+    profile: Profile,
+    pilot: Values,
+    bounds: tuple[float, float],
+) -> tuple[Node, Array]:
+    columns = [pilot[parent] for parent in parents]
+    summaries = [Parent.seen_in(column) for column in columns]
+    for _ in range(_MAX_DRAWS):
+        node = _candidate(rng, name, kind, parents, profile, summaries)
+        mean = MECHANISMS[node.mechanism].mean(node.parameters, columns)
+        if node.noise is None:
+            values = np.asarray(rng.random(_PILOT_UNITS) < mean, dtype=np.float64)
+        else:
+            values = mean + node.noise.scale_at(columns) * node.noise.draw(rng, _PILOT_UNITS)
+        if _accepted(node, columns, mean, values, bounds):
+            return node, values
+    raise NoWorldFound(f"{name}: no mechanism in range after {_MAX_DRAWS} draws")
+
+
+def _candidate(
+    rng: np.random.Generator,
+    name: str,
+    kind: Kind,
+    parents: tuple[str, ...],
+    profile: Profile,
+    summaries: Sequence[Parent],
+) -> Node:
+    if parents:
+        choices = profile.binary if kind == "binary" else profile.continuous
+        mechanism = pick(rng, choices)
+        if mechanism == "product" and not 2 <= len(parents) <= 3:
+            mechanism = pick(rng, _RESPONSES)
+    else:
+        mechanism = "logistic" if kind == "binary" else "linear_additive"
+    parameters = written(MECHANISMS[mechanism].draw(rng, summaries))
+    law: Noise | None = None
+    if kind == "continuous":
+        scale = float(rng.uniform(0.5, 1.0) if parents else rng.uniform(0.8, 1.5))
+        law = _noise(rng, profile, scale, summaries).written()
+    return Node(name, kind, parents, mechanism, parameters, law)
+
+
+def _noise(
+    rng: np.random.Generator, profile: Profile, scale: float, parents: Sequence[Parent]
+) -> Noise:
+    """Noise of sd ``scale``; or whose scale has this as base and varies with the parents."""
+    mixture = profile.mixture[0 if parents else 1]
+    outright = mixture > 0.0 and rng.random() < mixture
+    law = draw_noise_law(rng, ("gaussian_mixture",) if outright else profile.noises, scale)
+    if not parents or profile.heteroscedastic == 0.0 or rng.random() >= profile.heteroscedastic:
+        return law
+    # Weights N(0, 0.5) and bias N(0, 0.3) on the parents' common scale, written for raw values.
+    weights = [
+        w / max(1.0, p.sd) for w, p in zip(rng.normal(0, 0.5, len(parents)), parents, strict=True)
+    ]
+    centre = sum(w * p.mean for w, p in zip(weights, parents, strict=True))
+    bias = float(rng.normal(0.0, 0.3)) - centre
+    return replace(law, spread=Spread(tuple(float(w) for w in weights), float(bias)))
+
+
+def _accepted(
+    node: Node, columns: Sequence[Array], mean: Array, values: Array, bounds: tuple[float, float]
+) -> bool:
+    if node.noise is None:
+        # The mean probability is known far better than the mean of its draws.
+        prevalence = float(np.mean(mean))
+        low, high = PREVALENCE
+        sd = float(np.sqrt(prevalence * (1.0 - prevalence)))
+        if not low * (1 + _SAFETY) <= prevalence <= high * (1 - _SAFETY):
+            return False
+    else:
+        own = float(np.mean(node.noise.scale_at(columns) ** 2))
+        sd = float(np.sqrt(np.var(mean) + own))
+        if columns and np.sqrt(own) < MIN_NOISE_SHARE * sd:
+            return False
+    if not bounds[0] * (1 + _SAFETY) <= sd <= bounds[1] * (1 - _SAFETY):
+        return False
+    return all(
+        strength * (1 - _SAFETY) >= MIN_STRENGTH for strength in edge_strengths(node, columns, sd)
+    )
+
+
+def edge_strengths(node: Node, columns: Sequence[Array], sd: float) -> Iterator[float]:
+    """Yield the strength of the edge from each parent, given samples (n,) of the parents and the
+    child's sd.
+
+    Mean absolute change of the child's conditional mean as one parent moves by one of its standard
+    deviations around its sampled values (a binary parent: from 0 to 1, times its sd), over ``sd``.
+    """
+    mean = MECHANISMS[node.mechanism].mean
+    for i, column in enumerate(columns):
+        low, high, weight = _ends(column)
+        ends = [
+            mean(node.parameters, [*columns[:i], moved, *columns[i + 1 :]]) for moved in (low, high)
+        ]
+        yield float(np.mean(np.abs(ends[1] - ends[0]))) * weight / sd
+
+
+def _ends(column: Array) -> tuple[Array, Array, float]:
+    """Where a parent is moved from and to, and the weight of that: half a standard deviation to
+    either side, and 1; a binary one from 0 to 1, and its standard deviation."""
+    spread = float(column.std())
+    if np.all((column == 0.0) | (column == 1.0)):
+        return np.zeros_like(column), np.ones_like(column), spread
+    return column - 0.5 * spread, column + 0.5 * spread, 1.0

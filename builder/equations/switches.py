@@ -1,0 +1,160 @@
+"""Binary mechanisms: log-odds that are linear, bent or steep, and noisy logic gates (paper A.2).
+
+Nothing is ever certain: the steep families keep probabilities inside ``CERTAINTY``, and a gate's
+output flips with a probability of its own, so that every treatment level occurs at every value of
+the other causes.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+from scipy import special
+
+from builder.equations.curves import linear_mean
+from builder.equations.elementary import expit
+from builder.equations.equation import (
+    Array,
+    Parameters,
+    Parent,
+    floats,
+    inputs,
+    scalar,
+    signed,
+    standardised,
+    summary,
+    vector,
+)
+from builder.splits.seeds import pick
+
+CERTAINTY: Final = (0.02, 0.98)
+"""Smallest and largest conditional probability of the steep families."""
+
+_SHIFT: Final = 1.5
+
+
+# --- logistic: linear log-odds ------------------------------------------------------------------
+
+
+def draw_logistic(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
+    """Weights N(±1, 0.6), bias N(0, 0.7) at the parents' means; a root's probability U(1/4, 3/4).
+
+    As for lines, a weight is per sd of a parent whose sd exceeds one.
+    """
+    if not parents:
+        return {"weights": (), "bias": summary(float(special.logit(rng.uniform(0.25, 0.75))))}
+    signs = rng.choice((-1.0, 1.0), len(parents))
+    raw = signs * rng.normal(1.0, 0.6, len(parents))
+    weights = tuple(float(w) / max(1.0, p.sd) for w, p in zip(raw, parents, strict=True))
+    centre = math.fsum(w * p.mean for w, p in zip(weights, parents, strict=True))
+    return {"weights": weights, "bias": float(rng.normal(0.0, 0.7)) - centre}
+
+
+def logistic_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
+    """``expit(b + sum(w x))``."""
+    return expit(linear_mean(parameters, columns))
+
+
+# --- shifted_logistic: log-odds with a bent part off centre -------------------------------------
+
+
+def draw_shifted_logistic(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
+    """w ~ N(±1, 0.6), softsign weights N(±0.6, 0.3) at shifts U(-1.5, 1.5), bias N(0, 0.7)."""
+    count = len(parents)
+    return {
+        **inputs(parents),
+        "weights": floats(signed(rng, count, 1.0, 0.6)),
+        "bends": floats(signed(rng, count, 0.6, 0.3)),
+        "shifts": floats(rng.uniform(-_SHIFT, _SHIFT, count)),
+        "bias": float(rng.normal(0.0, 0.7)),
+    }
+
+
+def shifted_logistic_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
+    """``expit(b + sum(w z + t softsign(z - c)))``, softsign(v) = v / (1 + |v|)."""
+    total = np.asarray(scalar(parameters, "bias"))
+    terms = (vector(parameters, key) for key in ("weights", "bends", "shifts"))
+    for z, w, t, c in zip(standardised(parameters, columns), *terms, strict=True):
+        total = total + w * z + t * (z - c) / (1.0 + np.abs(z - c))
+    return expit(total)
+
+
+def shifted_logistic_slope(parameters: Parameters, column: Array) -> Array:
+    """Derivative of the probability in the only parent."""
+    (z,) = standardised(parameters, [column])
+    ((w,), (t,), (c,)) = (vector(parameters, key) for key in ("weights", "bends", "shifts"))
+    p = shifted_logistic_mean(parameters, [column])
+    slope = w + t / (1.0 + np.abs(z - c)) ** 2
+    return np.asarray(p * (1.0 - p) * slope / vector(parameters, "scales")[0])
+
+
+# --- sharp_threshold: a steep sigmoid of a weighted sum -----------------------------------------
+
+
+def draw_sharp_threshold(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
+    """Sharpness U(4, 8), weights N(±1, 0.5), threshold N(0, 0.5)."""
+    return {
+        **inputs(parents),
+        "weights": floats(signed(rng, len(parents), 1.0, 0.5)),
+        "sharpness": float(rng.uniform(4.0, 8.0)),
+        "threshold": float(rng.normal(0.0, 0.5)),
+    }
+
+
+def sharp_threshold_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
+    """``expit(s (sum(w z) - t))`` inside ``CERTAINTY``."""
+    total = np.asarray(-scalar(parameters, "threshold"))
+    weights = vector(parameters, "weights")
+    for z, w in zip(standardised(parameters, columns), weights, strict=True):
+        total = total + w * z
+    return np.clip(expit(scalar(parameters, "sharpness") * total), *CERTAINTY)
+
+
+# --- gates: and/or of thresholded parents, the output flipped now and then ------------------------
+
+
+def gate_draw(
+    conjunctions: tuple[float, ...], negation: float
+) -> Callable[[np.random.Generator, Sequence[Parent]], Parameters]:
+    """A draw of gates: 1 in ``conjunctions`` is "and", 0 is "or"; inputs negated at a rate.
+
+    A continuous parent is cut where a Gaussian of its mean and sd would leave the gate open half
+    of the time, give or take U(-0.3, 0.3) sd; a binary one at 0.5. The cuts are parameters: no
+    sample moves them. The output flips with probability U(0.02, 0.12).
+    """
+
+    def draw(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
+        count = len(parents)
+        conjunction = pick(rng, conjunctions)
+        negated = rng.random(count) < negation
+        jitter = rng.uniform(-0.3, 0.3, count)
+        share = 0.5 ** (
+            1.0 / max(count, 1)
+        )  # of each input, so that all of them hold half the time
+        holds = share if conjunction else 1.0 - share
+        cuts = []
+        for parent, no, move in zip(parents, negated, jitter, strict=True):
+            above = 1.0 - holds if no else holds
+            place = summary(float(special.ndtri(1.0 - above))) + float(move)
+            cuts.append(0.5 if parent.binary else parent.mean + parent.sd * place)
+        return {
+            "cuts": floats(cuts),
+            "negated": floats(negated),
+            "conjunction": conjunction,
+            "flip": float(rng.uniform(0.02, 0.12)),
+        }
+
+    return draw
+
+
+def gate_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
+    """``flip + (1 - 2 flip) * gate``."""
+    inputs_ = zip(columns, vector(parameters, "cuts"), vector(parameters, "negated"), strict=True)
+    holds = [(column > cut) != bool(no) for column, cut, no in inputs_]
+    every = np.logical_and if scalar(parameters, "conjunction") else np.logical_or
+    open_ = holds[0]
+    for one in holds[1:]:
+        open_ = every(open_, one)
+    flip = scalar(parameters, "flip")
+    return np.asarray(flip + (1.0 - 2.0 * flip) * open_)

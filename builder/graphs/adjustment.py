@@ -1,0 +1,90 @@
+"""Covariate adjustment, by the generalised adjustment criterion.
+
+Shpitser, VanderWeele & Robins (2010) and Perković, Textor, Kalisch & Maathuis (2018, theorem 3.6):
+Z is valid for (X, Y) when it holds no forbidden node (a descendant of a node on a proper causal
+path, X itself excluded) and blocks every non-causal path. The second condition is d-separation in
+the proper back-door graph, in which the first edges of the causal paths are removed. A valid set is
+one for which sum_z P(y | x, z) P(z) is P(y | do(x)) in every model of the graph.
+"""
+
+from functools import lru_cache
+
+from builder.graphs.bits import closure, members, subsets
+from builder.graphs.graph import LatentDAG, connected, endpoints
+
+
+def valid_adjustment_sets(g: LatentDAG, x: str, y: str) -> tuple[frozenset[str], ...]:
+    """Return every valid adjustment set of observed nodes, smallest first, then in node order.
+
+    All subsets of the observed candidates are tried; there is no size or count cap. Without a
+    directed path from `x` to `y` no node is forbidden and the valid sets are those that
+    d-separate the two. Raises ValueError for an unknown or latent treatment or outcome.
+    """
+    endpoints(g, x, y)
+    return tuple(frozenset(g.names(mask)) for mask in _valid_masks(g, x, y))
+
+
+def adjustable(g: LatentDAG, x: str, y: str) -> bool:
+    """Tell whether there is a valid adjustment set, without a look at all subsets.
+
+    If any set that may be used separates two nodes, all their ancestors that may be used do (van
+    der Zander, Liskiewicz & Textor 2014). Raises ValueError as `valid_adjustment_sets` does.
+    """
+    endpoints(g, x, y)
+    usable, parents, children = _back_door(g, x, y)
+    x_bit, y_bit = 1 << g.index[x], 1 << g.index[y]
+    given = closure(x_bit | y_bit, parents, -1) & usable
+    return not connected(x_bit, parents, children, given) & y_bit
+
+
+def minimal_adjustment_sets(g: LatentDAG, x: str, y: str) -> tuple[frozenset[str], ...]:
+    """Return the valid adjustment sets that contain no other valid set, in the same order.
+
+    Minimal is inclusion-minimal, so the sets may differ in size; `(frozenset(),)` says that nothing
+    needs adjusting, and `()` that no adjustment works.
+    """
+    endpoints(g, x, y)
+    minimal: list[int] = []
+    for mask in _valid_masks(g, x, y):  # smaller sets come first
+        if not any(kept & ~mask == 0 for kept in minimal):
+            minimal.append(mask)
+    return tuple(frozenset(g.names(mask)) for mask in minimal)
+
+
+def forbidden_controls(g: LatentDAG, x: str, y: str) -> frozenset[str]:
+    """Return the observed nodes other than `x` and `y` that appear in no valid adjustment set.
+
+    In a graph without any valid set this is every other observed node: nothing there can be
+    controlled for to good effect. Callers that ask about such a graph must first tell the case
+    apart by `valid_adjustment_sets(...) == ()` (answer "no_backdoor", or "non_id" when the effect
+    is not identifiable at all).
+    """
+    endpoints(g, x, y)
+    usable = 0
+    for mask in _valid_masks(g, x, y):
+        usable |= mask
+    return frozenset(g.names(g.observed_mask & ~g.mask((x, y)) & ~usable))
+
+
+@lru_cache(maxsize=4096)
+def _valid_masks(g: LatentDAG, x: str, y: str) -> tuple[int, ...]:
+    usable, parents, children = _back_door(g, x, y)
+    x_bit, y_bit = 1 << g.index[x], 1 << g.index[y]
+    valid = [
+        given for given in subsets(usable) if not connected(x_bit, parents, children, given) & y_bit
+    ]
+    return tuple(sorted(valid, key=lambda mask: (mask.bit_count(), tuple(members(mask)))))
+
+
+def _back_door(g: LatentDAG, x: str, y: str) -> tuple[int, list[int], list[int]]:
+    """Return the nodes that a valid set may hold, and the parents and children of each node in the
+    proper back-door graph."""
+    x_index, y_bit = g.index[x], 1 << g.index[y]
+    x_bit = 1 << x_index
+    causal = g.descendant_mask(x_bit) & g.ancestor_mask(y_bit) & ~x_bit
+    forbidden = g.descendant_mask(causal)
+    parents, children = list(g.parent_masks), list(g.child_masks)
+    children[x_index] &= ~causal
+    for node in members(causal):
+        parents[node] &= ~x_bit
+    return g.observed_mask & ~(x_bit | y_bit | forbidden), parents, children

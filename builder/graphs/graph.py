@@ -1,0 +1,280 @@
+"""Directed acyclic graphs with latent nodes, and their latent projections.
+
+Definitions follow Pearl, *Causality* (2009): d-separation section 1.2.3, latent projection
+section 2.6 (Verma 1993).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from builder.graphs.bits import closure, members
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """Latent projection: an acyclic graph over observed nodes with two kinds of edges.
+
+    The masks index `nodes`: `parent_masks[i]` are the parents of node i, `sibling_masks[i]` its
+    bidirected neighbours; `order` is a topological order of the indices.
+    """
+
+    nodes: tuple[str, ...]
+    parent_masks: tuple[int, ...] = field(repr=False)
+    sibling_masks: tuple[int, ...] = field(repr=False)
+    order: tuple[int, ...] = field(repr=False)
+
+    def names(self, mask: int) -> tuple[str, ...]:
+        """Return the names of the nodes in `mask`, in node order."""
+        return tuple(self.nodes[i] for i in members(mask))
+
+
+@dataclass(frozen=True, slots=True)
+class LatentDAG:
+    """A directed acyclic graph in which some nodes are unobserved.
+
+    `nodes` fixes the order of everything that is returned; `edges` are (parent, child) pairs,
+    stored sorted in node order so that equal graphs compare and hash equal; `latent` is the set of
+    unobserved nodes, which may have parents of their own.
+
+    Raises ValueError on an empty or repeated name, a repeated edge, a self-loop, an edge or latent
+    node that is not among the nodes, and a directed cycle.
+    """
+
+    nodes: tuple[str, ...]
+    edges: tuple[tuple[str, str], ...]
+    latent: frozenset[str] = frozenset()
+    index: dict[str, int] = field(init=False, repr=False, compare=False)
+    parent_masks: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    child_masks: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    observed_mask: int = field(init=False, repr=False, compare=False)
+    _order: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    _projection: Projection | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        nodes = tuple(self.nodes)
+        index = {name: i for i, name in enumerate(nodes)}
+        _check_names(nodes, index, self.latent)
+        pairs = sorted(_index_edges(index, self.edges))
+        parents, children = [0] * len(nodes), [0] * len(nodes)
+        for a, b in pairs:
+            parents[b] |= 1 << a
+            children[a] |= 1 << b
+        # A frozen instance can only be completed through object.__setattr__.
+        put = object.__setattr__
+        put(self, "nodes", nodes)
+        put(self, "edges", tuple((nodes[a], nodes[b]) for a, b in pairs))
+        put(self, "latent", frozenset(self.latent))
+        put(self, "index", index)
+        put(self, "parent_masks", tuple(parents))
+        put(self, "child_masks", tuple(children))
+        put(self, "observed_mask", self.mask(self.observed))
+        put(self, "_order", _topological(nodes, parents))
+        put(self, "_projection", None)
+
+    def __reduce__(
+        self,
+    ) -> tuple[
+        type["LatentDAG"], tuple[tuple[str, ...], tuple[tuple[str, str], ...], frozenset[str]]
+    ]:
+        """Pickle the three defining fields only; the masks are rebuilt."""
+        return LatentDAG, (self.nodes, self.edges, self.latent)
+
+    @property
+    def observed(self) -> tuple[str, ...]:
+        """The observed nodes, in node order."""
+        return tuple(name for name in self.nodes if name not in self.latent)
+
+    def mask(self, names: str | Iterable[str]) -> int:
+        """Return the bitmask of one name or several; ValueError for a name that is no node."""
+        mask = 0
+        for name in (names,) if isinstance(names, str) else names:
+            if name not in self.index:
+                raise ValueError(f"unknown node {name!r}; the graph has {', '.join(self.nodes)}")
+            mask |= 1 << self.index[name]
+        return mask
+
+    def names(self, mask: int) -> tuple[str, ...]:
+        """Return the names in a bitmask, in node order."""
+        return tuple(self.nodes[i] for i in members(mask))
+
+    def parents(self, v: str) -> tuple[str, ...]:
+        """Return the parents of `v`, in node order."""
+        self.mask(v)
+        return self.names(self.parent_masks[self.index[v]])
+
+    def children(self, v: str) -> tuple[str, ...]:
+        """Return the children of `v`, in node order."""
+        self.mask(v)
+        return self.names(self.child_masks[self.index[v]])
+
+    def ancestors(self, vs: str | Iterable[str]) -> frozenset[str]:
+        """Return the nodes with a directed path into `vs`, `vs` included."""
+        return frozenset(self.names(self.ancestor_mask(self.mask(vs))))
+
+    def descendants(self, vs: str | Iterable[str]) -> frozenset[str]:
+        """Return the nodes with a directed path out of `vs`, `vs` included."""
+        return frozenset(self.names(self.descendant_mask(self.mask(vs))))
+
+    def ancestor_mask(self, mask: int) -> int:
+        """Return the ancestors of a bitmask, itself included."""
+        return closure(mask, self.parent_masks, -1)
+
+    def descendant_mask(self, mask: int) -> int:
+        """Return the descendants of a bitmask, itself included."""
+        return closure(mask, self.child_masks, -1)
+
+    def mediators(self, x: str, y: str) -> frozenset[str]:
+        """Return the nodes strictly inside directed paths from `x` to `y`, latent ones included."""
+        ends = self.mask(x) | self.mask(y)
+        inside = self.descendant_mask(self.mask(x)) & self.ancestor_mask(self.mask(y))
+        return frozenset(self.names(inside & ~ends))
+
+    def topological_order(self) -> tuple[str, ...]:
+        """Return all nodes, parents first, ties by node order."""
+        return tuple(self.nodes[i] for i in self._order)
+
+    def projection(self) -> Projection:
+        """Return the latent projection onto the observed nodes (Pearl 2009, definition 2.6.1).
+
+        a -> b when a directed path from a to b has only latent nodes inside; a <-> b when a latent
+        node reaches both by such paths.
+        """
+        if self._projection is None:
+            object.__setattr__(self, "_projection", _project(self))
+        assert self._projection is not None
+        return self._projection
+
+    def d_separated(
+        self,
+        xs: str | Iterable[str],
+        ys: str | Iterable[str],
+        zs: str | Iterable[str] = (),
+    ) -> bool:
+        """Tell whether `zs` blocks every path between `xs` and `ys` (Pearl 2009, def. 1.2.3).
+
+        Latent nodes may appear in any of the sets. Raises ValueError when the sets overlap.
+        """
+        x, y, z = self.mask(xs), self.mask(ys), self.mask(zs)
+        if (x & y) | (x & z) | (y & z):
+            shared = self.names((x & y) | (x & z) | (y & z))
+            raise ValueError(f"the three sets must be disjoint; shared: {', '.join(shared)}")
+        return not connected(x, self.parent_masks, self.child_masks, z) & y
+
+
+def connected(
+    source: int,
+    parent_masks: Sequence[int],
+    child_masks: Sequence[int],
+    given: int,
+) -> int:
+    """Return the nodes outside `given` that an open path joins to `source`.
+
+    Reachability over (node, direction) states: the Bayes-ball algorithm (Shachter 1998). A collider
+    above a given node needs no test of its own: the ball rolls down to that node and bounces back.
+    """
+    seen_up = seen_down = down = 0
+    up = source
+    while up or down:
+        if up:  # entered from a child, or the start of the path
+            low = up & -up
+            up ^= low
+            seen_up |= low
+            if low & given:
+                continue
+            node = low.bit_length() - 1
+            up |= parent_masks[node] & ~seen_up
+            down |= child_masks[node] & ~seen_down
+        else:  # entered from a parent
+            low = down & -down
+            down ^= low
+            seen_down |= low
+            node = low.bit_length() - 1
+            if low & given:
+                up |= parent_masks[node] & ~seen_up
+            else:
+                down |= child_masks[node] & ~seen_down
+    return (seen_up | seen_down) & ~given
+
+
+def endpoints(g: LatentDAG, x: str, y: str) -> tuple[int, int]:
+    """Return the node indices of a treatment and an outcome.
+
+    Raises ValueError when either is unknown or latent, or both are the same node.
+    """
+    for role, name in (("treatment", x), ("outcome", y)):
+        g.mask(name)
+        if name in g.latent:
+            raise ValueError(f"the {role} {name!r} is latent; it must be an observed node")
+    if x == y:
+        raise ValueError(f"treatment and outcome are both {x!r}; they must differ")
+    return g.index[x], g.index[y]
+
+
+def _check_names(nodes: tuple[str, ...], index: dict[str, int], latent: Iterable[str]) -> None:
+    if len(index) != len(nodes):
+        repeated = next(name for name in nodes if nodes.count(name) > 1)
+        raise ValueError(f"node {repeated!r} is listed twice")
+    if "" in index:
+        raise ValueError("a node has an empty name")
+    if isinstance(latent, str):
+        raise ValueError(f"latent must be a set of node names, not the string {latent!r}")
+    unknown = sorted(set(latent) - set(index))
+    if unknown:
+        raise ValueError(f"latent node {unknown[0]!r} is not among the nodes")
+
+
+def _index_edges(
+    index: dict[str, int], edges: Iterable[tuple[str, str]]
+) -> frozenset[tuple[int, int]]:
+    pairs: set[tuple[int, int]] = set()
+    for a, b in edges:
+        for end in (a, b):
+            if end not in index:
+                raise ValueError(f"edge {a} -> {b} names {end!r}, which is not among the nodes")
+        if a == b:
+            raise ValueError(f"edge {a} -> {b} is a self-loop")
+        pair = (index[a], index[b])
+        if pair in pairs:
+            raise ValueError(f"edge {a} -> {b} is listed twice")
+        pairs.add(pair)
+    return frozenset(pairs)
+
+
+def _topological(nodes: tuple[str, ...], parents: Sequence[int]) -> tuple[int, ...]:
+    order: list[int] = []
+    placed, waiting = 0, list(range(len(nodes)))
+    while waiting:
+        ready = next((i for i in waiting if not parents[i] & ~placed), None)
+        if ready is None:
+            raise ValueError(
+                f"the graph has a cycle through {', '.join(nodes[i] for i in waiting)}"
+            )
+        order.append(ready)
+        placed |= 1 << ready
+        waiting.remove(ready)
+    return tuple(order)
+
+
+def _project(g: LatentDAG) -> Projection:
+    size, visible = len(g.nodes), g.observed_mask
+    # reach[i]: observed nodes that i reaches by a directed path whose inside is latent.
+    reach = [0] * size
+    for i in reversed(g._order):
+        for child in members(g.child_masks[i]):
+            reach[i] |= (1 << child) if visible >> child & 1 else reach[child]
+    place = {node: position for position, node in enumerate(members(visible))}
+    parents, siblings = [0] * len(place), [0] * len(place)
+    for i in range(size):
+        reached = [place[j] for j in members(reach[i])]
+        together = sum(1 << j for j in reached)
+        for j in reached:
+            if i in place:
+                parents[j] |= 1 << place[i]
+            else:
+                siblings[j] |= together & ~(1 << j)
+    return Projection(
+        nodes=g.observed,
+        parent_masks=tuple(parents),
+        sibling_masks=tuple(siblings),
+        order=tuple(place[i] for i in g._order if i in place),
+    )

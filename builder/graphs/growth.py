@@ -1,0 +1,113 @@
+"""Growing motifs: grafted fragments and variables that nobody measured (paper 3.1, A.5, A.7).
+
+A graft shares exactly one node with what is there, so it can make no cycle. A latent common cause
+of treatment and outcome usually destroys identifiability; a *harmless* latent variable changes no
+verdict, so that the presence of an unmeasured variable does not reveal one.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+
+from builder.graphs.graph import LatentDAG
+from builder.graphs.identification import is_identifiable
+from builder.graphs.method import identification_method
+from builder.graphs.motifs import MOTIFS, Motif
+from builder.splits.seeds import pick
+
+AUXILIARY: Final = ("chain", "collider", "confounding", "fork", "mediation", "triangle")
+"""Motifs that may be grafted."""
+
+HOSTS: Final = tuple(name for name in MOTIFS if name not in ("frontdoor", "double_nc"))
+"""Motifs that may carry grafts."""
+
+_HARMLESS_TRIES: Final = 200
+
+
+def graft(host: Motif, auxiliary: Motif, role: str, anchor: str, number: int) -> Motif:
+    """``host`` with ``auxiliary`` attached: its node ``role`` becomes the host's node ``anchor``.
+
+    The other nodes of the fragment are called ``AUX<number>_<role>``. Name, treatment and outcome
+    stay those of the host.
+    """
+    new = {
+        node: anchor if node == role else f"AUX{number}_{node}" for node in auxiliary.graph.nodes
+    }
+    added = tuple(new[node] for node in auxiliary.graph.nodes if node != role)
+    graph = LatentDAG(
+        (*host.graph.nodes, *added),
+        (*host.graph.edges, *((new[a], new[b]) for a, b in auxiliary.graph.edges)),
+        host.graph.latent | {new[node] for node in auxiliary.graph.latent},
+    )
+    return Motif(host.name, graph, host.treatment, host.outcome)
+
+
+def anchors(host: Motif) -> tuple[str, ...]:
+    """Where a fragment may be attached: observed nodes but treatment and outcome, else any."""
+    return tuple(host.others) or host.graph.observed
+
+
+def random_graft(
+    rng: np.random.Generator, host: Motif, weights: Mapping[str, float], number: int
+) -> Motif:
+    """Attach a fragment drawn by ``weights``, by a random role, at a random anchor."""
+    names = [name for name in AUXILIARY if weights.get(name, 0.0) > 0.0]
+    mass = np.array([weights[name] for name in names])
+    fragment = MOTIFS[names[int(rng.choice(len(names), p=mass / mass.sum()))]]
+    roles, places = fragment.graph.observed, anchors(host)
+    role = pick(rng, roles)
+    return graft(host, fragment, role, pick(rng, places), number)
+
+
+def confounded(motif: Motif) -> Motif:
+    """``motif`` with a latent common cause of treatment and outcome."""
+    return _with_latent(motif, (motif.treatment, motif.outcome))
+
+
+def confounding_spoils(motif: Motif) -> bool:
+    """Whether that common cause makes an identifiable average effect unidentifiable."""
+    return is_identifiable(*motif.effect, "ate") and not is_identifiable(
+        *confounded(motif).effect, "ate"
+    )
+
+
+def harmless_latent(rng: np.random.Generator, motif: Motif) -> Motif | None:
+    """``motif`` with one more latent variable that changes no verdict, or None if none was found.
+
+    Mostly it is a common cause of two observed variables, sometimes a cause of one alone. The
+    label of the ATE's identification, and whether the ATE and the ETT (of a binary or of another
+    treatment) are identifiable, must stay what they are, and the ATE be identifiable.
+    """
+    observed = motif.graph.observed
+    before = _verdicts(motif)
+    if not before[1]:
+        return None
+    for _ in range(_HARMLESS_TRIES):
+        children = 2 if rng.random() < 0.75 else 1
+        chosen = rng.choice(len(observed), size=children, replace=False)
+        grown = _with_latent(motif, tuple(observed[int(i)] for i in sorted(chosen)))
+        if _verdicts(grown) == before:
+            return grown
+    return None
+
+
+def _verdicts(motif: Motif) -> tuple[object, ...]:
+    return (
+        identification_method(*motif.effect),
+        is_identifiable(*motif.effect, "ate"),
+        is_identifiable(*motif.effect, "ett", binary_treatment=True),
+        is_identifiable(*motif.effect, "ett", binary_treatment=False),
+    )
+
+
+def _with_latent(motif: Motif, children: tuple[str, ...]) -> Motif:
+    graph = motif.graph
+    taken = {node.lower() for node in graph.nodes}
+    name = next(n for n in ("U", *(f"U_{i}" for i in range(1, 99))) if n.lower() not in taken)
+    grown = LatentDAG(
+        (*graph.nodes, name),
+        (*graph.edges, *((name, child) for child in children)),
+        graph.latent | {name},
+    )
+    return Motif(motif.name, grown, motif.treatment, motif.outcome)

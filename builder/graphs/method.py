@@ -1,0 +1,68 @@
+"""The method label of an identified effect: the first criterion of the paper's list that holds."""
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Literal
+
+from builder.graphs.adjustment import adjustable
+from builder.graphs.bits import closure, members
+from builder.graphs.graph import LatentDAG, connected, endpoints
+from builder.graphs.identification import is_identifiable
+
+Method = Literal["trivial_zero", "backdoor", "frontdoor", "other_id", "none"]
+
+
+def identification_method(g: LatentDAG, x: str, y: str) -> Method:
+    """Return the first label that applies to the ATE of `x` on `y` (paper, appendix A.16).
+
+    "trivial_zero": no directed path; "backdoor": some valid adjustment set; "frontdoor": some set
+    satisfies the front-door criterion; "other_id": identified by the ID algorithm otherwise;
+    "none": not identifiable. Raises ValueError for an unknown or latent treatment or outcome.
+    """
+    endpoints(g, x, y)
+    if y not in g.descendants(x):
+        return "trivial_zero"
+    if adjustable(g, x, y):
+        return "backdoor"
+    if any(_frontdoor(g, x, y)):
+        return "frontdoor"
+    return "other_id" if is_identifiable(g, x, y, "ate") else "none"
+
+
+def frontdoor_sets(g: LatentDAG, x: str, y: str) -> tuple[frozenset[str], ...]:
+    """Return the observed sets that satisfy the front-door criterion, smallest first.
+
+    Pearl (2009), definition 3.3.3: the set meets every directed path from `x` to `y`, no back-door
+    path from `x` to it is open, and `x` blocks every back-door path from it to `y`. No covariates
+    are added. Empty when `x` is no cause of `y`. Raises ValueError for an unknown or latent
+    treatment or outcome.
+    """
+    return tuple(frozenset(g.names(mask)) for mask in _frontdoor(g, x, y))
+
+
+def _frontdoor(g: LatentDAG, x: str, y: str) -> Iterator[int]:
+    """Yield the sets that satisfy the criterion as masks; none of them is empty."""
+    x_index, y_index = endpoints(g, x, y)
+    x_bit, y_bit = 1 << x_index, 1 << y_index
+    if not g.descendant_mask(x_bit) & y_bit:
+        return
+    behind = _backdoor_reach(g, x_bit, 0)
+    candidates = list(members(g.observed_mask & ~(x_bit | y_bit | behind)))
+    for size in range(1, len(candidates) + 1):
+        for chosen in combinations(candidates, size):
+            mask = sum(1 << node for node in chosen)
+            if _is_frontdoor(g, x_bit, y_bit, mask):
+                yield mask
+
+
+def _is_frontdoor(g: LatentDAG, x_bit: int, y_bit: int, mask: int) -> bool:
+    """Tell whether a set to which no back-door path from `x` leads does the rest."""
+    intercepted = not closure(x_bit, g.child_masks, ~mask) & y_bit
+    return intercepted and not _backdoor_reach(g, mask, x_bit) & y_bit
+
+
+def _backdoor_reach(g: LatentDAG, source: int, given: int) -> int:
+    """Return what `source` is connected to given `given` once its outgoing edges are removed."""
+    parents = [mask & ~source for mask in g.parent_masks]
+    children = [0 if source >> node & 1 else mask for node, mask in enumerate(g.child_masks)]
+    return connected(source, parents, children, given)

@@ -1,0 +1,71 @@
+"""Tasks that turned out wrong: they count no more, and stay as they were.
+
+No row changes. The manifest lists them under another version of the release, ``ERRATA.md`` says
+why; whoever has the old version has the same rows.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from builder.release.manifest import read_manifest, refuse_imported
+from builder.release.papers import write_papers
+from builder.release.reader import public_side
+from grader.errors import UsageError
+from grader.io.files import write_text
+from grader.io.names import did_you_mean
+from grader.io.paths import plain
+from grader.release.release import Release
+
+ERRATA: Final = "ERRATA.md"
+_HEAD: Final = (
+    "# Errata\n\nTasks that turned out wrong. They count no more; their rows are as they were.\n"
+)
+_LONGEST: Final = 500
+
+
+def deprecate(
+    release: Path, split: str | None, tasks: Sequence[str], why: str, version: str
+) -> int:
+    """List tasks as deprecated, under a new version; how many the split now has of them.
+
+    Raises ``UsageError`` for a task that is not there or is listed already, and for a version that
+    is none or is the same.
+    """
+    public = public_side(release)
+    manifest = read_manifest(public)
+    refuse_imported(manifest, release)
+    opened = Release.open(release)
+    split = opened.choose_split(split)
+    why = " ".join(why.split())
+    if not 0 < len(why) <= _LONGEST:
+        raise UsageError(f"--why: say why, in 1 to {_LONGEST} characters")
+    if plain(version, "--version") == manifest["version"]:
+        raise UsageError(f"--version {version}: is the release's now; an erratum makes another one")
+    known = {task.task_id: task for task in opened.tasks(split, prompts=False)}
+    before = opened.deprecated(split)
+    for task_id in tasks:
+        if task_id not in known:
+            raise UsageError(f"{task_id}: no task of {split}{did_you_mean(task_id, known)}")
+        if task_id in before:
+            raise UsageError(f"{task_id}: is deprecated already ({before[task_id]})")
+    lines = [f"- `{name}` ({split}, {known[name].spec.key}): {why}" for name in tasks]
+    _write_down(public / ERRATA, version, lines)
+    listed = {**before, **dict.fromkeys(tasks, why)}
+    for side in (public, release / "private"):
+        if side.is_dir():
+            _restate(side, version, split, listed)
+    return len(listed)
+
+
+def _write_down(file: Path, version: str, lines: Sequence[str]) -> None:
+    """Entries are only added."""
+    before = file.read_text(encoding="utf-8") if file.is_file() else _HEAD
+    write_text(file, before + f"\n## {version}\n\n" + "\n".join(lines) + "\n")
+
+
+def _restate(side: Path, version: str, split: str, listed: dict[str, str]) -> None:
+    manifest: dict[str, Any] = read_manifest(side)
+    manifest["version"] = version
+    manifest.setdefault("deprecated", {})[split] = dict(sorted(listed.items()))
+    write_papers(manifest, side)

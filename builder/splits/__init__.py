@@ -1,0 +1,1 @@
+"""What a split file asks for: settings, secrets, keys, and the record that describes a track."""

@@ -1,0 +1,321 @@
+"""A split file (TOML) as checked, frozen values.
+
+Everything that can be wrong with a configuration is found here, before any work starts: each
+problem is a one-line ``UsageError`` that names the file, the key and the fix.
+"""
+
+import fnmatch
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import Field, create_model, model_validator
+
+from builder.splits.settings import Fault, TomlModel, TomlTable, check, read_toml
+from builder.splits.track import Track
+from builder.splits.values import Text, Variable
+from builder.tracks import TRACKS
+from grader.errors import UsageError
+from grader.io.jsonio import clip
+from grader.io.names import did_you_mean
+from grader.tracks import TRACKS as GRADED
+
+Truth = Literal["public", "private"]
+
+SPLITS: Final = Path(__file__).resolve().parent.parent.parent / "splits"
+"""The split and exam files that come with the builder."""
+
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_SPLIT_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")  # the Hub allows no hyphen in its names
+_VERSION: Final = r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?$"
+FLOOR_TASKS: Final = 30
+_RESERVED: Final = frozenset({"all"})  # `--exam all` and the Hub's split name for everything
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """How many tasks of one track an exam takes; ``None`` means every task (left).
+
+    ``model`` is what the track's ``exams.parse`` made of an exam file, None without one;
+    ``variants`` are the keys of the variants that it asks, None where it asks all.
+    """
+
+    track: str
+    tasks: int | None
+    model: Any = None
+    variants: frozenset[str] | None = None
+
+    def asks(self, key: str) -> bool:
+        """Whether the exam asks a variant."""
+        return self.variants is None or key in self.variants
+
+
+@dataclass(frozen=True, slots=True)
+class ExamConfig:
+    """One exam of a split: a draw for each of its tracks."""
+
+    name: str
+    draws: tuple[Draw, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SplitConfig:
+    """One split. Exactly one of ``seed``, ``secret_env`` and ``secret_file`` is set.
+
+    ``tracks`` pairs a track's name with whatever its ``parse`` returned.
+    """
+
+    name: str
+    truth: Truth
+    seed: str | None
+    secret_env: str | None
+    secret_file: Path | None
+    tracks: tuple[tuple[str, Any], ...]
+    exams: tuple[ExamConfig, ...]
+
+    @property
+    def private(self) -> bool:
+        """Whether the truth of this split stays with the maintainer."""
+        return self.truth == "private"
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseConfig:
+    """A whole split file. ``document`` is the parsed TOML without the place of any secret;
+    ``floor_tasks`` the least tasks that the floor of a variant is measured on, 0 for no floors."""
+
+    path: Path
+    name: str
+    version: str
+    splits: tuple[SplitConfig, ...]
+    document: dict[str, Any]
+    floor_tasks: int = FLOOR_TASKS
+
+    @property
+    def lock_path(self) -> Path:
+        """The lock file that belongs to this split file."""
+        return self.path.with_suffix(".lock.json")
+
+
+class _File(TomlModel):
+    """The keys of a split file; those of ``splits`` are the names of its splits."""
+
+    name: str = Field(
+        pattern=f"^{_NAME.pattern}$",
+        description="lower-case letters, digits, - and _, such as 'mini'",
+    )
+    version: str = Field(pattern=_VERSION, description="three numbers, such as '0.1.0'")
+    floor_tasks: int = Field(default=FLOOR_TASKS, ge=0, le=10_000)
+    splits: dict[str, dict[str, Any]]
+
+
+class _Draw(TomlModel):
+    """Which tasks of a track an exam takes: those of an ``exam`` file, or a number of ``tasks``
+    (with ``balance``) of the ``variants`` that fit one of these patterns."""
+
+    exam: Text | None = Field(
+        default=None, description="the path of an exam file, such as 'exams/hard.toml'"
+    )
+    tasks: Annotated[int, Field(ge=1, le=100_000_000)] | Literal["all"] | None = Field(
+        default=None, description="a whole number of tasks, or 'all'"
+    )
+    balance: Literal["variant"] = "variant"
+    variants: tuple[str, ...] | None = Field(
+        default=None, min_length=1, description="a list of variants such as 'family.*'"
+    )
+
+    @model_validator(mode="after")
+    def _check_together(self) -> Self:
+        if self.exam is None and self.tasks is None:
+            raise Fault("missing; give a whole number of tasks, or 'all'", "tasks")
+        for key in self.model_fields_set - {"exam"} if self.exam is not None else ():
+            raise Fault("cannot be had with an exam file; leave one of them out", key)
+        return self
+
+
+class _Split(TomlModel):
+    """The keys of a split beside those of its tracks."""
+
+    truth: Truth
+    seed: Text | None = Field(
+        default=None, description="any text; it fixes every number of the split"
+    )
+    secret_env: Variable | None = None
+    secret_file: Text | None = Field(default=None, description="the path of a key file")
+    exams: dict[str, dict[str, _Draw]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _check_root(self) -> Self:
+        """A split has a stated seed or one place of a secret."""
+        places = [key for key in ("secret_env", "secret_file") if getattr(self, key) is not None]
+        seed, such = self.seed is not None, 'secret_env = "CAUSAL_EXAMS_SECRET"'
+        if self.truth == "public" and places:
+            what = "a split with public truth has no secret; state its seed instead, or set"
+            raise Fault(f'{what} truth = "private"', places[0])
+        if self.truth == "public" and not seed:
+            raise Fault("missing; give any text; it fixes every number of the split", "seed")
+        if self.truth == "private" and seed:
+            what = "whoever knows the seed knows the truth; remove it and name a secret with"
+            raise Fault(f"{what} {such} or secret_file", "seed")
+        if self.truth == "private" and len(places) != 1:
+            problem = "both secret_env and secret_file are given" if places else "missing"
+            raise Fault(f"{problem}; name one place of the secret, such as {such}", "secret_env")
+        return self
+
+
+def load_config(path: Path, tracks: Mapping[str, Track] = TRACKS) -> ReleaseConfig:
+    """Reads and checks a split file; raises ``UsageError``."""
+    table = read_toml(path)
+    file = check(_File, table)
+    if not file.splits:
+        raise table.problem("splits", "none is defined; add a table [splits.dev]")
+    splits = tuple(_split(table, name, path, tracks) for name in file.splits)
+    document = _document(table.values, tracks, path)
+    return ReleaseConfig(path, file.name, file.version, splits, document, file.floor_tasks)
+
+
+def _split(file: TomlTable, name: str, path: Path, tracks: Mapping[str, Track]) -> SplitConfig:
+    if not _SPLIT_NAME.fullmatch(name) or name in _RESERVED:
+        what = "use lower-case letters, digits and _ (not 'all'), such as dev"
+        raise file.problem(f"splits.{name}", f"no good split name; {what}")
+    table = TomlTable(file.values["splits"][name], f"{file.where}splits.{name}.", file.beside)
+    own: dict[str, Any] = dict.fromkeys(tracks, (dict[str, Any] | None, None))
+    told = check(create_model("_SplitOfTracks", __base__=_Split, **own), table)
+    named = {
+        track: TomlTable(table.values[track], f"{table.where}{track}.", table.beside)
+        for track in tracks
+        if track in table.values
+    }
+    if not named:
+        what = f"a split needs a table for at least one track ({', '.join(sorted(tracks))})"
+        raise table.problem(min(tracks), f"missing; {what}")
+    parsed = {track: tracks[track].parse(values) for track, values in named.items()}
+    exams = tuple(
+        ExamConfig(exam, _draws(exam, draws, table, [tracks[track] for track in named], path))
+        for exam, draws in told.exams.items()
+    )
+    planned = tuple(
+        (track, _with_exams(tracks[track], settings, exams, told.truth, f"{table.where}{track}"))
+        for track, settings in parsed.items()
+    )
+    secret = None if told.secret_file is None else path.parent / Path(told.secret_file).expanduser()
+    split = SplitConfig(name, told.truth, told.seed, told.secret_env, secret, planned, exams)
+    if split.private:
+        _check_private_exams(table, split)
+    return split
+
+
+def _draws(
+    exam: str, draws: Mapping[str, _Draw], split: TomlTable, tracks: list[Track], path: Path
+) -> tuple[Draw, ...]:
+    """What an exam takes of its tracks."""
+    table = TomlTable({}, f"{split.where}exams.")
+    if not _NAME.fullmatch(exam) or exam in _RESERVED:
+        what = "use lower-case letters, digits, - and _ (not 'all')"
+        raise table.problem(exam, f"no good exam name; {what}")
+    if not draws:
+        raise table.problem(exam, f"empty; add {tracks[0].name} = {{ tasks = 100 }}")
+    known = {track.name: track for track in tracks}
+    for name in draws:
+        if name not in known:
+            raise table.problem(f"{exam}.{name}", f"unknown key{did_you_mean(name, known)}")
+    return tuple(
+        _draw(draw, known[name], TomlTable({}, f"{table.where}{exam}.{name}."), path)
+        for name, draw in draws.items()
+    )
+
+
+def _draw(told: _Draw, track: Track, table: TomlTable, path: Path) -> Draw:
+    if told.exam is not None:
+        if track.exams is None:
+            raise table.problem("exam", f"{track.name} has no exam files; write tasks = …")
+        values = read_toml(_exam_file(told.exam, path)).values
+        model = track.exams.parse(TomlTable(values, f"{table.where}exam ({told.exam}): "))
+        return Draw(track.name, model.tasks, model)
+    tasks = None if told.tasks == "all" else told.tasks
+    if told.variants is None:
+        return Draw(track.name, tasks)
+    known, asked = [variant.key for variant in GRADED[track.name].variants], set()
+    for pattern in told.variants:
+        asked.update(found := fnmatch.filter(known, pattern))
+        if not found:
+            what = f"no variant of {track.name} is called {clip(pattern)}"
+            raise table.problem("variants", f"{what}{did_you_mean(pattern, known)}")
+    return Draw(track.name, tasks, variants=frozenset(asked))
+
+
+def _exam_file(name: str, path: Path) -> Path:
+    """An exam file beside the split file that names it; else the one that comes with the builder,
+    so that a copy of a split file plans wherever it lies."""
+    beside, ours = path.parent / name, SPLITS / name
+    for file in (beside, ours):
+        if file.is_file():
+            return file
+    raise UsageError(
+        f"{path}: the exam file {name} is neither {beside} nor {ours}; copy it there, or write "
+        "tasks = … instead"
+    )
+
+
+def _with_exams(
+    track: Track, settings: Any, exams: tuple[ExamConfig, ...], truth: Truth, where: str
+) -> Any:
+    """The settings of a track that plans its instances for the exams they are in."""
+    models = tuple(
+        (exam.name, draw.model)
+        for exam in exams
+        for draw in exam.draws
+        if draw.track == track.name and draw.model is not None
+    )
+    if not models or track.exams is None or truth == "public":
+        return settings
+    return track.exams.plan_for(settings, models, where)
+
+
+def _check_private_exams(table: TomlTable, split: SplitConfig) -> None:
+    """In a private-truth split each task is in exactly one exam, so there must be one to be in."""
+    for track, _ in split.tracks:
+        draws = [draw for exam in split.exams for draw in exam.draws if draw.track == track]
+        if not draws:
+            raise table.problem(
+                "exams",
+                f"no exam takes the tasks of {track}; with private truth every task is in exactly "
+                f'one exam: add {track} = {{ tasks = "all" }}',
+            )
+        known = [variant.key for variant in GRADED[track].variants]
+        for key in known:
+            if sum(draw.tasks is None and draw.asks(key) for draw in draws) > 1:
+                raise table.problem(
+                    "exams",
+                    f"two exams take all tasks of {track} ({key}); with private truth every task "
+                    "is in exactly one exam: give all but one a number, or other variants",
+                )
+
+
+def _document(
+    document: Mapping[str, Any], tracks: Mapping[str, Track], path: Path
+) -> dict[str, Any]:
+    """The document as the manifest shows it, with each exam file's table beside its name, as
+    ``model``: manifest and fingerprint hold all that was asked for. The place of a secret is
+    nobody's business, nor are the places that a track's ``published`` leaves out."""
+
+    splits: dict[str, Any] = {}
+    for name, split in document["splits"].items():
+        splits[name] = {
+            key: tracks[key].published(value) if key in tracks else value
+            for key, value in split.items()
+            if not key.startswith("secret_")
+        }
+        if "exams" in split:
+            splits[name]["exams"] = {
+                exam: {track: _with_model(draw, path) for track, draw in draws.items()}
+                for exam, draws in split["exams"].items()
+            }
+    return {**document, "splits": splits}
+
+
+def _with_model(draw: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
+    file = draw.get("exam")
+    return draw if file is None else {**draw, "model": read_toml(_exam_file(file, path)).values}

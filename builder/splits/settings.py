@@ -1,0 +1,198 @@
+"""Settings files (TOML): a table is checked against a model before any work starts.
+
+Whatever is wrong becomes a one-line ``UsageError`` that names the file, the key and what to write
+instead; of several faults the first in the file. What the values may be:
+:mod:`builder.splits.values`.
+"""
+
+import json
+import math
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from grader.errors import UsageError
+from grader.io.jsonio import clip
+from grader.io.names import did_you_mean
+
+MAX_BYTES: Final = 1_000_000
+STRICT: Final = ConfigDict(extra="forbid", strict=True)
+"""No key but the fields, and no value of another TOML type: true is no number."""
+
+Made = TypeVar("Made")
+
+
+class TomlModel(BaseModel):
+    """A table of a settings file, its keys as fields. The ``description`` of a field says what its
+    value must be where type and bounds do not."""
+
+    model_config = ConfigDict(**STRICT, frozen=True)
+
+
+@dataclass(frozen=True, slots=True)
+class TomlTable:
+    """The ``values`` of a table and ``where`` it stands: its file and dotted path, ending in
+    ``": "`` or ``"."``. ``beside`` is the folder of the file."""
+
+    values: Mapping[str, Any]
+    where: str
+    beside: Path = Path()
+
+    def problem(self, key: str, what: str) -> UsageError:
+        """The complaint about the value of ``key``."""
+        return UsageError(f"{self.where}{key}: {what}")
+
+
+class Fault(ValueError):
+    """What a validator finds wrong with its value, or with the ``key`` (dotted) inside it."""
+
+    def __init__(self, what: str, key: str = "") -> None:
+        super().__init__(what)
+        self.key = key
+
+
+def check(model: type[Made], table: TomlTable) -> Made:
+    """The table as an instance of the model; raises ``UsageError``."""
+    adapter = TypeAdapter(model)
+    try:
+        return adapter.validate_json(json.dumps(table.values))  # in JSON, a list may be a tuple
+    except ValidationError as error:
+        schema = adapter.json_schema()
+        faults = [_Place.of(fault, table.values, schema) for fault in error.errors()]
+        raise UsageError(table.where + min(faults, key=lambda one: one.order).told()) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A fault and where it is: the positions of the keys on the way, the path, the last key, the
+    value there, its JSON schema, and the keys that are known beside it."""
+
+    fault: ErrorDetails
+    order: tuple[float, ...]
+    path: str
+    value: Any
+    schema: Mapping[str, Any]
+    known: tuple[str, ...]
+
+    @staticmethod
+    def of(fault: ErrorDetails, values: Any, whole: Mapping[str, Any]) -> "_Place":
+        """Follow the place of a fault through the document and the schema of its model."""
+        inner = getattr(fault.get("ctx", {}).get("error"), "key", "")
+        order, path, known, schema = [], "", (), _resolved(whole, whole)
+        keys = (int(key) if key.isdigit() else key for key in inner.split(".") if key)
+        for step in (*fault["loc"], *keys):
+            if isinstance(values, Mapping) and schema.get("type") == "object":
+                order.append([*values].index(str(step)) if step in values else math.inf)
+                path, known = f"{path}.{step}", tuple(schema.get("properties", ()))
+                part = schema.get("properties", {}).get(step, schema.get("additionalProperties"))
+                values = values.get(step)
+            elif isinstance(values, list) and isinstance(step, int) and "items" in schema:
+                order.append(step)
+                path, part, values = f"{path}[{step}]", schema["items"], values[step]
+            else:
+                break  # what follows names a branch of the model, or one number of a pair
+            schema = _resolved(part or {}, whole)
+        order.append(math.inf)  # of a list and its entries, an entry first
+        return _Place(fault, tuple(order), path.removeprefix("."), values, schema, known)
+
+    def told(self) -> str:
+        """The message: path, what was found, and the remedy."""
+        kind, error = self.fault["type"], self.fault.get("ctx", {}).get("error")
+        if isinstance(error, Fault):
+            what = str(error)
+        elif kind in ("extra_forbidden", "unexpected_keyword_argument"):
+            what = f"unknown key{did_you_mean(self.path.rpartition('.')[2], self.known)}"
+        elif math.inf in self.order[:-1]:
+            what = f"missing; give {_wanted(self.schema)}"
+        elif kind == "literal_error" and "description" not in self.schema:
+            what = f"unknown name {clip(self.value)}{did_you_mean(str(self.value), self._names)}"
+        else:
+            what = f"must be {_wanted(self.schema)}, not {clip(self.value)}"
+        return f"{self.path}: {what}"
+
+    @property
+    def _names(self) -> list[str]:
+        return self.schema.get("enum") or [self.schema.get("const", "")]
+
+
+def _resolved(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A part of a schema without references and without the null that no TOML has; the doc string
+    of a model is no description of a value."""
+    own = {key: schema[key] for key in ("description",) if key in schema and schema is not whole}
+    for branch in schema.get("anyOf", ()):
+        if branch != {"type": "null"}:
+            return {**_resolved(branch, whole), **own}
+    if "$ref" in schema:
+        schema = whole["$defs"][schema["$ref"].rpartition("/")[2]]
+        return {**_resolved({**schema, "description": ""}, whole), "description": "", **own}
+    return schema
+
+
+def _wanted(schema: Mapping[str, Any]) -> str:
+    """What the value at a place must be, in words."""
+    low, high = (f"{schema.get(end, 0):.15g}" for end in ("minimum", "maximum"))
+    match schema:
+        case {"description": str(what)} if what:
+            return what
+        case {"enum": [*known]}:
+            return f"one of {', '.join(known)}"
+        case {"prefixItems": [first, *_]}:
+            pair = _wanted(first).replace("a ", "two ").replace("number", "numbers")
+            return f"{pair}, the least and the most"
+        case {"items": {"enum": [*known]}}:
+            return f"a list of names such as {clip(known[:2])}"
+        case {"type": "integer"}:
+            return f"a whole number from {low} to {high}"
+        case {"type": "number"}:
+            return f"a number from {low} to {high}"
+        case {"type": "boolean"}:
+            return "true or false"
+        case {"type": "array"}:
+            return f"a list of {_wanted(schema['items']).removeprefix('a ')}s"
+        case {"additionalProperties": {"type": "number"}}:
+            return "a table of weights"
+        case {"type": "object"}:
+            return "a table"
+    return "text"
+
+
+def read_toml(path: Path) -> TomlTable:
+    """A file's table; raises ``UsageError`` naming the file and what is wrong with it."""
+    try:
+        if path.is_dir():
+            raise UsageError(f"{path}: is a folder; name a split file such as splits/mini.toml")
+        with path.open("rb") as handle:
+            data = handle.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise UsageError(f"{path}: not found; name a split file such as splits/mini.toml") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"{path}: cannot be read ({reason}); check the path") from None
+    if len(data) > MAX_BYTES:
+        raise UsageError(f"{path}: larger than {MAX_BYTES} bytes; this is no split file")
+    try:
+        document = tomllib.loads(data.decode("utf-8"))
+        strange = next(_no_settings(document, ""), None)
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: byte {error.start} is not UTF-8; save it as UTF-8") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UsageError(f"{path}: invalid TOML ({error}); correct that place") from None
+    if strange:
+        raise UsageError(f"{path}: {strange} is no setting; write a finite number or text")
+    return TomlTable(document, f"{path}: ", path.parent)
+
+
+def _no_settings(value: object, where: str) -> Iterator[str]:
+    """TOML has dates, infinities and not-a-number; no setting of a release does."""
+    plain = isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+    if isinstance(value, dict | list):
+        for key, member in value.items() if isinstance(value, dict) else enumerate(value):
+            path = f"[{key}]" if isinstance(value, list) else f".{key}"
+            yield from _no_settings(member, (where + path).removeprefix("."))
+    elif not plain:
+        yield f"{where}: {value}"

@@ -1,0 +1,263 @@
+"""What the builder's machinery knows of a track: one record, and what passes between the two.
+
+The machinery (``release``, ``gate``, ``cli``) asks a track nothing but what stands in its
+:class:`Track`; ``builder.tracks`` is the list of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from builder.release.tables import SceneRow, TaskRow
+    from builder.splits.settings import TomlTable
+    from grader.scoring.model import Checked, Score, Truth
+    from grader.scoring.shape import Task, Variant
+
+Record = Mapping[str, Any]
+"""What a world row or a truth row holds as JSON."""
+
+Row = dict[str, object]
+"""One row of a config: column name to a plain value that fits the config's Arrow schema."""
+
+Read = Callable[[str, Sequence[str]], Iterable[Mapping[str, Any]]]
+"""(config, columns) -> the rows of a config that is built."""
+
+Composition = Mapping[str, Mapping[str, Mapping[str, float]]]
+"""Axis -> level -> {"requested": count, "realised": count}."""
+
+VARIED_FROM: Final = 6
+"""An exam that is composed, and asks so many instances for a label, has two different ones."""
+
+Graded = tuple["Truth", "Checked", "Score"]
+"""A task's truth, an answer to it as it was checked, and its score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of one instance: the least and the most tasks, the exam that it is planned
+    for (with private truth, where each is in one), and its level on each axis that plans are
+    counted by (pairs of axis and level)."""
+
+    tasks: tuple[int, int] = (1, 1)
+    exam: str | None = None
+    levels: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceSpec:
+    """One instance to build: all that ``Track.build`` may depend on.
+
+    ``key`` seeds the hidden world, ``id_key`` names the instance and its tasks (see
+    ``builder.splits.seeds``); both stay out of ``repr`` so that no message can carry them.
+    ``config_json`` is canonical JSON of whatever the track decided while planning; nobody else
+    reads it: what the machinery needs of a plan is ``asked``.
+    """
+
+    track: str
+    split: str
+    index: int
+    key: bytes = field(repr=False)
+    instance_id: str
+    private: bool
+    id_key: bytes = field(repr=False)
+    config_json: str
+    asked: Asked = Asked()
+
+    @property
+    def label(self) -> str:
+        """``track/split/index``, the name that ``build --only`` takes."""
+        return f"{self.track}/{self.split}/{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What one instance became.
+
+    ``rows`` maps a config to its rows; ``rejections`` counts rejected attempts by reason;
+    ``seconds`` says how long each stage took and never enters a release.
+    """
+
+    rows: dict[str, list[Row]]
+    rejections: Mapping[str, int] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnExam:
+    """The tasks of an exam in order. Of a matched ablation, each task's bundle and arm; of a
+    composed exam, what was requested beside what came out."""
+
+    task_ids: tuple[str, ...]
+    bundles: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    composition: Composition = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PossibleTask:
+    """A task that an instance has or, while it is only planned, may have.
+
+    ``name`` is its id, or one of its own where it is planned. ``label`` is the class of its answer,
+    ``question`` the same for tasks that differ in their view only, ``abstains`` whether abstaining
+    is right (None: not known yet).
+    """
+
+    name: str
+    variant: str
+    view: str = ""
+    label: str = ""
+    question: str = ""
+    abstains: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An instance, built or planned, as the composition of an exam sees it: what it can be asked,
+    with which answers, and facts about it by name."""
+
+    instance_id: str
+    tasks: tuple[PossibleTask, ...]
+    traits: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamFiles:
+    """How a track composes an exam of its own from an exam file (TOML).
+
+    ``parse(table)`` checks the file and gives a model with a count ``tasks``; ``plan_for(config,
+    exams, where)`` gives the settings of a private-truth split whose instances are planned for the
+    exams (pairs of name and model). ``built(read)`` are the candidates of rows that are built,
+    ``planned(specs)`` those of a plan, with every task that they may come to have.
+    ``compose(model, candidates, key, where)`` makes the exam from either. These raise
+    ``UsageError`` naming the place.
+    """
+
+    parse: Callable[[TomlTable], Any]
+    plan_for: Callable[[Any, tuple[tuple[str, Any], ...], str], Any]
+    built: Callable[[Read], Sequence[Candidate]]
+    planned: Callable[[Sequence[InstanceSpec]], Sequence[Candidate]]
+    compose: Callable[[Any, Sequence[Candidate], bytes, str], DrawnExam]
+
+
+def planned_variants(spec: InstanceSpec) -> list[str]:
+    """Return the variants by which plans are counted that an instance is planned for."""
+    return [level for axis, level in spec.asked.levels if axis == "variant"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Floors:
+    """What the floors of a track's variants are measured with (:mod:`builder.release.floors`).
+
+    ``constants(task, truth)`` are a fixed finite list of answers: the name of each, the same for
+    all tasks of a variant, and its text; the truth lends the names that a story tells, nothing
+    else. ``twin(settings, tasks)`` are the settings of instances like those of a split, so many
+    that each variant has that many tasks, where the track can. ``variants_of(spec)`` are the
+    variants that one of them is asked. ``whole`` is for instances whose tasks count together: the
+    name of their floor, and the points (a share) of one instance, None where it is no such.
+    """
+
+    constants: Callable[[Task, Truth], Iterable[tuple[str, str]]]
+    twin: Callable[[Any, int], Any]
+    variants_of: Callable[[InstanceSpec], Iterable[str]] = planned_variants
+    whole: tuple[str, Callable[[Sequence[Graded]], float | None]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoryReading:
+    """What a reader that knows nothing of the telling finds told otherwise, one line each.
+
+    ``certain``: the story was told by rules, so that a finding is its fault. Of a free text it may
+    be the reader's.
+    """
+
+    problems: tuple[str, ...]
+    certain: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeakFacts:
+    """What the leak test is told of a task: private facts, and what may tell them.
+
+    ``hidden`` are private facts about the instance, ``facts`` those about the task, by name; they
+    are compared as text, and an empty one leaves the task out. ``of_instance`` and ``of_task`` are
+    what each may tell besides variant and view, such as numbers of variables. ``ends`` are the
+    names that the task asks about, ``orders`` the lists of names that it shows, ``shown`` what else
+    it shows beside meaning, by name: a text is a category, a number a quantity.
+    """
+
+    hidden: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
+    of_instance: tuple[object, ...] = ()
+    of_task: tuple[object, ...] = ()
+    ends: tuple[str, ...] = ()
+    orders: tuple[tuple[str, ...], ...] = ()
+    shown: Mapping[str, float | str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Track:
+    """One exam of the benchmark as the builder's machinery sees it.
+
+    ``name`` names the configs, ``name`` and ``name_...``; ``tables`` maps a config to its explicit
+    Arrow schema, whose first column is the id of its rows; ``private`` are the configs that a
+    private-truth split keeps out of the public repository.
+
+    ``parse(table)`` checks the track's TOML table and raises ``UsageError`` naming the key;
+    ``plan(config, split, count_root, private)`` gives the instances of a split in index order;
+    ``build(spec)`` builds one of them, a pure function of ``spec``.
+
+    ``audit(world, truths, labels, shown)`` derives every truth of an instance a second time and
+    returns one line per problem: ``world`` is its world row, ``truths`` its truth rows, ``labels``
+    its row of labels or None, ``shown`` a scene row, or ``{"tasks": [task rows]}`` without scenes.
+    ``read(world, shown)`` reads the story of a scene by :mod:`builder.reader`, where there is one.
+    ``inputs(variant)`` names the members that a task's declared inputs must have.
+
+    ``apart(a, b)``: of two variants asked about one instance, one's prompt answers the other, so
+    that no exam may hold both.
+    ``lends(shown, asked)``: the answers to ``asked``, as texts of an answer file, that the prompt
+    of ``shown`` prints, a task about the same instance; the gate hands them in. None: there is
+    nothing to look for.
+    ``scenes``: the track ships ``<name>_scenes``; without them prompts hold all there is.
+    ``protocol``: all tasks of an instance are one protocol, even in a private-truth split.
+    ``published(table)`` is the track's TOML table as a manifest may show it; ``composition(config,
+    specs)`` what was requested beside what was planned; ``shown(task, scene, private)`` what is
+    wrong with a task row beside the scene that it shows; ``leak_facts(task, truth row, world row)``
+    what the leak test looks for, None for an instance that only shows another again.
+    ``report(worlds, truths)`` gives the parts of a generation report as Markdown, from the JSON of
+    a split's world rows and that of its truth rows by task. ``scene_page(release, scene)`` gives a
+    page about one scene and a summary; ``new_variant(key, shape, folder)`` writes the pieces that a
+    new variant needs, each with its place.
+    """
+
+    name: str
+    tables: Mapping[str, pa.Schema]
+    private: frozenset[str]
+    parse: Callable[[TomlTable], Any]
+    plan: Callable[[Any, str, bytes, bool], Sequence[InstanceSpec]]
+    build: Callable[[InstanceSpec], Built]
+    audit: Callable[
+        [Mapping[str, Any], Sequence[Mapping[str, Any]], Mapping[str, Any] | None, Any], list[str]
+    ]
+    floors: Floors | None = None
+    inputs: Callable[[Variant], frozenset[str]]
+    read: Callable[[Mapping[str, Any], Mapping[str, Any]], StoryReading] | None = None
+    scenes: bool = False
+    protocol: bool = False
+    exams: ExamFiles | None = None
+    apart: Callable[[str, str], bool] = lambda _a, _b: False
+    lends: Callable[[Task, Task], Iterable[str]] | None = None
+    published: Callable[[Mapping[str, object]], Mapping[str, object]] = dict
+    composition: Callable[[Any, Sequence[InstanceSpec]], Composition] = lambda _config, _specs: {}
+    report: Callable[[Sequence[Record], Mapping[str, Record]], Sequence[str]] | None = None
+    scene_page: Callable[[Path, str], tuple[str, str]] | None = None
+    new_variant: Callable[[str, str, Path], Sequence[tuple[Path, str]]] | None = None
+    shown: Callable[[TaskRow, SceneRow, bool], Iterable[str]] = lambda *_: ()
+    leak_facts: (
+        Callable[[TaskRow, Mapping[str, Any], Mapping[str, Any]], LeakFacts | None] | None
+    ) = None

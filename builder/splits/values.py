@@ -1,0 +1,98 @@
+"""What the values of settings may be: texts, names of a catalogue, weights, ranges."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Annotated, Any, Final, TypeVar
+
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, WrapValidator
+
+from builder.splits.settings import Fault
+from grader.io.jsonio import clip
+from grader.io.names import did_you_mean
+
+Weights = TypeVar("Weights", dict[str, float], tuple[float, ...])
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def _variable(value: object) -> object:
+    if not isinstance(value, str) or not _VARIABLE.fullmatch(value):
+        # The text is not repeated: who writes a secret here must not find it in a log.
+        raise Fault("must be the name of an environment variable, not a value")
+    return value
+
+
+def _ordered(pair: tuple[Any, Any]) -> tuple[Any, Any]:
+    if pair[0] > pair[1]:
+        raise Fault(f"{pair[0]:g} is more than {pair[1]:g}; swap them")
+    return pair
+
+
+Text = Annotated[str, Field(pattern=r"\S")]
+"""Text that is not blank."""
+Variable = Annotated[str, BeforeValidator(_variable)]
+"""The name of an environment variable."""
+Share = Annotated[float, Field(ge=0, le=1)]
+Weight = Annotated[float, Field(ge=0, le=1e9)]
+Ordered: Final = AfterValidator(_ordered)
+"""Of two numbers the first is not the larger."""
+
+
+def as_known(name: object, known: Iterable[str]) -> str:
+    """The name if it is ``known``; raises :class:`Fault`."""
+    for one in known:
+        if one == name:
+            return one
+    raise Fault(f"unknown name {clip(name)}{did_you_mean(str(name), known)}")
+
+
+def one_of(known: Iterable[str]) -> BeforeValidator:
+    """One of the ``known`` names."""
+    return BeforeValidator(lambda name: as_known(name, known))
+
+
+def some(value: object, known: Sequence[str]) -> tuple[str, ...]:
+    """The names of a list, at least one and each once, in the order of ``known``; raises
+    :class:`Fault`."""
+    if not isinstance(value, list | tuple) or not value:
+        what = f"a list of names such as {clip(list(known[:2]))}"
+        raise Fault(f"must be {what}, not {clip(value)}")
+    found = [as_known(name, known) for name in value]
+    if len({*found}) < len(found):
+        raise Fault("a name is listed twice; list each once")
+    return tuple(name for name in known if name in found)
+
+
+def some_of(known: Sequence[str]) -> BeforeValidator:
+    """Some of the ``known`` names, at least one and each once, in the order of ``known``."""
+    schema = {"type": "array", "items": {"enum": [*known]}}
+    listed = Annotated[Any, WithJsonSchema(schema)]
+    return BeforeValidator(lambda value: some(value, known), json_schema_input_type=listed)
+
+
+def check_keys(found: Iterable[str], known: Iterable[str], inside: str = "") -> None:
+    """Raises :class:`Fault` for a key that is not ``known``, of the table at ``inside``."""
+    for key in found:
+        if key not in known:
+            raise Fault(f"unknown key{did_you_mean(key, known)}", inside + key)
+
+
+def check_positive(weights: Weights, key: str = "") -> Weights:
+    """The weights; raises :class:`Fault` where none is positive."""
+    if not any(weights.values() if isinstance(weights, dict) else weights):
+        raise Fault("no weight is positive; give at least one", key)
+    return weights
+
+
+def weights_of(known: Collection[str], ordered: bool = False) -> WrapValidator:
+    """Weights by ``known`` name, one at least positive: as the file has them, or ``ordered``, those
+    that are positive in the order of ``known``."""
+
+    def check(value: object, handler: Callable[[object], dict[str, float]]) -> dict[str, float]:
+        if not isinstance(value, Mapping):
+            what = f"a table of weights such as {{ {next(iter(known))} = 1 }}"
+            raise Fault(f"must be {what}, not {clip(value)}")
+        check_keys(value, known)
+        found = check_positive(handler(value))
+        return {name: found[name] for name in known if found.get(name)} if ordered else found
+
+    return WrapValidator(check)

@@ -1,0 +1,165 @@
+"""Invented settings and variable names: nothing known beforehand can help a test taker.
+
+A name is an invented word and an ordinary noun of the setting ("Velmar density", "Corsin valve").
+Names are drawn in an order of their own, blind to the part a variable plays in the graph; only its
+kind (continuous or binary) decides which list the noun comes from. About 2,700 words times 14 to
+16 nouns make it practically impossible for two scenes of a release to share a set of names. Letters
+take the place of names in a scene about nothing in particular.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from builder.splits.seeds import pick, shuffled
+from builder.stories.types import Kind, Setting, Theme, Variable
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """A kind of invented place: its scenery, and what can be noted there.
+
+    ``continuous`` are (noun, unit), ``binary`` (noun, predicate at 0, predicate at 1).
+    """
+
+    theme: Theme
+    continuous: tuple[tuple[str, ...], ...]
+    binary: tuple[tuple[str, ...], ...]
+
+
+@cache
+def themes() -> tuple[Vocabulary, ...]:
+    """All themes, in file order (``themes.toml`` explains the fields)."""
+    tables = _read("themes.toml")
+    return tuple(
+        Vocabulary(
+            theme(key, table),
+            tuple(tuple(noun) for noun in table["continuous"]),
+            tuple(tuple(noun) for noun in table["binary"]),
+        )
+        for key, table in tables.items()
+    )
+
+
+def theme(key: str, table: Mapping[str, Any]) -> Theme:
+    """The scenery in a table of a theme."""
+    record, records = table["record"]
+    settings, colour = tuple(table["settings"]), tuple(table["colour"])
+    return Theme(key, record, records, table["book"], table["people"], settings, colour)
+
+
+def invent_scene(
+    rng: np.random.Generator, kinds: Mapping[str, Kind]
+) -> tuple[Setting, dict[str, Variable]]:
+    """A setting and one story variable for every node of ``kinds`` (node id -> kind).
+
+    Nouns are distinct within a scene and no name contains another, ignoring case. Raises
+    ``ValueError`` when a theme has too few nouns for the nodes asked for.
+    """
+    vocabulary = pick(rng, themes())
+    town = pick(rng, invented("town_tails"))
+    variables = _invent_variables(rng, vocabulary, kinds, avoid=town)
+    return furnish(rng, vocabulary.theme, town), variables
+
+
+def furnish(rng: np.random.Generator, scenery: Theme, town: str | None = None) -> Setting:
+    """A theme with an opening and a sentence of colour drawn from it, in an invented place."""
+    place = pick(rng, invented("town_tails")) if town is None else town
+    opening, colour = (
+        pick(rng, texts).replace("{town}", place) for texts in (scenery.settings, scenery.colour)
+    )
+    return Setting(scenery, opening, colour)
+
+
+def _invent_variables(
+    rng: np.random.Generator,
+    vocabulary: Vocabulary,
+    kinds: Mapping[str, Kind],
+    avoid: str,
+) -> dict[str, Variable]:
+    nouns: dict[Kind, list[tuple[str, ...]]] = {
+        "continuous": shuffled(rng, vocabulary.continuous),
+        "binary": shuffled(rng, vocabulary.binary),
+    }
+    for kind, offered in nouns.items():
+        wanted = sum(value == kind for value in kinds.values())
+        if wanted > len(offered):
+            raise ValueError(
+                f"{wanted} {kind} variables, but theme {vocabulary.theme.key} has {len(offered)}"
+            )
+    taken: list[str] = [avoid]
+    variables: dict[str, Variable] = {}
+    for node, kind in kinds.items():
+        noun, *rest = nouns[kind].pop()
+        name = ""
+        while not name or _clashes(name, taken):
+            name = f"{pick(rng, invented('tails'))} {noun}"
+        taken.append(name)
+        variables[node] = (
+            Variable(name, "continuous", unit=rest[0])
+            if kind == "continuous"
+            else Variable(name, "binary", states=(rest[0], rest[1]))
+        )
+    return variables
+
+
+def _clashes(name: str, taken: Sequence[str]) -> bool:
+    """Whether ``name`` contains, is contained in, or shares its first word's start with another."""
+    low = name.lower()
+    return any(
+        low in other.lower() or other.lower() in low or low[:3] == other[:3].lower()
+        for other in taken
+    )
+
+
+@cache
+def invented(tails: Literal["tails", "town_tails"]) -> tuple[str, ...]:
+    """Every invented word a name may start with, or every place name, sorted.
+
+    They are pronounceable joins: no letter doubled at the seam, none that is a known word.
+    """
+    lists = {key: text.split() for key, text in _read("syllables.toml").items()}
+    joined = {
+        head + tail
+        for head in lists["heads"]
+        for tail in lists[tails]
+        if head[-1].lower() != tail[0] and 5 <= len(head + tail) <= 10
+    }
+    return tuple(sorted(word for word in joined if word.lower() not in lists["known"]))
+
+
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
+
+
+_SINGLE: Final = "DGHJLQTV"
+LETTERS: Final = (*_SINGLE, *(2 * letter for letter in _SINGLE))
+"""Names: letters that are no English word, look like no digit, are no role of a motif and stand
+for nothing else in a prompt (r, s, X, P, a member k); doubled ones where single ones run out."""
+
+_LETTERS: Final = _read("letters.toml")
+_UNITS: Final = tuple(_LETTERS["units"])
+LETTER_THEME: Final = theme("letters", _LETTERS["theme"])
+
+
+def letter_scene(
+    rng: np.random.Generator, kinds: Mapping[str, Kind]
+) -> tuple[Setting, dict[str, Variable]]:
+    """A bare setting and a letter for every node. Raises ``ValueError`` for too many nodes."""
+    if len(kinds) > len(LETTERS):
+        raise ValueError(f"{len(kinds)} variables, but there are {len(LETTERS)} letters")
+    names = shuffled(rng, LETTERS[: max(len(kinds), len(_SINGLE))])
+    variables = {}
+    for node, name in zip(kinds, names, strict=False):
+        unit = pick(rng, _UNITS)
+        variables[node] = (
+            Variable(name, "continuous", unit=unit, article=False)
+            if kinds[node] == "continuous"
+            else Variable(name, "binary", states=("is off", "is on"), article=False)
+        )
+    return furnish(rng, LETTER_THEME), variables

@@ -1,0 +1,231 @@
+"""The knowledge graph: one small world of plausible direct effects per domain.
+
+A domain (``domains/<key>.toml``) lists variables and the direct effects among them; every pair that
+it does not list is a declared non-edge. :mod:`builder.stories.lint` checks what a schema cannot.
+"""
+
+import dataclasses
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Final, Self
+
+from pydantic import Field, model_validator
+
+from builder.splits.settings import Fault, TomlModel, check, read_toml
+from builder.splits.values import Ordered, Text, some_of
+from builder.stories.types import Kind, Theme, Variable
+from grader.errors import UsageError
+from grader.io.jsonio import clip
+from grader.io.names import did_you_mean
+
+FOLDER: Final = Path(__file__).parent / "domains"
+OWN: Final = "CAUSAL_EXAMS_DOMAINS"
+"""The environment variable that names a folder of one's own domains; workers inherit it."""
+KINDS: Final[tuple[Kind, ...]] = ("continuous", "binary")
+
+
+_Texts = Annotated[tuple[Text, ...], Field(min_length=1, description="a list of texts")]
+_End = Annotated[float, Field(ge=-1e12, le=1e12)]
+
+
+class Concept(TomlModel):
+    """A variable of a domain. ``kinds`` are those it may have in a scene.
+
+    ``unit`` and ``range`` (plausible values in that unit) belong to the continuous kind,
+    ``states`` (predicates for 0 and 1) to the binary one; they may also be told without it, since
+    states show whether a name is a plural. ``latent``: it could well go unmeasured.
+    """
+
+    name: Text
+    kinds: Annotated[tuple[Kind, ...], some_of(KINDS)]
+    unit: Text | None = None
+    range: Annotated[tuple[_End, _End], Ordered] | None = None
+    states: tuple[Text, Text] | None = Field(
+        default=None, description="two predicates, for 0 and for 1"
+    )
+    latent: bool = False
+
+    @model_validator(mode="after")
+    def _check_kinds(self) -> Self:
+        for kind, key, what in (
+            ("continuous", "unit", "text"),
+            ("continuous", "range", "two numbers, the least and the most"),
+            ("binary", "states", "two predicates, for 0 and for 1"),
+        ):
+            if kind in self.kinds and getattr(self, key) is None:
+                raise Fault(f"missing; give {what}", key)
+        return self
+
+    @property
+    def plural(self) -> bool:
+        """Whether its name takes a plural verb, as its states do, or as its last word looks."""
+        found = [form for state in self.states or () if (form := plural_verb(state.split()[0]))]
+        return found[0] == "plural" if found else is_plural(self.name)
+
+    def variable(self, kind: Kind) -> Variable:
+        """The concept as a story variable of one of its kinds."""
+        return Variable(
+            self.name,
+            kind,
+            unit=self.unit if kind == "continuous" else None,
+            states=self.states if kind == "binary" else None,
+            article=False,
+            plural=self.plural,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """A field with its scenery, its concepts and the direct effects among them.
+
+    ``mechanism_clauses`` maps (cause, effect), by name, to the clause that gives the mechanism. The
+    masks are over the positions in ``concepts``: bit j of ``children[i]`` is set where i affects j.
+    """
+
+    theme: Theme
+    field: str
+    title: str
+    concepts: tuple[Concept, ...]
+    mechanism_clauses: Mapping[tuple[str, str], str]
+    children: tuple[int, ...] = dataclasses.field(repr=False)
+    parents: tuple[int, ...] = dataclasses.field(repr=False)
+    allowed: Mapping[tuple[Kind, bool], int] = dataclasses.field(repr=False)
+
+    @property
+    def key(self) -> str:
+        """The file's name without its ending."""
+        return self.theme.key
+
+
+_PLURAL_EXCEPTIONS: Final = (
+    "ss", "us", "is", "ics", "news", "lens", "gas", "series", "species", "chaos",
+)  # fmt: skip
+_SINGULAR: Final = re.compile(
+    r"is|was|has|does|stays|reaches|remains|gets|comes|keeps|runs|stands|lies|goes"
+)
+_PLURAL: Final = re.compile(r"are|were|have|do|stay|reach|remain|get|come|keep|run|stand|lie|go")
+
+
+def is_plural(name: str) -> bool:
+    """Whether a name's last word looks plural; 'of' and 'per' end the head ("Hours of sun")."""
+    head = name
+    for mark in (" of ", " per ", " in ", " at ", " on ", " to ", " from ", " for ", " with "):
+        head = head.split(mark)[0]
+    last = head.split()[-1].lower()
+    return last in ("people", "children", "cattle", "bacteria", "algae", "larvae", "fungi") or (
+        last.endswith("s") and not last.endswith(_PLURAL_EXCEPTIONS)
+    )
+
+
+def plural_verb(verb: str) -> str | None:
+    """ "singular" or "plural" for the verbs that show it, None for others ("formed")."""
+    if _SINGULAR.fullmatch(verb):
+        return "singular"
+    return "plural" if _PLURAL.fullmatch(verb) else None
+
+
+@cache
+def _read(path: Path) -> Domain:
+    return read_domain(path)
+
+
+@cache
+def _read_all(paths: tuple[Path, ...]) -> tuple[Domain, ...]:
+    return tuple(_read(path) for path in paths)
+
+
+@cache
+def _our_files() -> Mapping[str, Path]:
+    """The files of our own domains; a split asks for its domains thousands of times."""
+    return {path.stem: path for path in FOLDER.glob("*.toml")}
+
+
+def own_files() -> list[Path]:
+    """The files of the domains that were brought along (``--domains``), by name."""
+    own = os.environ.get(OWN)
+    return [] if not own else sorted(Path(own).glob("*.toml"))
+
+
+def domains() -> tuple[Domain, ...]:
+    """All domains, by key; one's own stand among ours, or in place of that of the same name.
+
+    Raises ``UsageError``.
+    """
+    found = _files()
+    return _read_all(tuple(found[key] for key in sorted(found)))
+
+
+def domain(key: str) -> Domain:
+    """The domain of this key, without reading the others; raises ``UsageError``."""
+    path = _files().get(key)
+    if path is None:
+        raise UsageError(
+            f"no domain {key}; the release was told with one of its own: --domains DIR"
+        )
+    return _read(path)
+
+
+def _files() -> dict[str, Path]:
+    return {**_our_files(), **{path.stem: path for path in own_files()}}
+
+
+class _Edge(TomlModel):
+    """A direct effect, and the clause that gives its mechanism."""
+
+    cause: Text
+    effect: Text
+    how: Text
+
+
+class _Domain(TomlModel):
+    """A domain file: texts of its :class:`Theme`, variables and edges."""
+
+    field: Text
+    title: Text
+    record: tuple[Text, Text] = Field(description="a singular and a plural")
+    book: Text
+    people: Text
+    settings: _Texts
+    colour: _Texts
+    variable: tuple[Concept, ...] = Field(min_length=1, description="a list of tables")
+    edge: tuple[_Edge, ...] = Field(min_length=1, description="a list of tables")
+
+
+def read_domain(path: Path) -> Domain:
+    """One domain file. Raises ``UsageError`` naming the file, the field and what is wrong."""
+    table = read_toml(path)
+    told = check(_Domain, table)
+    index = {concept.name: i for i, concept in enumerate(told.variable)}
+    children, parents = [0] * len(told.variable), [0] * len(told.variable)
+    clauses: dict[tuple[str, str], str] = {}
+    for place, edge in enumerate(told.edge):
+        for end, name in (("cause", edge.cause), ("effect", edge.effect)):
+            if name not in index:
+                what = f"unknown name {clip(name)}{did_you_mean(name, index)}"
+                raise table.problem(f"edge[{place}].{end}", what)
+        if (edge.cause, edge.effect) in clauses:
+            what = f"{edge.cause} -> {edge.effect} is listed twice; list it once"
+            raise table.problem(f"edge[{place}].effect", what)
+        clauses[edge.cause, edge.effect] = edge.how
+        children[index[edge.cause]] |= 1 << index[edge.effect]
+        parents[index[edge.effect]] |= 1 << index[edge.cause]
+    theme = Theme(path.stem, *told.record, told.book, told.people, told.settings, told.colour)
+    masks = tuple(children), tuple(parents), _allowed(told.variable)
+    return Domain(theme, told.field, told.title, told.variable, clauses, *masks)
+
+
+def _allowed(concepts: tuple[Concept, ...]) -> dict[tuple[Kind, bool], int]:
+    """The concepts that a node of a kind, latent or not, may be mapped to, as masks."""
+    return {
+        (kind, latent): sum(
+            1 << i
+            for i, concept in enumerate(concepts)
+            if kind in concept.kinds and (concept.latent or not latent)
+        )
+        for kind in KINDS
+        for latent in (False, True)
+    }

@@ -1,0 +1,180 @@
+"""Whether the knowledge graph is fit to tell scenes with.
+
+Texts: names that are distinct, plain and no derived quantities, units and states where they are
+needed, mechanisms that tell neither sign nor theory and name no variable. Graphs: acyclic, nothing
+isolated, enough variables that could go unmeasured. Whether every scene
+finds names in it is another check, of the exam that asks.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import networkx as nx
+
+from builder.stories.knowledge import (
+    Concept,
+    Domain,
+    is_plural,
+    plural_verb,
+    read_domain,
+)
+from builder.stories.verify import DERIVED, NO_MECHANISM, NO_UNIT, TECHNICAL
+from grader.errors import UsageError
+from grader.io.names import confusable
+
+VARIABLES: Final = (28, 40)
+EFFECTS: Final = (45, 80)
+LONGEST_NAME: Final = 34
+LEAST_BOTH_KINDS: Final = 0.7
+LEAST_LATENT: Final = 10
+LEAST_LATENT_ROOTS: Final = 8
+CHILDREN_OF_A_ROOT: Final = 3
+HOW_WORDS: Final = (5, 17)
+SAME_HEAD: Final = 2
+
+_NAME: Final = re.compile(r"[A-Z][A-Za-z]*(?:[ -][A-Za-z]+){0,3}")
+
+
+def lint_files(files: Sequence[Path]) -> list[str]:
+    """The problems of domain files, one a line."""
+    found, problems = [], []
+    for path in files:
+        try:
+            found.append(read_domain(path))
+        except UsageError as error:
+            problems.append(str(error))
+    return [*problems, *lint_domains(found)]
+
+
+def lint_domains(found: Sequence[Domain]) -> list[str]:
+    """Problems of the texts and graphs of domains, and of names and mechanisms they share."""
+    problems = [f"{domain.key}: {text}" for domain in found for text in _lint(domain)]
+    names = Counter(c.name.lower() for domain in found for c in domain.concepts)
+    clauses = Counter(
+        clause.lower() for domain in found for clause in domain.mechanism_clauses.values()
+    )
+    problems += [f"{n} domains have a variable {name!r}" for name, n in names.items() if n > 2]
+    problems += [f"a mechanism is told {n} times: {text}" for text, n in clauses.items() if n > 1]
+    return problems
+
+
+def _lint(domain: Domain) -> Iterator[str]:
+    yield from _sizes(domain)
+    yield from _names(domain)
+    for concept in domain.concepts:
+        yield from _concept(concept)
+    for (cause, effect), how in domain.mechanism_clauses.items():
+        for text in _how(how, domain):
+            yield f"{cause} -> {effect}: {text}"
+    yield from _scenery(domain)
+    yield from _graph(domain)
+
+
+def _sizes(domain: Domain) -> Iterator[str]:
+    for what, count, (low, high) in (
+        ("variables", len(domain.concepts), VARIABLES),
+        ("edges", len(domain.mechanism_clauses), EFFECTS),
+    ):
+        if not low <= count <= high:
+            yield f"{count} {what}, should be {low} to {high}"
+    both = sum(len(concept.kinds) == 2 for concept in domain.concepts)
+    if both < LEAST_BOTH_KINDS * len(domain.concepts):
+        yield f"only {both} of {len(domain.concepts)} variables may have both kinds"
+
+
+def _names(domain: Domain) -> Iterator[str]:
+    names = [concept.name for concept in domain.concepts]
+    lowered = [name.lower() for name in names]
+    for name in names:
+        if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+            yield f"name {name!r}: one to four plain words, the first with a capital letter"
+        if DERIVED.search(name):
+            yield f"name {name!r}: a derived quantity"
+    for i, name in enumerate(lowered):
+        if name in lowered[:i]:
+            yield f"name {names[i]!r} is given twice"
+        for j, other in enumerate(lowered):
+            if i != j and name != other and other in name:
+                yield f"name {names[j]!r} stands inside {names[i]!r}"
+            if i < j and name != other and _stem(name) == _stem(other):
+                yield f"names {names[i]!r} and {names[j]!r} are nearly the same"
+    for one, other in confusable(names):
+        yield f"an answer that says {one!r} could be read as {other!r}"
+    heads = Counter(name.split()[-1] for name in lowered)
+    yield from (f"{n} names end in {head!r}" for head, n in heads.items() if n > SAME_HEAD)
+
+
+def _stem(name: str) -> frozenset[str]:
+    """A name's words without plural and order: 'Bee visits' and 'Visit of bees' are one."""
+    return frozenset(word.removesuffix("s") for word in re.findall(r"[a-z]+", name)) - {"of"}
+
+
+def _concept(concept: Concept) -> Iterator[str]:
+    if concept.unit is not None and re.search(r"[.,;:]", concept.unit):
+        yield f"{concept.name}: unit {concept.unit!r} has punctuation"
+    if concept.unit is not None and NO_UNIT.match(concept.unit):
+        yield f'{concept.name}: unit {concept.unit!r} does not fit "recorded in ..."'
+    if concept.states is None:
+        return
+    if concept.states[0] == concept.states[1]:
+        yield f"{concept.name}: both states are the same"
+    for state in concept.states:
+        form = plural_verb(state.split()[0])
+        if form is not None and (form == "plural") != concept.plural:
+            yield f"{concept.name}: the verbs of its states do not agree"
+        if form == "singular" and is_plural(concept.name):
+            yield f"{concept.name}: the verb of {state!r} does not agree with the name"
+        if re.search(r"[,;:]|\.(?!\d)", state):
+            yield f"{concept.name}: state {state!r} has punctuation"
+
+
+def _how(how: str, domain: Domain) -> Iterator[str]:
+    words = re.findall(r"[a-z]+", how.lower())
+    if not HOW_WORDS[0] <= len(how.split()) <= HOW_WORDS[1]:
+        yield f"a mechanism of {len(how.split())} words"
+    if how.endswith(".") or "  " in how:
+        yield "a final stop or two spaces in a row"
+    if bad := sorted(NO_MECHANISM & set(words)):
+        yield f"the mechanism says {', '.join(bad)}"
+    for concept in domain.concepts:
+        if re.search(rf"\b{re.escape(concept.name.lower())}\b", how.lower()):
+            yield f"the mechanism names {concept.name!r}"
+
+
+def _scenery(domain: Domain) -> Iterator[str]:
+    theme = domain.theme
+    if len(theme.settings) < 5 or len(theme.colour) < 6:
+        yield "needs 5 settings and 6 sentences of colour"
+    called = set(theme.people.lower().split())
+    for concept in domain.concepts:
+        # A story may say "the heat" for such a variable; who speaks must not be read as it.
+        if concept.name.lower().split()[-1] in called:
+            yield f"the last word of {concept.name!r} stands in what the people are called"
+    for text in (*theme.settings, *theme.colour):
+        for concept in domain.concepts:
+            if re.search(rf"\b{re.escape(concept.name.lower())}\b", text.lower()):
+                yield f"{concept.name!r} stands in: {text}"
+        if TECHNICAL.search(text):
+            yield f"a technical term in: {text}"
+
+
+def _graph(domain: Domain) -> Iterator[str]:
+    graph: nx.DiGraph[str] = nx.DiGraph(list(domain.mechanism_clauses))
+    graph.add_nodes_from(concept.name for concept in domain.concepts)
+    if not nx.is_directed_acyclic_graph(graph):
+        yield f"a cycle: {nx.find_cycle(graph)}"
+    yield from (f"{node!r} has no edge" for node in graph if graph.degree(node) == 0)
+    latent = [concept.name for concept in domain.concepts if concept.latent]
+    roots = [
+        name
+        for name in latent
+        if graph.in_degree(name) == 0 and graph.out_degree(name) >= CHILDREN_OF_A_ROOT
+    ]
+    if len(latent) < LEAST_LATENT or len(roots) < LEAST_LATENT_ROOTS:
+        yield (
+            f"{len(latent)} variables could go unmeasured, {len(roots)} of them roots with "
+            f"{CHILDREN_OF_A_ROOT} effects; should be {LEAST_LATENT} and {LEAST_LATENT_ROOTS}"
+        )

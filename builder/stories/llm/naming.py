@@ -1,0 +1,328 @@
+"""A graph as the model sees it, a proposal of names for it, and rules that need no model.
+
+The model sees a graph fragment by fragment, under ids without meaning: the roles of a motif ("M",
+"U") would suggest names, so nodes are called v1, v2 … in a seeded order.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+
+from builder.graphs.graph import LatentDAG
+from builder.stories.knowledge import is_plural
+from builder.stories.llm.client import Malformed, entries_of, flag_of, remark_of, text_of
+from builder.stories.types import Kind, Variable
+from builder.stories.verify import NO_UNIT, TECHNICAL
+
+_FRAGMENT: Final = re.compile(r"AUX(\d+)_")
+_MOST_STATEMENTS: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """A graph to be named: under public ids, with the kind of every variable."""
+
+    graph: LatentDAG
+    kinds: Mapping[str, Kind]
+
+    @property
+    def non_edges(self) -> list[tuple[str, str]]:
+        """Unordered pairs without a direct effect between them, in node order."""
+        joined = {frozenset(edge) for edge in self.graph.edges}
+        pairs = combinations(self.graph.nodes, 2)
+        return [pair for pair in pairs if frozenset(pair) not in joined]
+
+    @property
+    def independencies(self) -> list[str]:
+        """Statements "a and b, given c": for non-edges, by a smallest separating set of two at
+        most; no more than a dozen."""
+        found = []
+        for a, b in self.non_edges:
+            others = [v for v in self.graph.observed if v not in (a, b)]
+            if {a, b} & self.graph.latent:
+                continue
+            sets = (given for size in range(3) for given in combinations(others, size))
+            given = next((s for s in sets if self.graph.d_separated(a, b, s)), None)
+            if given is not None:
+                found.append(f"{a} and {b}" + (f", given {' and '.join(given)}" if given else ""))
+        return found[:_MOST_STATEMENTS]
+
+    def part(self, nodes: Sequence[str]) -> "Sketch":
+        """The sub-graph that some nodes induce."""
+        kept = [node for node in self.graph.nodes if node in nodes]
+        edges = tuple((a, b) for a, b in self.graph.edges if a in kept and b in kept)
+        graph = LatentDAG(tuple(kept), edges, self.graph.latent & set(kept))
+        return Sketch(graph, {node: self.kinds[node] for node in kept})
+
+    def to_json(self) -> dict[str, object]:
+        """What prompts show."""
+        return {
+            "variables": [
+                {"id": node, "kind": self.kinds[node], "observed": node not in self.graph.latent}
+                for node in self.graph.nodes
+            ],
+            "direct_effects": [f"{a} -> {b}" for a, b in self.graph.edges],
+            "no_direct_effect": [f"{a}, {b}" for a, b in self.non_edges],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A fragment to be named. ``anchors`` are its nodes that earlier stages have named."""
+
+    sketch: Sketch
+    anchors: frozenset[str]
+
+
+def aliases(rng: np.random.Generator, nodes: Sequence[str]) -> dict[str, str]:
+    """Node to public id, in a random order."""
+    order = rng.permutation(len(nodes)).tolist()
+    return {nodes[place]: f"v{number}" for number, place in enumerate(order, 1)}
+
+
+def sketch(graph: LatentDAG, kinds: Mapping[str, Kind], names: Mapping[str, str]) -> Sketch:
+    """The graph under public ids, its nodes and edges in the order of those."""
+    by_id = sorted(graph.nodes, key=lambda node: int(names[node][1:]))
+    renamed = LatentDAG(
+        tuple(names[node] for node in by_id),
+        tuple((names[a], names[b]) for a, b in graph.edges),
+        frozenset(names[node] for node in graph.latent),
+    )
+    return Sketch(renamed, {names[node]: kinds[node] for node in by_id})
+
+
+def stages(graph: LatentDAG, whole: Sketch, names: Mapping[str, str]) -> list[Stage]:
+    """The stage plan of a grafted graph: the host motif first, then every graft with the nodes that
+    it shares with what is there; a graph without grafts is one stage."""
+    number = _stage_numbers(graph)
+    found = []
+    for stage in sorted(set(number.values())):
+        own = {node for node in graph.nodes if number[node] == stage}
+        shared = {
+            node
+            for edge in graph.edges
+            for node, other in (edge, edge[::-1])
+            if other in own and number[node] < stage
+        }
+        part = whole.part([names[node] for node in graph.nodes if node in own | shared])
+        found.append(Stage(part, frozenset(names[node] for node in shared)))
+    return found
+
+
+def _stage_numbers(graph: LatentDAG) -> dict[str, int]:
+    """0 for the host's nodes, k for those of the k-th graft; a variable that was added to grafted
+    fragments alone comes with the last of them."""
+    number = {
+        node: int(match[1]) if (match := _FRAGMENT.match(node)) else 0 for node in graph.nodes
+    }
+    for node in graph.latent:
+        near = [number[other] for other in (*graph.parents(node), *graph.children(node))]
+        if number[node] == 0 and near and 0 not in near:
+            number[node] = max(near)
+    return number
+
+
+LONGEST_NAME: Final = 40
+_NAME: Final = re.compile(r"[A-Z][A-Za-z]*(?:[ -][A-Za-z]+){0,4}")
+_UNIT: Final = re.compile(r"[^\W_][\w %/°²³'()-]{0,39}")
+_STATE: Final = re.compile(r"[a-z][\w '-]{1,49}")
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """One variable as it was named: a story variable, whether it is observed, what it means."""
+
+    variable: Variable
+    observed: bool
+    meaning: str
+
+    def to_json(self) -> dict[str, object]:
+        """What prompts show of it."""
+        variable = self.variable
+        return {
+            "name": variable.name,
+            "observed": self.observed,
+            "kind": variable.kind,
+            "unit": variable.unit,
+            "states": None if variable.states is None else list(variable.states),
+            "meaning": self.meaning,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Names for a graph: its domain, the noun for a record, and what every id stands for.
+
+    ``twice`` are ids that were given two names, which is against the rules.
+    """
+
+    domain: str
+    record: str
+    records: str
+    named: Mapping[str, Named]
+    twice: tuple[str, ...] = field(default=(), compare=False)
+
+    def names(self) -> dict[str, str]:
+        """Name by id."""
+        return {node: named.variable.name for node, named in self.named.items()}
+
+    def to_json(self) -> dict[str, object]:
+        """The proposal as the model writes it."""
+        return {
+            "domain": self.domain,
+            "record": self.record,
+            "records": self.records,
+            "variables": [{"id": node, **named.to_json()} for node, named in self.named.items()],
+        }
+
+
+def read_proposal(found: Mapping[str, Any]) -> Proposal:
+    """The proposal in a reply; raises :class:`Malformed`."""
+    named: dict[str, Named] = {}
+    twice = []
+    for entry in entries_of(found, "variables", most=60):
+        node = text_of(entry, "id", 10)
+        if node in named:
+            twice.append(node)
+        named[node] = _named(entry)
+    domain, record, records = (text_of(found, key, 80) for key in ("domain", "record", "records"))
+    return Proposal(domain, record, records, named, tuple(twice))
+
+
+def _named(entry: Mapping[str, Any]) -> Named:
+    name = text_of(entry, "name", 120)
+    kind = entry.get("kind")
+    if kind not in ("continuous", "binary"):
+        raise Malformed('"kind" must be "continuous" or "binary"')
+    unit = text_of(entry, "unit", 80) if entry.get("unit") is not None else None
+    states = entry.get("states")
+    if states is not None:
+        if not isinstance(states, list) or len(states) != 2:
+            raise Malformed('"states" must be null or a list of two strings')
+        first, second = (text_of({"states": state}, "states", 80) for state in states)
+        states = (first.rstrip("."), second.rstrip("."))
+    binary = kind == "binary"
+    variable = Variable(
+        name,
+        "binary" if binary else "continuous",
+        unit=None if binary else unit,
+        states=states if binary else None,
+        article=False,
+        plural=is_plural(name),
+    )
+    return Named(variable, flag_of(entry, "observed"), remark_of(entry, "meaning"))
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What a proposal must keep: names by id, whole variables by id (the anchors of a graft), and
+    names that other fragments have taken."""
+
+    names: Mapping[str, str]
+    variables: Mapping[str, Named]
+    taken: frozenset[str] = frozenset()
+
+    @property
+    def fixed(self) -> frozenset[str]:
+        """The ids whose names cannot change."""
+        return frozenset(self.names) | frozenset(self.variables)
+
+    def to_json(self) -> dict[str, object]:
+        """What prompts show: fixed names, or fixed variables in full."""
+        whole = {node: named.to_json() for node, named in self.variables.items()}
+        return {**{node: {"name": name} for node, name in self.names.items()}, **whole}
+
+
+def rule_violations(proposal: Proposal, stage: Sketch, settled: Settled) -> list[str]:
+    """What is wrong with a proposal by rule, one line each."""
+    return [
+        *_completeness(proposal, stage),
+        *_drift(proposal, settled),
+        *_uniqueness(proposal, settled),
+        *(
+            f"{node}: {text}"
+            for node, named in proposal.named.items()
+            if node in stage.kinds
+            for text in _variable(named, stage.kinds[node], node not in stage.graph.latent)
+        ),
+        *_record(proposal),
+    ]
+
+
+def _completeness(proposal: Proposal, stage: Sketch) -> Iterator[str]:
+    for node in stage.graph.nodes:
+        if node not in proposal.named:
+            yield f"{node} has no entry"
+    for node in proposal.named:
+        if node not in stage.kinds:
+            yield f"{node} is no id of this system"
+    for node in proposal.twice:
+        yield f"{node} has two entries"
+
+
+def _drift(proposal: Proposal, settled: Settled) -> Iterator[str]:
+    """Fixed names and anchors that did not stay what they are."""
+    for node, name in settled.names.items():
+        found = proposal.named.get(node)
+        if found is not None and found.variable.name != name:
+            yield f"{node} is settled as {name!r} and must keep that name"
+    for node, before in settled.variables.items():
+        found = proposal.named.get(node)
+        if found is None or found.variable == before.variable:
+            continue
+        yield (
+            f"{node} is settled as {before.variable.name!r} and must keep its name, kind, unit and "
+            "states"
+        )
+
+
+def _uniqueness(proposal: Proposal, settled: Settled) -> Iterator[str]:
+    names = proposal.names()
+    for node, name in names.items():
+        if node not in settled.fixed:
+            for other in sorted(settled.taken):
+                if _clash(name, other):
+                    yield f"{node}: {name!r} and {other!r}, which is taken, are too much alike"
+        for other_node, other in names.items():
+            if node < other_node and _clash(name, other):
+                yield f"{node} and {other_node}: {name!r} and {other!r} are the same or contained"
+
+
+def _clash(one: str, other: str) -> bool:
+    a, b = one.lower(), other.lower()
+    return a in b or b in a
+
+
+def _variable(named: Named, kind: str, observed: bool) -> Iterator[str]:
+    variable = named.variable
+    if not _NAME.fullmatch(variable.name) or not 3 <= len(variable.name) <= LONGEST_NAME:
+        yield (
+            f"name {variable.name!r}: one to five plain words, at most {LONGEST_NAME} letters, the "
+            "first letter a capital"
+        )
+    for text in (variable.name, variable.unit or "", *(variable.states or ())):
+        if match := TECHNICAL.search(text):
+            yield f"{text!r} uses the technical term {match[0]!r}"
+    if variable.kind != kind:
+        yield f"must be {kind}, not {variable.kind}"
+    elif kind == "continuous" and not _UNIT.fullmatch(variable.unit or ""):
+        yield "needs a plain unit of at most 40 characters"
+    elif kind == "continuous" and NO_UNIT.match(variable.unit or ""):
+        yield f'its unit {variable.unit!r} does not fit "recorded in ..."'
+    elif kind == "binary":
+        states = variable.states or ("", "")
+        if states[0] == states[1] or not all(_STATE.fullmatch(state) for state in states):
+            yield 'needs two different states such as "is shut" and "is open", without punctuation'
+    if named.observed != observed:
+        yield f'"observed" must be {str(observed).lower()}'
+
+
+def _record(proposal: Proposal) -> Iterator[str]:
+    for key in ("record", "records"):
+        text = getattr(proposal, key)
+        if not re.fullmatch(r"[a-z][a-z '-]{1,39}", text) or TECHNICAL.search(text):
+            yield f'"{key}" must be a plain noun in small letters, such as "visit"'

@@ -1,0 +1,185 @@
+"""Known causal pairs as a start for naming (paper 3.3), and whether one fits (Algorithm 2).
+
+Seeds name the outcome and one of its neighbours in the host motif. They come from CauseNet where a
+file is given, else from the knowledge graph, and are dealt while a split is planned: a worker needs
+no file, and no pair is dealt again before all have been.
+
+CauseNet-Precision holds causal relations found in text (Heindorf et al. 2020). Each line is a JSON
+object ``{"causal_relation": {"cause": {"concept": …}, "effect": {"concept": …}}, "sources": […]}``;
+the file may be compressed with bzip2. The number of sources is the *support* of a relation: how
+often it was found.
+"""
+
+import bz2
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import IO, Any, Final
+
+import numpy as np
+
+from builder.graphs.graph import LatentDAG
+from builder.splits.seeds import pick
+from builder.stories.knowledge import domains
+from builder.stories.llm.client import PRE_AUDITOR, Client, Malformed, conversation, flag_of
+from builder.stories.llm.naming import Sketch
+from builder.stories.llm.settings import Seed, Settings
+from builder.stories.types import Kind
+from builder.stories.verify import TECHNICAL
+from grader.errors import UsageError
+
+_CONCEPT: Final = re.compile(r"[a-z]+(?:[ -][a-z]+){0,2}")
+_LONGEST_NAME: Final = 34
+_LONGEST_LINE: Final = 50_000_000
+"""Bytes; provenance makes some lines long."""
+
+CausalPair = tuple[str, str]
+
+
+@lru_cache(maxsize=1)
+def read_pairs(path: Path, where: str) -> Mapping[CausalPair, int]:
+    """The (cause, effect) pairs whose concepts can serve as names, sorted, with their support: 0
+    where the file tells of no sources.
+
+    Concepts of more than three words, with digits or signs, with terms of statistics, and pairs
+    where one concept stands inside the other are left out. ``where`` is the place of the settings
+    in a split file. Raises ``UsageError`` naming file and line.
+    """
+    try:
+        with path.open("rb") as raw:
+            packed = raw.read(3) == b"BZh"
+        with bz2.open(path, "rb") if packed else path.open("rb") as stream:
+            found = Counter[CausalPair]()
+            for pair, support in _pairs(stream, path):
+                found[pair] += support
+    except (OSError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(
+            f"{path}: cannot be read ({reason}); give the CauseNet-Precision JSONL file, plain or "
+            f"as .bz2, in {where}.causenet"
+        ) from None
+    if not found:
+        raise UsageError(f"{path}: holds no causal relation that could name two variables")
+    return MappingProxyType(dict(sorted(found.items())))
+
+
+def _pairs(stream: "IO[bytes] | bz2.BZ2File", path: Path) -> Iterator[tuple[CausalPair, int]]:
+    number = 0
+    while line := stream.readline(_LONGEST_LINE):
+        number += 1
+        if not line.strip():
+            continue
+        try:
+            told = json.loads(line)
+            relation = told["causal_relation"]
+            ends = [relation[end]["concept"] for end in ("cause", "effect")]
+        except (ValueError, LookupError, TypeError, RecursionError):
+            raise UsageError(
+                f'{path}: line {number} is no CauseNet relation; each needs {{"causal_relation": '
+                '{"cause": {"concept": …}, "effect": {"concept": …}}}'
+            ) from None
+        if (pair := _usable(*ends)) is not None:
+            sources = told.get("sources")
+            yield pair, len(sources) if isinstance(sources, list) else 0
+
+
+def _usable(cause: object, effect: object) -> CausalPair | None:
+    names = []
+    for concept in (cause, effect):
+        text = " ".join(concept.replace("_", " ").split()) if isinstance(concept, str) else ""
+        if not _CONCEPT.fullmatch(text) or not 3 <= len(text) <= _LONGEST_NAME:
+            return None
+        if TECHNICAL.search(text):
+            return None
+        names.append(text[0].upper() + text[1:])
+    low = [name.lower() for name in names]
+    return None if low[0] in low[1] or low[1] in low[0] else (names[0], names[1])
+
+
+_DEALT: int = 3
+"""Times R: what is dealt to a scene, so that its second attempt starts elsewhere."""
+
+
+class Dealer:
+    """Deals pairs of a cause and an effect to the scenes of a split.
+
+    ``where`` is the place of the settings in the split file.
+    Raises ``UsageError`` when the CauseNet file cannot be used.
+    """
+
+    def __init__(self, settings: Settings, where: str, rng: np.random.Generator) -> None:
+        self._rng = rng
+        self._count = _DEALT * settings.budgets.seeds
+        path = settings.causenet if self._count else None
+        self._known = tuple(read_pairs(Path(path), where).items()) if path else ()
+        self._order: Iterator[int] = iter(())
+
+    def deal(self, graph: LatentDAG, kinds: Mapping[str, Kind], outcome: str) -> tuple[Seed, ...]:
+        """The seeds of a scene; none where its outcome has no neighbour or R is 0."""
+        edges = [
+            edge
+            for edge in graph.edges
+            if outcome in edge and not any(node.startswith("AUX") for node in edge)
+        ]
+        clear = [edge for edge in edges if not set(edge) & graph.latent] or edges
+        if not clear:
+            return ()
+        return tuple(self._seed(clear, graph, kinds) for _ in range(self._count))
+
+    def _seed(
+        self, edges: list[tuple[str, str]], graph: LatentDAG, kinds: Mapping[str, Kind]
+    ) -> Seed:
+        edge = pick(self._rng, edges)
+        if self._known:
+            names, support = self._known[self._next(len(self._known))]
+            return Seed(tuple(zip(edge, names, strict=True)), "", support)
+        names, hint = self._from_graph(edge, graph, kinds)
+        return Seed(tuple(zip(edge, names, strict=True)), hint)
+
+    def _next(self, size: int) -> int:
+        number = next(self._order, None)
+        if number is None:
+            self._order = iter(self._rng.permutation(size).tolist())
+            number = next(self._order)
+        return number
+
+    def _from_graph(
+        self, edge: tuple[str, str], graph: LatentDAG, kinds: Mapping[str, Kind]
+    ) -> tuple[tuple[str, str], str]:
+        """A pair of a domain whose kinds fit, and that could go unmeasured where it must."""
+        while True:
+            domain = domains()[self._next(len(domains()))]
+            concepts = {concept.name: concept for concept in domain.concepts}
+            fitting = [
+                pair
+                for pair in sorted(domain.mechanism_clauses)
+                if all(
+                    kinds[node] in concepts[name].kinds
+                    and (node not in graph.latent or concepts[name].latent)
+                    for node, name in zip(edge, pair, strict=True)
+                )
+            ]
+            if fitting:
+                return pick(self._rng, fitting), domain.field
+
+
+def pre_audit(client: Client, stage: Sketch, fixed: Mapping[str, str]) -> bool:
+    """Algorithm 2: whether a skilled mapper could make something of the fixed names."""
+
+    def read(found: Mapping[str, Any]) -> bool:
+        if found.get("confidence") not in ("high", "low"):
+            raise Malformed('"confidence" must be "high" or "low"')
+        return flag_of(found, "feasible")
+
+    apart = [f"{a}, {b}" for a, b in stage.non_edges if a in fixed and b in fixed]
+    content = {
+        **stage.to_json(),
+        "named": dict(fixed),
+        "open": [node for node in stage.graph.nodes if node not in fixed],
+        "named_without_direct_effect": apart,
+    }
+    return client.ask_json("pre-audit", conversation(PRE_AUDITOR, content), read)

@@ -1,0 +1,241 @@
+"""Which domain and which of its variables a scene is told with: decided while planning.
+
+A match maps every node of the scene to a concept so that edges go to edges, non-edges to non-edges,
+and each node to a concept of its kind, latent nodes to concepts that could go unmeasured. Bitmasks
+over the domain's concepts keep the candidates of the next node: a thousand searches take seconds,
+where a general matcher takes minutes.
+
+No two scenes of a split have the same match, and hardly two the same set of names. The domains are
+dealt evenly over the scenes before anything is known of their graphs, and a scene takes another
+domain only where its own holds no match that is still free: so the domain carries almost no
+information about the graph. Which sets of names belong to public-truth splits, to private-truth
+splits, and to second tellings of a scene is fixed by a hash of the names, so that none of them can
+meet another, whatever the seeds.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Literal
+
+import numpy as np
+
+from builder.graphs.graph import LatentDAG
+from builder.stories.knowledge import Domain, domains
+from builder.stories.types import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A scene's graph in search order: every node but the first touches an earlier one.
+
+    ``links[i]`` holds, for each earlier node j, 1 where j affects i, -1 where i affects j, else 0.
+    """
+
+    nodes: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    latent: tuple[bool, ...]
+    links: tuple[tuple[int, ...], ...]
+
+
+def pattern(graph: LatentDAG, kinds: Mapping[str, Kind]) -> Pattern:
+    """The graph prepared for the search, nodes with many neighbours first."""
+    masks = [a | b for a, b in zip(graph.parent_masks, graph.child_masks, strict=True)]
+    order: list[int] = []
+    seen = 0
+    left = set(range(len(graph.nodes)))
+    while left:
+        chosen = max(
+            left,
+            key=lambda i: ((masks[i] & seen).bit_count(), masks[i].bit_count(), -i),
+        )
+        order.append(chosen)
+        seen |= 1 << chosen
+        left.remove(chosen)
+    links = tuple(
+        tuple(
+            1 if graph.parent_masks[i] >> j & 1 else -1 if graph.child_masks[i] >> j & 1 else 0
+            for j in order[:place]
+        )
+        for place, i in enumerate(order)
+    )
+    nodes = tuple(graph.nodes[i] for i in order)
+    return Pattern(
+        nodes,
+        tuple(kinds[node] for node in nodes),
+        tuple(node in graph.latent for node in nodes),
+        links,
+    )
+
+
+@lru_cache(maxsize=1 << 14)
+def _positions(mask: int) -> tuple[int, ...]:
+    """The bits of a mask that are set: of the domains there are a few thousand."""
+    return tuple(i for i in range(mask.bit_length()) if mask >> i & 1)
+
+
+def matches(
+    shape: Pattern, domain: Domain, order: Sequence[int] | None = None
+) -> Iterator[tuple[int, ...]]:
+    """Every match, as positions of concepts in the order of ``shape.nodes``.
+
+    ``order``, a permutation of the positions, says which concepts are tried first.
+    """
+    size = len(domain.concepts)
+    turn = list(range(size)) if order is None else list(order)
+    place = {old: new for new, old in enumerate(turn)}
+
+    def moved(mask: int) -> int:
+        return sum(1 << place[i] for i in _positions(mask))
+
+    children = [moved(domain.children[i]) for i in turn]
+    parents = [moved(domain.parents[i]) for i in turn]
+    # Candidates of a node given one earlier node, by link: none, that node affects it, or is
+    # affected by it. The place -1 of a list is its last item.
+    apart = [~(a | b | 1 << i) for i, (a, b) in enumerate(zip(children, parents, strict=True))]
+    by_link = (apart, children, parents)
+    allowed = [moved(domain.allowed[key]) for key in zip(shape.kinds, shape.latent, strict=True)]
+    found: list[int] = []
+
+    def extend(depth: int) -> Iterator[tuple[int, ...]]:
+        if depth == len(allowed):
+            yield tuple(turn[i] for i in found)
+            return
+        candidates = allowed[depth]
+        for image, link in zip(found, shape.links[depth], strict=True):
+            candidates &= by_link[link][image]
+        while candidates:
+            low = candidates & -candidates
+            candidates ^= low
+            found.append(low.bit_length() - 1)
+            yield from extend(depth + 1)
+            found.pop()
+
+    yield from extend(0)
+
+
+Again = Literal["no", "otherwise", "yes"]
+"""Whether a set of names may come again: never, with other nodes behind its names, or as it was."""
+
+Part = Literal["public", "private", "second"]
+"""Whose sets of names: of scenes with public truth, with private truth, or told a second time."""
+
+_BOUNDS: Final[Mapping[Part, tuple[int, int]]] = {
+    "public": (0, 154),
+    "private": (154, 226),
+    "second": (226, 256),
+}
+"""First bytes of the hash that belong to each part."""
+
+LARGEST_SHARE: Final = 0.06
+"""No domain tells more than this share of a split's scenes (but every domain may tell one)."""
+
+_TRIED: Final = 4000
+"""Matches looked at in one domain before the next is tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """The domain that a scene is told in, and the concept of every node."""
+
+    domain: str
+    names: tuple[tuple[str, str], ...]
+
+
+def part_of(domain: str, names: Sequence[str]) -> Part:
+    """The part that a set of names belongs to."""
+    text = "/".join([domain, *sorted(names)])
+    byte = hashlib.sha256(text.encode()).digest()[0]
+    return next(part for part, (low, high) in _BOUNDS.items() if low <= byte < high)
+
+
+class Namer:
+    """Deals domains to the scenes of a split and finds names for each, none twice.
+
+    ``scenes`` is their number. The order of calls matters, so a split is named
+    as a whole, while it is planned.
+    """
+
+    def __init__(
+        self,
+        rng: np.random.Generator,
+        scenes: int,
+        part: Part,
+    ) -> None:
+        self._rng = rng
+        self._part = part
+        self._cap = max(1, int(LARGEST_SHARE * scenes))
+        self._dealt = _rounds(rng, scenes)
+        self._told: Counter[int] = Counter()
+        self._sets: set[tuple[str, frozenset[str]]] = set()
+        self._matches: set[Naming] = set()
+
+    def deal(self) -> int:
+        """The domain that the next scene starts with, by number; blind to its graph."""
+        return self._dealt.pop() if self._dealt else int(self._rng.integers(len(domains())))
+
+    def name(self, graph: LatentDAG, kinds: Mapping[str, Kind], first: int) -> Naming | None:
+        """Names for a scene, in domain ``first`` if it can be, or None where none has a match.
+
+        No set of names is given out twice while any domain has a free one; after that a set may
+        come again for a scene whose nodes take its names in another way.
+        """
+        shape = _pattern(graph, tuple(kinds[node] for node in graph.nodes))
+        order = self._order(first)
+        choices: tuple[Again, ...] = ("no", "otherwise")
+        for again in choices:
+            for number in order:
+                if self._told[number] >= self._cap:
+                    continue
+                found = self._match(shape, domains()[number], again)
+                if found is not None:
+                    self._told[number] += 1
+                    return found
+        return None
+
+    def name_once_more(
+        self, graph: LatentDAG, kinds: Mapping[str, Kind], first: int
+    ) -> Naming | None:
+        """Names for a scene for which :meth:`name` has none left: such as another scene has. None
+        where no domain has names for such a graph at all."""
+        shape = _pattern(graph, tuple(kinds[node] for node in graph.nodes))
+        found = (self._match(shape, domains()[number], "yes") for number in self._order(first))
+        return next(filter(None, found), None)
+
+    def _order(self, first: int) -> list[int]:
+        """All domains by number, ``first`` and then the others in random order."""
+        others = [int(i) for i in self._rng.permutation(len(domains())) if int(i) != first]
+        return [first, *others]
+
+    def _match(self, shape: Pattern, domain: Domain, again: Again) -> Naming | None:
+        order = self._rng.permutation(len(domain.concepts))
+        for tried, match in enumerate(matches(shape, domain, order.tolist())):
+            if tried >= _TRIED:
+                return None
+            names = [domain.concepts[i].name for i in match]
+            key = domain.key, frozenset(names)
+            naming = Naming(domain.key, tuple(sorted(zip(shape.nodes, names, strict=True))))
+            taken = {
+                "no": key in self._sets,
+                "otherwise": naming in self._matches,
+                "yes": False,
+            }[again]
+            if not taken and part_of(domain.key, names) == self._part:
+                self._sets.add(key)
+                self._matches.add(naming)
+                return naming
+        return None
+
+
+def _rounds(rng: np.random.Generator, scenes: int) -> list[int]:
+    """Whole rounds of all domains, so that the deal is even; the last round is cut short."""
+    count = len(domains())
+    rounds = -(-scenes // count)
+    return [int(i) for _ in range(rounds) for i in rng.permutation(count)][:scenes]
+
+
+@lru_cache(maxsize=4096)
+def _pattern(graph: LatentDAG, kinds: tuple[Kind, ...]) -> Pattern:
+    return pattern(graph, dict(zip(graph.nodes, kinds, strict=True)))

@@ -1,0 +1,377 @@
+"""The plain faithful story: a scene told in two to four paragraphs of English.
+
+The planner states every variable by its exact name (with its unit, its two states, or the remark
+that it was never measured) and every edge once, as a direct effect, mostly with its mechanism. The
+sign and the strength of an effect are not told, and the story says so: a mechanism may sound like
+a sign, and does not follow the world's.
+
+What a story may disclose besides its facts is how many there are: variables, effects and unmeasured
+variables, and which kinds the variables have. So sentences, pairs and paragraphs are planned from
+these counts alone, before any effect is looked at; variables and effects then come in seeded orders
+of their own. A binary variable is spoken of by its state once, and a variable that nobody measured
+is called so once where it acts, however many effects it has: the size of a story says nothing about
+the shape of its graph.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+
+from builder.splits.seeds import pick, shuffled
+from builder.stories import frames
+from builder.stories.types import Attestation, Facts, Setting, Telling, Variable
+from builder.stories.verify import verify
+
+_VOWEL = re.compile(r"[aeio]|u(?!ni)|hour")
+"""How a word starts that takes "an"."""
+
+T = TypeVar("T")
+
+
+@dataclass
+class Draft:
+    """What has been written so far: sentences with the facts each of them attests."""
+
+    rng: np.random.Generator
+    setting: Setting
+    facts: Facts
+    attestations: list[Attestation] = field(default_factory=list)
+    left: dict[Sequence[Any], list[Any]] = field(default_factory=dict)
+    """What has not been dealt yet, by the list it is dealt from."""
+
+    def deal(self, items: tuple[T, ...]) -> T:
+        """The next item of a list, in seeded order; reshuffled only once all have been dealt."""
+        left: list[T] = self.left.setdefault(items, [])
+        if not left:
+            left += shuffled(self.rng, items)
+        return left.pop()
+
+    def sentence(self, text: str) -> str:
+        """``text`` with its scenery filled in, capitalised and closed with a full stop."""
+        theme = self.setting.theme
+        count = frames.COUNT_WORDS[len(self.facts.variables)]
+        if _VOWEL.match(theme.record):
+            text = re.sub(r"\b([Aa]) (?=\{record\})", r"\1n ", text)
+        for slot, value in (
+            ("people", theme.people),
+            ("People", theme.people[0].upper() + theme.people[1:]),
+            ("book", theme.book),
+            ("records", theme.records),
+            ("record", theme.record),
+            ("count", count),
+            ("Count", count.capitalize()),
+        ):
+            text = text.replace(f"{{{slot}}}", value)
+        text = text[0].upper() + text[1:]
+        return text if text.endswith(".") else text + "."
+
+    def chance(self, rate: float) -> bool:
+        """True at this rate."""
+        return bool(self.rng.random() < rate)
+
+    def attest(self, sentence: str, *whats: tuple[str, ...]) -> str:
+        """The sentence, recorded as the evidence of these facts."""
+        self.attestations.extend(Attestation(what, sentence) for what in whats)
+        return sentence
+
+
+def tell_variables(draft: Draft) -> list[str]:
+    """The variables paragraph: how many there are, then each of them in a seeded order."""
+    rng, facts = draft.rng, draft.facts
+    nodes = list(facts.variables)
+    order = shuffled(rng, nodes)
+    sentences = [draft.sentence(draft.deal(frames.COUNT_INTROS))]
+    while order:
+        node = order.pop(0)
+        first = facts.variables[node]
+        told = {"a": first}
+        hidden = node in facts.unmeasured
+        if hidden:
+            lines = frames.NEVER_MEASURED
+        elif first.states is not None:
+            lines = frames.TWO_STATES
+        elif order and _plain(facts, order[0]) and draft.chance(0.6):
+            told["b"] = facts.variables[order.pop(0)]
+            alike = first.unit == told["b"].unit
+            lines = frames.TWO_MEASURED_ALIKE if alike else frames.TWO_MEASURED
+        else:
+            lines = frames.ONE_MEASURED
+        text = fill(draft.deal(lines), told)
+        for slot, variable in told.items():
+            zero, one = variable.states or ("", "")
+            for place, value in ((f"unit_{slot}", variable.unit), ("zero", zero), ("one", one)):
+                text = text.replace(f"{{{place}}}", str(value))
+        kind = "unmeasured" if hidden else "node"
+        whats = [(kind, variable.name) for variable in told.values()]
+        sentences.append(draft.attest(draft.sentence(text), *whats))
+    return sentences
+
+
+def _plain(facts: Facts, node: str) -> bool:
+    """Whether a node is measured and continuous."""
+    return node not in facts.unmeasured and facts.variables[node].kind == "continuous"
+
+
+def fill(
+    template: str,
+    variables: dict[str, Variable],
+    mentions: dict[str, str] | None = None,
+    singular: frozenset[str] = frozenset(),
+) -> str:
+    """A frame with its variables named and its bracketed words agreeing with the slot before.
+
+    Slots in ``singular`` hold a clause ("whether …"), which takes a singular verb.
+    """
+    parts: list[str] = []
+    plural = False
+    for piece in re.split(r"(\{\w+\}|\[[\w/]+\])", template):
+        slot = piece[1:-1]
+        if piece.startswith("{") and slot in variables:
+            plural = variables[slot].plural and slot not in singular
+            parts.append((mentions or {}).get(slot, variables[slot].mention))
+        elif piece.startswith("["):
+            parts.append(frames.number_forms(slot)[plural])
+        else:
+            parts.append(piece)
+    return "".join(parts)
+
+
+_OPENER_RATE = 0.3
+_ASIDE_RATE = 0.2
+_PAIR_RATE = 0.35
+_REASON_RATE = 0.85
+_PAIR_REASON_RATE = 0.6
+_REASON_FIRST_RATE = 0.3
+_SPLIT_FROM = 7
+"""From so many effects on, they fill two paragraphs."""
+
+
+class UnfaithfulStoryError(Exception):
+    """A story that does not tell exactly the facts it was given: a bug, never data."""
+
+
+Edge = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    """A sentence planned for one effect or two, before it is known for which."""
+
+    size: int
+    reason: bool
+    opener: str
+
+
+def tell(rng: np.random.Generator, setting: Setting, facts: Facts) -> Telling:
+    """Tells ``facts`` in ``setting``.
+
+    Returns the story, the noun for one record ("firing"), and the sentence that attests each
+    fact. Raises :class:`UnfaithfulStoryError` when the verifier finds the text to tell anything
+    else than the facts.
+    """
+    draft = Draft(rng, setting, facts)
+    opening, variables, effects = [setting.opening], tell_variables(draft), _tell_effects(draft)
+    closed, no_direction, as_it_happened = (
+        draft.sentence(draft.deal(lines))
+        for lines in (frames.NO_MORE_EFFECTS, frames.NO_DIRECTION, frames.AS_IT_HAPPENED)
+    )
+    effects[-1] += [closed, no_direction]
+    last = [as_it_happened]
+    (opening if draft.chance(0.5) else last).append(setting.colour)
+    paragraphs = _arrange(int(rng.integers(4)), opening, variables, effects, last)
+    story = "\n\n".join(" ".join(sentences) for sentences in paragraphs)
+    telling = Telling(story, setting.theme.record, tuple(draft.attestations))
+    problems = verify(telling.story, telling.attestations, facts)
+    if problems:
+        raise UnfaithfulStoryError("; ".join(problems))
+    return telling
+
+
+def _arrange(
+    layout: int,
+    opening: list[str],
+    variables: list[str],
+    effects: list[list[str]],
+    last: list[str],
+) -> list[list[str]]:
+    """Two to four paragraphs: variables first or effects first, ends joined or apart."""
+    if layout == 0:
+        return [opening, *effects, variables + last]
+    if layout == 1 or len(effects) > 1:
+        return [opening + variables, *effects[:-1], effects[-1] + last]
+    if layout == 2:
+        return [opening, variables, effects[0], last]
+    return [opening, variables, effects[0] + last]
+
+
+# --- effects -------------------------------------------------------------------------------------
+
+
+def _tell_effects(draft: Draft) -> list[list[str]]:
+    """The effects in one paragraph or two: every edge once, in a seeded order."""
+    rng, facts = draft.rng, draft.facts
+    plans = _plan_sentences(draft, len(facts.edges))
+    edges = shuffled(rng, facts.edges)
+    groups: list[list[Edge]] = []
+    for plan in plans:
+        groups.append([edges.pop() for _ in range(plan.size)])
+    by_state, unmeasured = _choose_mentions(draft, plans, groups)
+    sentences = [draft.sentence(draft.deal(frames.EFFECT_INTROS))]
+    for place, (plan, group) in enumerate(zip(plans, groups, strict=True)):
+        told = _Told(draft, by_state, unmeasured)
+        text = told.one(plan, group[0]) if plan.size == 1 else told.two(plan, group)
+        named = [(facts.variables[a].name, facts.variables[b].name) for a, b in group]
+        text = draft.sentence(plan.opener + text)
+        sentences.append(draft.attest(text, *(("edge", *names) for names in named)))
+        if place < len(groups) - 1 and draft.chance(_ASIDE_RATE):
+            sentences.append(draft.sentence(draft.deal(frames.ASIDES)))
+    if len(facts.edges) < _SPLIT_FROM:
+        return [sentences]
+    middle = (len(sentences) + 1) // 2
+    return [sentences[:middle], sentences[middle:]]
+
+
+def _plan_sentences(draft: Draft, effects: int) -> list[_Sentence]:
+    """How many effects each sentence tells, with mechanism or not: a matter of chance alone."""
+    plans: list[_Sentence] = []
+    plain_so_far = True
+    while effects:
+        size = 2 if effects > 1 and draft.chance(_PAIR_RATE) else 1
+        reason = draft.chance(_REASON_RATE if size == 1 else _PAIR_REASON_RATE)
+        opener = ""
+        if draft.chance(_OPENER_RATE) and plain_so_far and size == 1:
+            later = bool(plans) and draft.chance(0.5)
+            opener = draft.deal(frames.LATER_OPENERS if later else frames.OPENERS)
+        plain_so_far = not opener
+        plans.append(_Sentence(size, reason, opener))
+        effects -= size
+    return plans
+
+
+def _choose_mentions(
+    draft: Draft, plans: Sequence[_Sentence], groups: Sequence[Sequence[Edge]]
+) -> tuple[dict[Edge, set[str]], set[Edge]]:
+    """Where a binary variable is named by its state, and an unmeasured one called so.
+
+    Once for each, in one of its effects drawn at random among the sentences made of cores.
+    """
+    facts = draft.facts
+    open_edges = [
+        edge
+        for plan, group in zip(plans, groups, strict=True)
+        for edge in group
+        if plan.size == 1 or plan.reason
+    ]
+    by_state: dict[Edge, set[str]] = {}
+    unmeasured: set[Edge] = set()
+    for node, variable in facts.variables.items():
+        hidden = node in facts.unmeasured
+        if variable.states is None and not hidden:
+            continue
+        fitting = [edge for edge in open_edges if node == edge[0] or (node in edge and not hidden)]
+        if not fitting:
+            continue
+        chosen = pick(draft.rng, fitting)
+        if hidden:
+            unmeasured.add(chosen)
+        else:
+            by_state.setdefault(chosen, set()).add(node)
+    return by_state, unmeasured
+
+
+@dataclass
+class _Told:
+    """Puts effects into words."""
+
+    draft: Draft
+    by_state: dict[Edge, set[str]]
+    unmeasured: set[Edge]
+
+    def one(self, plan: _Sentence, edge: Edge) -> str:
+        """A sentence for one effect."""
+        core, how = self.core(edge, alone=not plan.opener), self.clause(edge)
+        first = self.draft.chance(_REASON_FIRST_RATE) and not plan.opener
+        if not plan.reason or how is None:
+            return core
+        frame = self.draft.deal(frames.REASONS_FIRST if first else frames.REASONS)
+        return frame.replace("{core}", core).replace("{how}", how)
+
+    def two(self, plan: _Sentence, group: Sequence[Edge]) -> str:
+        """A sentence for two effects, joined according to what they share."""
+        (first, second), relation = ordered(group)
+        if not plan.reason:
+            return self.short_pair(first, second, relation)
+        clauses = [self.clause(edge) for edge in (first, second)]
+        link = self.draft.deal(frames.LINKS)
+        cores = self.core(first, alone=False), self.core(second, alone=False)
+        if None in clauses:
+            frame = self.draft.deal(frames.PAIRS_OF_CORES)
+        else:
+            frame = self.draft.deal(frames.PAIRS_WITH_REASONS)
+        for slot, text in (
+            ("core", cores[0]),
+            ("second", cores[1]),
+            ("link", link),
+            ("how", clauses[0] or ""),
+            ("other_how", clauses[1] or ""),
+        ):
+            frame = frame.replace(f"{{{slot}}}", text)
+        return frame
+
+    def short_pair(self, first: Edge, second: Edge, relation: frames.Relation) -> str:
+        """Two effects in the words of one."""
+        variables = self.draft.facts.variables
+        numbers = tuple(range(len(frames.PAIRS[relation])))
+        return fill(
+            frames.PAIRS[relation][self.draft.deal(numbers)],
+            {
+                "cause": variables[first[0]],
+                "effect": variables[first[1]],
+                "second_cause": variables[second[0]],
+                "second_effect": variables[second[1]],
+            },
+        )
+
+    def core(self, edge: Edge, *, alone: bool) -> str:
+        """The clause that one variable directly affects another."""
+        cause, effect = (self.draft.facts.variables[node] for node in edge)
+        stated = self.by_state.get(edge, set())
+        slots = {
+            slot for slot, node in zip(("cause", "effect"), edge, strict=True) if node in stated
+        }
+        frame = self.draft.deal(frames.EFFECTS)
+        while (
+            not slots <= frame.clauses
+            or (frame.graded and effect.kind == "binary")
+            or (frame.alone and not alone)
+        ):
+            frame = self.draft.deal(frames.EFFECTS)
+        mentions = {"cause": cause.mention, "effect": effect.mention}
+        if edge in self.unmeasured:
+            mentions["cause"] = f"the {self.draft.deal(frames.UNMEASURED)} {cause.name}"
+        for slot, variable in (("cause", cause), ("effect", effect)):
+            if slot in slots and variable.states is not None:
+                mentions[slot] = f"whether {variable.mention} {variable.states[1]}"
+        return fill(frame.text, {"cause": cause, "effect": effect}, mentions, frozenset(slots))
+
+    def clause(self, edge: Edge) -> str | None:
+        """The mechanism of an effect, where the facts give one."""
+        variables = self.draft.facts.variables
+        return self.draft.facts.mechanism_clauses.get(
+            (variables[edge[0]].name, variables[edge[1]].name)
+        )
+
+
+def ordered(group: Sequence[Edge]) -> tuple[tuple[Edge, Edge], frames.Relation]:
+    """Two effects, those of a chain in its order, and what they share."""
+    first, second = group
+    if first[1] == second[0]:
+        return (first, second), "chain"
+    if second[1] == first[0]:
+        return (second, first), "chain"
+    if first[0] == second[0]:
+        return (first, second), "fork"
+    return (first, second), "join" if first[1] == second[1] else "apart"

@@ -1,0 +1,203 @@
+"""One episode: everything random about it drawn once, as a value with two sides.
+
+The public side is what the agent is told, the private side what the laboratory runs on; readings
+come from the engine that grading replays, so building and replay cannot differ.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from builder.graphs.graph import LatentDAG
+from builder.release.attempts import Rejected
+from builder.splits.seeds import stream
+from builder.tracks.causalab.equations import (
+    BASES,
+    Equations,
+    is_precise,
+    sample_bases,
+    sample_equations,
+    sample_trace_bases,
+)
+from builder.tracks.causalab.graphs import FREQUENCY, properties
+from builder.tracks.causalab.suites import Hidden, Setting, Suite
+from builder.tracks.causalab.suites import label as label_of
+from grader.laboratory.model import Crystal, Mode, Model
+
+DISPLAY: Final[Mapping[str, str]] = {
+    "density": "Density",
+    "moisture": "Moisture",
+    "ph": "pH",
+    "temperature": "Temperature (°C)",
+    "quantum_size": "Quantum Size",
+    "radiation": "Radiation",
+    "conductivity": "Conductivity",
+    "pressure": "Pressure",
+    FREQUENCY: "Resonance Frequency (Hz)",
+}
+TOLERANCE: Final = 5.0
+REACTOR_RANGES: Final[Mapping[Setting, tuple[float, float]]] = {
+    "reference": (0.0, 10_000.0),
+    "wide": (-10_000.0, 10_000.0),
+}
+"""What the reactor can be set to; targets lie inside."""
+REACTOR_DRAWS: Final = 2_000
+EVIDENCE_DRAWS: Final = 60
+TRACE_STEPS: Final = 6
+"""Interventions in a golden trace, at least one on every property (reference: six)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The two sides of an episode, as ``docs/causalab.md`` describes them."""
+
+    public: dict[str, Any]
+    private: dict[str, Any]
+
+
+def draw(
+    graph: LatentDAG, suite: Suite, setting: Setting, fixed: bool, mode: Mode, key: bytes
+) -> Parts:
+    """An episode of ``suite``, everything random about it from the instance's ``key``.
+
+    Matched suites share the streams of what they have in common. With ``fixed`` one property (two
+    of six) cannot be controlled. Raises :class:`Rejected` if no reactor crystal has its frequency
+    inside the reactor's range, or none pin down what a fixed property does.
+    """
+    equations = sample_equations(
+        graph, suite.family, setting, stream(key, f"equations/{suite.family}/{setting}")
+    )
+    crystals = f"{setting}/{suite.crystals}"
+    traced: list[Mapping[str, float]] = []
+    trace: tuple[tuple[str, float], ...] = ()
+    if suite.golden:
+        source = stream(key, f"trace/{crystals}")
+        traced = [sample_trace_bases(properties(graph), source) for _ in range(2)]
+        trace = _trace(graph, source)
+    controllable = _controllable(graph, fixed, stream(key, f"controllable/{setting}"))
+    shown, manipulator = _evidence(graph, suite, setting, equations, controllable, key)
+    records = [*traced, *shown]
+    reactor = _reactor(equations.model, setting, stream(key, f"reactor/{crystals}"))
+    disturbance = _disturbance(graph, suite, setting, key)
+    model, names = equations.model, properties(graph)
+    seen = model.read(reactor)
+    ends = {"low": float(BASES[0]), "high": float(BASES[1])}
+    public = {
+        "variables": [
+            {"name": name, "display": DISPLAY[name], "controllable": name in controllable, **ends}
+            for name in names
+        ],
+        "target": {"name": FREQUENCY, "display": DISPLAY[FREQUENCY]},
+        "family": suite.family,
+        "mode": mode,
+        "frequency_may_be_parent": suite.acts,
+        "shifts": list(disturbance["values"]) if disturbance else [],
+        "records": [model.read(bases) for bases in records],
+        "chain": _replayed(Crystal(model, records[0], mode), trace) if trace else [],
+        "opening": model.read(manipulator) if suite.budget else None,
+        "reactor": {name: seen[name] for name in names},
+        "reactor_range": list(REACTOR_RANGES[setting]),
+        "budget": suite.budget,
+        "tolerance": TOLERANCE,
+    }
+    private = {
+        "suite": suite.name,
+        "setting": setting,
+        "regime": f"{suite.observations}o{suite.budget}i",
+        "equations": equations.to_json(),
+        "base": equations.base,
+        "records": [dict(bases) for bases in records],
+        "manipulator": manipulator,
+        "reactor": reactor,
+        "disturbance": disturbance,
+        "frequency": seen[FREQUENCY],
+    }
+    return Parts(public, private)
+
+
+def _replayed(crystal: Crystal, trace: Sequence[tuple[str, float]]) -> list[dict[str, object]]:
+    """The settings of the trace, each with the reading after it."""
+    steps: list[dict[str, object]] = []
+    for name, value in trace:
+        crystal.set(name, value)
+        steps.append({"set": {"name": name, "value": value}, "reading": crystal.read()})
+    return steps
+
+
+def _evidence(
+    graph: LatentDAG,
+    suite: Suite,
+    setting: Setting,
+    equations: Equations,
+    controllable: frozenset[str],
+    key: bytes,
+) -> tuple[list[dict[str, float]], dict[str, float]]:
+    """The crystals behind the records and the manipulator's.
+
+    Where a property cannot be set they are drawn until they pin down what it does.
+    """
+    crystals = f"{setting}/{suite.crystals}"
+    shown, kept = stream(key, f"records/{crystals}"), stream(key, f"manipulator/{crystals}")
+    names = properties(graph)
+    settable = [name for name in names if name in controllable]
+    for _ in range(EVIDENCE_DRAWS):
+        records = [sample_bases(names, setting, shown) for _ in range(suite.observations)]
+        manipulator = sample_bases(names, setting, kept)
+        barred = len(settable) < len(names)
+        if not barred or is_precise(equations, settable, records, manipulator):
+            return records, manipulator
+    raise Rejected("no crystals that pin down what a fixed property does")
+
+
+def _controllable(graph: LatentDAG, fixed: bool, rng: np.random.Generator) -> frozenset[str]:
+    names = properties(graph)
+    if not fixed:
+        return frozenset(names)
+    barred = rng.choice(len(names), 1 if len(names) < 6 else 2, replace=False)
+    return frozenset(names) - {names[int(i)] for i in barred}
+
+
+def _reactor(model: Model, setting: Setting, rng: np.random.Generator) -> dict[str, float]:
+    """The bases of a reactor crystal whose target is within the reactor's range.
+
+    Raises :class:`builder.release.attempts.Rejected` where none is found.
+    """
+    low, high = REACTOR_RANGES[setting]
+    for _ in range(REACTOR_DRAWS):
+        bases = sample_bases(model.nodes[:-1], setting, rng)
+        if low <= model.read(bases)[model.nodes[-1]] <= high:
+            return bases
+    raise Rejected("no reactor crystal within the reactor's range")
+
+
+def _trace(graph: LatentDAG, rng: np.random.Generator) -> tuple[tuple[str, float], ...]:
+    """Interventions that touch every property, in a random order, then some again."""
+    names = properties(graph)
+    order = [names[int(i)] for i in rng.permutation(len(names))]
+    order += [names[int(i)] for i in rng.integers(len(names), size=TRACE_STEPS - len(names))]
+    return tuple((name, float(rng.integers(BASES[0], BASES[1] + 1))) for name in order)
+
+
+def _disturbance(
+    graph: LatentDAG, suite: Suite, setting: Setting, key: bytes
+) -> dict[str, Any] | None:
+    """The hidden influence: one of three equally likely values after each intervention."""
+    hidden = suite.hidden
+    if hidden is None:
+        return None
+    rng = stream(key, f"disturbance/{label_of(suite, setting)}")
+    values = (-hidden.reach, 0.0, hidden.reach)
+    sequence = [values[int(i)] for i in rng.integers(len(values), size=suite.budget)]
+    nodes = _affected(graph, hidden, stream(key, "affected"))
+    return {"nodes": list(nodes), "values": list(values), "sequence": sequence}
+
+
+def _affected(graph: LatentDAG, hidden: Hidden, rng: np.random.Generator) -> tuple[str, ...]:
+    """The shifted nodes: a cause of frequency first, then other properties (nested by count)."""
+    causes = graph.parents(FREQUENCY)
+    first = causes[int(rng.integers(len(causes)))]
+    others = [name for name in properties(graph) if name != first]
+    ranked = (first, *(others[int(i)] for i in rng.permutation(len(others))))
+    return (FREQUENCY, *ranked)[: hidden.count] if hidden.frequency else ranked[: hidden.count]

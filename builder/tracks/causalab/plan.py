@@ -1,0 +1,179 @@
+"""The settings of a split, and which named graph carries which episodes.
+
+An instance is one named graph. With public truth its matched suites, settings and regimes are
+episodes of the same instance (they share the graph and, in one family and setting, coefficients);
+with private truth every episode has a graph of its own, different from all others of its size.
+Graphs are drawn here because they must differ from each other; everything else about an instance
+comes from its own key.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Annotated, Final, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from builder.graphs.graph import LatentDAG
+from builder.splits.instance_keys import keyed_specs, plan_stream
+from builder.splits.seeds import hmac_key, shuffled, stream
+from builder.splits.settings import Fault, TomlModel, TomlTable, check
+from builder.splits.track import Asked, InstanceSpec
+from builder.splits.values import some, some_of
+from builder.tracks.causalab.graphs import sample_graphs
+from builder.tracks.causalab.suites import (
+    PAPER,
+    SETTINGS,
+    SUITES,
+    Setting,
+    Suite,
+    label,
+    read_label,
+    suite_of,
+)
+from grader.errors import UsageError
+from grader.io.jsonio import canonical
+from grader.laboratory.model import Mode
+
+_MOST: Final = 2_000
+MOST_OF_THREE: Final = 100
+"""More three-node graphs than this are near the number there is under eight names."""
+
+
+def _suites(stated: object) -> tuple[str, ...]:
+    """The names of suites, the paper's first, then those with regimes of one's own."""
+    own = []
+    for name in stated if isinstance(stated, list | tuple) else ():
+        try:
+            if isinstance(name, str) and suite_of(name) is not None and name not in SUITES:
+                own.append(name)
+        except ValueError as error:
+            raise Fault(f'"{name}" {error}') from None
+    return some(stated, (*SUITES, *dict.fromkeys(own)))
+
+
+class Config(TomlModel):
+    """Which suites, and how many episodes of each.
+
+    Either ``graphs`` topologies a size that matched suites share, or ``per_suite`` episodes a
+    suite, each with a graph of its own; 0 for the other. ``mode`` says what an intervention does.
+    """
+
+    graphs: int = Field(default=0, ge=1, le=_MOST)
+    per_suite: int = Field(default=0, ge=1, le=_MOST)
+    suites: Annotated[tuple[str, ...], BeforeValidator(_suites)] = tuple(SUITES)
+    settings: Annotated[tuple[Setting, ...], some_of(SETTINGS)] = SETTINGS
+    mode: Mode = "shift"
+
+    @property
+    def episodes(self) -> tuple[tuple[Suite, Setting], ...]:
+        """The suites of the paper in its order, then the others, each in its settings."""
+        papers = [*SUITES.values()]
+        found = [suite for suite in dict.fromkeys(map(suite_of, self.suites)) if suite]
+        found.sort(key=lambda own: papers.index(own) if own in papers else len(papers))
+        return tuple((own, one) for own in found for one in self.settings if one in own.settings)
+
+    @model_validator(mode="after")
+    def _check_together(self) -> Self:
+        if bool(self.graphs) == bool(self.per_suite):
+            raise Fault(
+                "write either graphs = 50 (matched suites share their graphs) or per_suite = 20 "
+                "(every episode has a graph of its own)",
+                "graphs",
+            )
+        if not self.episodes:
+            wide = ", ".join(suite.name for suite in PAPER if "wide" in suite.settings)
+            raise Fault(f"no suite named exists in this setting; wide has {wide}", "settings")
+        smallest = sum(suite.size == 3 for suite, _ in self.episodes)
+        if smallest and max(self.graphs, self.per_suite * smallest) > MOST_OF_THREE:
+            raise Fault(
+                f"more than {MOST_OF_THREE} different graphs of three named nodes are too many; "
+                "use fewer, or leave main-3 out",
+                "graphs" if self.graphs else "per_suite",
+            )
+        return self
+
+
+def parse_config(table: TomlTable) -> Config:
+    """The checked table; raises :class:`UsageError` naming the key and the fix."""
+    return check(Config, table)
+
+
+TRACK_NAME: Final = "causalab"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphPlan:
+    """A named graph and its episodes; with ``fixed`` wide episodes bar a property from control."""
+
+    graph: LatentDAG
+    episodes: tuple[tuple[Suite, Setting], ...]
+    fixed: bool
+    mode: Mode = "shift"
+
+    @property
+    def asked(self) -> Asked:
+        """What the release machinery reads of the plan: a task an episode."""
+        count = len(self.episodes)
+        if count > 1:
+            return Asked((count, count))
+        return Asked(levels=(("variant", self.episodes[0][0].variant),))
+
+    def to_json(self) -> str:
+        """Canonical JSON."""
+        asked = self.asked
+        return canonical(
+            {
+                "names": self.graph.nodes,
+                "edges": sorted(self.graph.edges),
+                "episodes": [label(*episode) for episode in self.episodes],
+                "fixed": self.fixed,
+                "mode": self.mode,
+                "tasks": asked.tasks,
+                **dict(asked.levels),
+            }
+        )
+
+    @staticmethod
+    def from_json(text: str) -> "GraphPlan":
+        """What :meth:`to_json` wrote."""
+        record = json.loads(text)
+        return GraphPlan(
+            LatentDAG(tuple(record["names"]), tuple((a, b) for a, b in record["edges"])),
+            tuple(read_label(text) for text in record["episodes"]),
+            record["fixed"],
+            record["mode"],
+        )
+
+
+def plan_graphs(config: Config, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:
+    """The instance specs of a split, in index order.
+
+    The order is random, so the index carries no information about the suites.
+
+    Raises ``UsageError`` for shared graphs in a private-truth split, and for more graphs than there
+    are different ones.
+    """
+    if private and config.graphs:
+        raise UsageError(
+            f"splits.{split}.{TRACK_NAME}.graphs: with private truth no graph is in two episodes, "
+            "or one would give away another; write per_suite = 20 instead"
+        )
+    plans: list[GraphPlan] = []
+    seen: set[object] = set()
+    for size, acts in dict.fromkeys(suite.topology for suite, _ in config.episodes):
+        key = hmac_key(count_root, f"{TRACK_NAME}/{split}/graphs/{size}/{acts}")
+        rng = stream(key, "graphs")
+        members = [e for e in config.episodes if e[0].topology == (size, acts)]
+        count = config.graphs or config.per_suite * len(members)
+        graphs = sample_graphs(size, count, acts, rng, seen)
+        if len(graphs) < count:
+            name = "graphs" if config.graphs else "per_suite"
+            raise UsageError(
+                f"splits.{split}.{TRACK_NAME}.{name}: {count} different graphs of {size} nodes are "
+                f"too many, there are hardly more than {len(graphs)}; lower it"
+            )
+        for turn, graph in enumerate(graphs):
+            own = members if config.graphs else members[turn // config.per_suite :][:1]
+            plans.append(GraphPlan(graph, tuple(own), turn % 2 == 1, config.mode))
+    ordered = shuffled(plan_stream(count_root, TRACK_NAME, split, "plan"), plans)
+    return keyed_specs(ordered, (TRACK_NAME, split), ("graph", "graph"), count_root, private)

@@ -1,0 +1,95 @@
+"""The generation report: our graphs beside the paper's Table 1, and targets."""
+
+from collections.abc import Mapping, Sequence
+from statistics import mean, median, pvariance
+from typing import Final
+
+from builder.splits.track import Record
+from builder.stories.texts import markdown_table
+from builder.tracks.causalab.graphs import FREQUENCY, colliders, forks
+from builder.tracks.causalab.suites import SIZES, SUITES, label, read_label
+
+TABLE_1: Final[Mapping[int, tuple[int, float, float, float, float]]] = {
+    3: (50, 2.56, 0.25, 0.68, 0.72),
+    4: (50, 4.54, 1.01, 2.18, 2.22),
+    5: (50, 7.26, 4.23, 5.54, 5.26),
+    6: (50, 8.82, 5.15, 6.72, 6.22),
+    7: (50, 10.26, 4.95, 7.84, 7.00),
+}
+"""Graphs, edge mean, edge variance, fork mean, collider mean of the main suites, by k."""
+
+
+def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
+    """The parts of the report, as Markdown."""
+    labels = {task: text for world in worlds for task, text in world["tasks"].items()}
+    targets: dict[str, list[Record]] = {}
+    for task, target in truths.items():
+        targets.setdefault(labels[task], []).append(target)
+    suites = [*SUITES]
+    # Regimes of one's own have no place among the paper's: after them.
+    placed = [
+        (suites.index(name) if (name := read_label(text)[0].name) in suites else len(suites), text)
+        for text in targets
+    ]
+    return [
+        f"{len(worlds)} graphs, {len(labels)} episodes.",
+        markdown_table(
+            "Graphs of the main suites (Table 1; paper / ours)",
+            ("k", "graphs", "edge mean", "edge variance", "fork mean", "collider mean"),
+            [_table_1(size, worlds) for size in SIZES if _main(size, worlds)],
+        ),
+        markdown_table(
+            "Graphs in which frequency may act",
+            ("k", "graphs", "edge mean", "frequency's causes, mean", "frequency acts in"),
+            _acting(worlds),
+        ),
+        markdown_table(
+            "Episodes by suite",
+            ("suite", "setting", "episodes", "median size of the target", "largest"),
+            [_suite(text, targets[text]) for _, text in sorted(placed)],
+        ),
+    ]
+
+
+def _main(size: int, worlds: Sequence[Record]) -> list[list[tuple[str, str]]]:
+    wanted = label(SUITES[f"main-{size}"], "reference")
+    return [
+        [(a, b) for a, b in world["edges"]] for world in worlds if wanted in world["tasks"].values()
+    ]
+
+
+def _table_1(size: int, worlds: Sequence[Record]) -> list[str]:
+    graphs = _main(size, worlds)
+    counts = [len(edges) for edges in graphs]
+    number, *paper = TABLE_1[size]
+    ours = mean(counts), pvariance(counts), mean(map(forks, graphs)), mean(map(colliders, graphs))
+    figures = [f"{p:.2f} / {o:.2f}" for p, o in zip(paper, ours, strict=True)]
+    return [str(size), f"{number} / {len(graphs)}", *figures]
+
+
+def _acting(worlds: Sequence[Record]) -> list[list[str]]:
+    rows = []
+    for size in (4, 6):
+        members = [
+            world["edges"]
+            for world in worlds
+            if len(world["names"]) == size
+            and any(read_label(text)[0].acts for text in world["tasks"].values())
+        ]
+        if members:
+            causes = [sum(b == FREQUENCY for _, b in edges) for edges in members]
+            acting = sum(any(a == FREQUENCY for a, _ in edges) for edges in members)
+            rows.append(
+                [str(size), str(len(members)), f"{mean(map(len, members)):.2f}",
+                 f"{mean(causes):.2f}", str(acting)]
+            )  # fmt: skip
+    return rows
+
+
+def _suite(text: str, targets: Sequence[Record]) -> list[str]:
+    _, setting = read_label(text)
+    sizes = [abs(target["frequency"]) for target in targets]
+    return [
+        text.partition("/")[2], setting, str(len(targets)), f"{median(sizes):.0f}",
+        f"{max(sizes):.0f}",
+    ]  # fmt: skip

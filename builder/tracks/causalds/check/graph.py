@@ -1,0 +1,246 @@
+"""Graph truths derived a second way: by definition and brute force, with networkx.
+
+Nothing here is shared with ``builder.graphs``. Adjustment sets come from trying every subset on the
+proper back-door graph (van der Zander, Liskiewicz & Textor 2014), identifiability of the ATE from a
+search for hedges (Shpitser & Pearl 2006, theorem 4) instead of the ID recursion.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, combinations, pairwise
+from typing import TypeAlias
+
+import networkx as nx
+
+Graph: TypeAlias = "nx.DiGraph[str]"
+
+
+def graph_of(edges: Iterable[tuple[str, str]], nodes: Iterable[str]) -> Graph:
+    """The directed graph with these edges and nodes."""
+    graph: Graph = nx.DiGraph()
+    graph.add_nodes_from(nodes)
+    graph.add_edges_from(edges)
+    return graph
+
+
+def valid_sets(graph: Graph, x: str, y: str, latent: frozenset[str]) -> list[frozenset[str]]:
+    """All valid adjustment sets, by size: every subset of the observed nodes is tried."""
+    on_paths = _causal_nodes(graph, x, y)
+    forbidden = {v for node in on_paths for v in (node, *nx.descendants(graph, node))}
+    back_door = graph.copy()
+    back_door.remove_edges_from([(x, child) for child in graph.successors(x) if child in on_paths])
+    candidates = [v for v in graph if v not in latent and v not in (x, y)]
+    return [
+        chosen
+        for chosen in _subsets(candidates)
+        if not chosen & forbidden and nx.is_d_separator(back_door, {x}, {y}, set(chosen))
+    ]
+
+
+def minimal(sets: Iterable[frozenset[str]]) -> list[frozenset[str]]:
+    """The sets that contain no other."""
+    found = list(sets)
+    return [one for one in found if not any(other < one for other in found)]
+
+
+def method_label(graph: Graph, x: str, y: str, latent: frozenset[str]) -> str:
+    """The first identification label that applies (paper 3.4), each by its definition."""
+    if not nx.has_path(graph, x, y):
+        return "trivial_zero"
+    if valid_sets(graph, x, y, latent):
+        return "backdoor"
+    if _front_door(graph, x, y, latent):
+        return "frontdoor"
+    return "none" if has_hedge(graph, x, y, latent) else "other_id"
+
+
+def has_hedge(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
+    """Whether some hedge for P(y | do(x)) exists, so that it is not identifiable.
+
+    A hedge is a pair of bidirected-connected sets F' inside F, X in F but not in F', where F' lies
+    in An(Y) once edges into X are cut and every node of F reaches F' inside F. For each F' the
+    largest candidate F is found by alternately shrinking to the ancestors of F' and to the
+    district of F'.
+    """
+    directed, bidirected = project(graph, latent)
+    cut = directed.copy()
+    cut.remove_edges_from(list(directed.in_edges(x)))
+    relevant = [v for v in _reaching(cut, {y}) if v != x]
+    return any(
+        x in _largest_forest(directed, bidirected, inner)
+        for inner in _subsets(sorted(relevant))
+        if inner and nx.is_connected(bidirected.subgraph(inner))
+    )
+
+
+def is_zero(graph: Graph, x: str, y: str, effect: str) -> bool:
+    """Whether an effect ("ate", "ett", "nde" or "nie") is zero: there is no path that it runs
+    along."""
+    if effect == "nde":
+        return not graph.has_edge(x, y)
+    if effect == "nie":
+        return not mediators(graph, x, y)
+    return not nx.has_path(graph, x, y)
+
+
+def identifiable(
+    graph: Graph, x: str, y: str, latent: frozenset[str], effect: str, *, binary_treatment: bool
+) -> bool:
+    """Whether an effect ("ate", "ett", "nde" or "nie") is identifiable; zero effects are."""
+    if is_zero(graph, x, y, effect):
+        return True
+    if effect in ("nde", "nie"):
+        return _natural_identifiable(graph, x, y, latent)
+    if effect == "ate" or binary_treatment:
+        return not has_hedge(graph, x, y, latent)
+    return _ett_identifiable(graph, x, y, latent)
+
+
+def _ett_identifiable(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
+    """Whether the effect on the treated is identifiable, for a treatment that is not binary.
+
+    (For a binary one it is exactly when the ATE is, by consistency.) P(Y(x0), X) is, unless X and
+    one of its children share a district of the graph over An(Y) and An(X) (Shpitser & Tchetgen
+    Tchetgen 2016): one and the same factor would need both values of X.
+    """
+    directed, bidirected = project(graph, latent)
+    kept = _reaching(directed, {x, y})
+    district = nx.node_connected_component(bidirected.subgraph(kept), x)
+    return not any(child in district for child in directed.successors(x) if child in kept)
+
+
+def _natural_identifiable(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
+    """Whether a natural effect along paths that exist is identifiable.
+
+    Where only one kind of path leads from X to Y, the effect along it is the average effect. Else
+    that must be identifiable, the two kinds must be told apart (no chain of latent nodes from X to
+    Y beside the edge), and nothing that X affects directly may share a district with Y in the graph
+    over An(Y) without X (Shpitser 2013, theorem 4).
+    """
+    if has_hedge(graph, x, y, latent):
+        return False
+    if not (graph.has_edge(x, y) and mediators(graph, x, y)):
+        return True
+    hidden = graph.subgraph([v for v in graph if v in latent or v in (x, y)]).copy()
+    hidden.remove_edge(x, y)
+    if nx.has_path(hidden, x, y):
+        return False
+    directed, bidirected = project(graph, latent)
+    without = directed.copy()
+    without.remove_node(x)
+    kept = _reaching(without, {y})
+    district = nx.node_connected_component(bidirected.subgraph(kept), y)
+    return not any(child in district and child != y for child in directed.successors(x))
+
+
+def mediators(graph: Graph, x: str, y: str) -> set[str]:
+    """Nodes strictly inside directed paths from X to Y."""
+    return _causal_nodes(graph, x, y) - {y} if nx.has_path(graph, x, y) else set()
+
+
+def independent(graph: Graph, x: str, y: str, z: str) -> bool:
+    """Whether the graph makes X independent of {Y, Z}."""
+    return bool(nx.is_d_separator(graph, {x}, {y, z}, set()))
+
+
+def opens_a_path(graph: Graph, x: str, y: str, z: str) -> bool:
+    """Whether some path between `x` and `y`, other than a directed one from `x` to `y`, is blocked
+    given nothing and open given `z`: every simple path of the skeleton is looked at."""
+    skeleton = graph.to_undirected()
+    for path in nx.all_simple_paths(skeleton, x, y):
+        if all(graph.has_edge(a, b) for a, b in pairwise(path)):
+            continue
+        if not _open(graph, path, set()) and _open(graph, path, {z}):
+            return True
+    return False
+
+
+def _open(graph: Graph, path: list[str], given: set[str]) -> bool:
+    """Whether a path is open: colliders are given or have a given descendant, others are not."""
+    for before, node, after in zip(path, path[1:], path[2:], strict=False):
+        if graph.has_edge(before, node) and graph.has_edge(after, node):
+            if not given & {node, *nx.descendants(graph, node)}:
+                return False
+        elif node in given:
+            return False
+    return True
+
+
+def project(graph: Graph, latent: frozenset[str]) -> tuple[Graph, "nx.Graph[str]"]:
+    """The latent projection: directed edges and bidirected edges over the observed nodes."""
+    observed = [v for v in graph if v not in latent]
+    directed = graph_of((), observed)
+    bidirected: nx.Graph[str] = nx.Graph()
+    bidirected.add_nodes_from(observed)
+    for node in graph:
+        reached = sorted(_through_latent(graph, node, latent))
+        if node in latent:
+            bidirected.add_edges_from(combinations(reached, 2))
+        else:
+            directed.add_edges_from((node, other) for other in reached)
+    return directed, bidirected
+
+
+def _through_latent(graph: Graph, node: str, latent: frozenset[str]) -> set[str]:
+    """Observed nodes reached from ``node`` by directed paths whose inside is latent."""
+    found: set[str] = set()
+    stack = list(graph.successors(node))
+    while stack:
+        other = stack.pop()
+        if other in latent:
+            stack.extend(graph.successors(other))
+        else:
+            found.add(other)
+    return found
+
+
+def _largest_forest(
+    directed: Graph, bidirected: "nx.Graph[str]", inner: frozenset[str]
+) -> set[str]:
+    """The largest bidirected-connected set around ``inner`` whose nodes all reach it inside."""
+    start = next(iter(sorted(inner)))
+    kept = set(directed)
+    while True:
+        district = nx.node_connected_component(bidirected.subgraph(kept), start)
+        shrunk = _reaching(directed.subgraph(district), set(inner))
+        if shrunk == kept:
+            return kept
+        kept = shrunk
+
+
+def _front_door(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
+    """Whether some observed set meets the front-door criterion (Pearl 1995, definition 3)."""
+    without_x_effects = graph.copy()
+    without_x_effects.remove_edges_from(list(graph.out_edges(x)))
+    candidates = [v for v in graph if v not in latent and v not in (x, y)]
+    for chosen in _subsets(candidates):
+        if not chosen:
+            continue
+        rest = graph.copy()
+        rest.remove_nodes_from(chosen)
+        without_effects = graph.copy()
+        without_effects.remove_edges_from(list(graph.out_edges(chosen)))
+        if (
+            not nx.has_path(rest, x, y)
+            and nx.is_d_separator(without_x_effects, {x}, set(chosen), set())
+            and nx.is_d_separator(without_effects, set(chosen), {y}, {x})
+        ):
+            return True
+    return False
+
+
+def _causal_nodes(graph: Graph, x: str, y: str) -> set[str]:
+    """Nodes on directed paths from X to Y, X excluded."""
+    inside = {v for v in graph if nx.has_path(graph, x, v) and nx.has_path(graph, v, y)}
+    return inside - {x}
+
+
+def _reaching(graph: Graph, targets: set[str]) -> set[str]:
+    """The targets and their ancestors."""
+    return {v for v in graph if any(nx.has_path(graph, v, target) for target in targets)}
+
+
+def _subsets(items: Iterable[str]) -> Iterator[frozenset[str]]:
+    """All subsets, the smallest first."""
+    members = list(items)
+    sizes = (combinations(members, size) for size in range(len(members) + 1))
+    return (frozenset(chosen) for chosen in chain.from_iterable(sizes))

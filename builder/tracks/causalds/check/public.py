@@ -1,0 +1,141 @@
+"""What is public of tasks and scenes, as the gate looks at it: leaks, inputs, borrowed answers."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from builder.graphs.graph import LatentDAG
+from builder.graphs.identification import is_identifiable
+from builder.release.tables import SceneRow, TaskRow
+from builder.splits.track import LeakFacts
+from builder.tracks.causalds.plan.names import FIRST
+from grader.io.jsonio import canonical
+from grader.scoring.shape import Task
+from grader.tracks import variant
+
+Row = Mapping[str, Any]
+
+
+def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts | None:
+    """Return the facts of a task.
+
+    It may tell its declared inputs: lengths of lists, kinds, alpha, which effect it is about (each
+    is identifiable in another share of scenes); no name, no contrast. None for a scene that only
+    tells another one again: it shares that scene's world.
+    """
+    told = _of_scene(world["world_json"])
+    if told is None:
+        return None
+    counts, hidden = told
+    inputs = task.inputs
+    lists = {name: tuple(value) for name, value in sorted(inputs.items()) if _is_list(value)}
+    scalars = ("alpha", "estimand", "outcome_kind", "rows", "variables")
+    return LeakFacts(
+        hidden={"structure": world["structure"], "motif": world["motif"], **hidden},
+        facts=_answers(task, truth),
+        of_instance=counts,
+        of_task=(
+            [(name, len(value)) for name, value in lists.items()],
+            [inputs.get(name) for name in scalars],
+            {inputs.get("x0"), inputs.get("x1")} == {0, 1},
+        ),
+        ends=(str(inputs.get("treatment", "")), str(inputs.get("outcome", ""))),
+        orders=tuple(lists.values()),
+    )
+
+
+@lru_cache(maxsize=8)
+def _of_scene(world_json: str) -> tuple[tuple[int, ...], dict[str, str]] | None:
+    """Return what the story may tell, numbers of nodes, edges and latents, and what it may not."""
+    record = json.loads(world_json)
+    telling = record.get("plan", {}).get("telling", {}).get("arm")
+    if telling is not None and telling not in FIRST:
+        return None
+    world, ends = record["world"], (record["treatment"], record["outcome"])
+    nodes = tuple(node["name"] for node in world["nodes"])
+    graph = LatentDAG(nodes, tuple(map(tuple, world["edges"])), frozenset(world["latent"]))
+    binary = next(node["kind"] == "binary" for node in world["nodes"] if node["name"] == ends[0])
+    ett = is_identifiable(graph, *ends, "ett", binary_treatment=binary)
+    return (len(nodes), len(graph.edges), len(graph.latent)), {
+        "ATE identifiable": str(is_identifiable(graph, *ends, "ate")),
+        "ETT identifiable": str(ett),
+    }
+
+
+def _answers(task: TaskRow, truth: Row) -> dict[str, str]:
+    """Return what the answers to all variants have in common, and the structure asked about."""
+    shape, target = variant("causalds", task.key).shape, json.loads(truth["target_json"])
+    facts = {"asked structure": truth["structure"]}
+    if shape.abstainable:
+        facts["should abstain"] = str(truth["should_abstain"])
+    if truth["value"] is not None:
+        facts["sign"] = "-" if truth["value"] < 0 else "+" if truth["value"] > 0 else "0"
+    if "category" in target:
+        empty = [] in target.get("sets", ()) or target.get("names") == []
+        facts["category"] = "empty set" if empty else target["category"]
+    if "accepted" in target and shape.kind != "name":
+        name = {"sign": "sign", "boolean": "yes or no"}.get(shape.kind, "label")
+        facts[name] = str(target["accepted"][0])
+    return facts
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list | tuple)
+
+
+_SETS: Final = ("set", "sets", "names")
+"""The kinds of answers that are lists of names."""
+
+_STATED: Final = ("observed", "available", "candidates")
+"""Lists that say nothing: all that is measured, or variables picked whatever the graph."""
+
+_LIST: Final = re.compile(r"(?:^- .+\n?)+", re.MULTILINE)
+
+
+def lends(shown: Task, asked: Task) -> Iterator[str]:
+    """Every other list of names in the question of ``shown``, as an answer to ``asked``."""
+    if asked.shape.kind not in _SETS:
+        return
+    stated = [set(shown.inputs[key]) for key in _STATED if key in shown.inputs]
+    for block in _LIST.findall(shown.prompt.partition("\n## Question\n")[2]):
+        listed = {line.removeprefix("- ") for line in block.splitlines()}
+        names = [name for name in asked.inputs["available"] if name in listed]
+        if names and listed not in stated:
+            yield canonical({asked.shape.field: [names] if asked.shape.kind == "sets" else names})
+
+
+_LISTS = ("observed", "available", "candidates")
+_ROLES = ("treatment", "outcome", "conditioning_var", "variable")
+
+
+def shown_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[str]:
+    """The problems of one task: its test table, its lists, the names that it uses."""
+    columns = [name for name, _ in scene.columns]
+    inputs = task.inputs
+    if task.family == "prediction":
+        features = [name for name in columns if _concept(name) != inputs["outcome"]]
+        if list(inputs["columns"]) != columns or list(scene.test_columns) != features:
+            yield "test_features is not every column but the outcome"
+        if inputs["rows"] != scene.rows[1]:
+            yield f"{inputs['rows']} rows asked, test_features has {scene.rows[1]}"
+        # A measured outcome has no column of its own.
+        kind = dict(scene.columns).get(inputs["outcome"], inputs["outcome_kind"])
+        if kind != inputs["outcome_kind"]:
+            yield "the outcome's kind is not that of its column"
+    elif private and scene.test_columns:
+        yield "a private scene ships test_features that its task does not need"
+    lists = [inputs.get(key, ()) for key in _LISTS]
+    listed = [name for names in lists for name in names]
+    named = {*listed, *(inputs[role] for role in _ROLES if role in inputs)}
+    strange = sorted(named - {_concept(name) for name in columns}) if columns else []
+    if strange or any(name not in task.prompt for name in named):
+        yield f"names that no column or prompt has: {', '.join(strange)}"
+    if any(len(set(names)) < len(names) for names in lists):
+        yield "a list names a variable twice"
+
+
+def _concept(column: str) -> str:
+    """The variable that a column shows, be it by a measurement."""
+    return column.partition("_meas_")[0]

@@ -1,0 +1,288 @@
+"""Rows as they were written, held against the world: tables, labels, measurements, calibration."""
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import scipy
+
+from builder.tracks.causalds.check.equations import (
+    Array,
+    NotAuditable,
+    conditional_mean,
+    noise_scale,
+)
+from builder.tracks.causalds.check.hidden import Hidden
+
+Row = Mapping[str, Any]
+Record = Mapping[str, Any]
+Columns = Mapping[str, npt.NDArray[np.float64]]
+
+_SIGMAS: Final = 7.0
+"""Sample statistics may stray this many standard errors (heavy tails widen them a little)."""
+
+_ROUNDING: Final = 1e-4
+
+
+def audit_scene(hidden: Hidden, label_row: Row | None, scene_row: Row) -> list[str]:
+    """Problems of columns, values and labels."""
+    record, view = hidden.record, scene_row["view"]
+    data, features, calibration = (
+        {column["name"]: np.asarray(column["values"], np.float64) for column in scene_row[part]}
+        for part in ("data", "test_features", "calibration")
+    )
+    shown = record["views"].get(view)
+    if shown is None:
+        return [f"the world row knows no view {view}"]
+    kinds = {column["name"]: column["kind"] for column in shown["columns"]}
+    kinds |= {node["name"]: node["kind"] for node in record["variables"].values()}
+    problems = _columns(record, shown, scene_row, data, features)
+    for table in (data, features, calibration):
+        problems += _values(kinds, table)
+    if label_row is not None and len(label_row["values"]):
+        outcome = hidden.names[hidden.y]
+        labels = np.asarray(label_row["values"], dtype=np.float64)
+        if label_row["outcome"] != outcome:
+            problems.append(f"labels of {label_row['outcome']}, the outcome is {outcome}")
+        problems += _values(kinds, {outcome: labels})
+        known = data if outcome in data else calibration
+        problems += _alignment(outcome, labels, known, features)
+    if data:
+        try:
+            problems += audit_view(record, view, data, calibration)
+            problems += _correlations(hidden, data, calibration)
+        except NotAuditable as error:
+            return [*problems, f"cannot be audited: {error}"]
+    return problems
+
+
+def _columns(
+    record: Row, shown: Row, scene_row: Row, data: Columns, features: Columns
+) -> list[str]:
+    """Names, kinds and order of the public columns."""
+    expected = [{"name": c["name"], "kind": c["kind"]} for c in shown["columns"]]
+    stated = [dict(column) for column in scene_row["columns"]]
+    if not data:
+        empty = not stated and not features and not scene_row["calibration"]
+        return [] if empty else ["columns, test features or calibration rows without data"]
+    problems = [] if stated == expected else [f"columns {stated}, the world says {expected}"]
+    if list(data) != [column["name"] for column in expected]:
+        problems.append(f"data has {list(data)}, the world says {expected}")
+    rest = [c["name"] for c in shown["columns"] if c["node"] != record["outcome"]]
+    if features and list(features) != rest:
+        problems.append(f"test features are {list(features)}")
+    for column in shown["columns"]:
+        variable = record["variables"][column["node"]]
+        measures = column["node"] in shown["bundles"]
+        prefix = f"{variable['name']}_meas_"
+        plain = column["name"] == variable["name"] and column["kind"] == variable["kind"]
+        if column["measures"] is not measures or not (
+            column["name"].startswith(prefix) if measures else plain
+        ):
+            problems.append(f"column {column['name']} is not what the world says of it")
+    observed = set(record["variables"]) - set(record["world"]["latent"])
+    if {column["node"] for column in shown["columns"]} != observed:
+        problems.append("the columns do not show the observed nodes")
+    return problems
+
+
+def _values(kinds: Mapping[str, str], table: Columns) -> list[str]:
+    """Lengths, finiteness, 0/1 coding and six significant digits."""
+    if len({column.size for column in table.values()}) > 1:
+        return ["columns of different lengths"]
+    problems = []
+    for name, column in table.items():
+        if not np.isfinite(column).all():
+            problems.append(f"{name}: a value is not finite")
+        elif kinds.get(name) == "binary":
+            if not np.isin(column, (0.0, 1.0)).all():
+                problems.append(f"{name}: binary, but not all 0 or 1")
+        elif not _six_digits(column[:50]):
+            problems.append(f"{name}: more than six significant digits")
+    return problems
+
+
+def _six_digits(column: npt.NDArray[np.float64]) -> bool:
+    """Whether no value has more significant digits."""
+    rounded = np.array([float(f"{v:.6g}") for v in column.tolist()], np.float32)
+    return bool((rounded == column.astype(np.float32)).all())
+
+
+def _alignment(
+    outcome: str, labels: npt.NDArray[np.float64], data: Columns, features: Columns
+) -> list[str]:
+    """Held-out labels must go with the held-out rows as they do in training."""
+    problems = []
+    # Ranks, because a few extreme values can move Pearson's r by more than its usual error. As many
+    # training rows as held-out ones: more would hardly sharpen the comparison.
+    seen = slice(0, max(labels.size, 1))
+    known, held_out = _ranks(data[outcome][seen]), _ranks(labels)
+    for name, column in features.items():
+        if column.size != labels.size:
+            return [f"{labels.size} labels for {column.size} held-out rows"]
+        train, train_error = _agreement(_ranks(data[name][seen]), known)
+        test, test_error = _agreement(_ranks(column), held_out)
+        if abs(train - test) > _SIGMAS * math.hypot(train_error, test_error) + _ROUNDING:
+            problems.append(
+                f"correlation with {name}: {train:.3f} in training, {test:.3f} held out"
+            )
+    return problems
+
+
+def _correlations(hidden: Hidden, data: Columns, calibration: Columns) -> Iterator[str]:
+    """Every sample correlation must be that of the world; replaced variables by calibration."""
+    for nodes in combinations(hidden.record["columns"], 2):
+        a, b = (hidden.names[node] for node in nodes)
+        shown = data if a in data and b in data else calibration
+        if a not in shown or b not in shown:
+            continue  # reported above
+        expected = hidden.population.correlation(*nodes)
+        sample = _pearson(shown[a], shown[b])
+        # The influence function knows the sampling error under any dependence.
+        sigma = expected.se * math.sqrt(1.0 + hidden.population.draws / shown[a].size)
+        if abs(sample - expected.value) > _SIGMAS * sigma + _ROUNDING:
+            yield (
+                f"{a} and {b} correlate {sample:.3f} in the data, {expected.value:.3f} in the world"
+            )
+
+
+def _ranks(column: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Standardised ranks, ties sharing theirs; all 0 where nothing varies."""
+    ranks = scipy.stats.rankdata(column)
+    spread = ranks.std()
+    return np.asarray((ranks - ranks.mean()) / spread if spread > 0 else 0.0 * ranks)
+
+
+def _agreement(za: npt.NDArray[np.float64], zb: npt.NDArray[np.float64]) -> tuple[float, float]:
+    """Rank correlation and its standard error, that of the influence function over the rows."""
+    if not za.any() or not zb.any():
+        return 0.0, 1.0 / math.sqrt(za.size)
+    r = float(np.mean(za * zb))
+    influence = za * zb - 0.5 * r * (za**2 + zb**2)
+    return r, float(influence.std()) / math.sqrt(za.size)
+
+
+def _pearson(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> float:
+    if a.std() == 0 or b.std() == 0:
+        return 0.0
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+_OUTCOME_FACTOR: Final = 1.75
+_FINE_GRID: Final = 1501
+"""Points of a concept's support: three times as many as the builder looks at, and others."""
+_DATA_ROUNDING: Final = 1e-5
+
+
+def audit_view(record: Record, view: str, data: Columns, calibration: Columns) -> Iterator[str]:
+    """Problems of one view's bundles, information and calibration subset."""
+    shown = record["views"][view]
+    names = {node: record["variables"][node]["name"] for node in record["columns"]}
+    gold = [names[node] for node in record["columns"] if node in shown["bundles"]]
+    if set(calibration) != ({*data, *gold} if gold else set()):
+        yield f"calibration has the columns {sorted(calibration)}"
+        return
+    chosen = np.asarray(shown["calibration"], dtype=int)
+    if len(set(chosen.tolist())) != len(chosen):
+        yield "a calibration row was drawn twice"
+    for name in data if gold else ():
+        if not np.array_equal(data[name][chosen], calibration[name]):
+            yield f"calibration rows of {name} are not the rows drawn from the data"
+    for node, bundle in shown["bundles"].items():
+        measured = f"{names[node]} ({view})"
+        for one in bundle["measurements"]:
+            values = calibration[one["column"]], calibration[names[node]]
+            for problem in _law(one, *values):
+                yield f"{measured}: {one['column']} {problem}"
+    for node, key, found, needed in information(record, view):
+        if found < needed:
+            yield f"{names[node]} ({view}): {key} of its information is {found:.3g}, " + (
+                f"below {needed:g}"
+            )
+
+
+def information(record: Record, view: str) -> Iterator[tuple[str, str, float, float]]:
+    """(node, threshold, information on a fine grid, what is needed) of every bundle of a view."""
+    settings = next(v for v in record["plan"]["questions"]["views"] if v["name"] == view)
+    for node, bundle in record["views"][view]["bundles"].items():
+        factor = _OUTCOME_FACTOR if node == record["outcome"] else 1.0
+        binary = record["variables"][node]["kind"] == "binary"
+        found = _separation(bundle) if binary else _information(bundle)
+        for key, least in settings["thresholds"].items():
+            yield node, key, found[key], factor * least
+
+
+def _spread_of_squares(noise: Record) -> float:
+    """The standard deviation of squared standardised noise, from its fourth moment: a sample that
+    lacks the rare large values of a heavy tail would take itself for exact. Mixtures have light
+    tails."""
+    match noise["family"]:
+        case "laplace":
+            return math.sqrt(5.0)
+        case "student_t":
+            (freedom,) = noise["shape"]
+            return math.sqrt(2.0 * (freedom - 1.0) / (freedom - 4.0))
+        case _:
+            return math.sqrt(2.0)
+
+
+def _law(one: Record, values: Array, gold: Array) -> Iterator[str]:
+    """Whether the column comes about from the concept as it says."""
+    size = len(gold)
+    mean = conditional_mean(_node(one), [gold], size)
+    if one["noise"] is None:
+        z = float((values - mean).sum()) / math.sqrt(float((mean * (1.0 - mean)).sum()))
+        if abs(z) > _SIGMAS:
+            yield f"is 1 more or less often than it should be ({z:.1f} sigmas)"
+        return
+    rest = (values - mean) / noise_scale(_node(one), [gold], size)
+    spread = float(np.mean(rest**2))
+    error = max(float(np.std(rest**2)), _spread_of_squares(one["noise"])) / math.sqrt(size)
+    if abs(float(rest.mean())) > _SIGMAS / math.sqrt(size) + _DATA_ROUNDING:
+        yield f"is off by {rest.mean():.3f} noise sds"
+    if abs(spread - 1.0) > _SIGMAS * error:
+        yield f"has {spread:.3f} times the noise variance it should have"
+
+
+def _node(one: Record) -> Record:
+    return {**one, "name": one["column"]}
+
+
+def _information(bundle: Record) -> dict[str, float]:
+    """Information over a fine grid, slopes by central differences."""
+    grid = np.linspace(bundle["support"][0], bundle["support"][1], _FINE_GRID)
+    total = np.zeros(_FINE_GRID)
+    for one in bundle["measurements"]:
+        sd = one["parameters"]["scales"][0]
+        step = 1e-5 * sd
+        node = _node(one)
+        above, below = (conditional_mean(node, [grid + s], _FINE_GRID) for s in (step, -step))
+        slope = (above - below) / 2e-5  # per sd of the concept
+        if one["noise"] is None:
+            p = conditional_mean(node, [grid], _FINE_GRID)
+            total += slope**2 / (p * (1.0 - p))
+        else:
+            total += (slope / noise_scale(node, [grid], _FINE_GRID)) ** 2
+    q10, q25 = np.quantile(total, (0.1, 0.25))
+    return {"least": total.min(), "mean": total.mean(), "q10": q10, "q25": q25}
+
+
+def _separation(bundle: Record) -> dict[str, float]:
+    """Squared mean differences plus mutual informations about a binary concept."""
+    ends, total = np.array([0.0, 1.0]), 0.0
+    for one in bundle["measurements"]:
+        share = one["parameters"]["centres"][0]
+        weights = np.array([1.0 - share, share])
+        node = _node(one)
+        mean = conditional_mean(node, [ends], 2)
+        if one["noise"] is None:
+            joint = np.array([weights * (1.0 - mean), weights * mean])
+            apart = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
+            total += float((joint * np.log(joint / apart)).sum())
+        else:
+            variance = float((weights * noise_scale(node, [ends], 2) ** 2).sum())
+            total += float((mean[1] - mean[0]) ** 2) / variance
+    return dict.fromkeys(("least", "mean", "q10", "q25"), total)

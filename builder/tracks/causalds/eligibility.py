@@ -1,0 +1,338 @@
+"""Which scenes can be asked which variant, with which answers: what a plan alone decides.
+
+Planning and the composition of exams look here before any world is drawn. A class of answers that
+also depends on numbers may turn out to be rare. What an asker does with a scene is in ``ask``.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from builder.equations.profiles import STRAIGHT
+from builder.graphs.adjustment import valid_adjustment_sets
+from builder.graphs.identification import is_identifiable
+from builder.graphs.method import identification_method
+from builder.graphs.motifs import Motif
+from builder.graphs.paths import opens_collider_bias
+from builder.tracks.causalds.complete import KEYS, one_each
+from builder.tracks.causalds.scene_plan import ScenePlan
+
+Hosts = Callable[[ScenePlan], bool]
+"""Whether such a scene can be asked a variant at all."""
+
+Classes = Callable[[ScenePlan], tuple[str, ...]]
+"""The classes of answers that a scene which hosts a variant can have."""
+
+ENDS: Final = frozenset({"treatment", "outcome"})
+LEVELS: Final = ENDS | {"x0", "x1"}
+MOST_NAMED: Final = 3
+"""A scene's questions of one variant name at most so many variables or estimands."""
+
+VALUE: Final = ("value",)
+"""The class of numbers and sets that no class tells apart."""
+SIGNS: Final = ("+", "-")
+
+
+def any_scene(plan: ScenePlan) -> bool:
+    """Every scene can be asked this."""
+    return True
+
+
+def one_class(plan: ScenePlan) -> tuple[str, ...]:
+    """All answers count as one class."""
+    return VALUE
+
+
+def directed_path(plan: ScenePlan) -> bool:
+    """A directed path leads from treatment to outcome."""
+    motif = plan.structure.query
+    return motif.outcome in motif.graph.descendants(motif.treatment)
+
+
+def other_variables(count: int) -> Hosts:
+    """So many variables beside treatment and outcome are observed."""
+    return lambda plan: len(plan.structure.query.others) >= count
+
+
+def mediated(plan: ScenePlan) -> bool:
+    """A directed path of two steps or more leads from treatment to outcome."""
+    motif = plan.structure.query
+    return bool(motif.graph.mediators(motif.treatment, motif.outcome))
+
+
+def direct(plan: ScenePlan) -> bool:
+    """The treatment affects the outcome directly."""
+    motif = plan.structure.query
+    return motif.treatment in motif.graph.parents(motif.outcome)
+
+
+def ate(plan: ScenePlan) -> bool:
+    """The average treatment effect is identifiable."""
+    return is_identifiable(*plan.structure.query.effect, "ate")
+
+
+def ett(plan: ScenePlan) -> bool:
+    """The effect on the treated is identifiable."""
+    binary = plan.structure.treatment_kind == "binary"
+    return is_identifiable(*plan.structure.query.effect, "ett", binary_treatment=binary)
+
+
+def natural_verdicts(plan: ScenePlan) -> dict[str, bool]:
+    """Identifiability of both natural effects."""
+    effect = plan.structure.query.effect
+    return {"NDE": is_identifiable(*effect, "nde"), "NIE": is_identifiable(*effect, "nie")}
+
+
+def asked_natural(plan: ScenePlan) -> list[bool]:
+    """Identifiability of the natural effects that a mediated scene is asked about: the direct one
+    where the treatment affects the outcome directly, and the indirect one."""
+    verdicts = natural_verdicts(plan)
+    return [verdict for name, verdict in verdicts.items() if name == "NIE" or direct(plan)]
+
+
+def opens(motif: Motif, node: str) -> bool:
+    """Conditioning on a node opens a path between treatment and outcome."""
+    return opens_collider_bias(*motif.effect, node)
+
+
+def seems_to_open(motif: Motif, node: str) -> bool:
+    """A node is affected by the treatment or the outcome, or by two nodes at once."""
+    below = motif.graph.descendants((motif.treatment, motif.outcome))
+    return node in below or len(motif.graph.parents(node)) > 1
+
+
+def opens_path(plan: ScenePlan) -> bool:
+    """Some other variable opens a path between treatment and outcome."""
+    motif = plan.structure.query
+    return any(opens(motif, z) for z in motif.others)
+
+
+def association_vanishes(plan: ScenePlan) -> bool:
+    """The partial correlation given some other variable is zero: by the graph, or by the graph and
+    equations that are lines (of treatment or outcome, so that not both are binary)."""
+    motif, structure = plan.structure.query, plan.structure
+    x, y, separated = motif.treatment, motif.outcome, motif.graph.d_separated
+    both_binary = {structure.treatment_kind, structure.outcome_kind} == {"binary"}
+    lines = plan.equations.continuous in STRAIGHT and not both_binary
+    return any(
+        separated(x, (y, z)) or separated(y, (x, z)) or (lines and separated(x, y, z))
+        for z in motif.others
+    )
+
+
+def adjustment_category(plan: ScenePlan) -> str:
+    """ "set" if there is a valid adjustment set, else why there is none."""
+    if valid_adjustment_sets(*plan.structure.query.effect):
+        return "set"
+    return "no_backdoor" if ate(plan) else "non_id"
+
+
+def _opens_or_separates(plan: ScenePlan) -> bool:
+    """Some other node opens a path between treatment and outcome, or blocks all of them."""
+    motif = plan.structure.query
+    separated = motif.graph.d_separated
+    return any(
+        opens(motif, z) or separated(motif.treatment, motif.outcome, z) for z in motif.others
+    )
+
+
+def _opens_or_seems_to(plan: ScenePlan) -> bool:
+    """Some other node opens a path between treatment and outcome, or might seem to."""
+    motif = plan.structure.query
+    return any(opens(motif, z) or seems_to_open(motif, z) for z in motif.others)
+
+
+def _association(zero: str, others: tuple[str, ...]) -> Classes:
+    """Of the correlation: zero where the graph makes treatment and outcome independent."""
+
+    def classes(plan: ScenePlan) -> tuple[str, ...]:
+        motif = plan.structure.query
+        unrelated = motif.graph.d_separated(motif.treatment, motif.outcome)
+        return (zero,) if unrelated else others
+
+    return classes
+
+
+def _change(zero: str, others: tuple[str, ...]) -> Classes:
+    """Of the change of an association: zero given variables that have no bearing on it by the
+    graph, anything given others."""
+
+    def classes(plan: ScenePlan) -> tuple[str, ...]:
+        motif = plan.structure.query
+        x, y, separated = motif.treatment, motif.outcome, motif.graph.d_separated
+        without = {
+            separated(x, (y, z)) or separated(y, (x, z)) or separated(z, (x, y))
+            for z in motif.others
+        }
+        return (*((zero,) if True in without else ()), *(others if False in without else ()))
+
+    return classes
+
+
+def _induced(zero: str, others: tuple[str, ...]) -> Classes:
+    """Of a partial correlation."""
+    return lambda plan: (*others, zero) if association_vanishes(plan) else others
+
+
+def _effect(identifiable: Hosts, unknown: str, zero: str, others: tuple[str, ...]) -> Classes:
+    """Of an effect: zero without a directed path."""
+
+    def classes(plan: ScenePlan) -> tuple[str, ...]:
+        if not identifiable(plan):
+            return (unknown,)
+        return others if directed_path(plan) else (zero,)
+
+    return classes
+
+
+def _natural(unknown: str, others: tuple[str, ...]) -> Classes:
+    """Of a natural effect, which is never zero by the graph where it is asked about."""
+
+    def classes(plan: ScenePlan) -> tuple[str, ...]:
+        found = asked_natural(plan)
+        return (*(others if any(found) else ()), *(() if all(found) else (unknown,)))
+
+    return classes
+
+
+def _adjustment(count: Callable[[tuple[frozenset[str], ...]], int] | None = None) -> Classes:
+    """The category, or what is counted of the valid sets where there are some."""
+
+    def classes(plan: ScenePlan) -> tuple[str, ...]:
+        sets = valid_adjustment_sets(*plan.structure.query.effect)
+        return (str(count(sets)) if sets and count is not None else adjustment_category(plan),)
+
+    return classes
+
+
+def _presence(plan: ScenePlan) -> tuple[str, ...]:
+    present, absent = opens_path(plan), association_vanishes(plan)
+    return (*(("True",) if present else ()), *(("False",) if absent else ()))
+
+
+def _dominance(plan: ScenePlan) -> tuple[str, ...]:
+    return ("direct", "indirect") if all(asked_natural(plan)) else ("None",)
+
+
+def _counterfactual(plan: ScenePlan) -> tuple[str, ...]:
+    verdicts = {ett(plan), *(natural_verdicts(plan).values() if mediated(plan) else ())}
+    return tuple(sorted(map(str, verdicts)))
+
+
+@dataclass(frozen=True, slots=True)
+class Eligibility:
+    """What composing an exam needs to know of a variant.
+
+    ``rank`` orders the variants of a family, 0 the easiest (an editorial order: paper A.8).
+    ``inputs`` are the members of its ``inputs_json``: nothing else about a task is public by
+    design. ``classes`` are those of ``exams.candidates``, ``hosts`` who can be asked it.
+    """
+
+    rank: int
+    inputs: frozenset[str]
+    classes: Classes
+    hosts: Hosts = any_scene
+
+
+_CONDITIONING: Final = ENDS | {"conditioning_var"}
+_VARIABLE: Final = ENDS | {"variable"}
+_SKETCH: Final = frozenset({"variables"})
+_ROWS: Final = frozenset({"outcome", "outcome_kind", "columns", "rows"})
+_OBSERVED: Final = ENDS | {"observed"}
+_AVAILABLE: Final = ENDS | {"available"}
+_ESTIMAND: Final = LEVELS | {"estimand"}
+_ALPHA: Final = frozenset({"alpha"})
+
+_ATE_NUMBER: Final = _effect(ate, "abstain", "zero", VALUE)
+_ETT_NUMBER: Final = _effect(ett, "abstain", "zero", VALUE)
+
+_ROWS_BY_FAMILY: Final[dict[str, dict[str, Eligibility]]] = {
+    "prediction": {
+        "point_predictor": Eligibility(0, _ROWS, one_class),
+        "prediction_interval": Eligibility(
+            1, _ROWS | _ALPHA, one_class, lambda plan: plan.structure.outcome_kind == "continuous"
+        ),
+    },
+    "association": {
+        "sign_only": Eligibility(0, ENDS, _association("0", SIGNS)),
+        "effect_size_point": Eligibility(1, ENDS, _association("zero", VALUE)),
+        "sign_before_after": Eligibility(
+            2, _CONDITIONING, lambda plan: ("same", "different"), other_variables(1)
+        ),
+        "delta_sign_only": Eligibility(3, _CONDITIONING, _change("0", SIGNS), other_variables(1)),
+        "delta_point": Eligibility(4, _CONDITIONING, _change("zero", VALUE), other_variables(1)),
+        "argmax_change": Eligibility(5, ENDS | {"candidates"}, one_class, other_variables(2)),
+    },
+    "collider_phenomenon": {
+        "induced_association_boolean": Eligibility(0, _VARIABLE, _presence, _opens_or_separates),
+        "induced_association_sign_only": Eligibility(
+            1, _VARIABLE, _induced("0", SIGNS), other_variables(1)
+        ),
+        "induced_association_strength_point": Eligibility(
+            2, _VARIABLE, _induced("zero", VALUE), other_variables(1)
+        ),
+    },
+    "causal_sketch": {
+        "skeleton_edges": Eligibility(0, _SKETCH, one_class),
+        "edges_only": Eligibility(1, _SKETCH, one_class),
+    },
+    "identification": {
+        "identifiable_boolean": Eligibility(0, _OBSERVED, lambda plan: (str(ate(plan)),)),
+        "method_label": Eligibility(
+            1, _OBSERVED, lambda plan: (identification_method(*plan.structure.query.effect),)
+        ),
+        "one_valid_adjustment_set": Eligibility(2, _AVAILABLE, _adjustment(), directed_path),
+        "minimal_adjustment_set_size": Eligibility(
+            3, _AVAILABLE, _adjustment(lambda sets: min(map(len, sets))), directed_path
+        ),
+        "n_valid_adjustment_sets": Eligibility(4, _AVAILABLE, _adjustment(len), directed_path),
+        "all_minimal_adjustment_sets": Eligibility(5, _AVAILABLE, _adjustment(), directed_path),
+    },
+    "effect_estimate": {
+        "ate_sign_only": Eligibility(0, LEVELS, _effect(ate, "unknown", "0", SIGNS)),
+        "ate_point": Eligibility(1, LEVELS, _ATE_NUMBER),
+        "ate_uq_95": Eligibility(2, LEVELS | _ALPHA, _ATE_NUMBER),
+        "ate_vs_assoc_sign_match": Eligibility(
+            3, LEVELS, _effect(ate, "None", "False", ("True", "False"))
+        ),
+    },
+    "bias_diagnostic": {
+        "collider_bias_boolean": Eligibility(
+            0, _VARIABLE, lambda plan: (str(opens_path(plan)),), _opens_or_seems_to
+        ),
+        "forbidden_controls_list": Eligibility(1, _AVAILABLE, _adjustment(), directed_path),
+    },
+    "counterfactual_identification": {
+        "identifiable_boolean": Eligibility(0, _OBSERVED | _ESTIMAND, _counterfactual),
+    },
+    "counterfactual_effect": {
+        "sign_only": Eligibility(0, LEVELS, _effect(ett, "unknown", "0", SIGNS)),
+        "effect_point": Eligibility(1, LEVELS, _ETT_NUMBER),
+        "effect_uq_95": Eligibility(2, LEVELS | _ALPHA, _ETT_NUMBER),
+    },
+    "mediation_effect": {
+        "sign_only": Eligibility(0, _ESTIMAND, _natural("unknown", SIGNS), mediated),
+        "direct_vs_indirect_dominance": Eligibility(
+            1, LEVELS, _dominance, lambda plan: mediated(plan) and direct(plan)
+        ),
+        "effect_point": Eligibility(2, _ESTIMAND, _natural("abstain", VALUE), mediated),
+        "effect_uq_95": Eligibility(3, _ESTIMAND | _ALPHA, _natural("abstain", VALUE), mediated),
+    },
+}
+
+ELIGIBILITY: Final = one_each(
+    {
+        f"{family}.{name}": row
+        for family, rows in _ROWS_BY_FAMILY.items()
+        for name, row in rows.items()
+    },
+    KEYS,
+    "eligibility",
+    "builder/tracks/causalds/eligibility.py",
+)
+"""Eligibility by variant key, in the order of ``grader.tracks.VARIANTS``."""
+
+
+def hosted(plan: ScenePlan) -> list[str]:
+    """The variants that a scene of this plan can be asked."""
+    return [key for key, row in ELIGIBILITY.items() if row.hosts(plan)]

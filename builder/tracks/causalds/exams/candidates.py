@@ -1,0 +1,100 @@
+"""Scenes as the composition of exams sees them, whether they are built or planned."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from builder.graphs.identification import is_identifiable
+from builder.splits.track import Candidate, PossibleTask, Read
+from builder.tracks.causalds.eligibility import ELIGIBILITY, hosted
+from builder.tracks.causalds.scene_plan import ScenePlan
+from grader.tracks.causalds.shapes import CAUSALDS
+
+_WORDS: Final = frozenset(word for variant in CAUSALDS for word in variant.shape.labels)
+
+
+def label_class(target: Mapping[str, Any], value: float | None, should_abstain: bool) -> str:
+    """The class of a truth: from its target, its number and whether abstaining is right.
+
+    A balanced exam takes every class of a variant equally often. Classes of numbers say only
+    whether there is one: ``abstain``, ``zero``, ``value``. Which classes a planned scene can have
+    is said by ``eligibility``.
+    """
+    if "accepted_before" in target:
+        same = target["accepted_before"] == target["accepted_after"]
+        return "same" if same else "different"
+    if "category" in target:
+        return str(target["category"])
+    if "edges" in target or "rows" in target:
+        return "value"
+    if "accepted" in target:
+        first = target["accepted"][0]
+        known = isinstance(first, bool | int | None) or first in _WORDS
+        return str(first) if known else "value"
+    if should_abstain:
+        return "abstain"
+    return "zero" if value == 0 else "value"
+
+
+def built_candidates(read: Read) -> list[Candidate]:
+    """Every built scene with its tasks, the class of each answer and what its question names."""
+    columns = ("task_id", "should_abstain", "value", "target_json")
+    truths = {row["task_id"]: row for row in read("causalds_truth", columns)}
+    rows = defaultdict(list)
+    for row in read("causalds", ("task_id", "instance_id", "family", "variant", "view")):
+        rows[row["instance_id"]].append(row)
+    found = []
+    for scene in read("causalds_worlds", ("instance_id", "world_json")):
+        world, tasks = json.loads(scene["world_json"]), []
+        for row in rows[scene["instance_id"]]:
+            truth = truths[row["task_id"]]
+            abstains = truth["should_abstain"]
+            tasks.append(
+                PossibleTask(
+                    row["task_id"],
+                    f"{row['family']}.{row['variant']}",
+                    row["view"],
+                    label_class(json.loads(truth["target_json"]), truth["value"], abstains),
+                    world["task_details"].get(row["task_id"], ""),
+                    abstains,
+                )
+            )
+        plan = ScenePlan.from_json(json.dumps(world["plan"]))
+        found.append(Candidate(scene["instance_id"], tuple(tasks), _traits(plan)))
+    return found
+
+
+def planned_candidates(
+    plans: Iterable[tuple[str, ScenePlan]], questions: int = 1
+) -> list[Candidate]:
+    """Planned scenes, by name, with every task that they may come to have: each of its variants in
+    each view, with each class of answer. A variant may be asked in several ``questions``."""
+    return [
+        Candidate(
+            name,
+            tuple(
+                PossibleTask(
+                    f"{name}/{key}/{view.name}/{label}/{number}", key, view.name, label, str(number)
+                )
+                for key in hosted(plan)
+                if plan.questions.variant in (None, key)
+                for label in ELIGIBILITY[key].classes(plan)
+                for view in plan.questions.views
+                for number in range(questions)
+            ),
+            _traits(plan),
+        )
+        for name, plan in plans
+    ]
+
+
+def _traits(plan: ScenePlan) -> dict[str, str]:
+    """The facts of a scene that rules of exams look at: its structure, its kind (the motif and
+    whether the effect is identifiable), and which of several tellings of one problem it is."""
+    return {
+        "structure": plan.structure.label,
+        "kind": f"{plan.structure.motif} {is_identifiable(*plan.structure.query.effect, 'ate')}",
+        "bundle": plan.telling.bundle or "",
+        "telling": plan.telling.arm or "",
+    }

@@ -1,0 +1,279 @@
+"""Composing an exam by its exam file, of scenes that are built or planned.
+
+Every choice depends on a key and on the set of tasks, never on their order. With public truth the
+candidates are built scenes and their tasks; with private truth they are planned scenes and every
+task that they may come to have, and each is asked one (``once``).
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import cycle, islice
+
+from builder.splits.seeds import hmac_key, pick, stream
+from builder.splits.track import Candidate, DrawnExam, PossibleTask
+from builder.tracks.causalds.exams.model import Composed, ExamModel, Matched
+from builder.tracks.causalds.exams.priors import (
+    Cell,
+    deal_cells,
+    family_weights,
+    one_label,
+    variant_weights,
+    view_weights,
+)
+from builder.tracks.causalds.scene_plan import VIEWS
+from builder.tracks.causalds.shares import ByAxis, beside, largest_remainder
+from grader.errors import UsageError
+
+Pick = tuple[Candidate, PossibleTask]
+"""A scene and what it is asked."""
+
+
+def compose(
+    model: ExamModel,
+    candidates: Sequence[Candidate],
+    key: bytes,
+    where: str,
+    *,
+    once: bool = False,
+    required: Collection[str] = (),
+) -> DrawnExam:
+    """The exam that a model asks for.
+
+    With ``once`` no scene is asked twice; ``required`` are the variants that a balanced exam must
+    ask. Raises ``UsageError`` at ``where`` when there are too few scenes or tasks.
+    """
+    match model:
+        case Composed():
+            picks = _composed(model, candidates, key, where)
+        case Matched():
+            return _matched(model, candidates, key, where)
+        case _:
+            picks = _balanced(model, candidates, key, where, once, required)
+    found = _composition(model, picks, candidates)
+    return DrawnExam(tuple(task.name for _, task in picks), composition=found)
+
+
+def _composition(
+    model: ExamModel, picks: Sequence[Pick], candidates: Sequence[Candidate]
+) -> ByAxis:
+    asked = [(scene.traits["structure"], Cell.of(task.variant, task.view)) for scene, task in picks]
+    return composition_of(model, asked, _views(candidates))
+
+
+def _views(candidates: Sequence[Candidate]) -> list[str]:
+    """The views that there are, easiest first."""
+    found = {task.view for one in candidates for task in one.tasks}
+    return [view for view in VIEWS if view in found]
+
+
+def composition_of(
+    model: ExamModel, asked: Sequence[tuple[str, Cell]], there: Sequence[str]
+) -> ByAxis:
+    """Requested beside realised numbers of tasks, by family, rung, variant and view.
+
+    ``asked`` pairs the structure of each scene with what it is asked. Of a composed exam, requested
+    is what the priors say of these scenes and of the views that are ``there``, before any
+    restriction to what a scene can host; else every variant, and every view, equally often.
+    """
+    wanted: dict[str, dict[str, float]] = {axis: defaultdict(float) for axis in asked[0][1].axes}
+
+    def want(cell: Cell, share: float) -> None:
+        for axis, level in cell.axes.items():
+            wanted[axis][level] += share
+
+    if isinstance(model, Composed):
+        for structure, _ in asked:
+            for family, share in family_weights(model, structure).items():
+                views = view_weights(model, family, there)
+                for variant, part in variant_weights(model, family).items():
+                    for view, portion in views.items():
+                        want(Cell(family, variant, view), share * part * portion)
+    else:
+        variants = {(cell.family, cell.variant) for _, cell in asked}
+        for family, variant in sorted(variants):
+            for view in there:
+                share = len(asked) / len(variants) / len(there)
+                want(Cell(family, variant, view), share)
+    realised: dict[str, Counter[str]] = defaultdict(Counter)
+    for _, cell in asked:
+        for axis, level in cell.axes.items():
+            realised[axis][level] += 1
+    return {
+        axis: dict(sorted(beside(levels, realised[axis]).items()))
+        for axis, levels in wanted.items()
+    }
+
+
+def _composed(
+    model: Composed, candidates: Sequence[Candidate], key: bytes, where: str
+) -> list[Pick]:
+    """One task a scene, by the composition model's quotas."""
+    if len(candidates) < model.tasks:
+        raise UsageError(
+            f"{where}.tasks: {model.tasks} tasks of a scene each are asked but there are "
+            f"{len(candidates)} scenes; ask fewer or raise the number of scenes"
+        )
+    scenes, rng = _seeded(candidates, key)[: model.tasks], stream(key, "cells")
+    cells = deal_cells(model, scenes, _views(candidates), rng)
+    picks = []
+    for scene, cell in zip(scenes, cells, strict=True):
+        able = sorted(
+            (t for t in scene.tasks if Cell.of(t.variant, t.view) == cell),
+            key=lambda task: task.name,
+        )
+        picks.append((scene, pick(rng, able)))
+    return picks
+
+
+Waiting = Mapping[str, Mapping[str, Sequence[Pick]]]
+"""Variant to label to the tasks that want it, in a seeded order."""
+
+
+@dataclass(slots=True)
+class _Balance:
+    """The tasks that a balanced exam has taken, and what is due: scenes by motif and verdict."""
+
+    waiting: Waiting
+    due: Counter[str]
+    once: bool
+    picks: list[Pick] = field(default_factory=list)
+    _taken: set[str] = field(default_factory=set)
+    _scenes: Counter[str] = field(default_factory=Counter)
+    _views: Counter[str] = field(default_factory=Counter)
+
+    def take(self, variant: str, labels: Iterable[str]) -> bool:
+        """Take a task of a variant that wants one of these labels, if there is one: of the scene
+        least asked so far, of a kind that is due, in the view least used."""
+        able = [
+            (scene, task)
+            for label in labels
+            for scene, task in self.waiting[variant][label]
+            if task.name not in self._taken and not (self.once and self._scenes[scene.instance_id])
+        ]
+        if not able:
+            return False
+        scene, task = min(able, key=self._cost)
+        self.picks.append((scene, task))
+        self._taken.add(task.name)
+        self._scenes[scene.instance_id] += 1
+        self._views[task.view] += 1
+        self.due[scene.traits["kind"]] -= 1
+        return True
+
+    def _cost(self, pick: Pick) -> tuple[int, bool, int]:
+        scene, task = pick
+        asked = self._scenes[scene.instance_id]
+        return asked, self.due[scene.traits["kind"]] <= 0, self._views[task.view]
+
+
+def _balanced(
+    model: ExamModel,
+    candidates: Sequence[Candidate],
+    key: bytes,
+    where: str,
+    once: bool,
+    required: Collection[str],
+) -> list[Pick]:
+    """Variants equally often; inside each its labels in turn, over as many scenes as can be, whose
+    motifs and verdicts keep their shares. A variant whose label is the same wherever it is asked
+    for is worth nothing, and left out."""
+    waiting = _waiting(candidates, key)
+    varied = {n: found for n, found in waiting.items() if not one_label(n, [{x} for x in found])}
+    for name in required:
+        if name not in varied:
+            raise UsageError(
+                f"{where}: no scenes of this split's composition can be asked {name} with more "
+                'than one answer; use composition = "full" or add motifs that can'
+            )
+    waiting = varied or waiting
+    kinds = Counter(one.traits["kind"] for one in candidates)
+    balance = _Balance(waiting, Counter(largest_remainder(kinds, model.tasks)), once)
+    order = sorted(waiting, key=lambda name: hmac_key(key, f"variant/{name}"))
+    slots = [
+        (name, label)
+        for place, name in enumerate(order)
+        for label in islice(
+            cycle(sorted(waiting[name])),
+            model.tasks // len(order) + (place < model.tasks % len(order)),
+        )
+    ]
+    # Labels that few scenes can have choose first, while all scenes are free.
+    slots.sort(key=lambda slot: len(waiting[slot[0]][slot[1]]))
+    # A label that is rarer than its share leaves the rest to others of its variant, and a variant
+    # that is rarer to the variants that are asked least.
+    short = [name for name, label in slots if not balance.take(name, [label])]
+    for _ in [name for name in short if not balance.take(name, waiting[name])]:
+        asked = Counter(task.variant for _, task in balance.picks)
+        least = sorted(order, key=lambda name: asked[name])
+        if not any(balance.take(name, waiting[name]) for name in least):
+            raise UsageError(
+                f"{where}.tasks: {model.tasks} tasks are asked but there are "
+                f"{len(balance.picks)}; ask fewer or raise the number of scenes"
+            )
+    return balance.picks
+
+
+def _waiting(candidates: Sequence[Candidate], key: bytes) -> dict[str, dict[str, list[Pick]]]:
+    found: dict[str, dict[str, list[Pick]]] = defaultdict(lambda: defaultdict(list))
+    for one in _seeded(candidates, key):
+        for task in sorted(one.tasks, key=lambda task: task.name):
+            found[task.variant][task.label].append((one, task))
+    return found
+
+
+def _seeded(candidates: Sequence[Candidate], key: bytes) -> list[Candidate]:
+    return sorted(candidates, key=lambda one: hmac_key(key, f"scene/{one.instance_id}"))
+
+
+Groups = Mapping[tuple[str, str], Mapping[str, Pick]]
+"""(scene or bundle, question) to arm to task; complete groups only."""
+
+
+def _groups(model: Matched, candidates: Sequence[Candidate]) -> Groups:
+    """The tasks of a scene in all views, or those of a bundle's clean views in all tellings."""
+    found: dict[tuple[str, str], dict[str, Pick]] = defaultdict(dict)
+    kinds = {(task.variant, task.abstains) for scene in candidates for task in scene.tasks}
+    admitted = {kind for kind in kinds if model.admits(*kind)}
+    for scene in candidates:
+        for task in scene.tasks:
+            if (task.variant, task.abstains) not in admitted:
+                continue
+            question = f"{task.variant} {task.question}"
+            if model.kind == "views":
+                found[scene.instance_id, question][task.view] = scene, task
+            elif scene.traits["bundle"] and task.view == "clean":
+                found[scene.traits["bundle"], question][scene.traits["telling"]] = scene, task
+    arms = {arm for group in found.values() for arm in group}
+    return {name: group for name, group in found.items() if len(arms) > 1 and set(group) == arms}
+
+
+def _matched(model: Matched, candidates: Sequence[Candidate], key: bytes, where: str) -> DrawnExam:
+    """Whole groups, variants in turn, over as many scenes as can be."""
+    groups = _groups(model, candidates)
+    arms = len(next(iter(groups.values()))) if groups else 0
+    if arms == 0 or len(groups) * arms < model.tasks:
+        raise UsageError(
+            f"{where}.tasks: {model.tasks} tasks are asked but matched ones are "
+            f"{len(groups) * arms}; a {model.kind} exam needs scenes in several {model.kind}"
+        )
+    waiting: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for name in sorted(groups, key=lambda name: hmac_key(key, f"group/{'/'.join(name)}")):
+        waiting[name[1].partition(" ")[0]].append(name)
+    order = sorted(waiting, key=lambda variant: hmac_key(key, f"variant/{variant}"))
+    scenes: Counter[str] = Counter()
+    chosen: list[tuple[str, str]] = []
+    while len(chosen) < model.tasks // arms:
+        for variant in order:
+            if waiting[variant] and len(chosen) < model.tasks // arms:
+                name = min(waiting[variant], key=lambda name: scenes[name[0]])
+                waiting[variant].remove(name)
+                scenes[name[0]] += 1
+                chosen.append(name)
+    bundles = {
+        task.name: (f"bundle-{number:03d}", arm)
+        for number, name in enumerate(chosen, start=1)
+        for arm, (_, task) in sorted(groups[name].items())
+    }
+    picks = [pick for name in chosen for _, pick in sorted(groups[name].items())]
+    return DrawnExam(tuple(bundles), bundles, _composition(model, picks, candidates))

@@ -1,0 +1,164 @@
+"""An exam file: how an exam is composed (paper A.7, A.8).
+
+``kind`` is one of
+
+- ``composed``: one task a scene; its family given the scene's structure, its variant given the
+  family, its view given the family, each tilted by the difficulty;
+- ``balanced``: every variant equally often and, inside it, every answer;
+- ``views``: the matched observation-layer ablation, the same tasks under every view;
+- ``tellings``: the matched verbalisation-swap ablation, the same tasks under every telling (both
+  may be restricted, ``only``: A.13 asks identifiable targets from data, numbers alone).
+"""
+
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field
+
+from builder.graphs.motifs import MOTIFS, PLANTED
+from builder.splits.settings import Fault, TomlModel, TomlTable, check
+from builder.splits.values import Share, Weight, check_keys, check_positive, some_of, weights_of
+from builder.tracks.causalds.scene_plan import VIEWS
+from grader.scoring.model import InputMode
+from grader.tracks import variant as variant_of
+from grader.tracks.causalds.shapes import CAUSALDS
+
+Kind = Literal["composed", "balanced", "views", "tellings"]
+
+GRAFTED: Final = "grafted"
+"""The structure of every scene with a graft, whatever its host."""
+OTHERWISE: Final = "otherwise"
+"""The row of structures that have none of their own."""
+
+FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
+    family: tuple(v.name for v in CAUSALDS if v.family == family)
+    for family in dict.fromkeys(v.family for v in CAUSALDS)
+}
+"""The variants by family."""
+
+Weights = Mapping[str, float]
+
+_STRUCTURES: Final = (*MOTIFS, *PLANTED, GRAFTED, OTHERWISE)
+_KEYS: Final = tuple(f"{family}.{name}" for family, names in FAMILIES.items() for name in names)
+_Strength = Annotated[float, Field(ge=0, le=10)]
+
+
+class FamilyRow(TomlModel):
+    """The weights of families ``of`` some structures."""
+
+    of: Annotated[tuple[str, ...], some_of(_STRUCTURES)]
+    weights: Annotated[dict[str, Weight], weights_of(FAMILIES)]
+
+
+class ViewRow(TomlModel):
+    """The weights of views ``of`` some families."""
+
+    of: Annotated[tuple[str, ...], some_of(tuple(FAMILIES))]
+    weights: Annotated[dict[str, Weight], weights_of(VIEWS)]
+
+
+class Strength(TomlModel):
+    """How strongly the difficulty tilts families (by ``rung``), variants and views."""
+
+    rung: _Strength = 1.0
+    variant: _Strength = 1.0
+    view: _Strength = 1.0
+
+
+def weights_by_name(rows: Iterable[FamilyRow | ViewRow]) -> dict[str, Weights]:
+    """The weights of every structure, or family, that has a row."""
+    return {name: row.weights for row in rows for name in row.of}
+
+
+def _check_once(rows: tuple[FamilyRow | ViewRow, ...]) -> tuple[FamilyRow | ViewRow, ...]:
+    seen: set[str] = set()
+    for place, row in enumerate(rows):
+        for name in row.of:
+            if name in seen:
+                raise Fault(f"'{name}' has a row already; name it once", f"{place}.of")
+            seen.add(name)
+    return rows
+
+
+def _check_variants(rows: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    check_keys(rows, FAMILIES)
+    for family, weights in rows.items():
+        check_keys(weights, FAMILIES[family], f"{family}.")
+        check_positive(weights, family)
+    return rows
+
+
+def _check_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    for pattern in patterns:
+        if not any(fnmatchcase(key, pattern) for key in _KEYS):
+            raise Fault(f"{pattern!r} fits no family.variant")
+    return patterns
+
+
+class ExamModel(TomlModel):
+    """An exam file; a balanced exam has nothing but its number of ``tasks``."""
+
+    kind: Kind
+    tasks: int = Field(ge=1, le=1_000_000)
+
+
+class Composed(ExamModel):
+    """The file of a composed exam.
+
+    ``families`` gives a structure its weights of families, ``variants`` a family its weights of
+    variants, ``views`` a family its weights of views; a family without variants is uniform.
+    ``difficulty`` d in [0, 1] tilts all three with their ``strength``; 0.5 changes nothing.
+    """
+
+    kind: Literal["composed"]
+    difficulty: Share = 0.5
+    strength: Strength = Strength()
+    families: Annotated[tuple[FamilyRow, ...], AfterValidator(_check_once)] = Field(
+        min_length=1, description='a list of { of = ["chain"], weights = {…} }'
+    )
+    variants: Annotated[dict[str, dict[str, Weight]], AfterValidator(_check_variants)] = Field(
+        default_factory=dict
+    )
+    views: Annotated[tuple[ViewRow, ...], AfterValidator(_check_once)] = Field(
+        min_length=1, description='a list of { of = ["prediction"], weights = {…} }'
+    )
+
+
+class Matched(ExamModel):
+    """The file of a matched exam, and what it is restricted to: patterns of ``family.variant``,
+    targets that are identifiable or are not, and an input mode."""
+
+    kind: Literal["views", "tellings"]
+    variants: Annotated[tuple[str, ...], AfterValidator(_check_patterns)] | None = Field(
+        default=None, min_length=1, description="a list of texts"
+    )
+    identifiable: bool | None = None
+    input_mode: InputMode | None = None
+
+    def admits(self, key: str, abstains: bool | None) -> bool:
+        """Whether a variant's task has a place, where abstaining is due or is not (or may be:
+        None)."""
+        named = self.variants is None or any(fnmatchcase(key, one) for one in self.variants)
+        mode = variant_of("causalds", key).shape.input_mode
+        due = abstains is None or self.identifiable in (None, not abstains)
+        return named and due and self.input_mode in (None, mode)
+
+
+class _Any(ExamModel):
+    """Any exam file, to find its kind."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+_MODELS: Final[Mapping[Kind, type[ExamModel]]] = {
+    "composed": Composed,
+    "balanced": ExamModel,
+    "views": Matched,
+    "tellings": Matched,
+}
+
+
+def parse_exam(table: TomlTable) -> ExamModel:
+    """The checked exam; raises ``UsageError`` naming the key and the fix."""
+    return check(_MODELS[check(_Any, table).kind], table)

@@ -1,0 +1,229 @@
+"""Measurement bundles: noisy columns in place of a variable, with enough information in them.
+
+A measurement depends on one concept alone: continuous ones are h(z) + noise, binary ones Bernoulli
+with probability p(z) (paper 3.2). Its information about z is known in closed form: h'(z)^2 over the
+noise variance at z, and p'(z)^2 / (p (1 - p)) (paper A.6; for noise that is not Gaussian the first
+is a lower bound of the Fisher information). A bundle's information is the sum. For a binary concept
+it is one number: the sum of squared standardised mean differences (continuous measurements) and of
+mutual informations in nats (binary ones).
+
+Everything is on the concept's own scale, z = (value - mean) / sd of the population.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from builder.equations.equation import Array, Parameters, Parent, summary, written
+from builder.equations.mechanisms import MECHANISMS
+from builder.equations.noise import Noise, Spread, draw_noise_law
+from builder.tracks.causalds.scene_plan import Thresholds, View
+
+GRID_POINTS: Final = 513
+OUTCOME_FACTOR: Final = 1.75
+"""Thresholds are this much stricter for a measured outcome."""
+
+MAX_DRAWS: Final = 60
+_MARGIN: Final = 1.03
+"""Accepted bundles exceed each threshold by this, which covers the gaps of the grid."""
+
+_PLAIN_NOISES: Final = ("gauss", "laplace", "student_t")
+_CONTINUOUS_SHARE: Final = {"continuous": 0.75, "binary": 0.4}
+_SHIFT: Final = 1.5
+
+
+class NoBundle(Exception):
+    """No drawn bundle was informative enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """A variable to be measured: population mean and sd, kind, and values it takes, (n,)."""
+
+    mean: float
+    sd: float
+    binary: bool
+    support: tuple[float, float]
+
+    @classmethod
+    def seen_in(cls, sample: Array, *, binary: bool) -> "Concept":
+        """The variable as a sample (n,) of its population shows it."""
+        least, most = summary(float(sample.min())), summary(float(sample.max()))
+        return cls(
+            summary(float(sample.mean())), summary(float(sample.std())), binary, (least, most)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One column: a mechanism with the concept as its only parent; binary without noise."""
+
+    mechanism: str
+    parameters: Parameters
+    noise: Noise | None
+
+    @property
+    def kind(self) -> str:
+        """``continuous`` or ``binary``."""
+        return MECHANISMS[self.mechanism].kind
+
+    def mean(self, values: Array) -> Array:
+        """Location or probability at concept values (n,)."""
+        return np.asarray(MECHANISMS[self.mechanism].mean(self.parameters, [values]))
+
+    def scale(self, values: Array) -> Array:
+        """Noise scale at concept values (n,); continuous measurements only."""
+        assert self.noise is not None
+        return np.broadcast_to(self.noise.scale_at([values]), values.shape)
+
+    def draw(self, rng: np.random.Generator, values: Array) -> Array:
+        """One measurement of every unit, (n,)."""
+        if self.noise is None:
+            return (rng.random(len(values)) < self.mean(values)).astype(np.float64)
+        return self.mean(values) + self.scale(values) * self.noise.draw(rng, len(values))
+
+    def information(self, values: Array) -> Array:
+        """Information about the concept at its values (n,), per unit of the concept squared."""
+        slope = MECHANISMS[self.mechanism].slope
+        assert slope is not None
+        steep = slope(self.parameters, values)
+        if self.noise is None:
+            p = self.mean(values)
+            spread = p * (1.0 - p)
+            # Where the probability is 0 or 1 to the last digit, it says nothing of the place.
+            return np.divide(steep**2, spread, out=np.zeros_like(spread), where=spread > 0.0)
+        return np.asarray((steep / self.scale(values)) ** 2)
+
+    def separation(self, prevalence: float) -> float:
+        """What it tells of a binary concept: squared mean difference, or mutual information."""
+        ends = np.array([0.0, 1.0])
+        low, high = self.mean(ends)
+        if self.noise is None:
+            p = (1.0 - prevalence) * low + prevalence * high
+            parts = (1.0 - prevalence) * _entropy(low) + prevalence * _entropy(high)
+            return float(_entropy(p) - parts)
+        variance = self.scale(ends) ** 2
+        pooled = (1.0 - prevalence) * variance[0] + prevalence * variance[1]
+        return float((high - low) ** 2 / pooled)
+
+    def to_json(self) -> dict[str, object]:
+        """Plain JSON values, for the world row."""
+        noise = None
+        if self.noise is not None:
+            noise = {k: v for k, v in asdict(self.noise).items() if v is not None}
+        return {
+            "mechanism": self.mechanism,
+            "parameters": dict(self.parameters),
+            "noise": noise,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """The measurements of one concept and what they tell (``summary``)."""
+
+    measurements: tuple[Measurement, ...]
+    summary: Mapping[str, float]
+    support: tuple[float, float]
+    draws: int
+
+
+def draw_bundle(
+    rng: np.random.Generator,
+    concept: Concept,
+    view: View,
+    *,
+    outcome: bool = False,
+    squares: bool = False,
+) -> Bundle:
+    """A bundle that meets the view's thresholds, redrawn as a whole until one does.
+
+    ``outcome`` applies the stricter thresholds, ``squares`` allows a square in the measurements.
+    Raises :class:`NoBundle` after ``MAX_DRAWS`` draws.
+    """
+    needed = view.thresholds.times(OUTCOME_FACTOR if outcome else 1.0)
+    count = int(rng.integers(view.columns[0], view.columns[1] + 1))
+    for draws in range(1, MAX_DRAWS + 1):
+        measurements = tuple(_draw_one(rng, concept, view, squares) for _ in range(count))
+        summary = summarise(measurements, concept)
+        if accepted(summary, needed.times(_MARGIN)):
+            return Bundle(measurements, summary, concept.support, draws)
+    raise NoBundle(f"no bundle of {count} columns is informative enough")
+
+
+def summarise(
+    measurements: Sequence[Measurement], concept: Concept, points: int = GRID_POINTS
+) -> dict[str, float]:
+    """Least, mean, 10% and 25% quantile of a bundle's information over the concept's support."""
+    if concept.binary:
+        total = math.fsum(one.separation(concept.mean) for one in measurements)
+        return dict.fromkeys(("least", "mean", "q10", "q25"), total)
+    grid = np.linspace(*concept.support, points)
+    total_at = np.sum([one.information(grid) for one in measurements], axis=0) * concept.sd**2
+    q10, q25 = np.quantile(total_at, (0.1, 0.25))
+    return {
+        "least": float(total_at.min()),
+        "mean": float(total_at.mean()),
+        "q10": float(q10),
+        "q25": float(q25),
+    }
+
+
+def accepted(summary: Mapping[str, float], needed: Thresholds) -> bool:
+    """Whether every threshold is met."""
+    return all(summary[key] >= value for key, value in asdict(needed).items())
+
+
+def _draw_one(rng: np.random.Generator, concept: Concept, view: View, squares: bool) -> Measurement:
+    kind = "binary" if concept.binary else "continuous"
+    parent = [Parent(concept.mean, concept.sd, concept.binary)]
+    own_scale = {"centres": (concept.mean,), "scales": (concept.sd,)}
+    if rng.random() >= _CONTINUOUS_SHARE[kind]:
+        logistic = MECHANISMS["shifted_logistic"].draw(rng, parent)
+        return Measurement("shifted_logistic", written({**logistic, **own_scale}), None)
+    if rng.random() < view.neural:
+        drawn = MECHANISMS["neural"].draw(rng, [Parent(0.0, 1.0)])
+        mechanism, parameters = "neural", {**drawn, **own_scale}
+    else:
+        drawn = MECHANISMS["handcrafted"].draw(rng, parent)
+        bent: dict[str, float | tuple[float, ...]] = {
+            "shifts": (float(rng.uniform(-_SHIFT, _SHIFT)),)
+        }
+        if squares:
+            bent["squares"] = (float(rng.choice((-1.0, 1.0)) * rng.normal(0.1, 0.05)),)
+        mechanism, parameters = "handcrafted", {**drawn, **own_scale, **bent}
+    return Measurement(mechanism, written(parameters), _draw_noise(rng, concept, view).written())
+
+
+def _draw_noise(rng: np.random.Generator, concept: Concept, view: View) -> Noise:
+    scale = float(rng.uniform(*view.noise))
+    outright = rng.random() < view.mixture
+    law = draw_noise_law(rng, ("gaussian_mixture",) if outright else _PLAIN_NOISES, scale)
+    if rng.random() >= view.heteroscedastic:
+        return law
+    weight = float(rng.normal(0.0, 0.5)) / concept.sd
+    bias = float(rng.normal(0.0, 0.3)) - weight * concept.mean
+    return replace(law, spread=Spread((weight,), bias, *view.spread))
+
+
+def _entropy(p: float) -> float:
+    """Entropy of a Bernoulli variable in nats."""
+    return -sum(q * math.log(q) for q in (p, 1.0 - p) if q > 0.0)
+
+
+def attainable(view: View, *, outcome: bool = False) -> bool:
+    """Whether bundles for a standard normal and for a fair binary concept can be drawn at all.
+
+    With ``outcome``, under the stricter thresholds of a measured outcome.
+    """
+    rng = np.random.default_rng(0)
+    widest = replace(view, columns=(view.columns[1], view.columns[1]))
+    try:
+        for concept in (Concept(0.0, 1.0, False, (-3.5, 3.5)), Concept(0.5, 0.5, True, (0, 1))):
+            draw_bundle(rng, concept, widest, outcome=outcome)
+    except NoBundle:
+        return False
+    return True

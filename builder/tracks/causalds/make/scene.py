@@ -1,0 +1,232 @@
+"""Sampling one scene: a graph with a world, names, a story, data and the numbers that are true.
+
+Every stage has a random stream of its own under the attempt's key, so that a change in one leaves
+the others as they were. Truths are population values; the rows, training and test alike, never
+enter them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from builder.equations.association import associations
+from builder.equations.margins import clear_effect_sign
+from builder.equations.profiles import profile
+from builder.equations.quantities import Quantity, contrast, effect
+from builder.equations.rqmc import BoundNotMet
+from builder.equations.sampling import NoWorldFound, sample_world
+from builder.equations.world import World
+from builder.graphs.identification import Effect, is_identifiable
+from builder.graphs.motifs import Motif
+from builder.release.arrow import round_data
+from builder.release.attempts import Rejected
+from builder.splits.seeds import shuffled, stream
+from builder.stories.narration import Narration, NarrationFailed, Subject
+from builder.stories.types import Variable
+from builder.stories.verbalise import VERBALISERS
+from builder.tracks.causalds.scene_plan import ScenePlan
+from grader.io.names import confusable
+
+Column = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Truths:
+    """Population quantities of a scene.
+
+    ``levels`` are the compared treatment values (x0, x1) exactly as prompts print them. An effect
+    that is not identifiable from the observed variables is never asked and not computed: None.
+    ``association`` is the correlation of treatment and outcome; ``partial`` their linear partial
+    correlation given each of the other observed nodes, ``change`` that minus the correlation.
+    ``outcome_sd`` is the outcome's standard deviation; the natural effects are taken along and past
+    all mediators (``builder.equations.quantities``).
+    """
+
+    levels: tuple[float, float]
+    association: Quantity
+    partial: Mapping[str, Quantity]
+    change: Mapping[str, Quantity]
+    outcome_sd: Quantity
+    ate: Quantity | None
+    ett: Quantity | None
+    nde: Quantity | None
+    nie: Quantity | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Training and test rows, by node in table order; test rows include the outcome."""
+
+    train: Mapping[str, Column]
+    test: Mapping[str, Column]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One hidden world with its words and its rows.
+
+    ``columns`` are the observed nodes in
+    the order of the clean table; ``measured`` are the nodes that the view at hand shows only
+    through measurements. ``key`` is that of the attempt, for what all views draw alike.
+    """
+
+    plan: ScenePlan
+    motif: Motif
+    world: World
+    truths: Truths
+    narration: Narration
+    columns: tuple[str, ...]
+    tables: Tables
+    key: bytes
+    measured: frozenset[str] = frozenset()
+
+    @property
+    def test_rows(self) -> int:
+        """The number of held-out rows."""
+        return self.plan.equations.test
+
+    @property
+    def variables(self) -> Mapping[str, Variable]:
+        """Story variables by node."""
+        return self.narration.variables
+
+    @property
+    def treatment(self) -> Variable:
+        """The treatment as the story names it."""
+        return self.variables[self.motif.treatment]
+
+    @property
+    def outcome(self) -> Variable:
+        """The outcome as the story names it."""
+        return self.variables[self.motif.outcome]
+
+    @property
+    def others(self) -> list[str]:
+        """The observed nodes beside treatment and outcome, in table order."""
+        return [v for v in self.columns if v not in (self.motif.treatment, self.motif.outcome)]
+
+    @property
+    def observed(self) -> list[str]:
+        """Story names of the observed variables, in table order."""
+        return [self.variables[node].name for node in self.columns]
+
+    def name(self, node: str) -> str:
+        """The story name of a node."""
+        return self.variables[node].name
+
+
+def sample_hidden_world(plan: ScenePlan, key: bytes) -> tuple[World, Truths]:
+    """The world of an attempt and what is true of it.
+
+    Raises :class:`Rejected` when no world is in range, the two treatment levels coincide, the
+    numerical error of a truth cannot be brought under its bound, or an effect is too close to 0.
+    """
+    motif, world = plan.structure.query, _world(plan, stream(key, "world"))
+    try:
+        truths = _truths(motif, world, plan.structure.treatment_kind == "binary", key)
+    except BoundNotMet:
+        raise Rejected("numerical error above its bound") from None
+    if _accidental_zero(truths):
+        raise Rejected("effect too close to zero")
+    return world, truths
+
+
+def _world(plan: ScenePlan, rng: np.random.Generator) -> World:
+    query = plan.structure.query
+    try:
+        return sample_world(
+            rng,
+            query.graph,
+            plan.structure.kinds,
+            outcome=query.outcome,
+            profile=profile(plan.equations.continuous, plan.equations.binary),
+        )
+    except NoWorldFound:
+        raise Rejected("no world in range") from None
+
+
+def _accidental_zero(truths: Truths) -> bool:
+    """Whether an identified effect that the graph does not make 0 is 0, or hardly differs from it.
+
+    A steep mechanism may not notice a step between the two levels (a gate whose threshold lies
+    beyond both): the story then tells of an effect that the printed contrast does not have.
+    """
+    effects = (truths.ate, truths.ett, truths.nde, truths.nie)
+    return any(
+        effect is not None and clear_effect_sign(effect, truths.outcome_sd) is None
+        for effect in effects
+    )
+
+
+def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> Truths:
+    graph, x, y = motif.graph, motif.treatment, motif.outcome
+    try:
+        levels = contrast(world, x, stream(key, "contrast"))
+    except ValueError:
+        raise Rejected("treatment levels coincide") from None
+
+    def identified(name: Effect) -> Quantity | None:
+        if not is_identifiable(graph, x, y, name, binary_treatment=binary_treatment):
+            return None
+        return effect(name, world, x, y, *levels, stream(key, name))
+
+    ate = identified("ate")
+    # Without mediators the direct effect is the average one, without an edge the indirect one is:
+    # the same number is published.
+    through, edge = graph.mediators(x, y), x in graph.parents(y)
+    others = [node for node in graph.observed if node not in (x, y)]
+    told = associations(world, x, y, others, stream(key, "association"))
+    return Truths(
+        levels=levels,
+        association=told.marginal,
+        partial=told.partial,
+        change=told.change,
+        outcome_sd=told.outcome_sd,
+        ate=ate,
+        ett=identified("ett"),
+        nde=ate if edge and not through else identified("nde"),
+        nie=ate if through and not edge else identified("nie"),
+    )
+
+
+def narrate(plan: ScenePlan, key: bytes) -> Narration:
+    """Names the variables of a planned scene and tells its story.
+
+    Raises :class:`Rejected` when a language model does not manage it within its budgets, and
+    ``ValueError`` (our bug) when an answer could spell two of the names by one word.
+    """
+    subject = Subject(
+        plan.structure.query.graph,
+        plan.structure.kinds,
+        plan.telling.naming,
+        plan.telling.request,
+        plan.telling.stored,
+    )
+    try:
+        narration = VERBALISERS[plan.telling.words](subject, key)
+    except NarrationFailed as failure:
+        raise Rejected(failure.reason, words=True) from None
+    alike = confusable([variable.name for variable in narration.variables.values()])
+    if alike:
+        raise ValueError(f"an answer cannot tell these names apart: {alike}")
+    return narration
+
+
+def column_order(plan: ScenePlan, key: bytes) -> tuple[str, ...]:
+    """The observed nodes in the seeded order of the released table."""
+    return tuple(shuffled(stream(key, "columns"), plan.structure.query.graph.observed))
+
+
+def draw_tables(plan: ScenePlan, key: bytes, world: World, columns: tuple[str, ...]) -> Tables:
+    """The observed rows of a scene, rounded as they are released; binary columns are 0 and 1.
+
+    Rows are independent draws, so the first of them serve as training rows.
+    """
+    values = world.simulate(stream(key, "data"), plan.equations.train + plan.equations.test)
+    rounded = {node: round_data(values[node]) for node in columns}
+    return Tables(
+        {node: column[: plan.equations.train] for node, column in rounded.items()},
+        {node: column[plan.equations.train :] for node, column in rounded.items()},
+    )

@@ -1,0 +1,200 @@
+"""The composition of a split: how many scenes of which structure, by largest remainder.
+
+Quotas count *true* verdicts: a scene counts as not identifiable when its graph is. Motifs come
+first; planted structures take their share out of confounding's, injected latent confounders out of
+the motifs that they make unidentifiable, grafts go to motifs that can carry them. At last harmless
+latent variables are added until enough of the scenes with an unmeasured variable are identifiable
+(``docs/causalds-scenes.md``).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from builder.graphs.growth import (
+    HOSTS,
+    confounded,
+    confounding_spoils,
+    harmless_latent,
+    random_graft,
+)
+from builder.graphs.identification import is_identifiable
+from builder.graphs.motifs import MOTIFS, PLANTED, Motif
+from builder.tracks.causalds.shares import count_of, largest_remainder
+
+PLANTED_FROM: Final = "confounding"
+"""The motif whose quota the planted structures are taken from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """Requested shares. ``motifs``, ``auxiliary`` and ``planted`` map names to weights or shares.
+
+    ``grafts`` are the shares of scenes with 0, 1, 2 ... grafts; ``confounded`` the share of all
+    scenes that get a latent confounder which makes them unidentifiable; ``harmless`` the smallest
+    share of identifiable scenes among those with an unmeasured variable.
+    """
+
+    motifs: Mapping[str, float]
+    grafts: tuple[float, ...]
+    auxiliary: Mapping[str, float]
+    confounded: float
+    planted: Mapping[str, float]
+    harmless: float
+
+
+@dataclass(frozen=True, slots=True)
+class Blueprint:
+    """One scene's graph with its ends, and the label that it is reported under."""
+
+    motif: Motif
+    label: str
+
+
+class Impossible(Exception):
+    """A quota that cannot be met. ``key`` is the key of the split file, ``fix`` what would do."""
+
+    def __init__(self, key: str, fix: str) -> None:
+        super().__init__(f"{key}: {fix}")
+        self.key = key
+        self.fix = fix
+
+
+def motif_counts(composition: Composition, scenes: int) -> dict[str, int]:
+    """Scenes by motif and planted structure. Raises :class:`Impossible`."""
+    counts, planted = largest_remainder(composition.motifs, scenes), composition.planted
+    if planted and PLANTED_FROM not in counts:
+        raise Impossible(
+            "planted",
+            f"planted structures take the place of scenes of motif '{PLANTED_FROM}', which has no "
+            "weight; give it one, or plant nothing: planted = {}",
+        )
+    if planted:
+        rest = max(0.0, 1.0 - sum(planted.values()))
+        wanted = largest_remainder({**planted, "": rest}, scenes)
+        taken = sum(wanted[name] for name in planted)
+        there = counts[PLANTED_FROM]
+        if taken > there:
+            raise Impossible(
+                "planted",
+                f"{taken} scenes are wanted out of the {there} of motif '{PLANTED_FROM}'; give "
+                "that motif a larger weight, or plant fewer",
+            )
+        if taken:
+            counts[PLANTED_FROM] = there - taken
+        counts |= {name: wanted[name] for name in planted}
+    return counts
+
+
+def check(composition: Composition, scenes: int) -> None:
+    """Whether every quota can be met, worked out from counts alone. Raises :class:`Impossible`."""
+    counts = motif_counts(composition, scenes)
+    wanted = _graft_counts(composition, scenes)
+    hosts = sum(n for name, n in counts.items() if name in HOSTS)
+    grafted = sum(wanted[1:])
+    if grafted > hosts:
+        raise Impossible(
+            "grafts",
+            f"{grafted} scenes with grafts are wanted, but only {hosts} have a motif that can "
+            f"carry one ({', '.join(HOSTS)}); ask for fewer, or for more of these motifs",
+        )
+    spoiled = count_of(composition.confounded, scenes)
+    able = {name for name, motif in MOTIFS.items() if confounding_spoils(motif)}
+    there = sum(n for name, n in counts.items() if name in able)
+    if spoiled > there:
+        raise Impossible(
+            "confounded",
+            f"{spoiled} scenes are to become unidentifiable by a latent confounder, but only "
+            f"{there} have a motif that one makes so ({', '.join(sorted(able))}); lower the share, "
+            "or ask for more of these motifs",
+        )
+
+
+def blueprints(composition: Composition, scenes: int, rng: np.random.Generator) -> list[Blueprint]:
+    """The structures of a split, sorted by motif, then number of grafts.
+
+    Raises :class:`Impossible` where a quota cannot be met.
+    """
+    check(composition, scenes)
+    counts = motif_counts(composition, scenes)
+    catalogue = {**MOTIFS, **PLANTED}
+    found = [catalogue[name] for name, n in counts.items() for _ in range(n)]
+    labels = [motif.name for motif in found]
+    _add_grafts(composition, rng, found, labels)
+    _confound(composition, rng, found)
+    _add_harmless(composition, rng, found)
+    order = {name: i for i, name in enumerate(catalogue)}
+    rows = [Blueprint(motif, label) for motif, label in zip(found, labels, strict=True)]
+    return sorted(rows, key=lambda row: (order[row.motif.name], row.label))
+
+
+def _graft_counts(composition: Composition, scenes: int) -> list[int]:
+    shares = {str(k): share for k, share in enumerate(composition.grafts)}
+    return list(largest_remainder(shares, scenes).values())
+
+
+def _spread_evenly(rng: np.random.Generator, places: Sequence[int], count: int) -> list[int]:
+    """``count`` of ``places``, evenly spaced from a random start, so that all motifs share."""
+    if not count:
+        return []
+    start = int(rng.integers(len(places)))
+    turned = [*places[start:], *places[:start]]
+    return [turned[(i * len(turned)) // count] for i in range(count)]
+
+
+def _add_grafts(
+    composition: Composition, rng: np.random.Generator, found: list[Motif], labels: list[str]
+) -> None:
+    hosts = [i for i, motif in enumerate(found) if motif.name in HOSTS]
+    numbers = [
+        k for k, n in enumerate(_graft_counts(composition, len(found))) if k for _ in range(n)
+    ]
+    chosen = _spread_evenly(rng, hosts, len(numbers))
+    for place, turn in zip(chosen, rng.permutation(len(numbers)), strict=True):
+        count = numbers[int(turn)]
+        for number in range(1, count + 1):
+            found[place] = random_graft(rng, found[place], composition.auxiliary, number)
+        labels[place] = f"grafted_{count}"
+
+
+def _confound(composition: Composition, rng: np.random.Generator, found: list[Motif]) -> None:
+    wanted = count_of(composition.confounded, len(found))
+    able = [
+        i for i, motif in enumerate(found) if motif.name in MOTIFS and confounding_spoils(motif)
+    ]
+    if wanted > len(able):
+        raise Impossible("confounded", f"{wanted} scenes are wanted, but {len(able)} allow it")
+    for place in _spread_evenly(rng, able, wanted):
+        found[place] = confounded(found[place])
+
+
+def _add_harmless(composition: Composition, rng: np.random.Generator, found: list[Motif]) -> None:
+    """Harmless latent variables, until the requested share is met."""
+    unmeasured = [motif for motif in found if motif.graph.latent]
+    spoiled = sum(not is_identifiable(*motif.effect, "ate") for motif in unmeasured)
+    fine = len(unmeasured) - spoiled
+    if composition.harmless <= 0.0 or not spoiled:
+        return
+    share = composition.harmless
+    if share >= 1.0:
+        raise Impossible("harmless", "must be less than 1 while some scenes are not identifiable")
+    wanted = math.ceil(share * spoiled / (1.0 - share) - 1e-9) - fine
+    able = [
+        i
+        for i, motif in enumerate(found)
+        if motif.name in MOTIFS and not motif.graph.latent and is_identifiable(*motif.effect, "ate")
+    ]
+    if wanted > len(able):
+        raise Impossible(
+            "harmless",
+            f"{wanted} scenes without an unmeasured variable are needed to meet it, there are "
+            f"{len(able)}; ask for less, or for fewer scenes that are not identifiable",
+        )
+    for place in _spread_evenly(rng, able, max(0, wanted)):
+        grown = harmless_latent(rng, found[place])
+        if grown is None:
+            raise Impossible("harmless", f"no harmless place in a scene of {found[place].name}")
+        found[place] = grown

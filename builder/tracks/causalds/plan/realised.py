@@ -1,0 +1,123 @@
+"""The composition table of a split: what was requested beside what came out.
+
+Everything here follows from the plan: attempts that are replaced keep the plan of their scene, so
+that no rejection moves the composition.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from builder.graphs.identification import is_identifiable
+from builder.graphs.motifs import MOTIFS, PLANTED
+from builder.stories.knowledge import domains
+from builder.tracks.causalds.plan.blueprint import PLANTED_FROM, Composition
+from builder.tracks.causalds.plan.config import Config
+from builder.tracks.causalds.plan.names import retold
+from builder.tracks.causalds.scene_plan import ScenePlan
+from builder.tracks.causalds.shares import ByAxis, ByName, beside
+
+
+def composition_table(config: Config, plans: Sequence[ScenePlan]) -> ByAxis:
+    """Requested and realised numbers of scenes by axis; one told several times counts once."""
+    plans = [plan for plan in plans if not retold(plan)]
+    structures = [plan.structure for plan in plans]
+    total = len(plans)
+    parts = config.composition
+    grafts = {
+        ("not grafted" if k == 0 else f"grafted_{k}"): share
+        for k, share in enumerate(parts.grafts)
+        if share > 0.0
+    }
+    verdicts = [
+        "identifiable"
+        if is_identifiable(*plan.structure.query.effect, "ate")
+        else "not identifiable"
+        for plan in plans
+    ]
+    unmeasured = Counter(
+        verdict for plan, verdict in zip(plans, verdicts, strict=True) if plan.structure.latent
+    )
+    hidden = unmeasured.total()
+    profiles = {
+        "continuous profile": _axis(
+            config.continuous, total, [p.equations.continuous for p in plans]
+        ),
+        "binary profile": _axis(config.binary, total, [p.equations.binary for p in plans]),
+    }
+    if config.stored:
+        return profiles
+    return {
+        "motif": _axis(_motif_shares(parts), total, [plan.structure.motif for plan in plans]),
+        "grafts": _axis(
+            grafts,
+            total,
+            ["not grafted" if x.label == x.motif else x.label for x in structures],
+        ),
+        "verdict": _axis(_verdict_shares(parts), total, verdicts),
+        "unmeasured variable": beside(
+            {
+                "identifiable": parts.harmless * hidden,
+                "not identifiable": (1.0 - parts.harmless) * hidden,
+            },
+            unmeasured,
+        ),
+        **profiles,
+        "treatment": _axis(
+            _kinds(config.treatment_binary), total, [x.treatment_kind for x in structures]
+        ),
+        "outcome": _axis(
+            _kinds(config.outcome_binary), total, [x.outcome_kind for x in structures]
+        ),
+        **_names(plans),
+    }
+
+
+def _names(plans: Sequence[ScenePlan]) -> ByAxis:
+    """How evenly the domains tell, and how many structures were drawn again to find names."""
+    told = Counter(plan.telling.domain for plan in plans if plan.telling.domain is not None)
+    if not told:
+        return {}
+    count = len(domains())
+    wanted = {
+        "domains": min(count, len(plans)),
+        "scenes of the most frequent domain": len(plans) / count,
+        "structures drawn again": 0,
+        "scenes with the names of another": 0,
+    }
+    sets = {frozenset(dict(plan.telling.names).values()) for plan in plans}
+    found = (
+        len(told),
+        max(told.values()),
+        sum(p.structure.redrawn for p in plans),
+        len(plans) - len(sets),
+    )
+    return {"names": beside(wanted, Counter(dict(zip(wanted, found, strict=True))))}
+
+
+def _axis(shares: Mapping[str, float], total: int, found: Sequence[str]) -> ByName:
+    mass = sum(shares.values())
+    return beside({name: total * share / mass for name, share in shares.items()}, Counter(found))
+
+
+def _kinds(share: float) -> dict[str, float]:
+    return {"binary": share, "continuous": 1.0 - share}
+
+
+def _motif_shares(parts: Composition) -> dict[str, float]:
+    mass = sum(parts.motifs.values())
+    shares = {name: weight / mass for name, weight in parts.motifs.items()}
+    for name, share in parts.planted.items():
+        shares[name] = share
+        shares[PLANTED_FROM] -= share
+    return shares
+
+
+def _verdict_shares(parts: Composition) -> dict[str, float]:
+    """By nature, from the motifs' own verdicts, plus the injected confounders."""
+    catalogue = {**MOTIFS, **PLANTED}
+    spoiled = parts.confounded + sum(
+        share
+        for name, share in _motif_shares(parts).items()
+        if not is_identifiable(*catalogue[name].effect, "ate")
+    )
+    return {"identifiable": 1.0 - spoiled, "not identifiable": spoiled}

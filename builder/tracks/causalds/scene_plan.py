@@ -1,0 +1,230 @@
+"""What one scene is planned to be: its structure, its equations, its telling, its questions.
+
+Questions are asked in observation views, which come with their settings (paper 3.2 and A.6).
+"""
+
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, replace
+from functools import lru_cache
+from typing import Annotated, Any, Final
+
+from pydantic import Field, TypeAdapter
+from pydantic.dataclasses import dataclass as checked
+
+from builder.graphs.graph import LatentDAG
+from builder.graphs.motifs import Motif
+from builder.splits.settings import STRICT
+from builder.splits.track import Asked
+from builder.stories.llm.settings import Request, Seed, Settings
+from builder.stories.naming import Naming
+from builder.stories.narration import StoredScene
+from builder.stories.types import Kind
+from grader.io.jsonio import canonical
+from grader.tracks.causalds.shapes import CAUSALDS
+
+_Least = Annotated[float, Field(ge=0, le=1e6)]
+
+
+@checked(frozen=True, slots=True, config=STRICT)
+class Thresholds:
+    """Least information of a bundle, per squared sd of the concept: over a grid, the smallest
+    value, the mean, and the 10% and 25% quantiles."""
+
+    least: _Least = 0.03
+    mean: _Least = 0.12
+    q10: _Least = 0.04
+    q25: _Least = 0.08
+
+    def times(self, factor: float) -> "Thresholds":
+        """All of them stricter by a factor."""
+        return Thresholds(*(factor * value for value in astuple(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How one view shows a scene; ``clean`` shows every observed variable as it is.
+
+    ``concepts`` and ``columns`` are the fewest and most replaced variables and measurements of
+    each; ``noise`` the range of noise scales, in sds of the concept; ``calibration`` the share of
+    training rows in which the replaced variables are shown; ``neural``, ``mixture`` and
+    ``heteroscedastic`` are shares of continuous measurements; ``spread`` bounds the factor of a
+    varying noise scale.
+    """
+
+    name: str
+    concepts: tuple[int, int] = (0, 0)
+    columns: tuple[int, int] = (0, 0)
+    noise: tuple[float, float] = (0.0, 0.0)
+    calibration: float = 0.0
+    neural: float = 0.0
+    mixture: float = 0.0
+    heteroscedastic: float = 0.0
+    spread: tuple[float, float] = (0.3, 3.0)
+    thresholds: Thresholds = Thresholds()  # noqa: RUF009 (it is frozen)
+
+    @staticmethod
+    def from_json(record: Mapping[str, Any]) -> "View":
+        """The view that ``dataclasses.asdict`` took apart."""
+        pairs = {key: tuple(record[key]) for key in ("concepts", "columns", "noise", "spread")}
+        return View(**{**record, **pairs, "thresholds": Thresholds(**record["thresholds"])})
+
+
+CLEAN: Final = View("clean")
+
+VIEWS: Final[Mapping[str, View]] = {
+    "clean": CLEAN,
+    "proxy": View("proxy", (1, 3), (2, 10), (1.0, 3.0), 0.15, 0.30, 0.30, 0.30),
+    "proxy_hard": View(
+        "proxy_hard", (2, 5), (2, 10), (1.5, 4.0), 0.10, 0.45, 0.45, 0.60, (0.5, 4.0)
+    ),
+}
+"""The views with their default settings, easiest first."""
+
+
+@lru_cache(maxsize=256)
+def _graph(
+    nodes: tuple[str, ...], edges: tuple[tuple[str, str], ...], latent: tuple[str, ...]
+) -> LatentDAG:
+    """Kept, as a plan is asked for its graph again and again while it is looked at."""
+    return LatentDAG(nodes, edges, frozenset(latent))
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """A graph, complete with grafts and latent variables, and the kinds of its ends.
+
+    ``label`` is what scenes are reported under: the motif, or ``grafted_<k>``. ``redrawn``: the
+    graph had to be drawn again because the first had no match in the knowledge graph.
+    """
+
+    motif: str
+    label: str
+    nodes: tuple[str, ...]
+    edges: tuple[tuple[str, str], ...]
+    latent: tuple[str, ...]
+    treatment: str
+    outcome: str
+    treatment_kind: Kind
+    outcome_kind: Kind
+    redrawn: bool = False
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """The kind of every node: only treatment and outcome may be binary."""
+        ends = {self.treatment: self.treatment_kind, self.outcome: self.outcome_kind}
+        return {node: ends.get(node, "continuous") for node in self.nodes}
+
+    @property
+    def query(self) -> Motif:
+        """The graph with its treatment and outcome, under the name of its motif."""
+        graph = _graph(self.nodes, self.edges, self.latent)
+        return Motif(self.motif, graph, self.treatment, self.outcome)
+
+    def with_graph(self, graph: LatentDAG) -> "Structure":
+        """The same with another graph."""
+        latent = tuple(node for node in graph.nodes if node in graph.latent)
+        return replace(self, nodes=graph.nodes, edges=graph.edges, latent=latent)
+
+
+@dataclass(frozen=True, slots=True)
+class Equations:
+    """The mechanism profiles of continuous and of binary nodes, and the rows that are drawn.
+
+    ``world_key`` (hexadecimal) stands in place of the instance's own key for all but the words, in
+    scenes that are told several times.
+    """
+
+    continuous: str
+    binary: str
+    train: int
+    test: int
+    world_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How a scene is told.
+
+    ``words`` names the verbaliser; in the words of the knowledge graph, ``domain`` and ``names``
+    are what it is told with. ``bundle`` names the scenes that tell one problem, ``arm`` how this
+    one tells it. ``llm`` (how a language model is asked) and ``seeds`` (pairs it may start from)
+    are set with ``llm`` words, ``stored`` (names and story) and its one seed with ``stored`` words.
+    """
+
+    words: str = "fictional"
+    domain: str | None = None
+    names: tuple[tuple[str, str], ...] = ()
+    bundle: str | None = None
+    arm: str | None = None
+    llm: Settings | None = None
+    seeds: tuple[Seed, ...] = ()
+    stored: StoredScene | None = None
+
+    @property
+    def naming(self) -> Naming | None:
+        """The names that were planned for the scene, if any."""
+        return None if self.domain is None else Naming(self.domain, self.names)
+
+    @property
+    def request(self) -> Request | None:
+        """How a language model is asked for the words of the scene, if one is."""
+        return None if self.llm is None else Request(self.llm, "causalds.llm", self.seeds)
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """What a scene is asked, and in which views.
+
+    ``variant``, ``wanted`` (the class of its answer; None: any) and ``exam`` are set in
+    private-truth splits only, where a scene is asked one task. In views that measure anything,
+    ``outcome_measured`` makes the outcome one of the measured variables, and ``diagnostics`` adds
+    recoverability to the world row.
+    """
+
+    views: tuple[View, ...] = (CLEAN,)
+    outcome_measured: bool = False
+    diagnostics: bool = False
+    variant: str | None = None
+    wanted: str | None = None
+    exam: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScenePlan:
+    """What ``build`` needs to know besides its keys."""
+
+    structure: Structure
+    equations: Equations
+    telling: Wording
+    questions: Questions
+
+    @property
+    def asked(self) -> Asked:
+        """One task where its variant is planned; else up to all variants, once in every view."""
+        motif, variant = ("motif", self.structure.motif), self.questions.variant
+        if variant is not None:
+            return Asked((1, 1), self.questions.exam, (motif, ("variant", variant)))
+        most = len(CAUSALDS) * max(1, len(self.questions.views))
+        return Asked((1, most), self.questions.exam, (motif,))
+
+    def to_json(self) -> str:
+        """Canonical JSON, the ``config_json`` of an instance spec."""
+        return canonical(_PLAN.dump_python(self, mode="json"))
+
+    def record(self) -> dict[str, Any]:
+        """The plan as the world row shows it: without the places of one machine, and without
+        names and story, which have columns of their own."""
+        llm = self.telling.llm and self.telling.llm.without_places()
+        telling = replace(self.telling, llm=llm, stored=None)
+        shown: dict[str, Any] = _PLAN.dump_python(
+            replace(self, telling=telling), mode="json", exclude_none=True
+        )
+        return shown
+
+    @staticmethod
+    def from_json(text: str) -> "ScenePlan":
+        """The plan that :meth:`to_json` wrote, or the record of a world row."""
+        return _PLAN.validate_json(text)
+
+
+_PLAN: Final = TypeAdapter(ScenePlan)

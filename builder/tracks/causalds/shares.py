@@ -1,0 +1,61 @@
+"""Shares turned into whole numbers, and requested beside realised numbers."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+import numpy as np
+
+from builder.splits.seeds import shuffled
+
+ByName = dict[str, dict[str, float]]
+ByAxis = dict[str, ByName]
+"""Axis -> name -> {"requested": scenes, a fraction where the share gives one, "realised": scenes}.
+"""
+
+
+def largest_remainder(weights: Mapping[str, float], total: int) -> dict[str, int]:
+    """Whole counts that add up to ``total``, in proportion to ``weights`` (Hamilton's method).
+
+    Ties between remainders go to the key that comes first. Raises ``ValueError`` when all weights
+    are zero.
+    """
+    mass = sum(weights.values())
+    if mass <= 0:
+        raise ValueError("all weights are zero")
+    shares = {key: total * weight / mass for key, weight in weights.items()}
+    counts = {key: int(share) for key, share in shares.items()}
+    keys = list(weights)
+    by_remainder = sorted(
+        keys, key=lambda key: (-round(shares[key] - counts[key], 9), keys.index(key))
+    )
+    for key in by_remainder[: total - sum(counts.values())]:
+        counts[key] += 1
+    return counts
+
+
+def count_of(share: float, total: int) -> int:
+    """The nearest whole number to a share of ``total``."""
+    return largest_remainder({"yes": share, "no": 1.0 - share}, total)["yes"]
+
+
+def dealt(rng: np.random.Generator, weights: Mapping[str, float], total: int) -> list[str]:
+    """``total`` names in their shares, by largest remainder, in a random order."""
+    counts = largest_remainder(weights, total)
+    return shuffled(rng, [name for name, count in counts.items() for _ in range(count)])
+
+
+def spread(rng: np.random.Generator, share: float, total: int) -> list[bool]:
+    """``total`` flags, the nearest whole number of them true, evenly spaced from a random start."""
+    true = count_of(share, total)
+    start = int(rng.integers(total))
+    turned = ((start + i) % total for i in range(total))
+    return [(i + 1) * true // total > i * true // total for i in turned]
+
+
+def beside(requested: Mapping[str, float], realised: Counter[str]) -> ByName:
+    """Requested, rounded, beside realised numbers; names that nobody requested come last."""
+    names = [*requested, *sorted(set(realised) - set(requested))]
+    return {
+        name: {"requested": round(requested.get(name, 0.0), 2), "realised": realised[name]}
+        for name in names
+    }

@@ -1,0 +1,235 @@
+"""One scene of a release for a person to look at: a self-contained HTML page."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from builder.release.reader import every_shard, rows, rows_where
+from grader.errors import UsageError
+from grader.io.names import did_you_mean
+from grader.pages import page as draw
+from grader.pages.graph import layered
+from grader.pages.look import Graph, Kind
+from grader.pages.page import Block, Paragraph, Section, Strong
+from grader.pages.svg import Scale, Svg, element, words
+from grader.pages.table import Cell, Table
+
+_TARGET_WINDOW: Final = (0.3, 0.8)
+
+
+def graph_picture(record: Mapping[str, Any]) -> Svg:
+    """The causal graph, causes above effects; latent variables dashed, X and Y coloured."""
+    names = {node: variable["name"] for node, variable in record["variables"].items()}
+    kinds: dict[str, Kind] = {names[node]: "latent" for node in record["world"]["latent"]}
+    kinds |= {names[record["treatment"]]: "treatment", names[record["outcome"]]: "outcome"}
+    nodes = [names[node["name"]] for node in record["world"]["nodes"]]
+    edges = [(names[a], names[b]) for a, b in record["world"]["edges"]]
+    return layered(Graph(nodes, edges, kinds))
+
+
+def recovery_picture(bars: Sequence[tuple[str, Mapping[str, float]]]) -> Svg:
+    """Naive and joint recoverability of each variable, with the gap and the target window.
+
+    ``bars`` are variable names with the numbers of ``builder.tracks.causalds.make.observe``. This
+    is the picture of paper Fig. 6.
+    """
+    left, row = 190, 46
+    height = 40 + row * len(bars)
+    x = Scale(0, 1, left, left + 420)
+    low, high = map(x, _TARGET_WINDOW)
+    window = "fill:var(--fair);fill-opacity:.2"
+    parts = [element("rect", x=low, y=8, width=high - low, height=height - 34, style=window)]
+    for i, (name, found) in enumerate(bars):
+        y = 14 + row * i
+        parts.append(words(left - 8, y + 20, name, anchor="end", room=left - 16))
+        for key, opacity, offset in (("naive", 0.4, 0), ("joint", 1, 16)):
+            size = x(min(max(found[key], 0.0), 1.0)) - left
+            style = f"fill:var(--mark);fill-opacity:{opacity}"
+            hover = f"{key} {found[key]:.3f}"
+            parts.append(element("rect", "", hover, x=left, y=y + offset, width=size, height=14,
+                                 style=style))  # fmt: skip
+        parts.append(words(x.end + 8, y + 20, f"Δ {found['gap']:.2f}"))
+    for tick in range(6):
+        parts.append(words(x(tick / 5), height - 8, f"{tick / 5:.1f}", "axis", "middle"))
+    return Svg("recoverability", x.end + 110, height, parts)
+
+
+Row = Mapping[str, Any]
+
+_HEAD_ROWS: Final = 8
+
+
+@dataclass(frozen=True)
+class SceneRows:
+    """The rows of one scene as read from a release, the scene rows by view."""
+
+    world: Row
+    scenes: Mapping[str, Row]
+    tasks: Sequence[Row]
+    truths: Mapping[str, Row]
+
+
+def page(rows: SceneRows) -> str:
+    """The HTML page."""
+    record = json.loads(rows.world["world_json"])
+    names = {node: variable["name"] for node, variable in record["variables"].items()}
+    story = next(iter(rows.scenes.values()))["story"]
+    colours = Paragraph("Blue: treatment. Orange: outcome. Dashed: never measured.", note=True)
+    equations = [equation(node, names) for node in record["world"]["nodes"]]
+    truths = ("quantity", "value", "standard error", "draws", "source")
+    sections = [
+        Section("Graph", [graph_picture(record), colours]),
+        Section("Background", [Paragraph(part) for part in story.split("\n\n")]),
+        Section("Equations", [_formulas("", equations)]),
+        Section("Truths", [Table("", truths, list(_truths(record)))]),
+        Section("Tasks", [Table("", ("task", "view", "truth"), list(_tasks(rows)), left=2)]),
+        *(
+            Section(f"View {view}", _view(record["views"][view], names, scene))
+            for view, scene in rows.scenes.items()
+        ),
+    ]
+    name = str(rows.world["instance_id"])
+    return draw.page(name, headline(rows.world, record), sections, "Hidden from test takers.")
+
+
+def equation(node: Row, names: Mapping[str, str]) -> str:
+    """Return a node's equation: mechanism, direct causes, parameters and noise, by story names."""
+    told = [", ".join(names[parent] for parent in node["parents"]), *_told(node["parameters"])]
+    formula = f"{node['mechanism']}({'; '.join(filter(None, told))})"
+    if node["noise"] is None:
+        return f"P({names[node['name']]} = 1) = {formula}"
+    law = {key: value for key, value in node["noise"].items() if key != "family"}
+    return f"{names[node['name']]} = {formula} + {node['noise']['family']}({'; '.join(_told(law))})"
+
+
+def _told(parameters: Row) -> Iterator[str]:
+    """Each parameter by its name, to three digits; what is absent is left out."""
+    for key, value in parameters.items():
+        if isinstance(value, Mapping):
+            yield from _told(value)
+        elif value is not None and value != []:
+            numbers = value if isinstance(value, Sequence) else [value]
+            yield f"{key} {' '.join(f'{number:.3g}' for number in numbers)}"
+
+
+def headline(world: Row, record: Row) -> str:
+    """Return what a scene is, in a sentence: structure, effect, unmeasured variables, profiles."""
+    latent = [record["variables"][node]["name"] for node in record["world"]["latent"]]
+    equations, (x0, x1) = record["plan"]["equations"], record["levels"]
+    return (
+        f"structure {world['structure']} (motif {world['motif']}); effect of {world['treatment']} "
+        f"on {world['outcome']}, {x0:g} against {x1:g}; never measured: "
+        f"{', '.join(latent) or 'nothing'}; mechanisms {equations['continuous']} and "
+        f"{equations['binary']}"
+    )
+
+
+def _truths(record: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
+    told = record["quantities"]
+    nodes = record["variables"]
+    named = [(name, one) for name, one in told.items() if name not in ("partial", "change")]
+    for kind in ("partial", "change"):
+        named += [(f"{kind} given {nodes[z]['name']}", one) for z, one in told[kind].items()]
+    for name, found in named:
+        if found is None:
+            yield name, "not identifiable", "", "", ""
+        else:
+            value, error = f"{found['value']:.6g}", f"{found['se']:.2g}"
+            yield name, value, error, str(found["draws"]), found["source"]
+
+
+def _tasks(rows: SceneRows) -> Iterable[tuple[str | Cell, ...]]:
+    for task in rows.tasks:
+        truth = rows.truths[task["task_id"]]
+        told = "abstain" if truth["should_abstain"] else truth["target_json"]
+        if truth["value"] is not None:
+            told = f"{truth['value']:.6g}"
+        yield f"{task['family']}.{task['variant']}", task["view"], Cell(told, "long")
+
+
+def _view(shown: Mapping[str, Any], names: Mapping[str, str], scene: Row) -> list[Block]:
+    """The first rows of each table, how each concept is measured, and how well."""
+    blocks: list[Block] = []
+    for member in ("data", "test_features", "calibration"):
+        if table := scene[member]:
+            count = len(table[0]["values"])
+            head = [
+                [f"{column['values'][row]:.4g}" for column in table]
+                for row in range(min(_HEAD_ROWS, count))
+            ]
+            title = f"{member.replace('_', ' ')}: {count:,} rows"
+            blocks.append(Table(title, [column["name"] for column in table], head))
+    bars = []
+    for node, bundle in shown["bundles"].items():
+        told = bundle["information"]
+        note = (
+            f"Information on the support [{bundle['support'][0]:.3g}, {bundle['support'][1]:.3g}]: "
+            f"least {told['least']:.3g}, mean {told['mean']:.3g}, 10% quantile {told['q10']:.3g}, "
+            f"25% quantile {told['q25']:.3g}; accepted at draw {bundle['draws']}."
+        )
+        measured = [_measurement(one, names[node]) for one in bundle["measurements"]]
+        blocks.append(_formulas(f"{names[node]}: measured", measured, note))
+        if "recoverability" in bundle:
+            bars.append((names[node], bundle["recoverability"]))
+    if bars:
+        heading = Paragraph([Strong("Recoverability (R², AUC): naive and ceiling")])
+        blocks += [heading, recovery_picture(bars)]
+    return blocks
+
+
+def _formulas(title: str, formulas: Sequence[str], note: str = "") -> Table:
+    return Table(title, [""], [[Cell(formula, "code")] for formula in formulas], note=note)
+
+
+def _measurement(one: Mapping[str, Any], concept: str) -> str:
+    node = {**one, "name": "column", "parents": ["concept"]}
+    return equation(node, {"column": one["column"], "concept": concept})
+
+
+def inspect_scene(release: Path, scene: str) -> tuple[str, str]:
+    """(HTML page, headline) of a scene, by its id or as ``split/index``.
+
+    Raises ``UsageError`` when the release holds no worlds, or not this one.
+    """
+    world, split = _find(release, scene)
+
+    def of_scene(config: str) -> list[dict[str, Any]]:
+        paths = every_shard(release, config).get(split, [])
+        return list(rows_where(paths, "instance_id", world["instance_id"]))
+
+    scenes = {row["view"]: row for row in of_scene("causalds_scenes")}
+    order = [view for view in ("clean", "proxy", "proxy_hard") if view in scenes]
+    found = SceneRows(
+        world,
+        {view: scenes[view] for view in order},
+        of_scene("causalds"),
+        {row["task_id"]: row for row in of_scene("causalds_truth")},
+    )
+    name, record = str(world["instance_id"]), json.loads(world["world_json"])
+    return page(found), f"{name}\n{headline(world, record)}"
+
+
+def _find(release: Path, scene: str) -> tuple[dict[str, Any], str]:
+    worlds = every_shard(release, "causalds_worlds")
+    prefix, _, index = scene.rpartition("/")
+    for split, paths in worlds.items():
+        if prefix == split and index.isdecimal():
+            found = rows_where(paths, "index", int(index))
+        else:
+            found = rows_where(paths, "instance_id", scene)
+        for world in found:
+            return world, split
+    known = [
+        row["instance_id"] for paths in worlds.values() for row in rows(paths, ["instance_id"])
+    ]
+    if not known:
+        raise UsageError(
+            f"{release}: holds no causalds_worlds; name a release with public truth, or one with "
+            "its private side"
+        )
+    raise UsageError(
+        f"{scene}: not among the {len(known)} scenes of {release}{did_you_mean(scene, known)}; "
+        f"name a scene such as {known[0]}, or split/index such as {min(worlds)}/0"
+    )

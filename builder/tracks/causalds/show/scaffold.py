@@ -1,0 +1,52 @@
+"""What a new variant begins with: the pieces of every file that it needs, each with its place."""
+
+import re
+import tomllib
+from pathlib import Path
+from string import Template
+from typing import Final
+
+from grader.errors import UsageError
+from grader.io.names import did_you_mean
+from grader.tracks.causalds.shapes import CAUSALDS
+
+_PARTS: Final = Path(__file__).with_suffix(".toml")
+_KEY: Final = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
+
+
+def write_scaffold(key: str, shape: str, folder: Path) -> list[tuple[Path, str]]:
+    """Writes the pieces of a variant ``family.name`` into ``folder``; each with its place.
+
+    Raises ``UsageError`` for a key that is none, is taken or is of no family, for a shape that
+    there is not, and for a folder that is not empty.
+    """
+    if not _KEY.fullmatch(key):
+        raise UsageError(f"{key}: no key of a variant; write family.name in lower case")
+    families = {variant.family: variant for variant in CAUSALDS}
+    shapes = {variant.shape.name: variant.shape for variant in CAUSALDS}
+    family, name = key.split(".")
+    if any(variant.key == key for variant in CAUSALDS):
+        raise UsageError(f"{key}: is asked already; choose another name")
+    if family not in families:
+        raise UsageError(f"{key}: no such family{did_you_mean(family, families)}")
+    if shape not in shapes:
+        raise UsageError(f"--shape {shape}: no such shape{did_you_mean(shape, shapes)}")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"--out {folder}: not an empty folder; choose another")
+    folder.mkdir(parents=True, exist_ok=True)
+    slots = {
+        "key": key,
+        "family": family,
+        "name": name,
+        "function": name,
+        "shape": shape,
+        "field": shapes[shape].field,
+        "rung": families[family].rung,
+        "rank": sum(variant.family == family for variant in CAUSALDS),
+    }
+    written = []
+    for part in tomllib.loads(_PARTS.read_text(encoding="utf-8"))["part"]:
+        file = folder / part["file"]
+        file.write_text(Template(part["text"]).substitute(slots).lstrip(), encoding="utf-8")
+        written.append((file, Template(part["place"]).substitute(slots)))
+    return written

@@ -1,0 +1,233 @@
+"""The causalds track as the release machinery sees it: parse, plan, build."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from builder.release.attempts import Clock, Rejected, first_accepted
+from builder.splits.seeds import attempt_key, pick, stream
+from builder.splits.track import Built, Candidate, ExamFiles, Floors, InstanceSpec, Row, Track
+from builder.stories.llm.settings import published
+from builder.tracks.causalds import rows
+from builder.tracks.causalds.ask import ASKERS
+from builder.tracks.causalds.ask.constants import constants, twin, variants_of
+from builder.tracks.causalds.ask.registry import Question
+from builder.tracks.causalds.check.audit import audit_instance
+from builder.tracks.causalds.check.public import leak_facts, lends, shown_problems
+from builder.tracks.causalds.check.story import reading
+from builder.tracks.causalds.eligibility import ELIGIBILITY, MOST_NAMED, hosted
+from builder.tracks.causalds.exams.candidates import (
+    built_candidates,
+    label_class,
+    planned_candidates,
+)
+from builder.tracks.causalds.exams.compose import compose, composition_of
+from builder.tracks.causalds.exams.model import parse_exam
+from builder.tracks.causalds.exams.priors import Cell
+from builder.tracks.causalds.make.observe import Observation, observe
+from builder.tracks.causalds.make.scene import (
+    Scene,
+    column_order,
+    draw_tables,
+    narrate,
+    sample_hidden_world,
+)
+from builder.tracks.causalds.plan.config import Config, parse_config, with_exams
+from builder.tracks.causalds.plan.realised import composition_table
+from builder.tracks.causalds.plan.scenes import TRACK_NAME, plan_scenes
+from builder.tracks.causalds.scene_plan import CLEAN, ScenePlan
+from builder.tracks.causalds.shares import ByAxis
+from builder.tracks.causalds.show.page import inspect_scene
+from builder.tracks.causalds.show.scaffold import write_scaffold
+from grader.tracks import variant as variant_of
+
+MAX_ATTEMPTS: Final = 60
+"""Tries at one scene before its plan is declared infeasible."""
+
+WANTED_ATTEMPTS: Final = 30
+"""Tries at an answer of the class that an exam wants, before any will do."""
+
+PROFILE_ATTEMPTS: Final = 30
+"""Tries at a world with the planned mechanisms, before the plainest ones take their place: for one
+dense graph in several hundred none is in range."""
+
+PLAINEST: Final = ("linear_additive", "single_regulator_logistic")
+"""Continuous and binary profile that find a world in range for any graph."""
+
+VARIANT_ATTEMPTS: Final = 45
+"""Tries at the planned variant, before any of its family will do (and at last any at all)."""
+
+FAMILY_ATTEMPTS: Final = 55
+"""Tries at a variant of the planned family."""
+
+
+def composition(config: Config, specs: Sequence[InstanceSpec]) -> ByAxis:
+    """Requested beside realised numbers of scenes, by axis, for the manifest; of a private-truth
+    split the composition of its exams, too, for they are planned."""
+    plans = [ScenePlan.from_json(s.config_json) for s in specs]
+    found, views = composition_table(config, plans), [view.name for view in config.views]
+    for name, model in config.exams:
+        asked = [
+            (plan.structure.label, Cell.of(plan.questions.variant, plan.questions.views[0].name))
+            for plan in plans
+            if plan.questions.exam == name and plan.questions.variant is not None
+        ]
+        for axis, levels in composition_of(model, asked, views).items():
+            found[f"{name}: {axis}"] = levels
+    return found
+
+
+def planned(specs: Sequence[InstanceSpec]) -> list[Candidate]:
+    """What planned scenes may come to be asked, as exams see it."""
+    plans = ((s.instance_id, ScenePlan.from_json(s.config_json)) for s in specs)
+    return planned_candidates(plans, MOST_NAMED)
+
+
+def build(spec: InstanceSpec) -> Built:
+    """One scene with its tasks, as rows.
+
+    An attempt whose numbers miss their bounds, or that cannot be asked the planned variant, is
+    replaced by the next one. Raises ``UsageError`` when none of ``MAX_ATTEMPTS`` will do.
+    """
+    return first_accepted(
+        spec,
+        partial(_try, spec),
+        MAX_ATTEMPTS,
+        "scene",
+        "change the motifs or kinds of this split, or its seed",
+    )
+
+
+def plan_of_attempt(plan: ScenePlan, attempt: int) -> ScenePlan:
+    """The plan as an attempt follows it: with the plainest equations once many have failed."""
+    if attempt < PROFILE_ATTEMPTS:
+        return plan
+    plain = replace(plan.equations, continuous=PLAINEST[0], binary=PLAINEST[1])
+    return replace(plan, equations=plain)
+
+
+def _try(spec: InstanceSpec, attempt: int, wordless: int, clock: Clock) -> dict[str, list[Row]]:
+    """One attempt at a scene; for ``wordless`` earlier ones no story was told.
+
+    Raises :class:`Rejected`.
+    """
+    plan = plan_of_attempt(ScenePlan.from_json(spec.config_json), attempt)
+    # A story does not depend on the world, so what a language model wrote serves every attempt.
+    words = attempt_key(spec.key, attempt if plan.telling.llm is None else wordless)
+    world_key = plan.equations.world_key
+    key = attempt_key(spec.key if world_key is None else bytes.fromhex(world_key), attempt)
+    with clock("world and truths"):
+        world, truths = sample_hidden_world(plan, key)
+    with clock("story"):
+        narration = narrate(plan, words)
+    with clock("data"):
+        columns = column_order(plan, key)
+        tables = draw_tables(plan, key, world, columns)
+    scene = Scene(plan, plan.structure.query, world, truths, narration, columns, tables, key)
+    with clock("views"):
+        views = [observe(scene, view, key) for view in plan.questions.views]
+    with clock("tasks"):
+        asked = []
+        for shown in views:
+            seen = replace(scene, measured=shown.measured)
+            asked.append((shown, _questions(seen, key, shown.view.name, attempt)))
+        if not all(questions for _, questions in asked):
+            raise Rejected("planned task not eligible")
+        return _rows(spec, scene, attempt, asked)
+
+
+def _questions(scene: Scene, key: bytes, view: str, attempt: int) -> list[tuple[str, Question]]:
+    """The tasks of a view with their variants: all that are eligible; in a private-truth split one
+    of the planned variant's, at random, with an answer of the wanted class."""
+    plan, wanted = scene.plan, scene.plan.questions.wanted
+    suffix = "" if view == CLEAN.name else f"/{view}"
+    found = [
+        (name, question)
+        for name in _eligible(plan, attempt)
+        for question in ASKERS[name](scene, stream(key, f"order/{name}{suffix}"))
+    ]
+    if plan.questions.variant is None:
+        return found
+    if wanted is not None and attempt < WANTED_ATTEMPTS:
+        found = [(name, question) for name, question in found if _class(question) == wanted]
+    return found and [pick(stream(key, "pick"), found)]
+
+
+def _eligible(plan: ScenePlan, attempt: int) -> list[str]:
+    """The variants to ask: the planned one, and others only where it cannot be had."""
+    variant, able = plan.questions.variant, hosted(plan)
+    if variant is None or attempt >= FAMILY_ATTEMPTS:
+        return able
+    family = variant.partition(".")[0]
+    return [
+        name
+        for name in able
+        if name == variant or (attempt >= VARIANT_ATTEMPTS and name.startswith(f"{family}."))
+    ]
+
+
+def _class(question: Question) -> str:
+    truth = question.truth
+    value = None if truth.quantity is None else truth.quantity.value
+    return label_class(truth.target, value, truth.should_abstain)
+
+
+def _rows(
+    spec: InstanceSpec,
+    scene: Scene,
+    attempt: int,
+    asked: Sequence[tuple[Observation, Sequence[tuple[str, Question]]]],
+) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {config: [] for config in rows.SCHEMAS}
+    tasks: dict[str, tuple[str, str, str]] = {}
+    predictions = False
+    for shown, questions in asked:
+        variants = {key: variant_of(TRACK_NAME, key) for key, _ in questions}
+        # A private scene shows what its one task needs and no more.
+        data = not spec.private or any(v.shape.input_mode == "data" for v in variants.values())
+        predicted = not spec.private or any(v.family == "prediction" for v in variants.values())
+        predictions |= predicted
+        for key, question in questions:
+            variant = variants[key]
+            name = rows.task_id(spec, variant, question.detail, shown.view.name)
+            tasks[name] = (key, shown.view.name, question.detail)
+            found["causalds"].append(rows.task_row(spec, scene, shown, variant, question))
+            found["causalds_truth"].append(rows.truth_row(spec, scene, shown, variant, question))
+        found["causalds_scenes"].append(
+            rows.scene_row(spec, scene, shown, data=data, test_features=predicted)
+        )
+    if predictions:
+        found["causalds_labels"].append(rows.label_row(spec, scene))
+    views = [shown for shown, _ in asked]
+    found["causalds_worlds"].append(rows.world_row(spec, scene, views, attempt, tasks))
+    return found
+
+
+TRACK: Final = Track(
+    name=TRACK_NAME,
+    tables=rows.SCHEMAS,
+    private=rows.PRIVATE_CONFIGS,
+    parse=parse_config,
+    plan=plan_scenes,
+    build=build,
+    audit=audit_instance,
+    read=reading,
+    floors=Floors(constants=constants, twin=twin, variants_of=variants_of),
+    inputs=lambda variant: ELIGIBILITY[variant.key].inputs,
+    scenes=True,
+    exams=ExamFiles(
+        parse=parse_exam,
+        plan_for=with_exams,
+        built=built_candidates,
+        planned=planned,
+        compose=compose,
+    ),
+    published=published,
+    composition=composition,
+    leak_facts=leak_facts,
+    scene_page=inspect_scene,
+    new_variant=write_scaffold,
+    shown=shown_problems,
+    lends=lends,
+)

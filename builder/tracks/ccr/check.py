@@ -1,0 +1,246 @@
+"""The second derivation of every truth of a context, and the facts for the leak test.
+
+Nothing here uses the factorisation by components: quantities come from eliminating nodes one at a
+time over all three worlds (:func:`builder.tracks.ccr.quantities.twin_quantities`), linear effects
+from path sums, unit answers from a scalar evaluation, deductions from linear algebra on logarithms.
+The rules of a story tell graph and functions: they are meaning, and no leak."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+from typing import Any, Final
+
+from builder.release.tables import TaskRow
+from builder.splits.track import LeakFacts
+from builder.tracks.ccr.graph import Pair
+from builder.tracks.ccr.graph import ancestors as ancestors_of
+from builder.tracks.ccr.model import BooleanContext, Context, LinearContext, context_from_json
+from builder.tracks.ccr.quantities import Quantities, path_sum, twin_quantities
+from builder.tracks.ccr.questions import check_deduction
+from builder.tracks.ccr.tasks import unpacked
+from builder.tracks.ccr.text import Given
+
+Row = Mapping[str, Any]
+_GIVEN: Final = re.compile(r"^- \w+\(.*\) = ", re.MULTILINE)
+_RULE: Final = re.compile(r"^- (.*?)(?: exactly when | = )", re.MULTILINE)
+Derived = Callable[[Pair], Quantities]
+"""The quantities of a pair, derived once."""
+
+_RELATIVE = 1e-9
+
+
+def audit_instance(
+    world_row: Row,
+    truth_rows: Sequence[Row],
+    label_row: object = None,
+    scene_row: object = None,
+) -> list[str]:
+    """The problems of one context; none when every truth is derived again."""
+    world = json.loads(world_row["world_json"])
+    truths = {row["task_id"]: row for row in truth_rows}
+    problems = [f"task {name}: no truth" for name in sorted(world["tasks"].keys() - truths.keys())]
+    context = context_from_json(world["context"])
+
+    @cache
+    def derived(pair: Pair) -> Quantities:
+        assert isinstance(context, BooleanContext)
+        return twin_quantities(context, pair)
+
+    if isinstance(context, BooleanContext):
+        for one in world["quantities"]:
+            pair = one.pop("cause"), one.pop("effect")
+            if {name: Fraction(text) for name, text in one.items()} != derived(pair):
+                problems.append(f"the quantities of {pair} differ from their second derivation")
+    for name, row in sorted(truths.items()):
+        task, target = world["tasks"].get(name), json.loads(row["target_json"])
+        if task is None:
+            problems.append(f"task {name}: a truth of no task")
+            continue
+        found = list(_task(context, derived, world, task, target, row))
+        if row["should_abstain"]:
+            found.append("no task of this track is an abstention")
+        problems += [f"task {name} ({task['variant']}): {problem}" for problem in found]
+    return problems
+
+
+def _task(
+    context: Context,
+    derived: Derived,
+    world: Row,
+    task: Row,
+    target: Row,
+    row: Row,
+) -> Iterator[str]:
+    if task["variant"] == "simulation.pair":
+        assert isinstance(context, BooleanContext)
+        yield from _simulation(context, task, target, row, derived(_ends(task)))
+    elif "quantities" in target:
+        for name, quantity in target["quantities"].items():
+            if Fraction(quantity["exact"]) != _value(context, quantity, derived):
+                yield f"{name} differs from its second derivation"
+    else:
+        yield from _deductive(world, task, target, row)
+        exact = target.get("exact")
+        pair = {"path": _ends(task), "measure": "pns"}
+        if exact is not None and Fraction(exact) != _value(context, pair, derived):
+            yield "the value is not that of the model behind the givens"
+
+
+def _ends(task: Row) -> Pair:
+    return task["cause"], task["effect"]
+
+
+def _value(context: Context, quantity: Row, derived: Derived) -> Fraction:
+    value = Fraction(1)
+    for pair in pairwise(quantity["path"]):
+        if isinstance(context, LinearContext):
+            value *= path_sum(context, *pair)
+        else:
+            value *= derived(pair)[quantity["measure"]]
+    return value
+
+
+def _simulation(
+    context: BooleanContext,
+    task: Row,
+    target: Row,
+    row: Row,
+    derived: Quantities,
+) -> Iterator[str]:
+    if {name: Fraction(text) for name, text in target["exact"].items()} != derived:
+        yield "the exact quantities differ from their second derivation"
+    if abs(row["value"] - derived["pns"]) > _RELATIVE * derived["pns"]:
+        yield "the value is not the PNS"
+    answers = target["answers"]
+    count = len(answers["factual"])
+    bits = unpacked(task["bits"], count).T.tolist()
+    cause, effect = (context.dag.index[name] for name in _ends(task))
+    for unit in range(count):
+        for kind, level in (("factual", None), ("do_true", True), ("do_false", False)):
+            if _scalar(context, bits[unit], cause, effect, level) != (answers[kind][unit] == "1"):
+                yield f"unit {unit}: the {kind} answer differs from its second derivation"
+    weights = unit_weights(target)
+    if sum(weights) != 1:
+        yield "the weights do not add up to 1"
+    cells = list(zip(answers["do_true"], answers["do_false"], weights, strict=True))
+    if sum(w for high, low, w in cells if high == "1" and low == "0") != derived["pns"]:
+        yield "right answers do not give the exact PNS"
+    if sum(w for high, _, w in cells if high == "1") - derived["ate"] != sum(
+        w for _, low, w in cells if low == "1"
+    ):
+        yield "right answers do not give the exact ATE"
+    if "numerators" in target["weights"]:
+        yield from _exhaustive(context, effect, bits, weights)
+
+
+def _exhaustive(
+    context: BooleanContext,
+    effect: int,
+    bits: Sequence[Sequence[bool]],
+    weights: Sequence[Fraction],
+) -> Iterator[str]:
+    """Every pattern of the effect's ancestors once, with its probability."""
+    ancestors = ancestors_of(context.dag, effect)
+    seen = {tuple(unit[v] for v in ancestors) for unit in bits}
+    if len(seen) != len(bits) or len(seen) != 1 << len(ancestors):
+        yield "the units are not every pattern once"
+    for unit, weight in zip(bits, weights, strict=True):
+        expected = Fraction(1)
+        for v in ancestors:
+            odds = Fraction(context.tenths[v], 10)
+            expected *= odds if unit[v] else 1 - odds
+        if expected != weight:
+            yield "a weight is not the pattern's probability"
+            return
+
+
+def unit_weights(target: Row) -> list[Fraction]:
+    """The exact weight of every unit of a simulation task; they add up to 1."""
+    weights, answers = target["weights"], target["answers"]
+    if "numerators" in weights:
+        return [Fraction(n, weights["denominator"]) for n in weights["numerators"]]
+    cells = [a + b for a, b in zip(answers["do_true"], answers["do_false"], strict=True)]
+    share = {cell: Fraction(text) / cells.count(cell) for cell, text in weights["cells"].items()}
+    return [share.get(cell, Fraction(0)) for cell in cells]
+
+
+def _scalar(
+    context: BooleanContext, bits: Sequence[bool], cause: int, effect: int, level: bool | None
+) -> bool:
+    """One unit, one world, in plain logic."""
+    values: list[bool] = []
+    for node in range(effect + 1):
+        parents = [values[p] for p in context.parents[node]]
+        if level is not None and node == cause:
+            value = level
+        elif not parents:
+            value = bits[node]
+        else:
+            joined = any(parents) if context.among[node] == "or" else all(parents)
+            own = context.own[node]
+            value = (bits[node] or joined) if own == "or" else (bits[node] and joined)
+        values.append(bool(value))
+    return values[effect]
+
+
+def _deductive(
+    world: Row,
+    task: Row,
+    target: Row,
+    row: Row,
+) -> Iterator[str]:
+    givens = [Given((cause, effect), Fraction(text)) for cause, effect, text in task["givens"]]
+    bounded = world["context"]["kind"] == "boolean"
+    verdict, value = check_deduction(world["tree"], givens, _ends(task), bounded=bounded)
+    if verdict != target["verdict"]:
+        yield f"the verdict is {target['verdict']}, derived again it is {verdict}"
+    elif value is not None:
+        exact = Fraction(target["exact"])
+        if abs(value - exact) > 1e-6 * abs(exact) or abs(row["value"] - exact) > 1e-6 * abs(exact):
+            yield f"the value is {row['value']}, derived again it is {value}"
+
+
+def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts:
+    """Return the facts of a task; the theme, and where rules stand that name what is asked about,
+    are shown."""
+    inputs, record = task.inputs, json.loads(world["world_json"])
+    target = json.loads(truth["target_json"])
+    ends = tuple(inputs[end] for end in ("cause", "effect") if end in inputs)
+    heads = _RULE.findall(task.prompt)
+    shown: dict[str, float | str] = {
+        "theme": record["theme"],
+        "ends by name": str(ends == tuple(sorted(ends))),
+    }
+    for k, name in enumerate(ends):
+        places = [place for place, head in enumerate(heads) if re.search(rf"\b{name}\b", head)]
+        shown[f"rule of end {k}"] = float(places[0]) if places else -1.0
+    return LeakFacts(
+        facts=_answers(target),
+        of_task=(
+            inputs.get("units"), inputs.get("measure"), len(target.get("quantities", ())),
+            len(inputs.get("cut_tree", ())), len(_GIVEN.findall(task.prompt)),
+            None if "cut_tree" in inputs else len(record["context"]["names"]),
+        ),
+        ends=ends,
+        orders=(tuple(inputs.get("cut_tree", ())),),
+        shown=shown,
+    )  # fmt: skip
+
+
+def _answers(target: Row) -> dict[str, str]:
+    """Return of each question's cases whether most are yes, the first and the last; of quantities
+    the largest, the smallest and a sign; of deductions the verdict."""
+    facts = {"verdict": target.get("verdict", "")}
+    for question, bits in target.get("answers", {}).items():
+        facts[f"{question}, mostly yes"] = str(2 * bits.count("1") > len(bits))
+        facts[f"{question}, first case"] = bits[:1]
+        facts[f"{question}, last case"] = bits[-1:]
+    values = {name: Fraction(one["exact"]) for name, one in target.get("quantities", {}).items()}
+    if values:
+        facts["largest"] = max(values, key=lambda name: values[name])
+        facts["smallest"] = min(values, key=lambda name: values[name])
+        facts["sign of the last"] = str(values[list(values)[-1]] > 0)
+    return facts

@@ -1,0 +1,183 @@
+"""Directed acyclic graphs with cutpoints and their commutative cut trees (CCR §5, Definition 5.2).
+
+A graph here has one root X, one leaf Y and at least one cutpoint. Its biconnected components then
+form a chain, because a component at the end of the block tree must hold X or Y: the cut tree's
+nodes are X, the cutpoints in order, and Y, and every earlier node points to every later one.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+import networkx as nx
+import numpy as np
+
+from builder.graphs.bits import members
+from builder.graphs.graph import LatentDAG
+
+KINDS: Final = ("cycle", "wheel", "random")
+"""How a biconnected component can be made."""
+
+PAPER_KINDS: Final[Mapping[str, tuple[tuple[int, int], ...]]] = {
+    "figure-4 first": ((0, 1), (0, 2), (0, 3), (1, 3), (2, 3)),
+    "figure-4 last": ((0, 1), (0, 2), (1, 2), (1, 3), (2, 3)),
+}
+"""Components of the paper's own examples, which none of :data:`KINDS` makes for sure: their edges
+over 0 (the root) to 3 (the leaf)."""
+
+PAPER_GRAPHS: Final[Mapping[str, tuple[tuple[str, int], ...]]] = {
+    "figure-4": (("figure-4 first", 4), ("cycle", 2), ("figure-4 last", 4)),
+}
+"""The paper's own examples: the kinds and sizes of their components in order. In Figure 4 X acts on
+A, B and C, A and B on C, C on D, D on E and F, E on F, and both on Y."""
+
+Pair = tuple[str, str]
+"""A cause and an effect."""
+
+
+def numbered(parents: Sequence[Sequence[int]], names: Sequence[str] = ()) -> LatentDAG:
+    """The graph whose node v has ``parents[v]``; nodes without ``names`` are called by number.
+
+    Raises ``ValueError`` for what is no acyclic graph.
+    """
+    nodes = tuple(names or map(str, range(len(parents))))
+    edges = [(nodes[p], nodes[v]) for v, row in enumerate(parents) for p in row]
+    return LatentDAG(nodes, tuple(edges))
+
+
+def sorted_graph(edges: Iterable[Pair]) -> LatentDAG:
+    """The graph of some edges, causes listed first; of several, the one mentioned first.
+
+    Raises ``ValueError`` for a cycle.
+    """
+    pairs = tuple(dict.fromkeys(edges))
+    found = LatentDAG(tuple(dict.fromkeys(name for edge in pairs for name in edge)), pairs)
+    return LatentDAG(found.topological_order(), pairs)
+
+
+def parent_lists(dag: LatentDAG) -> tuple[tuple[int, ...], ...]:
+    """The parents of each node as indices, ascending."""
+    return tuple(tuple(members(mask)) for mask in dag.parent_masks)
+
+
+def ancestors(dag: LatentDAG, node: int) -> tuple[int, ...]:
+    """The node and everything that reaches it, as indices, ascending."""
+    return tuple(members(dag.ancestor_mask(1 << node)))
+
+
+def distance(dag: LatentDAG, pair: Pair) -> int:
+    """Edges on the shortest directed path of a pair, which must have one."""
+    return int(nx.shortest_path_length(nx.DiGraph(dag.edges), *pair))
+
+
+Component = tuple[int, ...]
+"""The nodes of a biconnected component in topological order: its only source comes first, its only
+sink last."""
+
+
+@dataclass(frozen=True, slots=True)
+class CutTree:
+    """The commutative cut tree: ``components[c]`` joins ``nodes[c]`` to ``nodes[c + 1]``."""
+
+    nodes: tuple[str, ...]
+    components: tuple[Component, ...]
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """All cause-effect pairs, C(n, 2) of them for n nodes."""
+        return tuple(combinations(self.nodes, 2))
+
+    @property
+    def whole(self) -> Pair:
+        """The global pair (X, Y)."""
+        return self.nodes[0], self.nodes[-1]
+
+    @property
+    def local(self) -> tuple[Pair, ...]:
+        """Every pair but the global one."""
+        return tuple(pair for pair in self.pairs if pair != self.whole)
+
+    def span(self, pair: Pair) -> int:
+        """How many components a pair spans."""
+        return self.nodes.index(pair[1]) - self.nodes.index(pair[0])
+
+    def paths(self, pair: Pair | None = None) -> Iterator[tuple[str, ...]]:
+        """Every path of the cut tree between a pair (the global one if none), shortest first.
+
+        2^(s - 1) of them for a pair that spans s components (CCR Table D.1).
+        """
+        cause, effect = pair or self.whole
+        low, high = self.nodes.index(cause), self.nodes.index(effect)
+        for count in range(high - low):
+            for between in combinations(self.nodes[low + 1 : high], count):
+                yield (cause, *between, effect)
+
+
+def compositions(tree: CutTree, pair: Pair | None = None) -> tuple[tuple[str, ...], ...]:
+    """The indirect paths between a pair (the global one if none): one composition each."""
+    return tuple(path for path in tree.paths(pair) if len(path) > 2)
+
+
+def cut_tree(dag: LatentDAG) -> CutTree:
+    """The commutative cut tree of a graph whose causes are listed first (Definition 5.2).
+
+    Raises ``ValueError`` where the paper's assumptions A1 to A3 fail: more than one root or leaf,
+    or no cutpoint.
+    """
+    if not dag.nodes:
+        raise ValueError("an empty graph")
+    roots = [name for name in dag.nodes if not dag.parents(name)]
+    leaves = [name for name in dag.nodes if not dag.children(name)]
+    if len(roots) != 1 or len(leaves) != 1:
+        raise ValueError(f"{len(roots)} roots and {len(leaves)} leaves; one of each is needed")
+    cuts = sorted(nx.articulation_points(nx.Graph(dag.edges)), key=dag.index.__getitem__)
+    if not cuts:
+        raise ValueError("no cutpoint: the graph is biconnected or a single edge")
+    ends = (*roots, *cuts, *leaves)
+    reach = [dag.descendant_mask(dag.mask(end)) for end in ends]
+    components = tuple(
+        tuple(members(reach[c] & ~reach[c + 1] | dag.mask(ends[c + 1])))
+        for c in range(len(ends) - 1)
+    )
+    return CutTree(ends, components)
+
+
+def component_edges(kind: str, size: int, rng: np.random.Generator) -> list[tuple[int, int]]:
+    """The edges of one component over 0 (its root) to ``size - 1`` (its leaf).
+
+    *cycle*: a chain and the edge 0 -> size - 1. *wheel*: a hub 0 that points to a rim cycle.
+    *random*: every forward edge with probability one half, redrawn until the skeleton is
+    biconnected and 0 and ``size - 1`` are the only source and sink. Two nodes are a bridge. The
+    ``PAPER_KINDS`` have the edges and the size that stand there.
+    """
+    if kind in PAPER_KINDS:
+        return list(PAPER_KINDS[kind])
+    if size == 2:
+        return [(0, 1)]
+    if kind == "cycle" or size == 3:
+        return [*((v, v + 1) for v in range(size - 1)), (0, size - 1)]
+    if kind == "wheel":
+        rim = [*((v, v + 1) for v in range(1, size - 1)), (1, size - 1)]
+        return sorted({*((0, v) for v in range(1, size)), *rim})
+    every = list(combinations(range(size), 2))
+    while True:
+        edges = [
+            edge for edge, kept in zip(every, rng.random(len(every)) < 0.5, strict=True) if kept
+        ]
+        inner = range(1, size - 1)
+        sources, sinks = {a for a, _ in edges}, {b for _, b in edges}
+        if not (sources >= {0, *inner} and sinks >= {*inner, size - 1}):
+            continue
+        if nx.is_biconnected(nx.Graph(edges)):
+            return edges
+
+
+def chain(kinds: Sequence[str], sizes: Sequence[int], rng: np.random.Generator) -> LatentDAG:
+    """Components joined leaf to root; nodes are called by their index."""
+    edges: list[tuple[int, int]] = []
+    offset = 0
+    for kind, size in zip(kinds, sizes, strict=True):
+        edges += [(a + offset, b + offset) for a, b in component_edges(kind, size, rng)]
+        offset += size - 1
+    return numbered([[a for a, b in edges if b == v] for v in range(offset + 1)])

@@ -1,0 +1,200 @@
+"""Exact causal quantities of a context, by two independent routes.
+
+:func:`exact_quantities` enumerates each component alone: with no confounding, and with monotone
+functions, a component is described by two numbers, ``P(leaf | do(root true))`` and
+``P(leaf | do(root false))``, and everything else follows along the chain.
+:func:`twin_quantities` eliminates one node of the whole model after another and applies the
+definitions (CCR Definitions 2.3, 2.4, B.1, B.2).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from builder.tracks.ccr.graph import Component, CutTree, Pair, ancestors, cut_tree
+from builder.tracks.ccr.model import (
+    TENTHS,
+    Bits,
+    BooleanContext,
+    Context,
+    LinearContext,
+    node_value,
+    pattern_weights,
+    patterns,
+)
+
+Quantities = dict[str, Fraction]
+"""Measure (``pns``, ``pn``, ``ps``, ``ate``; for a linear context ``ate`` alone) to its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """``P(effect = 1 | do(cause = 1))`` and ``P(effect = 1 | do(cause = 0))``."""
+
+    high: Fraction
+    low: Fraction
+
+    def then(self, later: "Response") -> "Response":
+        """The response of a later effect to this cause, through the cutpoint between them."""
+        rise = later.high - later.low
+        return Response(later.low + rise * self.high, later.low + rise * self.low)
+
+    @property
+    def pns(self) -> Fraction:
+        """``P(y_x, y'_x')``, by monotonicity the difference."""
+        return self.high - self.low
+
+
+def component_tables(
+    context: BooleanContext, component: Component
+) -> tuple[Bits, Bits, NDArray[np.int64]]:
+    """Every pattern of a component's bits but its root's: leaf under do(1), under do(0), weight.
+
+    Each of shape (2^(k - 1),) for k nodes; weights are probabilities times 10^(k - 1).
+    """
+    root, *others = component
+    bits = patterns(len(others))
+    leaves = []
+    for level in (True, False):
+        values = {root: np.full(bits.shape[1], level)}
+        for row, node in enumerate(others):
+            parents = [values[p] for p in context.parents[node]]
+            values[node] = node_value(context, node, bits[row], parents)
+        leaves.append(values[component[-1]])
+    return leaves[0], leaves[1], pattern_weights([context.tenths[v] for v in others])
+
+
+def component_response(context: BooleanContext, component: Component) -> Response:
+    """The two numbers that describe a component."""
+    high, low, weights = component_tables(context, component)
+    total = TENTHS ** (len(component) - 1)
+    return Response(
+        Fraction(int(weights[high].sum()), total), Fraction(int(weights[low].sum()), total)
+    )
+
+
+def responses(context: BooleanContext, tree: CutTree) -> dict[Pair, Response]:
+    """The response of every pair of the cut tree."""
+    found: dict[Pair, Response] = {}
+    steps = [component_response(context, component) for component in tree.components]
+    for start, cause in enumerate(tree.nodes):
+        response: Response | None = None
+        for step, effect in zip(steps[start:], tree.nodes[start + 1 :], strict=True):
+            response = step if response is None else response.then(step)
+            found[cause, effect] = response
+    return found
+
+
+def exact_quantities(context: Context, tree: CutTree | None = None) -> dict[Pair, Quantities]:
+    """PNS, PN, PS and ATE of every pair of the cut tree, as fractions.
+
+    A linear context has the ATE alone. Raises ``ValueError`` where there is no cut tree.
+    """
+    tree = tree or cut_tree(context.dag)
+    if isinstance(context, LinearContext):
+        return {pair: {"ate": total_effect(context, *pair)} for pair in tree.pairs}
+    return {pair: from_response(r) for pair, r in responses(context, tree).items()}
+
+
+def from_response(response: Response) -> Quantities:
+    """All four measures from the two numbers of a pair without confounding.
+
+    ``PN = PNS / P(y_x)`` and ``PS = PNS / P(y'_x')`` (CCR Eq. B.7, B.8).
+    """
+    pns = response.pns
+    return {
+        "pns": pns,
+        "pn": pns / response.high if response.high else Fraction(0),
+        "ps": pns / (1 - response.low) if response.low != 1 else Fraction(0),
+        "ate": response.high - response.low,
+    }
+
+
+def twin_quantities(context: BooleanContext, pair: Pair) -> Quantities:
+    """One pair's quantities by eliminating one node after another, for any size.
+
+    The state is (factual, under do(1), under do(0)) of the nodes still needed; nothing is assumed
+    about components, monotonicity or confounding.
+    """
+    x, y = (context.dag.index[name] for name in pair)
+    needed = sorted({*ancestors(context.dag, x), *ancestors(context.dag, y)})
+    last = {p: v for v in needed for p in context.parents[v]}
+    live: list[int] = []
+    states: dict[tuple[tuple[bool, bool, bool], ...], int] = {(): 1}
+    for node in needed:
+        grown: dict[tuple[tuple[bool, bool, bool], ...], int] = {}
+        kept = [k for k, v in enumerate(live) if v in (x, y) or last.get(v, node) > node]
+        for state, weight in states.items():
+            values = dict(zip(live, state, strict=True))
+            for bit, mass in ((True, context.tenths[node]), (False, TENTHS - context.tenths[node])):
+                triple = _triple(context, node, bit, values)
+                if node == x:
+                    triple = (triple[0], True, False)
+                key = (*(state[k] for k in kept), triple)
+                grown[key] = grown.get(key, 0) + weight * mass
+        states, live = grown, [*(live[k] for k in kept), node]
+    return _from_states(states, live.index(x), live.index(y))
+
+
+def _triple(
+    context: BooleanContext,
+    node: int,
+    bit: bool,
+    values: Mapping[int, tuple[bool, bool, bool]],
+) -> tuple[bool, bool, bool]:
+    if not context.parents[node]:
+        return (bit, bit, bit)
+    parents = [values[p] for p in context.parents[node]]
+    among = any if context.among[node] == "or" else all
+    own = any if context.own[node] == "or" else all
+    first, second, third = (own((bit, among(row))) for row in zip(*parents, strict=True))
+    return (first, second, third)
+
+
+def _from_states(
+    states: Mapping[tuple[tuple[bool, bool, bool], ...], int], x: int, y: int
+) -> Quantities:
+    total = sum(states.values())
+    sums = dict.fromkeys(("pns", "high", "low", "both", "neither", "pn", "ps"), 0)
+    for state, weight in states.items():
+        cause, (factual, high, low) = state[x][0], state[y]
+        sums["pns"] += weight * (high and not low)
+        sums["high"] += weight * high
+        sums["low"] += weight * low
+        sums["both"] += weight * (cause and factual)
+        sums["neither"] += weight * (not cause and not factual)
+        sums["pn"] += weight * (cause and factual and not low)
+        sums["ps"] += weight * (not cause and not factual and high)
+    return {
+        "pns": Fraction(sums["pns"], total),
+        "pn": Fraction(sums["pn"], sums["both"]) if sums["both"] else Fraction(0),
+        "ps": Fraction(sums["ps"], sums["neither"]) if sums["neither"] else Fraction(0),
+        "ate": Fraction(sums["high"] - sums["low"], total),
+    }
+
+
+def total_effect(context: LinearContext, cause: str, effect: str) -> Fraction:
+    """The ATE of a unit change in a linear model: forward propagation (Wright 1921)."""
+    start, end = context.dag.index[cause], context.dag.index[effect]
+    effects = [Fraction(0)] * len(context.dag.nodes)
+    effects[start] = Fraction(1)
+    for node in range(start + 1, end + 1):
+        rows = zip(context.parents[node], context.coefficients[node], strict=True)
+        effects[node] = sum((c * effects[p] for p, c in rows), Fraction(0))
+    return effects[end]
+
+
+def path_sum(context: LinearContext, cause: str, effect: str) -> Fraction:
+    """The same effect as a sum over directed paths of products of coefficients."""
+    start, node = context.dag.index[cause], context.dag.index[effect]
+
+    def paths(v: int) -> Fraction:
+        if v == start:
+            return Fraction(1)
+        rows = zip(context.parents[v], context.coefficients[v], strict=True)
+        return sum((c * paths(p) for p, c in rows if p >= start), Fraction(0))
+
+    return paths(node)

@@ -1,0 +1,254 @@
+"""Direct, inductive and deductive questions with their truths (CCR Definitions 3.4 and 3.5)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import prod
+from typing import Final, Literal
+
+import numpy as np
+
+from builder.tracks.ccr.graph import CutTree, Pair
+from builder.tracks.ccr.model import LinearContext
+from builder.tracks.ccr.quantities import Quantities, total_effect
+from builder.tracks.ccr.text import Given, Quantity
+
+Verdict = Literal["value", "inconsistent", "insufficient"]
+VERDICTS: Final[tuple[Verdict, ...]] = ("value", "inconsistent", "insufficient")
+
+
+def direct_quantities(tree: CutTree, rng: np.random.Generator) -> list[Quantity]:
+    """What a direct Boolean task lists: two local PNS, the global one, then PN, PS and an ATE."""
+    local = list(tree.local)
+    picked = [local[k] for k in rng.permutation(len(local))]
+    asked = [Quantity("pns", pair) for pair in picked[:2]] + [Quantity("pns", tree.whole)]
+    mixed = [tree.pairs[k] for k in rng.integers(0, len(tree.pairs), 2)]
+    asked += [
+        Quantity("pn", mixed[0]),
+        Quantity("ps", mixed[0]),
+        Quantity("ate", mixed[1]),
+    ]
+    return [asked[k] for k in rng.permutation(len(asked))]
+
+
+def tree_quantities(tree: CutTree, rng: np.random.Generator) -> list[Quantity]:
+    """The PNS of every pair of the cut tree: all that Algorithm 1 takes, stated."""
+    return [Quantity("pns", tree.pairs[k]) for k in rng.permutation(len(tree.pairs))]
+
+
+def linear_quantities(tree: CutTree, rng: np.random.Generator) -> list[Quantity]:
+    """What a direct linear task lists: two local ATE and the global one."""
+    local = list(tree.local)
+    asked = [Quantity("ate", local[k]) for k in rng.permutation(len(local))[:2]]
+    return [*asked, Quantity("ate", tree.whole)]
+
+
+def trap_quantities(ends: tuple[str, ...]) -> list[Quantity]:
+    """The product through the would-be cutpoint, and the global effect, which differs from it."""
+    return [Quantity("ate", ends), Quantity("ate", (ends[0], ends[-1]))]
+
+
+def values_of(
+    asked: Sequence[Quantity],
+    quantities: Mapping[Pair, Quantities],
+    linear: LinearContext | None,
+) -> list[Fraction]:
+    """The exact value of each listed quantity; a path of several steps is a product."""
+
+    def step(measure: str, pair: Pair) -> Fraction:
+        return total_effect(linear, *pair) if linear else quantities[pair][measure]
+
+    return [
+        prod((step(quantity.measure, pair) for pair in pairwise(quantity.path)), start=Fraction(1))
+        for quantity in asked
+    ]
+
+
+_ROUNDING: Final = 0.01
+"""Relative differences below this are put down to the rounding of printed givens; a contradiction
+is a quarter or more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deduction:
+    """A deductive question: what is given, what is asked, and the right answer.
+
+    ``value`` is there exactly when ``verdict`` is ``value``.
+    """
+
+    givens: tuple[Given, ...]
+    target: Pair
+    verdict: Verdict
+    value: Fraction | None
+
+
+def deduce(
+    tree: CutTree,
+    values: Mapping[Pair, Fraction],
+    verdict: Verdict,
+    rng: np.random.Generator,
+    *,
+    bounded: bool,
+) -> Deduction:
+    """A question with the wanted verdict. ``bounded``: no value exceeds 1 (the PNS).
+
+    Unbounded values contradict each other only where more is given than needed: then
+    ``inconsistent`` takes three components. As often, more than needed is given and agrees, so
+    that the pattern of givens does not tell a contradiction.
+    """
+    if verdict == "value":
+        if len(tree.components) > 2 and rng.random() < 0.5:
+            return _redundant(tree, values, Fraction(1), rng)
+        path = _path(tree, 2, rng)
+        edges = list(pairwise(path))
+        target = edges.pop(int(rng.integers(len(edges))))
+        return Deduction(_given(values, [tree.whole, *edges]), target, verdict, values[target])
+    if verdict == "insufficient":
+        path = _path(tree, min(3, len(tree.components)), rng)
+        edges = list(pairwise(path))
+        first, second = sorted(rng.permutation(len(edges))[:2].tolist())
+        target = edges[first if rng.random() < 0.5 else second]
+        kept = [edge for k, edge in enumerate(edges) if k not in (first, second)]
+        return Deduction(_given(values, [tree.whole, *kept]), target, verdict, None)
+    if bounded and (len(tree.components) < 3 or rng.random() < 0.5):
+        found = _beyond_one(tree, values, rng)
+        if found is not None:
+            return found
+    return _contradiction(tree, values, rng)
+
+
+def compose(
+    tree: CutTree, values: Mapping[Pair, Fraction], verdict: Verdict, rng: np.random.Generator
+) -> Deduction:
+    """The global value asked, local ones given (Definition 3.4), with the wanted verdict.
+
+    It is determined by the values along one path, and by two pairs that overlap and the pair that
+    they share. Beside all adjacent pairs the composition of two neighbours agrees or contradicts,
+    so that the pattern of givens tells neither. ``inconsistent`` takes three components.
+    """
+    edges, whole = list(pairwise(tree.nodes)), tree.whole
+    if verdict == "insufficient":
+        return Deduction(_given(values, _without_one(edges, rng)), whole, verdict, None)
+    if verdict == "value" and (len(edges) < 3 or rng.random() < 0.5):
+        overlap = len(edges) > 2 and rng.random() < 0.5
+        pairs = _overlapping(tree, rng) if overlap else list(pairwise(_path(tree, 2, rng)))
+        return Deduction(_given(values, pairs), whole, verdict, values[whole])
+    if len(edges) < 3:
+        raise ValueError("local values of two components cannot contradict each other")
+    k = int(rng.integers(len(edges) - 1))
+    joined = (edges[k][0], edges[k + 1][1])
+    if verdict == "value":
+        return Deduction(_given(values, [*edges, joined]), whole, verdict, values[whole])
+    factor = Fraction(int(rng.integers(45, 75)), 100)
+    if rng.random() < 0.5 and values[joined] / factor < 1:
+        factor = 1 / factor
+    givens = (*_given(values, edges), Given(joined, factor * values[joined]))
+    return Deduction(givens, whole, verdict, None)
+
+
+def _without_one(edges: Sequence[Pair], rng: np.random.Generator) -> list[Pair]:
+    """All adjacent pairs but one; as often as that can be, the composition of two others too."""
+    gone = int(rng.integers(len(edges)))
+    kept = [edge for k, edge in enumerate(edges) if k != gone]
+    joins = [(a[0], b[1]) for a, b in pairwise(kept) if a[1] == b[0]]
+    if joins and rng.random() < 0.5:
+        kept.append(joins[int(rng.integers(len(joins)))])
+    return kept
+
+
+def _overlapping(tree: CutTree, rng: np.random.Generator) -> list[Pair]:
+    """A pair from the root and one to the leaf that overlap, and the pair that they share."""
+    low = int(rng.integers(1, len(tree.nodes) - 2))
+    high = int(rng.integers(low + 1, len(tree.nodes) - 1))
+    (root, first, last, leaf) = (tree.nodes[k] for k in (0, low, high, -1))
+    return [(root, last), (first, leaf), (first, last)]
+
+
+def _given(values: Mapping[Pair, Fraction], pairs: Sequence[Pair]) -> tuple[Given, ...]:
+    return tuple(Given(pair, values[pair]) for pair in pairs)
+
+
+def _path(tree: CutTree, least: int, rng: np.random.Generator) -> tuple[str, ...]:
+    """A path from root to leaf with at least ``least`` edges."""
+    paths = [path for path in tree.paths() if len(path) > least]
+    return paths[int(rng.integers(len(paths)))]
+
+
+def _beyond_one(
+    tree: CutTree, values: Mapping[Pair, Fraction], rng: np.random.Generator
+) -> Deduction | None:
+    """A global value so large that the missing local one would exceed 1."""
+    edges = list(pairwise(_path(tree, 2, rng)))
+    target = edges.pop(int(rng.integers(len(edges))))
+    rest = prod((values[edge] for edge in edges), start=Fraction(1))
+    raised = rest * Fraction(int(rng.integers(130, 201)), 100)
+    if raised >= 1:
+        return None
+    givens = (Given(tree.whole, raised), *_given(values, edges))
+    return Deduction(givens, target, "inconsistent", None)
+
+
+def _contradiction(
+    tree: CutTree, values: Mapping[Pair, Fraction], rng: np.random.Generator
+) -> Deduction:
+    """Two neighbouring local values and their composition, which disagree."""
+    if len(tree.components) < 3:
+        if max(abs(value) for value in values.values()) < 1:
+            # With two components only this contradicts: a whole that is larger than its part.
+            low = min(tree.local, key=lambda pair: values[pair])
+            other = next(pair for pair in tree.local if pair != low)
+            raised = Fraction(135, 100) * values[low]
+            two = (Given(tree.whole, raised), Given(low, values[low]))
+            return Deduction(two, other, "inconsistent", None)
+        raise ValueError("two components cannot contradict each other")
+    return _redundant(tree, values, Fraction(int(rng.integers(45, 75)), 100), rng)
+
+
+def _redundant(
+    tree: CutTree, values: Mapping[Pair, Fraction], factor: Fraction, rng: np.random.Generator
+) -> Deduction:
+    """All adjacent pairs but one end, the whole, and the composition of two neighbours.
+
+    That composition is multiplied by ``factor``, which is a contradiction unless it is 1.
+    """
+    edges = list(pairwise(tree.nodes))
+    target = edges.pop(0) if rng.random() < 0.5 else edges.pop()
+    k = int(rng.integers(len(edges) - 1))
+    first, second = edges[k], edges[k + 1]
+    whole = (first[0], second[1])
+    givens = (*_given(values, [tree.whole, *edges]), Given(whole, factor * values[whole]))
+    if factor != 1:
+        return Deduction(givens, target, "inconsistent", None)
+    return Deduction(givens, target, "value", values[target])
+
+
+def check_deduction(
+    nodes: Sequence[str], givens: Sequence[Given], target: Pair, *, bounded: bool
+) -> tuple[Verdict, float | None]:
+    """The verdict and value by linear algebra on logarithms: a second derivation.
+
+    Each given is one equation in the logarithms of the adjacent pairs' absolute values; signs
+    are equations modulo two, which a chain of nonzero values always solves once sizes agree.
+    """
+    place = {name: k for k, name in enumerate(nodes)}
+
+    def row(pair: Pair) -> list[float]:
+        return [float(place[pair[0]] <= k < place[pair[1]]) for k in range(len(nodes) - 1)]
+
+    matrix = np.array([row(given.pair) for given in givens])
+    sizes = np.array([np.log(abs(float(given.value))) for given in givens])
+    solution, *_ = np.linalg.lstsq(matrix, sizes, rcond=None)
+    if np.abs(matrix @ solution - sizes).max() > _ROUNDING:
+        return "inconsistent", None
+    asked = np.array(row(target))
+    combination, *_ = np.linalg.lstsq(matrix.T, asked, rcond=None)
+    if np.abs(matrix.T @ combination - asked).max() > 1e-9:
+        return "insufficient", None
+    value = float(np.exp(asked @ solution))
+    if bounded and value > 1 + _ROUNDING:
+        return "inconsistent", None
+    negative = sum(
+        given.value < 0 for given, c in zip(givens, combination, strict=True) if round(c) % 2
+    )
+    return "value", -value if negative % 2 else value

@@ -1,0 +1,274 @@
+"""Drawing contexts whose quantities can be measured (``docs/ccr.md``).
+
+Every adjacent pair's PNS lies in [0.15, 0.85]. Up to five components the global PNS is at least
+0.02; beyond, it shrinks by nature, and cut-tree pairs that span two to five components with a PNS
+of at least 0.02 take its place. A design may have other bounds.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import Final
+
+import numpy as np
+
+from builder.graphs.graph import LatentDAG
+from builder.release.attempts import listed
+from builder.tracks.ccr.graph import (
+    KINDS,
+    CutTree,
+    Pair,
+    chain,
+    cut_tree,
+    numbered,
+    parent_lists,
+)
+from builder.tracks.ccr.model import BooleanContext, LinearContext, Operator
+from builder.tracks.ccr.quantities import (
+    Quantities,
+    component_response,
+    exact_quantities,
+    total_effect,
+)
+from grader.errors import UsageError
+
+OPERATORS: Final = ("or", "and", "random", "mixed")
+"""All nodes *or*, all *and*, one operator drawn for each node, or two for each node."""
+
+MEASURED_SPAN: Final = 5
+"""The most components that a pair may span to be asked about."""
+
+MAX_TRIES: Final = 200_000
+"""Components drawn for one context before its design is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What can be measured: the PNS of an adjacent pair lies from ``low`` to ``high``, that of the
+    whole (and of a pair in its place) is ``whole`` at least."""
+
+    low: Fraction = Fraction(15, 100)
+    high: Fraction = Fraction(85, 100)
+    whole: Fraction = Fraction(2, 100)
+
+
+BOUNDS: Final = Bounds()
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What a context is made of; ``tenths`` are the least and greatest exogenous probability."""
+
+    sizes: tuple[int, ...]
+    kinds: tuple[str, ...]
+    operators: str
+    tenths: tuple[int, int] = (2, 8)
+    bounds: Bounds = BOUNDS
+
+
+def best_component(size: int, operators: str, tenths: tuple[int, int]) -> Fraction:
+    """The largest PNS that a component of ``size`` nodes can have.
+
+    A PNS is linear in each probability, so its maximum lies at the ends of the range. With one
+    operator throughout, every bit must stay out of the way: ``(1 - low)^(k - 1)`` for *or*,
+    ``high^(k - 1)`` for *and*. With drawn operators the leaf's own bit alone is the limit, which
+    an *or* leaf behind *and* nodes reaches through its edge from the root.
+    """
+    quiet, loud = 1 - Fraction(tenths[0], 10), Fraction(tenths[1], 10)
+    if operators == "or":
+        return quiet ** (size - 1)
+    if operators == "and":
+        return loud ** (size - 1)
+    return max(quiet, loud)
+
+
+def check_design(design: Design, where: str) -> None:
+    """Refuse a design that cannot reach the bounds; raises ``UsageError`` naming the bound."""
+    best = [best_component(size, design.operators, design.tenths) for size in design.sizes]
+    bounds = design.bounds
+    what = f"operators = '{design.operators}', probability {design.tenths[0] / 10} to "
+    what += f"{design.tenths[1] / 10}"
+    for size, kind, value in zip(design.sizes, design.kinds, best, strict=True):
+        if value < bounds.low:
+            raise UsageError(
+                f"{where}: a {kind} of {size} nodes with {what} reaches a PNS of at most "
+                f"{float(value):.4g}, below {float(bounds.low):g}; use fewer nodes or other "
+                "operators, or a lower bound"
+            )
+    product = prod(min(value, bounds.high) for value in best)
+    if len(best) <= MEASURED_SPAN and product < bounds.whole:
+        raise UsageError(
+            f"{where}: components of {list(design.sizes)} nodes with {what} reach a global PNS of "
+            f"at most {float(product):.4g}, below {float(bounds.whole):g}; use fewer or smaller "
+            "ones, or a lower bound"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """A context with its cut tree, its exact quantities, and what was rejected on the way."""
+
+    context: BooleanContext
+    tree: CutTree
+    quantities: dict[Pair, Quantities]
+    rejections: Mapping[str, int]
+
+
+def sample_context(design: Design, rng: np.random.Generator, where: str) -> Sampled:
+    """Draw a context of a design; nodes are called by their index.
+
+    Raises ``UsageError`` when ``MAX_TRIES`` components do not give one.
+    """
+    rejections: Counter[str] = Counter()
+    while rejections.total() < MAX_TRIES:
+        parts = _parts(design, rng, rejections)
+        if parts is None:
+            continue
+        context = _joined(parts)
+        tree = cut_tree(context.dag)
+        quantities = exact_quantities(context, tree)
+        if references(tree, quantities, design.bounds):
+            return Sampled(context, tree, quantities, rejections)
+        rejections["no measurable pair of two components or more"] += 1
+    raise UsageError(
+        f"{where}: no context of components {list(design.sizes)} with operators = "
+        f"'{design.operators}' in {MAX_TRIES} draws: {listed(rejections)}; "
+        "use fewer or smaller components"
+    )
+
+
+def measurable(
+    tree: CutTree, quantities: dict[Pair, Quantities], bounds: Bounds = BOUNDS
+) -> tuple[Pair, ...]:
+    """The pairs that are asked about: all of them up to five components, else those of at most
+    five components whose PNS is at least 0.02."""
+    if len(tree.components) <= MEASURED_SPAN:
+        return tree.pairs
+    return tuple(
+        pair
+        for pair in tree.pairs
+        if tree.span(pair) <= MEASURED_SPAN and quantities[pair]["pns"] >= bounds.whole
+    )
+
+
+def references(
+    tree: CutTree, quantities: dict[Pair, Quantities], bounds: Bounds = BOUNDS
+) -> tuple[Pair, ...]:
+    """The pairs whose indirect paths are the compositions: the global one up to five components,
+    else every measurable pair of two to five; none where the bounds do not hold."""
+    if len(tree.components) <= MEASURED_SPAN:
+        pair = tree.whole
+        return (pair,) if quantities[pair]["pns"] >= bounds.whole else ()
+    return tuple(pair for pair in measurable(tree, quantities, bounds) if tree.span(pair) > 1)
+
+
+def _parts(
+    design: Design, rng: np.random.Generator, rejections: Counter[str]
+) -> list[BooleanContext] | None:
+    """One part for each component, or nothing when their product cannot be measured."""
+    parts: list[BooleanContext] = []
+    product, limit, bounds = Fraction(1), len(design.sizes), design.bounds
+    for kind, size in zip(design.kinds, design.sizes, strict=True):
+        while True:
+            part = _part(kind, size, design, rng)
+            pns = component_response(part, tuple(range(size))).pns
+            if bounds.low <= pns <= bounds.high:
+                break
+            rejections[f"adjacent PNS outside [{float(bounds.low):g}, {float(bounds.high):g}]"] += 1
+            if rejections.total() >= MAX_TRIES:
+                return None
+        parts.append(part)
+        product *= pns
+        room = bounds.high ** (limit - len(parts))
+        if limit <= MEASURED_SPAN and product * room < bounds.whole:
+            rejections[f"global PNS under {float(bounds.whole):g}"] += 1
+            return None
+    return parts
+
+
+def _part(kind: str, size: int, design: Design, rng: np.random.Generator) -> BooleanContext:
+    """A component as a context of its own."""
+    own = _operators(design.operators, size, rng)
+    among = _operators(design.operators, size, rng) if design.operators == "mixed" else own
+    dag = chain([kind], [size], rng)
+    # Over a single parent the second operator joins nothing; it then repeats the first.
+    among = tuple(
+        a if len(p) > 1 else o for a, o, p in zip(among, own, parent_lists(dag), strict=True)
+    )
+    tenths = rng.integers(design.tenths[0], design.tenths[1] + 1, size).tolist()
+    return BooleanContext(dag, own, among, tuple(tenths))
+
+
+def _operators(operators: str, size: int, rng: np.random.Generator) -> tuple[Operator, ...]:
+    if operators in ("or", "and"):
+        one: Operator = "or" if operators == "or" else "and"
+        return tuple(one for _ in range(size))
+    return tuple("or" if drawn else "and" for drawn in (rng.random(size) < 0.5).tolist())
+
+
+def _joined(parts: Sequence[BooleanContext]) -> BooleanContext:
+    """The parts joined leaf to root: a later part's root is the leaf before it."""
+    parents: list[tuple[int, ...]] = [()]
+    own, among, tenths = [parts[0].own[0]], [parts[0].among[0]], [parts[0].tenths[0]]
+    for part in parts:
+        offset = len(parents) - 1
+        parents += [tuple(p + offset for p in row) for row in part.parents[1:]]
+        own += part.own[1:]
+        among += part.among[1:]
+        tenths += part.tenths[1:]
+    return BooleanContext(numbered(parents), tuple(own), tuple(among), tuple(tenths))
+
+
+LINEAR_COEFFICIENTS: Final = tuple(
+    Fraction(sign * quarter, 4) for quarter in range(2, 9) for sign in (1, -1)
+)
+"""Multiples of 1/4 from 1/2 to 2, of either sign."""
+
+LEAST_EFFECT: Final = Fraction(1, 10)
+
+
+def sample_linear(
+    sizes: Sequence[int], kinds: Sequence[str], rng: np.random.Generator, *, trap: bool = False
+) -> tuple[LinearContext, tuple[str, ...]]:
+    """A linear context none of whose asked effects is near zero, and (X, cutpoint, Y).
+
+    With ``trap`` (two components of four nodes or more) one edge leads past the cutpoint, so that
+    the graph has none and the product of the two effects is not the global one (CCR Appendix C).
+    """
+    while True:
+        dag = chain(kinds, sizes, rng)
+        middle = sizes[0] - 1
+        last = len(dag.nodes) - 1
+        if trap:
+            dag = _bypassed(dag, middle, rng)
+        coefficients = tuple(
+            tuple(LINEAR_COEFFICIENTS[k] for k in rng.integers(0, len(LINEAR_COEFFICIENTS), len(p)))
+            for p in parent_lists(dag)
+        )
+        context = LinearContext(dag, coefficients)
+        ends = (dag.nodes[0], dag.nodes[middle], dag.nodes[last])
+        pairs = [(ends[0], ends[1]), (ends[1], ends[2]), (ends[0], ends[2])]
+        if not trap:
+            pairs = list(cut_tree(dag).pairs)
+        effects = [total_effect(context, *pair) for pair in pairs]
+        if any(abs(effect) < LEAST_EFFECT for effect in effects):
+            continue
+        product = total_effect(context, *pairs[0]) * total_effect(context, *pairs[1])
+        if not trap or abs(product - effects[2]) > abs(effects[2]) / 2:
+            return context, ends
+
+
+def _bypassed(dag: LatentDAG, middle: int, rng: np.random.Generator) -> LatentDAG:
+    """``dag`` with one edge from before the node ``middle`` to beyond it, neither end an end."""
+    before = int(rng.integers(1, middle))
+    after = int(rng.integers(middle + 1, len(dag.nodes) - 1))
+    parents = [{*row, before} if v == after else row for v, row in enumerate(parent_lists(dag))]
+    return numbered([sorted(row) for row in parents])
+
+
+def draw_kinds(kinds: Sequence[str], count: int, rng: np.random.Generator) -> tuple[str, ...]:
+    """``count`` kinds drawn from those allowed."""
+    allowed = [kind for kind in KINDS if kind in kinds]
+    return tuple(allowed[k] for k in rng.integers(0, len(allowed), count).tolist())

@@ -1,0 +1,227 @@
+"""The tasks of a context (prompt, declared inputs, truth, what the audit needs), and constants."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from builder.splits.seeds import stream
+from builder.splits.track import Graded, InstanceSpec, planned_variants
+from builder.tracks.ccr.graph import CutTree, Pair, distance
+from builder.tracks.ccr.model import Bits, LinearContext
+from builder.tracks.ccr.plan import VARIANTS_OF, Config, ContextPlan
+from builder.tracks.ccr.quantities import Quantities
+from builder.tracks.ccr.questions import VERDICTS, compose, deduce, values_of
+from builder.tracks.ccr.sampling import Sampled
+from builder.tracks.ccr.text import Quantity, deductive_prompt, simulation_prompt
+from builder.tracks.ccr.themes import Words
+from builder.tracks.ccr.units import Units
+from grader.io.jsonio import canonical
+from grader.scoring.model import Truth
+from grader.scoring.shape import Task
+from grader.tracks.ccr.contexts import evaluate_context
+
+
+@dataclass(frozen=True, slots=True)
+class ContextTask:
+    """One task: its public parts, its truth, and what the world row keeps for the audit.
+
+    ``label`` is unique inside the context; ``value`` is the exact answer where it is one number.
+    """
+
+    label: str
+    variant: str
+    prompt: str
+    inputs: Mapping[str, object]
+    value: Fraction | None
+    target: Mapping[str, object]
+    audit: Mapping[str, object]
+
+
+def pair_task(
+    sampled: Sampled,
+    words: Words,
+    story: str,
+    pair: Pair,
+    units: Units,
+    cases: Sequence[str],
+    *,
+    label: str,
+    file: str,
+    reference: bool,
+) -> ContextTask:
+    """A simulation task: one pair, its units told as cases.
+
+    ``reference``: its indirect paths are compositions.
+    """
+    dag = sampled.context.dag
+    cause, effect = (dag.index[name] for name in pair)
+    values = sampled.quantities[pair]
+    ends = {"cause": pair[0], "effect": pair[1]}
+    target = {
+        **ends,
+        "tree": list(sampled.tree.nodes),
+        "reference": reference,
+        "mediators": len(dag.mediators(*pair)),
+        "shortest_path": distance(dag, pair),
+        "answers": {
+            "factual": answer_bits(units.factual),
+            "do_true": answer_bits(units.high),
+            "do_false": answer_bits(units.low),
+        },
+        "weights": weights_json(units),
+        "exact": fractions(values),
+    }
+    return ContextTask(
+        label,
+        "simulation.pair",
+        simulation_prompt(words, story, (cause, effect), cases, file),
+        {**ends, "units": len(cases)},
+        values["pns"],
+        target,
+        {**ends, "bits": packed(units.bits)},
+    )
+
+
+def listed_task(
+    variant: str,
+    prompt: str,
+    asked: list[Quantity],
+    quantities: Mapping[Pair, Quantities],
+    linear: LinearContext | None,
+) -> ContextTask:
+    """A task that asks for several quantities of a context: Q1, Q2 and on."""
+    values = values_of(asked, quantities, linear)
+    names = [f"Q{number}" for number in range(1, len(asked) + 1)]
+    listed = {name: quantity.text for name, quantity in zip(names, asked, strict=True)}
+    target = {
+        name: {"measure": quantity.measure, "path": list(quantity.path), "exact": str(value)}
+        for name, quantity, value in zip(names, asked, values, strict=True)
+    }
+    return ContextTask(
+        variant, variant, prompt, {"quantities": listed}, None, {"quantities": target}, {}
+    )
+
+
+def deductive_task(
+    plan: ContextPlan,
+    tree: CutTree,
+    values: Mapping[Pair, Fraction],
+    measure: str,
+    file: str,
+    key: bytes,
+) -> ContextTask:
+    """A deductive task over the PNS of a Boolean or the ATE of a linear context; an inductive one
+    where the plan is for that."""
+    assert plan.variant is not None
+    (verdict,) = (known for known in VERDICTS if known == plan.verdict)
+    rng = stream(key, "tasks")
+    if plan.purpose == "inductive":
+        found = compose(tree, values, verdict, rng)
+    else:
+        found = deduce(tree, values, verdict, rng, bounded=measure == "pns")
+    prompt = deductive_prompt(
+        measure, tree.nodes, found.givens, found.target, file, stream(key, "order")
+    )
+    ends = {"cause": found.target[0], "effect": found.target[1]}
+    target: dict[str, object] = {"verdict": found.verdict}
+    if found.value is not None:
+        target["exact"] = str(found.value)
+    givens = [[*given.pair, str(given.value)] for given in found.givens]
+    return ContextTask(
+        plan.variant,
+        plan.variant,
+        prompt,
+        {**ends, "measure": measure, "cut_tree": list(tree.nodes)},
+        found.value,
+        target,
+        {**ends, "givens": givens},
+    )
+
+
+def fractions(quantities: Mapping[str, Fraction]) -> dict[str, str]:
+    """Exact values as text, ``numerator/denominator``."""
+    return {name: str(value) for name, value in quantities.items()}
+
+
+def answer_bits(answers: Bits) -> str:
+    """True answers as text: 1 for yes, 0 for no, in unit order."""
+    return "".join("1" if answer else "0" for answer in answers.tolist())
+
+
+def weights_json(units: Units) -> dict[str, Any]:
+    """Exact weights: whole numerators over one denominator, or the probability of each cell."""
+    if units.exhaustive:
+        return {"numerators": list(units.numerators), "denominator": units.denominator}
+    return {"cells": {name: str(value) for name, value in units.cells}}
+
+
+def packed(bits: Bits) -> list[str]:
+    """Each node's bits over the units, eight to a byte, in hexadecimal."""
+    return [np.packbits(row).tobytes().hex() for row in bits]
+
+
+def unpacked(packed_bits: Sequence[str], count: int) -> Bits:
+    """What :func:`packed` packed, shape (nodes, ``count``)."""
+    octets = [np.frombuffer(bytes.fromhex(row), dtype=np.uint8) for row in packed_bits]
+    return np.array([np.unpackbits(row, count=count) for row in octets]).astype(bool)
+
+
+_WORLDS: Final = ("factual", "do_true", "do_false")
+_WORDS: Final = ("inconsistent", "insufficient")
+_SHARES: Final = tuple(step / 20 for step in range(21))
+_NUMBERS: Final = (*_SHARES, *(-share for share in _SHARES[1:]), 1.5, 2.0)
+
+
+def twin(config: Config, tasks: int) -> Config:
+    """Return the settings of the contexts that floors are measured on: ``tasks`` of each variant,
+    simulated contexts of both sizes in the split's own shares."""
+    counts = dict(config.counts)
+    wanted = {name: tasks * bool(count) * len(VARIANTS_OF[name]) for name, count in counts.items()}
+    if simulated := counts["simulation"] + counts["long"]:
+        wanted["long"] = round(tasks * counts["long"] / simulated)
+        wanted["simulation"] = tasks - wanted["long"]
+    return config.model_copy(update=wanted)
+
+
+def variants_of(spec: InstanceSpec) -> list[str]:
+    """Return the variants that a context is asked; simulated ones are asked about all pairs."""
+    return planned_variants(spec) or ["simulation.pair"]
+
+
+def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
+    """Yield each constant answer to a task: its name, the same for all tasks of a variant, and its
+    text."""
+    match task.shape.kind:
+        case "units":
+            units = int(task.inputs["units"])
+            for share in _SHARES:
+                moved = [place < round(share * units) for place in range(units)]
+                effect = {"factual": moved, "do_true": moved, "do_false": [False] * units}
+                yield f"the cause moves {share:.0%} of the units", canonical(effect)
+            yield "always yes", canonical({world: [True] * units for world in _WORLDS})
+        case "quantities":
+            names = sorted(task.inputs["quantities"])
+            for value in _NUMBERS:
+                told = {"quantities": dict.fromkeys(names, value)}
+                yield f"always {value:g}", canonical(told)
+        case "deduction":
+            for answer in (*_WORDS, *_NUMBERS):
+                named = answer if isinstance(answer, str) else f"{answer:g}"
+                yield f"always {named}", canonical({"value": answer})
+        case other:
+            raise ValueError(f"no constant answer of kind {other}")
+
+
+def whole(graded: Sequence[Graded]) -> float | None:
+    """Return the points of a context that is asked about in full, else None: the share of its
+    compositions that are valid and consistent."""
+    scores = [score for _, _, score in graded if score.family == "simulation"]
+    if not scores:
+        return None
+    truths = {score.task_id: truth for truth, _, score in graded}
+    checked = {score.task_id: found for _, found, score in graded}
+    result = evaluate_context(scores, truths, checked)
+    return None if result is None else result.share

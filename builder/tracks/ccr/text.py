@@ -1,0 +1,254 @@
+"""Prompts of the ccr track, and the way back from a stored prompt to single questions.
+
+A simulation task is stored compactly: the context once, one line for each case, the three
+questions once. :func:`prompts` puts these together into one full prompt for every question.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+
+from builder.stories.texts import Texts
+from builder.tracks.ccr.graph import Pair
+from builder.tracks.ccr.model import Bits, BooleanContext, LinearContext
+from builder.tracks.ccr.themes import Words
+
+_TEXTS: Final = Texts(__file__)
+
+CASES: Final = "## Cases"
+QUESTIONS: Final = "## Questions"
+ANSWER: Final = "## Answer"
+NUMBERED: Final = "The cases are numbered; each is separate from the others."
+KINDS: Final = ("factual", "do_true", "do_false")
+"""The three answers to every case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One complete question about one case: ``unit`` counts from 0, ``kind`` is of ``KINDS``."""
+
+    unit: int
+    kind: str
+    text: str
+
+
+def prompts(row: Mapping[str, Any]) -> Iterator[Prompt]:
+    """Every full prompt of a task row, for one call a question; case by case.
+
+    ``row`` is a row of the config ``ccr`` (its columns ``family`` and ``prompt``). A direct or
+    deductive task has one prompt, of kind ``all``. Raises ``ValueError`` for a simulation prompt
+    that was not written by :func:`simulation_prompt`.
+    """
+    text = str(row["prompt"])
+    if row["family"] != "simulation":
+        yield Prompt(0, "all", text)
+        return
+    context, found, rest = text.partition(f"\n{CASES}\n\n")
+    cases, also, rest = rest.partition(f"\n\n{QUESTIONS}\n\n")
+    questions, last, _ = rest.partition(f"\n\n{ANSWER}\n")
+    if not (found and also and last):
+        raise ValueError("not a simulation prompt: a section is absent")
+    note, _, lines = cases.partition("\n\n")
+    note = note.removesuffix(NUMBERED).strip()
+    asked = dict(line[2:].split(": ", 1) for line in questions.splitlines() if line[:2] == "- ")
+    for unit, line in enumerate(lines.splitlines()):
+        case = line.split(". ", 1)[1]
+        for kind in KINDS:
+            question = f"{asked[kind]} {_TEXTS('brief')}"
+            yield Prompt(unit, kind, f"{context}\n{note} This is the case: {case}.\n\n{question}")
+
+
+def context_text(context: BooleanContext, words: Words, rng: np.random.Generator) -> str:
+    """The story and one rule for every variable, in an order unrelated to the graph's."""
+    order = rng.permutation(len(words.names))
+    rules = [f"- {_rule(context, words, int(node), rng)}" for node in order]
+    return "\n".join([words.intro, "", "The rules, in no particular order:", *rules])
+
+
+def _rule(context: BooleanContext, words: Words, node: int, rng: np.random.Generator) -> str:
+    state = _capital(words.states[node])
+    own = words.owns[node]
+    parents = [words.states[p] for p in context.parents[node]]
+    parents = [parents[k] for k in rng.permutation(len(parents))]
+    if not parents:
+        return f"{state} exactly when {own}."
+    if len(parents) == 1 or context.own[node] == context.among[node]:
+        holds = [own, *parents]
+        holds = [holds[k] for k in rng.permutation(len(holds))]
+        return f"{state} exactly when {_listed(context.own[node], holds)}."
+    if context.own[node] == "and":
+        return f"{state} exactly when {own} and, besides, {_listed('or', parents)}."
+    return f"{state} exactly when {own} or else {_listed('and', parents)}."
+
+
+def _listed(operator: str, clauses: Sequence[str]) -> str:
+    quantity = "at least one of these holds" if operator == "or" else "all of these hold"
+    return f"{quantity}: {'; '.join(clauses)}"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def case_lines(words: Words, cases: Bits, rng: np.random.Generator) -> list[str]:
+    """One line for each case: every variable's item, in one random order for the whole task.
+
+    ``cases`` are the bits, shape (nodes, cases).
+    """
+    columns: list[list[str]] = []
+    count = cases.shape[1]
+    drawn = rng.integers(0, 1 << 30, (len(words.items) + len(words.extras), count)).tolist()
+    for (false, true), bits, draws in zip(words.items, cases.tolist(), drawn, strict=False):
+        sizes = (len(false), len(true))
+        options = (false, true)
+        columns.append(
+            [options[bit][draw % sizes[bit]] for bit, draw in zip(bits, draws, strict=True)]
+        )
+    for options_, draws in zip(words.extras, drawn[len(words.items) :], strict=True):
+        columns.append([options_[draw % len(options_)] for draw in draws])
+    columns = [columns[k] for k in rng.permutation(len(columns))]
+    return ["; ".join(row) for row in zip(*columns, strict=True)]
+
+
+def simulation_prompt(
+    words: Words, story: str, nodes: tuple[int, int], cases: Sequence[str], answer_file: str
+) -> str:
+    """The whole task: context, cases, three questions, and how to answer.
+
+    ``nodes`` are cause and effect.
+    """
+    cause, effect = nodes
+    question = words.questions[effect]
+    later = question[0].lower() + question[1:]
+    do_true, do_false = (
+        _TEXTS("supposition", state=state, question=later)
+        for state in (words.states[cause], words.negations[cause])
+    )
+    return _TEXTS(
+        "simulation",
+        story=story,
+        CASES=CASES,
+        case_note=words.case_note,
+        NUMBERED=NUMBERED,
+        cases="\n".join(f"{number}. {case}" for number, case in enumerate(cases, start=1)),
+        QUESTIONS=QUESTIONS,
+        question=question,
+        do_true=do_true,
+        do_false=do_false,
+        ANSWER=ANSWER,
+        answer_file=answer_file,
+        count=len(cases),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """One listed quantity: ``measure`` of a pair, or (``product``) of a path of the cut tree."""
+
+    measure: str
+    path: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """Such as ``PNS(A, B)`` or ``ATE(A, B) x ATE(B, C)``."""
+        steps = pairwise(self.path)
+        return " x ".join(f"{self.measure.upper()}({a}, {b})" for a, b in steps)
+
+
+def direct_prompt(
+    context: BooleanContext, words: Words, story: str, asked: Sequence[Quantity], answer_file: str,
+    rng: np.random.Generator,
+) -> str:  # fmt: skip
+    """The full model with its probabilities, and the quantities to state."""
+    order = rng.permutation(len(words.owns))
+    measures = dict.fromkeys(quantity.measure for quantity in asked)
+    return _TEXTS(
+        "direct",
+        story=story,
+        odds="\n".join(f"- {words.owns[v]}: {context.tenths[v] / 10:g}" for v in order),
+        example=f"{_capital(words.states[0])}: {words.names[0]}",
+        meanings="\n".join(_TEXTS(f"meaning.{measure}") for measure in measures),
+        state=state_quantities([q.text for q in asked], answer_file),
+    )
+
+
+def linear_prompt(
+    context: LinearContext,
+    asked: Sequence[Quantity],
+    answer_file: str,
+    rng: np.random.Generator,
+) -> str:
+    """A linear model by its equations, and the effects to state."""
+    names = context.dag.nodes
+    lines = []
+    for node in rng.permutation(len(names)):
+        rows = list(zip(context.parents[node], context.coefficients[node], strict=True))
+        rows = [rows[k] for k in rng.permutation(len(rows))]
+        causes = [_sum([(float(c), names[p]) for p, c in rows])] if rows else []
+        lines.append(f"- {names[node]} = {' + '.join([*causes, f'noise of {names[node]}'])}")
+    return _TEXTS(
+        "linear",
+        equations="\n".join(lines),
+        meaning=_TEXTS("meaning.linear_ate"),
+        state=state_quantities([q.text for q in asked], answer_file),
+    )
+
+
+def _sum(terms: Sequence[tuple[float, str]]) -> str:
+    """Such as ``-1.25 V22 + 0.5 V31``: no sign follows a plus."""
+    told = " ".join(
+        f"{'-' if factor < 0 else '+'} {abs(factor):g} {name}" for factor, name in terms
+    )
+    return f"-{told[2:]}" if told.startswith("-") else told[2:]
+
+
+def state_quantities(asked: Sequence[str], answer_file: str) -> str:
+    """The request to state quantities, called Q1 and on in this order, and the answer's form."""
+    listed = [f"- Q{number}: {quantity}" for number, quantity in enumerate(asked, start=1)]
+    example = ", ".join(f'"Q{number}": <number>' for number in range(1, len(asked) + 1))
+    return _TEXTS("state", quantities="\n".join(listed), answer_file=answer_file, example=example)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value that a deductive task states."""
+
+    pair: Pair
+    value: Fraction
+
+
+def deductive_prompt(
+    measure: str,
+    tree: Sequence[str],
+    givens: Sequence[Given],
+    target: Pair,
+    answer_file: str,
+    rng: np.random.Generator,
+) -> str:
+    """The cut tree and the givens; never functions or probabilities."""
+    boolean = measure == "pns"
+    name = measure.upper()
+    order = rng.permutation(len(givens))
+    listed = [f"- {name}({', '.join(givens[k].pair)}) = {decimal(givens[k].value)}" for k in order]
+    return _TEXTS(
+        "deductive",
+        tree=", ".join(tree),
+        kind=_TEXTS("kind.boolean" if boolean else "kind.linear"),
+        meaning=_TEXTS("meaning.pns" if boolean else "meaning.linear_ate"),
+        givens="\n".join(listed),
+        asked=f"{name}({', '.join(target)})",
+        answer_file=answer_file,
+    )
+
+
+def decimal(value: Fraction) -> str:
+    """A fraction with exactly four significant digits, without an exponent.
+
+    Trailing zeros are kept, so that the number of digits does not show which value was altered.
+    """
+    return format(Decimal(f"{float(value):.3e}"), "f")

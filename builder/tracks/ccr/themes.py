@@ -1,0 +1,171 @@
+"""Five ways of telling a Boolean context: what its variables, bits and cases are called.
+
+A theme supplies words only, most of them from ``themes.toml``; :mod:`builder.tracks.ccr.text` puts
+them into sentences. The threshold that a story prints is ten times the probability of meeting it
+(as in the reference, so that prompts are comparable); nothing says that amounts are spread evenly.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from builder.stories.texts import Texts
+
+_TEXTS: Final = Texts(__file__)
+_NAMES: Final = _TEXTS["names"].split()
+_PALETTE: Final[dict[str, list[str]]] = _TEXTS["palette"]
+
+MAX_NODES: Final = len(_NAMES)
+"""Variables that every theme has names for."""
+
+_LETTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ"
+_VARIETY: Final = 12
+"""Wordings prepared for each value of a bit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How one context is told. Tuples are aligned with its nodes.
+
+    ``items[v]`` are the ways in which a case says that the bit of node v is zero, and one;
+    ``extras`` are further items that mean nothing, each with its wordings.
+    """
+
+    theme: str
+    names: tuple[str, ...]
+    states: tuple[str, ...]
+    negations: tuple[str, ...]
+    questions: tuple[str, ...]
+    owns: tuple[str, ...]
+    items: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+    extras: tuple[tuple[str, ...], ...]
+    intro: str
+    case_note: str
+
+
+Theme = Callable[[Sequence[int], np.random.Generator], Words]
+"""From ten times each bit's probability to the words of a context."""
+
+
+def _people(count: int, rng: np.random.Generator) -> tuple[str, ...]:
+    return tuple(_NAMES[k] for k in rng.permutation(len(_NAMES))[:count])
+
+
+def _codes(count: int, rng: np.random.Generator) -> tuple[str, ...]:
+    """Distinct codes of two letters and two digits."""
+    found: dict[str, None] = {}
+    while len(found) < count:
+        letters = "".join(_LETTERS[k] for k in rng.integers(0, len(_LETTERS), 2))
+        found[f"{letters}{int(rng.integers(10, 100))}"] = None
+    return tuple(found)
+
+
+def _amounts(threshold: int, met: bool, rng: np.random.Generator) -> list[int]:
+    low, high = (threshold, 10) if met else (1, threshold - 1)
+    return [int(n) for n in rng.integers(low, high + 1, _VARIETY)]
+
+
+def _told(
+    theme: str,
+    names: Sequence[str],
+    given: Sequence[object],
+    items: Iterable[tuple[tuple[str, ...], tuple[str, ...]]],
+    extras: tuple[tuple[str, ...], ...] = (),
+    **values: object,
+) -> Words:
+    """The words of a theme for variables of these names; ``values`` are slots of its intro."""
+
+    def each(sentence: str) -> tuple[str, ...]:
+        pairs = zip(names, given, strict=True)
+        return tuple(_TEXTS(f"{theme}.{sentence}", name=name, given=own) for name, own in pairs)
+
+    return Words(
+        theme,
+        tuple(names),
+        each("state"),
+        each("negation"),
+        each("question"),
+        each("own"),
+        tuple(items),
+        extras,
+        _TEXTS(f"{theme}.intro", **values),
+        _TEXTS[f"{theme}.case_note"],
+    )
+
+
+def candy_party(tenths: Sequence[int], rng: np.random.Generator) -> Words:
+    """Guests, candies, and who is happy because of whom."""
+    names = _people(len(tenths), rng)
+    items = [
+        (
+            tuple(f"{name} {n}" for n in _amounts(t, False, rng)),
+            tuple(f"{name} {n}" for n in _amounts(t, True, rng)),
+        )
+        for name, t in zip(names, tenths, strict=True)
+    ]
+    return _told("CandyParty", names, tenths, items)
+
+
+def flower_garden(tenths: Sequence[int], rng: np.random.Generator) -> Words:
+    """Gardeners, cut flowers of many shades, and who is delighted because of whom."""
+    names = _people(len(tenths), rng)
+    colours = [list(_PALETTE)[k] for k in rng.integers(0, len(_PALETTE), len(tenths))]
+    items = [
+        (
+            tuple(f"{name} {s}" for c in _PALETTE if c != colour for s in _PALETTE[c]),
+            tuple(f"{name} {s}" for s in _PALETTE[colour]),
+        )
+        for name, colour in zip(names, colours, strict=True)
+    ]
+    shades = ", ".join(f"{colour} ({', '.join(_PALETTE[colour])})" for colour in _PALETTE)
+    return _told("FlowerGarden", names, colours, items, shades=shades)
+
+
+def flu_vaccine(tenths: Sequence[int], rng: np.random.Generator) -> Words:
+    """Colleagues who get a flu shot after days of high fever or because others got theirs."""
+    names = _people(len(tenths), rng)
+
+    def told(name: str, high: int) -> str:
+        parts = [f"high fever {high}"]
+        others = rng.integers(1, 10, 2).tolist()
+        parts += [f"low fever {others[0]}", f"cough {others[1]}"]
+        return f"{name}: " + ", ".join(parts[k] for k in rng.permutation(3))
+
+    items = [
+        (
+            tuple(told(name, n) for n in _amounts(t, False, rng)),
+            tuple(told(name, n) for n in _amounts(t, True, rng)),
+        )
+        for name, t in zip(names, tenths, strict=True)
+    ]
+    return _told("FluVaccine", names, tenths, items)
+
+
+def clinical_notes(tenths: Sequence[int], rng: np.random.Generator) -> Words:
+    """Laboratory markers raised by inherited alleles and by one another."""
+    count = len(tenths)
+    codes = _codes(2 * count + 4, rng)
+    markers, alleles, others = codes[:count], codes[count : 2 * count], codes[2 * count :]
+    items = [((f"allele {code} absent",), (f"allele {code} present",)) for code in alleles]
+    extras = tuple((f"allele {code} absent", f"allele {code} present") for code in others)
+    return _told("ClinicalNotes", markers, alleles, items, extras)
+
+
+def abstract(tenths: Sequence[int], rng: np.random.Generator) -> Words:
+    """Variables and switches, no story."""
+    count = len(tenths)
+    names = [f"V{n}" for n in (rng.permutation(90) + 10).tolist()[:count]]
+    switches = (rng.permutation(90) + 10).tolist()[:count]
+    items = [((f"switch {n} off",), (f"switch {n} on",)) for n in switches]
+    return _told("abstract", names, switches, items)
+
+
+THEMES: Final[dict[str, Theme]] = {
+    "CandyParty": candy_party,
+    "FlowerGarden": flower_garden,
+    "FluVaccine": flu_vaccine,
+    "ClinicalNotes": clinical_notes,
+    "abstract": abstract,
+}

@@ -1,0 +1,173 @@
+"""The units of a simulation task: exogenous patterns with exact weights, and their true answers.
+
+*Exhaustive*: every pattern of the effect's ancestors once, so that correct answers have no
+sampling error. *Stratified*, beyond 512 patterns: 512 units drawn within the cells of
+(effect under do(cause true), effect under do(cause false)), each cell's weights summing to its
+exact probability, so that correct answers still give the exact value.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from builder.tracks.ccr.graph import CutTree, Pair
+from builder.tracks.ccr.graph import ancestors as ancestors_of
+from builder.tracks.ccr.model import (
+    TENTHS,
+    Bits,
+    BooleanContext,
+    evaluate,
+    pattern_weights,
+    patterns,
+)
+from builder.tracks.ccr.quantities import Response, component_tables, responses
+
+MAX_UNITS: Final = 512
+LEAST_PER_CELL: Final = 96
+CELLS: Final = ("11", "10", "00")
+"""Effect under do(true) and under do(false); 01 cannot be, functions being monotone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """Units of one pair: ``bits`` (nodes, units) and the three right answers (units,).
+
+    Exhaustive units have ``numerators`` over ``denominator``; stratified ones ``cells``, the exact
+    probability of each cell, shared equally by its units.
+    """
+
+    bits: Bits
+    factual: Bits
+    high: Bits
+    low: Bits
+    numerators: tuple[int, ...]
+    denominator: int
+    cells: tuple[tuple[str, Fraction], ...]
+
+    @property
+    def exhaustive(self) -> bool:
+        """Whether every pattern is there once."""
+        return not self.cells
+
+
+def pair_units(
+    context: BooleanContext, tree: CutTree, pair: Pair, rng: np.random.Generator
+) -> Units:
+    """The units of a pair, in random order. Bits that play no role are drawn as
+    well, so that a case does not show which ones they are."""
+    cause, effect = (context.dag.index[name] for name in pair)
+    ancestors = ancestors_of(context.dag, effect)
+    cells: tuple[tuple[str, Fraction], ...] = ()
+    numerators: tuple[int, ...] = ()
+    if 1 << len(ancestors) <= MAX_UNITS:
+        order = rng.permutation(1 << len(ancestors))
+        bits = _drawn(context, len(order), rng)
+        bits[list(ancestors)] = patterns(len(ancestors))[:, order]
+        weights = pattern_weights([context.tenths[v] for v in ancestors])
+        numerators = tuple(weights[order].tolist())
+    else:
+        cells = cell_probabilities(responses(context, tree)[pair])
+        bits = _stratified(context, tree, pair, dict(cells), rng)
+    high, low = (evaluate(context, bits, {cause: level})[effect] for level in (True, False))
+    factual = evaluate(context, bits)[effect]
+    denominator = TENTHS ** len(ancestors)
+    return Units(bits, factual, high, low, numerators, denominator, cells)
+
+
+def cell_probabilities(response: Response) -> tuple[tuple[str, Fraction], ...]:
+    """The exact probability of each cell that can occur."""
+    values = (response.low, response.pns, 1 - response.high)
+    return tuple((name, value) for name, value in zip(CELLS, values, strict=True) if value)
+
+
+def _drawn(context: BooleanContext, count: int, rng: np.random.Generator) -> Bits:
+    """Bits from their distributions, shape (nodes, count)."""
+    odds = np.array(context.tenths)[:, None]
+    return rng.integers(0, TENTHS, (len(context.tenths), count)) < odds
+
+
+def _allocation(cells: dict[str, Fraction]) -> dict[str, int]:
+    """Units for each cell: a fair least number, the rest by probability (largest remainder)."""
+    rest = MAX_UNITS - LEAST_PER_CELL * len(cells)
+    shares = {name: value * rest for name, value in cells.items()}
+    counts = {name: int(share) for name, share in shares.items()}
+    by_rest = sorted(cells, key=lambda name: (counts[name] - shares[name], name))
+    for name in by_rest[: rest - sum(counts.values())]:
+        counts[name] += 1
+    return {name: count + LEAST_PER_CELL for name, count in counts.items()}
+
+
+def _stratified(
+    context: BooleanContext,
+    tree: CutTree,
+    pair: Pair,
+    cells: dict[str, Fraction],
+    rng: np.random.Generator,
+) -> Bits:
+    """Bits drawn from their distribution given the cell, shape (nodes, ``MAX_UNITS``)."""
+    counts = _allocation(cells)
+    wanted = np.repeat([CELLS.index(name) for name in counts], list(counts.values()))
+    wanted = wanted[rng.permutation(MAX_UNITS)]
+    bits = _drawn(context, MAX_UNITS, rng)
+    first, last = (tree.nodes.index(name) for name in pair)
+    tables = [component_tables(context, part) for part in tree.components[first:last]]
+    kinds = [np.where(low, 0, np.where(high, 1, 2)) for high, low, _ in tables]
+    masses = [
+        [float(weights[kind == k].sum()) for k in range(3)]
+        for kind, (_, _, weights) in zip(kinds, tables, strict=True)
+    ]
+    asked = _component_cells(wanted, masses, rng)
+    for place, part in enumerate(tree.components[first:last]):
+        weights = tables[place][2]
+        rows = list(part[1:])
+        chosen = np.zeros(MAX_UNITS, dtype=np.int64)
+        for k in range(-1, 3):
+            here = asked[place] == k
+            if here.any():
+                allowed = weights if k < 0 else np.where(kinds[place] == k, weights, 0)
+                chosen[here] = _choose(allowed, int(here.sum()), rng)
+        bits[rows] = patterns(len(rows))[:, chosen]
+    return bits
+
+
+def _component_cells(
+    wanted: NDArray[np.int64], masses: list[list[float]], rng: np.random.Generator
+) -> list[NDArray[np.int64]]:
+    """The cell (or -1: any) of each component for each unit, given the cell of the whole chain.
+
+    The chain complies (10) when all components do; else the last one that does not decides, and
+    what lies before it is free. So cells are drawn from the effect backwards.
+    """
+    totals = [[0.0, 1.0, 0.0]]
+    for always, complies, never in masses:
+        mass = always + complies + never
+        before = totals[-1]
+        totals.append(
+            [
+                (always + complies * before[0]) / mass,
+                complies * before[1] / mass,
+                (never + complies * before[2]) / mass,
+            ]
+        )
+    open_ = np.ones(len(wanted), dtype=bool)
+    cells: list[NDArray[np.int64]] = []
+    for place in range(len(masses) - 1, -1, -1):
+        mass = sum(masses[place])
+        total = np.array(totals[place + 1])[wanted]
+        odds = np.array(masses[place])[wanted] / mass / np.where(total > 0, total, 1)
+        decides = open_ & (wanted != 1) & (rng.random(len(wanted)) < odds)
+        if place == 0:
+            decides = open_ & (wanted != 1)  # what is left must be decided here
+        cells.append(np.where(open_, np.where(decides, wanted, 1), -1))
+        open_ = open_ & ~decides
+    return cells[::-1]
+
+
+def _choose(weights: NDArray[np.int64], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Indices drawn in proportion to whole weights."""
+    sums = np.cumsum(weights)
+    drawn = rng.integers(0, sums[-1], count)
+    return np.searchsorted(sums, drawn, side="right")

@@ -1,0 +1,114 @@
+"""The prompt of a task (ReplaySCM B.3), in the words of ``ask.toml``, and its constant answers."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from builder.stories.texts import Texts
+from builder.tracks.replayscm.plan import PAPER, Config
+from grader.io.jsonio import canonical
+from grader.scoring.model import Truth
+from grader.scoring.shape import Task, Variant
+
+_TEXTS: Final = Texts(__file__)
+
+
+def write_prompt(inputs: Mapping[str, Any], variant: Variant, answer_file: str) -> str:
+    """The prompt as Markdown, from the task's public inputs alone."""
+    kind = variant.name if variant.name == "hidden_roots" else "program"
+    if variant.family == "alternative":
+        kind = "alternative"
+    sections = [
+        ("The program", _TEXTS["program"]),
+        ("What you know", _known(inputs)),
+        ("Worlds", _TEXTS["worlds"]),
+        ("Formulas", _TEXTS["formulas"]),
+    ]
+    if inputs.get("reference"):
+        lines = "\n".join(f"{name} = {text}" for name, text in inputs["reference"].items())
+        sections.append(("Reference program", f"```\n{lines}\n```"))
+    told = {name: _TEXTS(f"answer.{name}.{kind}") for name in ("members", "example")}
+    sections += [
+        ("Question", _TEXTS(f"question.{kind}")),
+        ("Scoring", _TEXTS["scoring"].get(kind, _TEXTS("scoring.program"))),
+        ("Answer", _TEXTS("answer.text", answer_file=answer_file, **told)),
+        ("Tables", "\n\n".join(_table(inputs["variables"], world) for world in inputs["worlds"])),
+    ]
+    body = "\n\n".join(f"## {title}\n\n{text}" for title, text in sections)
+    return f"# Task\n\n{_TEXTS['introduction']}\n\n{body}\n"
+
+
+def _known(inputs: Mapping[str, Any]) -> str:
+    names, roots = inputs["variables"], inputs["roots"]
+    told: dict[str, object] = {"variables": ", ".join(names)}
+    if roots is None:
+        told["roots_hidden"] = ""
+    else:
+        told["roots"] = ", ".join(roots)
+        told["endogenous"] = ", ".join(name for name in names if name not in roots)
+    if inputs["order"] is not None:
+        told["order"] = ", ".join(inputs["order"])
+    elif inputs["blocks"] is not None:
+        told["blocks"] = "; ".join("{" + ", ".join(block) + "}" for block in inputs["blocks"])
+    else:
+        told["order_hidden"] = ""
+    told["max_parents"] = inputs["max_parents"]
+    return "\n".join(f"- {_TEXTS(f'known.{key}', value=value)}." for key, value in told.items())
+
+
+def _table(names: Sequence[str], world: Mapping[str, Any]) -> str:
+    width = max(len(name) for name in names)
+    head = " ".join(name.rjust(width) for name in names)
+    rows = "\n".join(
+        f"u{unit:02d}  " + " ".join(bit.rjust(width) for bit in row)
+        for unit, row in enumerate(world["rows"])
+    )
+    return f"World `{world['id']}`, {_intervention(names, world)}\n\n```\nunit {head}\n{rows}\n```"
+
+
+def _intervention(names: Sequence[str], world: Mapping[str, Any]) -> str:
+    if world["mode"] == "none":
+        return "mode `none`"
+    if world["mode"] == "hard_assigned":
+        return f"mode `hard_assigned`, set row by row: {', '.join(world['targets'])}"
+    first = world["rows"][0]
+    settings = [f"{name} = {first[list(names).index(name)]}" for name in world["targets"]]
+    return f"mode `hard_constant`, set: {', '.join(settings)}"
+
+
+_FORMULAS: Final = {
+    "the first root": "{0}",
+    "not the first root": "(not {0})",
+    "0": "(xor {0} {0})",
+    "1": "(iff {0} {0})",
+    "the first two roots, both": "(and {0} {1})",
+    "the first two roots, either": "(or {0} {1})",
+    "the first two roots, one": "(xor {0} {1})",
+}
+
+
+def twin(config: Config, tasks: int) -> Config:
+    """Return the settings of the records that floors are measured on: ``tasks`` in each pool, with
+    no effort to choose their evidence, which constants do not look at."""
+    generation = config.generation or PAPER
+    quick = replace(generation, proposals=8, disambiguation=False)
+    return Config(per_pool=tasks, generation=quick)
+
+
+def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
+    """Yield each constant answer to a record, its name and text: every mechanism the same formula
+    of the first roots; of alternatives, the last mechanism of the reference so replaced."""
+    names = list(task.inputs["variables"])
+    roots = list(task.inputs["roots"] or names[:3])
+    children = [name for name in names if name not in roots]
+    for name, formula in _FORMULAS.items():
+        text = formula.format(*roots)
+        answer: dict[str, Any] = {"mechanisms": dict.fromkeys(children, text)}
+        if task.shape.kind == "alternative":
+            last = {**task.inputs["reference"], children[-1]: text}
+            witness = dict.fromkeys(roots[1:], 0)
+            experiment = {"variable": roots[0], "value": 1}
+            answer = {"mechanisms": last, "intervention": experiment, "witness": witness}
+        elif task.shape.name == "roots_mechanisms":
+            answer["roots"] = roots
+        yield f"always {name}", canonical(answer)

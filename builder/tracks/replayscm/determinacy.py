@@ -1,0 +1,181 @@
+"""The complete audit: does the evidence determine the held-out replay, and the program?
+
+``docs/replayscm.md`` states and proves what is used here, under the same numbers: (1) consistent
+sets, (2) completable pairs, (3) determined, (4) unique, (5) single cells. A pair (V, S) is a
+variable with a set of at most K = 4 others that its mechanism may mention.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from builder.tracks.replayscm.plan import Disclosure
+from builder.tracks.replayscm.programs import HiddenProgram
+from builder.tracks.replayscm.tables import Flags, Rows, Tables, bits, patterns, sets_of, tabulate
+from grader.tracks.replayscm.problem import ROOTS
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A root set and, for each other variable, the variables it may depend on (as bits)."""
+
+    roots: int
+    allowed: Mapping[int, int]
+
+
+def disclosed_setting(
+    program: HiddenProgram, disclosure: Disclosure, blocks: Sequence[Sequence[int]] = ()
+) -> Setting:
+    """What a disclosure admits, given the true roots. Hidden roots count as hidden order here."""
+    allowed = {}
+    for place, child in enumerate(program.order):
+        if disclosure == "ordered":
+            allowed[child] = bits(program.order[:place])
+        elif disclosure == "block":
+            own = next(k for k, block in enumerate(blocks) if child in block)
+            allowed[child] = bits(v for block in blocks[: own + 1] for v in block if v != child)
+        else:
+            allowed[child] = bits(v for v in range(program.n) if v != child)
+    return Setting(bits(program.roots), {v: allowed[v] for v in sorted(program.endogenous)})
+
+
+def root_settings(n: int) -> Iterator[Setting]:
+    """Every set of three roots, nothing else disclosed."""
+    for roots in combinations(range(n), ROOTS):
+        others = [v for v in range(n) if v not in roots]
+        yield Setting(bits(roots), {v: ((1 << n) - 1) & ~(1 << v) for v in others})
+
+
+def viable_settings(tables: Tables) -> list[Setting]:
+    """Those of :func:`root_settings` under which some program is train-exact."""
+    return [
+        setting
+        for setting in root_settings(tables.n)
+        if _closure(admitted_sets(tables, setting), setting) == (1 << tables.n) - 1
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """A completable pair (V, S) that may be wrong in held-out row ``row``."""
+
+    setting: Setting
+    child: int
+    set_index: int
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """The findings under one disclosure.
+
+    ``deviating`` counts deviating pairs over all root sets; ``undetermined`` has shape
+    (held-out rows, n).
+    """
+
+    determined: bool
+    unique: bool
+    deviating: int
+    undetermined: Flags
+    first: Deviation | None
+
+
+def audit(
+    program: HiddenProgram,
+    tables: Tables,
+    heldout: Rows,
+    disclosure: Disclosure,
+    blocks: Sequence[Sequence[int]] = (),
+) -> Audit:
+    """The complete audit of training ``tables`` against held-out rows."""
+    truth = disclosed_setting(program, disclosure, blocks)
+    settings = [truth]
+    if disclosure == "hidden_roots":
+        settings += [s for s in viable_settings(tables) if s.roots != truth.roots]
+    target, seen = tabulate(heldout), patterns(heldout)
+    asked_anew = (target.ones & ~tables.ones) | (target.zeros & ~tables.zeros)
+    undetermined = np.zeros(heldout.values.shape, dtype=bool)
+    count, unique, first = 0, True, None
+    for setting in settings:
+        completable = completable_pairs(tables, setting)
+        unique &= setting is truth and is_unique(program, tables, completable)
+        # All cells of a row in which no pair may be wrong are settled.
+        at_risk = np.zeros(len(heldout.values), dtype=bool)
+        for child, k in np.argwhere(completable & (asked_anew != 0)).tolist():
+            ones, zeros = int(tables.ones[child, k]), int(tables.zeros[child, k])
+            shown = np.where(heldout.values[:, child] == 1, ones, zeros) >> seen[:, k] & 1 == 1
+            rows = ~shown & ~heldout.clamped[:, child]
+            first = first or Deviation(setting, child, k, int(rows.argmax()))
+            at_risk |= rows
+            count += 1
+        admitted = admitted_sets(tables, setting)
+        for row in np.flatnonzero(at_risk).tolist():
+            undetermined[row] |= _undetermined(tables, heldout, row, admitted, setting)
+    return Audit(count == 0, unique, count, undetermined, first)
+
+
+def is_unique(program: HiddenProgram, tables: Tables, completable: Flags) -> bool:
+    """(4): every completable set holds the parents and shows all its patterns."""
+    sets = sets_of(program.n)
+    parents = np.array([bits(program.parents.get(v, ())) for v in range(program.n)])[:, None]
+    settled = ((sets.masks & parents) == parents) & (tables.seen == sets.every)
+    return bool(settled[completable].all())
+
+
+def admitted_sets(tables: Tables, setting: Setting) -> Flags:
+    """(1): consistent sets that the disclosure admits, shape (n, sets)."""
+    masks = sets_of(tables.n).masks
+    allowed = np.array([setting.allowed.get(v, -1) for v in range(tables.n)])[:, None]
+    return np.asarray(tables.consistent() & (allowed >= 0) & ((masks & ~allowed) == 0))
+
+
+def completable_pairs(tables: Tables, setting: Setting) -> Flags:
+    """(2): the pairs of some train-exact program, shape (n, sets)."""
+    admitted = admitted_sets(tables, setting)
+    reach = [_closure(admitted, setting, without=v) for v in range(tables.n)]
+    return np.asarray(admitted & ((sets_of(tables.n).masks & ~np.array(reach)[:, None]) == 0))
+
+
+def _closure(admitted: Flags, setting: Setting, *, without: int | None = None) -> int:
+    """The variables that can be placed from the roots, ``without`` left out, as bits."""
+    masks = sets_of(len(admitted)).masks
+    waiting = {v: masks[admitted[v]] for v in setting.allowed if v != without}
+    known, before = setting.roots, -1
+    while known != before:
+        before = known
+        for v, choices in waiting.items():
+            if ((choices & ~known) == 0).any():
+                known |= 1 << v
+    return known
+
+
+def _undetermined(
+    tables: Tables, heldout: Rows, row: int, admitted: Flags, setting: Setting
+) -> Flags:
+    """(5) for one held-out row, shape (n,): which variables some train-exact program has wrong."""
+    sets, n, clamped = sets_of(tables.n), tables.n, heldout.clamped[row]
+    free = [v for v in setting.allowed if not clamped[v]]
+    # One column per set D of wrong variables, shape (n, columns).
+    wrong = np.zeros((n, 1 << len(free)), dtype=bool)
+    wrong[free] = np.arange(1 << len(free))[None, :] >> np.arange(len(free))[:, None] & 1 == 1
+    value = heldout.values[row][:, None] ^ wrong
+    known = np.full(wrong.shape[1], setting.roots, dtype=np.int64)
+    options = []
+    for v in setting.allowed:
+        chosen = np.flatnonzero(admitted[v])
+        pattern = sets.weights[:, chosen].T @ value
+        # A seen pattern with the other value forbids; an unseen one allows both.
+        zeros, ones = (
+            table[v, chosen, None].astype(np.int64) for table in (tables.zeros, tables.ones)
+        )
+        possible = np.where(value[v] == 1, zeros, ones) >> pattern & 1 == 0
+        options.append((v, sets.masks[chosen, None], possible | bool(clamped[v])))
+    before = np.zeros_like(known)
+    while (known != before).any():
+        before = known
+        for v, masks, possible in options:
+            fits = possible & ((masks & ~known) == 0)
+            known = known | (fits.any(axis=0).astype(np.int64) << v)
+    return np.asarray(wrong[:, known == (1 << n) - 1].any(axis=1))

@@ -1,0 +1,230 @@
+"""Evidence levels above Original: Extra Worlds, CEx and Certified (ReplaySCM B.2.5).
+
+Each level begins with all worlds of the one before, so that they show the same program with more
+and more evidence. Every added world is simulated from the hidden program under a signature that no
+held-out world has. One set of worlds serves all disclosures, so disclosure stays the only
+difference.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from builder.release.attempts import Rejected
+from builder.tracks.replayscm.determinacy import (
+    completable_pairs,
+    disclosed_setting,
+    is_unique,
+)
+from builder.tracks.replayscm.generate import Alternative, Evidence
+from builder.tracks.replayscm.programs import HiddenProgram
+from builder.tracks.replayscm.search import FITTER_CAPS, first_fit, fit
+from builder.tracks.replayscm.tables import Flags, Tables, bits, sets_of, tabulate_worlds
+from builder.tracks.replayscm.worlds import (
+    Intervention,
+    World,
+    intervene,
+    is_vacuous,
+    set_targets,
+    simulate,
+)
+
+EXTRA_WORLDS: Final = 3
+FOURTH_GAIN: Final = 5
+"""A fourth world is added when it still shows this many new patterns."""
+CEX_WORLDS: Final = 40
+CERTIFIED_WORLDS: Final = 25
+CANDIDATES: Final = 40
+
+
+def coverage(program: HiddenProgram, worlds: Sequence[World]) -> tuple[int, int]:
+    """Window patterns seen and their number, over all endogenous variables.
+
+    A pattern is an assignment to the declared window of a variable; it is seen in a row where the
+    variable is not set.
+    """
+    seen = window_patterns(program, worlds)
+    return (
+        sum(mask.bit_count() for mask in seen.values()),
+        sum(1 << len(window) for window in program.windows.values()),
+    )
+
+
+def window_patterns(program: HiddenProgram, worlds: Sequence[World]) -> dict[int, int]:
+    """By endogenous variable, the window patterns seen, as a bit set."""
+    seen = dict.fromkeys(program.windows, 0)
+    for world in worlds:
+        rows = world.rows.astype(np.int64)
+        for child, window in program.windows.items():
+            if child not in world.targets:
+                weights = 1 << np.arange(len(window))
+                for pattern in np.unique(rows[:, list(window)] @ weights).tolist():
+                    seen[child] |= 1 << pattern
+    return seen
+
+
+def add_extra(rng: np.random.Generator, evidence: Evidence) -> tuple[World, ...]:
+    """Extra Worlds: three or four observational or single-target worlds of most new patterns."""
+    program, added = evidence.program, list[World]()
+    seen = window_patterns(program, evidence.training)
+    while len(added) <= EXTRA_WORLDS:
+        candidates = _drawn(rng, evidence, _single_targets(rng, program))
+        best, gain, together = _most_new(program, seen, candidates)
+        if len(added) == EXTRA_WORLDS and gain < FOURTH_GAIN:
+            break
+        added.append(best)
+        seen = together
+    return (*evidence.training, *added)
+
+
+def add_counterexamples(
+    rng: np.random.Generator, evidence: Evidence, extra: Sequence[World]
+) -> tuple[World, ...]:
+    """CEx: window coverage to 1, then separate whatever the reference solvers can still find.
+
+    They fit the smallest function to a parent set, or the first within an AST cap, so the worlds
+    separate, for every parent set of any train-exact program under hidden order, the functions so
+    fitted from the hidden mechanism. Raises ``Rejected`` when 40 added worlds do not suffice.
+    """
+    program, worlds = evidence.program, list(extra)
+    limit = len(worlds) + CEX_WORLDS
+    seen = window_patterns(program, worlds)
+    while missing := _missing(program, seen):
+        candidates = _drawn(rng, evidence, _multi_targets(rng, program, CANDIDATES // 2))
+        window = program.windows[missing[int(rng.integers(len(missing)))]]
+        candidates += _drawn(rng, evidence, [intervene(rng, "hard_assigned", window)] * 4)
+        best, gain, seen = _most_new(program, seen, candidates)
+        if len(worlds) >= limit:
+            raise Rejected("window coverage")
+        if gain:
+            worlds.append(best)
+    while wrong := _misfits(program, tabulate_worlds(worlds)):
+        if len(worlds) >= limit:
+            raise Rejected("counterexamples")
+        candidates = _drawn(rng, evidence, _multi_targets(rng, program, CANDIDATES))
+        kills = [sum(item.fails_in(world) for item in wrong) for world in candidates]
+        if max(kills):
+            worlds.append(candidates[int(np.argmax(kills))])
+    if len(worlds) == len(extra):
+        worlds.append(_one_more(rng, evidence))
+    return tuple(worlds)
+
+
+def _one_more(rng: np.random.Generator, evidence: Evidence) -> World:
+    """One more world where none is needed, so that two levels never have the same prompt."""
+    return _drawn(rng, evidence, _multi_targets(rng, evidence.program, CANDIDATES))[0]
+
+
+def certify(
+    rng: np.random.Generator, evidence: Evidence, cex: Sequence[World]
+) -> tuple[World, ...]:
+    """Certified: worlds after those of CEx until the complete audit proves uniqueness.
+
+    Under hidden order, and so where more is disclosed. Greedy on the audit itself: each world is
+    the best of 40 at shrinking what is still open, the unseen patterns and the sets that miss a
+    parent. Raises ``Rejected`` after 25 added worlds.
+    """
+    program, worlds = evidence.program, list(cex)
+    setting = disclosed_setting(program, "hidden")
+    tables = tabulate_worlds(worlds)
+    while True:
+        pairs = completable_pairs(tables, setting)
+        if is_unique(program, tables, pairs):
+            if len(worlds) == len(cex):
+                worlds.append(_one_more(rng, evidence))
+            return tuple(worlds)
+        if len(worlds) == len(cex) + CERTIFIED_WORLDS:
+            raise Rejected("not certified")
+        candidates = _drawn(rng, evidence, _multi_targets(rng, program, CANDIDATES))
+        open_after = _openness(program, tables, pairs)
+        best = min(candidates, key=open_after)
+        worlds.append(best)
+        tables |= tabulate_worlds([best])
+
+
+def _openness(program: HiddenProgram, tables: Tables, pairs: Flags) -> Callable[[World], int]:
+    """How much would still be open after a world: unseen patterns of sets still consistent."""
+    sets = sets_of(program.n)
+    child, k = np.nonzero(pairs)
+    zeros, ones = tables.zeros[child, k], tables.ones[child, k]
+    every = sets.every[k]
+    parents = np.array([bits(program.parents.get(v, ())) for v in range(program.n)])[child]
+    misses = (sets.masks[k] & parents) != parents
+    still = misses | ((zeros | ones) != every)
+    child, k, zeros, ones, every, misses = (
+        part[still] for part in (child, k, zeros, ones, every, misses)
+    )
+    weights = sets.weights[:, k]
+
+    def after(world: World) -> int:
+        rows = world.rows.astype(np.int64)
+        shown = (1 << (rows @ weights)).astype(np.uint16)
+        clamped = np.isin(child, world.targets)
+        value = rows[:, child] == 1
+        new_ones = np.bitwise_or.reduce(np.where(value & ~clamped, shown, 0), axis=0)
+        new_zeros = np.bitwise_or.reduce(np.where(~value & ~clamped, shown, 0), axis=0)
+        z, o = zeros | new_zeros, ones | new_ones
+        consistent = (z & o) == 0
+        unseen = np.bitwise_count(every & ~(z | o)).astype(np.int64)
+        return int((consistent * (unseen + 4 * misses)).sum())
+
+    return after
+
+
+def _drawn(
+    rng: np.random.Generator, evidence: Evidence, interventions: Sequence[Intervention]
+) -> list[World]:
+    """Worlds of these interventions, without held-out signatures and vacuous ones."""
+    heldout = {world.intervention for world in evidence.heldout}
+    return [
+        simulate(rng, evidence.program, evidence.units, one)
+        for one in interventions
+        if one not in heldout and not is_vacuous(evidence.program, one)
+    ]
+
+
+def _single_targets(rng: np.random.Generator, program: HiddenProgram) -> list[Intervention]:
+    found = [Intervention("none")]
+    for v in range(program.n):
+        found += [Intervention("hard_constant", (v,), (bit,)) for bit in (0, 1)]
+        found.append(Intervention("hard_assigned", (v,)))
+    return found
+
+
+def _multi_targets(
+    rng: np.random.Generator, program: HiddenProgram, count: int
+) -> list[Intervention]:
+    return [
+        set_targets(rng, "hard_assigned", program.n, int(rng.integers(2, program.n)))
+        for _ in range(count)
+    ]
+
+
+def _most_new(
+    program: HiddenProgram, seen: Mapping[int, int], candidates: Sequence[World]
+) -> tuple[World, int, dict[int, int]]:
+    """The world that shows most new window patterns, how many, and all patterns seen with it."""
+    shown = [window_patterns(program, [world]) for world in candidates]
+    gains = [sum((new[v] & ~seen[v]).bit_count() for v in seen) for new in shown]
+    best = int(np.argmax(gains))
+    return candidates[best], gains[best], {v: seen[v] | shown[best][v] for v in seen}
+
+
+def _missing(program: HiddenProgram, seen: Mapping[int, int]) -> list[int]:
+    return [v for v, window in program.windows.items() if seen[v] != (1 << (1 << len(window))) - 1]
+
+
+def _misfits(program: HiddenProgram, tables: Tables) -> list[Alternative]:
+    """Fitted functions that are not the hidden mechanism, over every completable set."""
+    sets = sets_of(program.n)
+    pairs = completable_pairs(tables, disclosed_setting(program, "hidden"))
+    found = []
+    for child, k in np.argwhere(pairs).tolist():
+        members, hidden = sets.members[k], set(program.parents[child])
+        firsts = (first_fit(tables, child, k, cap) for cap in FITTER_CAPS)
+        fitted = [fit(tables, child, k), *(choice for choice in firsts if choice is not None)]
+        for table in dict.fromkeys(choice.table & int(sets.every[k]) for choice in fitted):
+            if not hidden <= set(members) or table != program.table_over(child, members):
+                found.append(Alternative(child, members, table))
+    return found

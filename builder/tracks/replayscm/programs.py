@@ -1,0 +1,159 @@
+"""Sampling a hidden program (ReplaySCM B.2.1, Algorithm 1).
+
+Variables are numbered 0..n-1 by label (``X1`` is 0); the latent order is a random permutation of
+them whose first three are the roots. Each endogenous variable has a window of earlier variables,
+parents drawn from the window, and a formula that depends on all of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from builder.release.attempts import Rejected
+from builder.tracks.replayscm.plan import OPERATORS, PAPER, Generation
+from grader.tracks.replayscm.boolean import (
+    Formula,
+    canonical,
+    depth,
+    essential,
+    operation,
+    size,
+    to_text,
+    truth_table,
+    variable,
+)
+from grader.tracks.replayscm.problem import MAX_PARENTS, ROOTS
+
+WINDOWS: Final = {2: 0.04, 3: 0.10, 4: 0.82, 5: 0.04}
+"""Shares of MaxPredecessorsPerMechanism; most records use 4 (Table B.1)."""
+_DRAWS: Final = 2_000
+"""Formulas that are drawn for one mechanism, before settings are taken to allow none."""
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenProgram:
+    """A hidden program. ``windows``, ``parents`` and ``formulas`` are by endogenous variable.
+
+    ``tables[v]`` is the truth table of v over its parents, in their (ascending) order.
+    """
+
+    order: tuple[int, ...]
+    windows: Mapping[int, tuple[int, ...]]
+    parents: Mapping[int, tuple[int, ...]]
+    formulas: Mapping[int, Formula]
+    tables: Mapping[int, int]
+
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return len(self.order)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The labels, ``X1`` first."""
+        return tuple(name_of(v) for v in range(self.n))
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """The three roots, in latent order."""
+        return self.order[:ROOTS]
+
+    @property
+    def endogenous(self) -> tuple[int, ...]:
+        """The other variables, in latent order."""
+        return self.order[ROOTS:]
+
+    def table_over(self, child: int, members: Sequence[int]) -> int:
+        """The mechanism of ``child`` as a truth table over a set that holds its parents."""
+        parents, table = self.parents[child], 0
+        for pattern in range(1 << len(members)):
+            mine = sum((pattern >> members.index(u) & 1) << bit for bit, u in enumerate(parents))
+            table |= (self.tables[child] >> mine & 1) << pattern
+        return table
+
+    def mechanisms(self) -> dict[str, str]:
+        """Label to formula text, as answers hold them."""
+        return {name_of(v): to_text(self.formulas[v]) for v in sorted(self.endogenous)}
+
+    def to_json(self) -> dict[str, Any]:
+        """Canonical, lossless."""
+        return {
+            "order": [name_of(v) for v in self.order],
+            "windows": {name_of(v): [name_of(u) for u in w] for v, w in self.windows.items()},
+            "mechanisms": self.mechanisms(),
+        }
+
+
+def name_of(v: int) -> str:
+    """The label of variable ``v``."""
+    return f"X{v + 1}"
+
+
+def assemble(
+    order: tuple[int, ...], windows: Mapping[int, tuple[int, ...]], formulas: Mapping[int, Formula]
+) -> HiddenProgram:
+    """A program from its formulas: parents are the variables they depend on."""
+    parents = {
+        v: tuple(sorted(int(name[1:]) - 1 for name in essential(formulas[v])))
+        for v in order[ROOTS:]
+    }
+    tables = {v: truth_table(formulas[v], [name_of(u) for u in parents[v]]) for v in order[ROOTS:]}
+    return HiddenProgram(order, windows, parents, dict(formulas), tables)
+
+
+def sample_program(rng: np.random.Generator, settings: Generation = PAPER) -> HiddenProgram:
+    """A random program (Algorithm 1); raises :class:`Rejected`."""
+    first, last = settings.variables
+    n = int(rng.choice(range(first, last + 1)))
+    bound = int(rng.choice(list(WINDOWS), p=list(WINDOWS.values())))
+    order = tuple(int(v) for v in rng.permutation(n))
+    windows: dict[int, tuple[int, ...]] = {}
+    formulas: dict[int, Formula] = {}
+    for place in range(ROOTS, n):
+        earlier = order[:place]
+        count = min(bound, place)
+        window = tuple(sorted(int(v) for v in rng.choice(earlier, size=count, replace=False)))
+        number = int(rng.integers(2, min(count, MAX_PARENTS) + 1))
+        parents = sorted(int(v) for v in rng.choice(window, size=number, replace=False))
+        windows[order[place]] = window
+        formulas[order[place]] = sample_formula(rng, [name_of(v) for v in parents], settings)
+    return assemble(order, windows, formulas)
+
+
+def sample_formula(
+    rng: np.random.Generator, parents: list[str], settings: Generation = PAPER
+) -> Formula:
+    """A formula that depends on every parent, takes both values and has a size that is wanted;
+    raises :class:`Rejected` where none is found."""
+    for _ in range(_DRAWS):
+        formula = canonical(_draw(rng, parents, settings.operators))
+        if not settings.sizes[0] <= size(formula) <= settings.sizes[1]:
+            continue
+        if not settings.depths[0] <= depth(formula) <= settings.depths[1]:
+            continue
+        # Depending on a parent implies taking both values.
+        if essential(formula) == tuple(sorted(parents)):
+            return formula
+    raise Rejected("no mechanism of this size and depth")
+
+
+def _draw(rng: np.random.Generator, parents: list[str], operators: Sequence[str]) -> Formula:
+    """Every parent once and up to two again, joined in random order by random operators."""
+    joining = [operator for operator in OPERATORS if operator in operators and operator != "not"]
+    negates = float("not" in operators)
+    repeated = int(rng.choice(3, p=(0.5, 0.3, 0.2)))
+    leaves = [*parents, *(parents[int(i)] for i in rng.integers(len(parents), size=repeated))]
+    pieces = [_perhaps_negated(rng, variable(leaves[int(i)]), 0.2 * negates)
+              for i in rng.permutation(len(leaves))]  # fmt: skip
+    while len(pieces) > 1:
+        operator = joining[int(rng.integers(len(joining)))]
+        arity = 3 if operator != "iff" and len(pieces) > 2 and rng.random() < 0.2 else 2
+        taken = [pieces.pop(int(rng.integers(len(pieces)))) for _ in range(arity)]
+        pieces.append(_perhaps_negated(rng, operation(operator, *taken), 0.1 * negates))
+    return pieces[0]
+
+
+def _perhaps_negated(rng: np.random.Generator, formula: Formula, chance: float) -> Formula:
+    return operation("not", formula) if rng.random() < chance else formula

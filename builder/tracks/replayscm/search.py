@@ -1,0 +1,255 @@
+"""Train-exact programs: the smallest one, a separable alternative, and one that fails held-out."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from builder.graphs.bits import members
+from builder.tracks.replayscm.determinacy import (
+    Deviation,
+    Setting,
+    completable_pairs,
+    disclosed_setting,
+    viable_settings,
+)
+from builder.tracks.replayscm.plan import Disclosure
+from builder.tracks.replayscm.programs import HiddenProgram, name_of
+from builder.tracks.replayscm.synthesis import INPUTS, smallest_formulas
+from builder.tracks.replayscm.tables import Rows, Tables, bits, sets_of
+from grader.tracks.replayscm.boolean import Formula, size, to_text
+from grader.tracks.replayscm.problem import CyclicProgram, Program, make_program
+from grader.tracks.replayscm.replay import interventions, separation, shows_difference
+
+FITTER_CAPS: Final = (10, 12, 13)
+"""AST caps of the exact fitter that takes the first fit (Table H.1)."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Choice:
+    """A mechanism: its function over the members of a set, and its AST size.
+
+    Choices compare by size, then by set, then by function: the lexicographic tie-break.
+    """
+
+    size: int
+    members: tuple[int, ...]
+    table: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A train-exact program: its roots and a choice for each other variable."""
+
+    roots: tuple[int, ...]
+    choices: dict[int, Choice]
+    total: int
+
+    def formulas(self) -> dict[str, Formula]:
+        """Label to formula."""
+        chosen = sorted(self.choices.items())
+        return {name_of(v): formula_of(choice, self.roots) for v, choice in chosen}
+
+
+def formula_of(choice: Choice, roots: Sequence[int]) -> Formula:
+    """The smallest formula of a choice; a constant mentions the first root."""
+    members = choice.members or (min(roots),)
+    return smallest_formulas().formula(choice.table, tuple(name_of(v) for v in members))
+
+
+def fit(tables: Tables, child: int, k: int) -> Choice:
+    """The smallest function of set ``k`` that completes the partial table of ``child``."""
+    parents = sets_of(tables.n).members[k]
+    return smallest_choice(int(tables.ones[child, k]), int(tables.zeros[child, k]), parents)
+
+
+def smallest_choice(ones: int, zeros: int, parents: tuple[int, ...]) -> Choice:
+    """The smallest function of ``parents`` that is 1 on ``ones`` and 0 on ``zeros`` (patterns)."""
+    smallest = smallest_formulas()
+    table = smallest.smallest(ones, zeros, len(parents))
+    return Choice(int(smallest.sizes[table]), parents, table)
+
+
+def first_fit(tables: Tables, child: int, k: int, cap: int) -> Choice | None:
+    """The first function of set ``k`` that completes the partial table of ``child``.
+
+    First by truth table among the functions whose smallest formula is within ``cap``: unseen
+    patterns are 0 if they can be. ``None`` without one.
+    """
+    ones, zeros = int(tables.ones[child, k]), int(tables.zeros[child, k])
+    parents = sets_of(tables.n).members[k]
+    within = _functions_within(len(parents), cap)
+    fits = ((within & ones) == ones) & ((within & zeros) == 0)
+    if not fits.any():
+        return None
+    table = int(within[int(fits.argmax())])
+    return Choice(int(smallest_formulas().sizes[table]), parents, table)
+
+
+@cache
+def _functions_within(inputs: int, cap: int) -> NDArray[np.int32]:
+    """The functions of so many inputs whose smallest formula is within ``cap``, by truth table."""
+    smallest = smallest_formulas()
+    listed = smallest.by_size[inputs]
+    return np.sort(listed[smallest.sizes[listed] <= cap])
+
+
+def search(tables: Tables, setting: Setting) -> Found | None:
+    """The best program under known roots; ``None`` if none is train-exact.
+
+    Dynamic programming over the sets of variables that are placed; ties keep the first found.
+    """
+    pairs, masks = completable_pairs(tables, setting), sets_of(tables.n).masks
+    options = {
+        v: sorted((fit(tables, v, int(k)), int(masks[k])) for k in np.flatnonzero(pairs[v]))
+        for v in setting.allowed
+    }
+    full = setting.roots | bits(setting.allowed)
+    best: dict[int, tuple[int, dict[int, Choice]]] = {setting.roots: (0, {})}
+    for known in range(full):  # subsets before supersets
+        if known not in best:
+            continue
+        size, chosen = best[known]
+        for v in members(full & ~known):
+            choice = next((choice for choice, mask in options[v] if not mask & ~known), None)
+            if choice is None:
+                continue
+            after, total = known | 1 << v, size + choice.size
+            if after not in best or total < best[after][0]:
+                best[after] = total, {**chosen, v: choice}
+    if full not in best:
+        return None
+    total, choices = best[full]
+    return Found(tuple(members(setting.roots)), choices, total)
+
+
+def search_with_roots(tables: Tables) -> Found | None:
+    """The best program over all sets of three roots; ties go to the first set."""
+    found = [search(tables, setting) for setting in viable_settings(tables)]
+    reached = [program for program in found if program is not None]
+    return min(reached, key=lambda program: (program.total, program.roots), default=None)
+
+
+def find_alternative(
+    program: HiddenProgram,
+    tables: Tables,
+    disclosure: Disclosure,
+    rng: np.random.Generator | None = None,
+    *,
+    smallest: bool = True,
+) -> dict[str, Any] | None:
+    """A right answer to the Alternative-SCM task, or ``None`` if no flip is separable.
+
+    Flips are tried in random order, or without ``rng`` by what they add to the total AST size (if
+    ``smallest``), then variable, set and function.
+    """
+    reference = reference_program(program)
+    flips = list(_flips(program, tables, disclosure))
+    if smallest:
+        flips.sort(
+            key=lambda flip: (flip[1].size - size(program.formulas[flip[0]]), flip[0], flip[1])
+        )
+    order = range(len(flips)) if rng is None else rng.permutation(len(flips)).tolist()
+    for place in order:
+        child, choice = flips[place]
+        formulas = dict(reference.mechanisms)
+        formulas[name_of(child)] = formula_of(choice, program.roots)
+        try:
+            other = make_program(reference.roots, formulas)
+        except CyclicProgram:  # a superset may name a descendant under hidden order
+            continue
+        answer = _experiment(reference, other)
+        if answer is not None:
+            texts = {name: to_text(formula) for name, formula in sorted(formulas.items())}
+            return {"mechanisms": texts, **answer}
+    return None
+
+
+def reference_program(program: HiddenProgram) -> Program:
+    """The hidden program as the grader's kind of program."""
+    formulas: dict[str, Formula] = {name_of(v): f for v, f in program.formulas.items()}
+    return make_program(tuple(name_of(v) for v in sorted(program.roots)), formulas)
+
+
+def _flips(
+    program: HiddenProgram, tables: Tables, disclosure: Disclosure
+) -> Iterator[tuple[int, Choice]]:
+    """The hidden mechanism over each larger set, with one unseen pattern the other way."""
+    sets, smallest = sets_of(program.n), smallest_formulas()
+    pairs = completable_pairs(tables, disclosed_setting(program, disclosure))
+    for child, k in np.argwhere(pairs).tolist():
+        members = sets.members[k]
+        if not set(program.parents[child]) <= set(members):
+            continue
+        unseen = int(sets.every[k]) & ~int(tables.seen[child, k])
+        for pattern in range(1 << len(members)):
+            if unseen >> pattern & 1:
+                table = spread(program.table_over(child, members) ^ 1 << pattern, len(members))
+                yield child, Choice(int(smallest.sizes[table]), members, table)
+
+
+def spread(table: int, inputs: int) -> int:
+    """A truth table of ``inputs`` inputs as one of four, the others ignored."""
+    for more in range(inputs, INPUTS):
+        table |= table << (1 << more)
+    return table
+
+
+def _experiment(reference: Program, other: Program) -> dict[str, Any] | None:
+    """The most separating intervention and the first witness row that shows it."""
+    rated = [
+        (-separation(reference, other, name, value).pair, name, value)
+        for name, value in interventions(reference)
+    ]
+    pair, name, value = min(rated)
+    if pair == 0:
+        return None
+    free = [root for root in reference.roots if root != name]
+    for row in range(1 << len(free)):
+        witness = {root: row >> bit & 1 for bit, root in enumerate(free)}
+        if shows_difference(reference, other, name, value, witness):
+            return {"intervention": {"variable": name, "value": value}, "witness": witness}
+    raise AssertionError("an intervention separates without a witness")
+
+
+def counterexample(
+    program: HiddenProgram, tables: Tables, heldout: Rows, deviation: Deviation
+) -> tuple[tuple[int, ...], dict[str, Formula]]:
+    """Roots and mechanisms (by label) of a program that is train-exact and wrong held-out."""
+    setting, child = deviation.setting, deviation.child
+    sets, pairs = sets_of(program.n), completable_pairs(tables, setting)
+    roots = tuple(members(setting.roots))
+    formulas = {child: formula_of(_wrong(tables, heldout, deviation), roots)}
+    known = setting.roots
+
+    def grow(target: int) -> None:
+        """Place variables on any set that is known, until ``target`` (bits) is."""
+        nonlocal known
+        while target & ~known:
+            for v in [v for v in setting.allowed if v not in formulas]:
+                inside = np.flatnonzero(pairs[v] & ((sets.masks & ~known) == 0))
+                if len(inside):
+                    formulas[v] = formula_of(fit(tables, v, int(inside[0])), roots)
+                    known |= 1 << v
+
+    grow(int(sets.masks[deviation.set_index]))
+    known |= 1 << child
+    grow((1 << program.n) - 1)
+    return roots, {name_of(v): formulas[v] for v in sorted(formulas)}
+
+
+def _wrong(tables: Tables, heldout: Rows, deviation: Deviation) -> Choice:
+    """The smallest train-consistent function that is wrong at the deviation's pattern."""
+    sets = sets_of(tables.n)
+    child, k = deviation.child, deviation.set_index
+    values = heldout.values[deviation.row]
+    here = 1 << int(values @ sets.weights[:, k])
+    ones, zeros = int(tables.ones[child, k]), int(tables.zeros[child, k])
+    if values[child]:
+        zeros |= here
+    else:
+        ones |= here
+    return smallest_choice(ones, zeros, sets.members[k])

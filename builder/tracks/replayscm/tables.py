@@ -1,0 +1,119 @@
+"""Partial tables: what the training rows say about a variable over each possible parent set.
+
+For variable V and set S the table records, for each pattern of S, whether it was seen with V = 0
+and with V = 1 in rows where V is not intervened on. All sets of at most K variables are kept at
+once, as 16-bit masks over patterns.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from builder.tracks.replayscm.worlds import World
+from grader.tracks.replayscm.problem import MAX_PARENTS
+
+Masks = NDArray[np.uint16]
+Flags = NDArray[np.bool_]
+
+
+def bits(variables: Iterable[int]) -> int:
+    """A set of variables as one number: bit v stands for variable v."""
+    return sum(1 << v for v in variables)
+
+
+@dataclass(frozen=True, slots=True)
+class Sets:
+    """All subsets of n variables with at most K members.
+
+    ``members[k]`` ascend; ``masks[k]`` is the set as bits; pattern bit i of set k is member i;
+    ``weights`` (n, sets) turns a row into its pattern; ``every[k]`` has a bit for every pattern.
+    """
+
+    members: tuple[tuple[int, ...], ...]
+    masks: NDArray[np.int64]
+    weights: NDArray[np.int64]
+    every: Masks
+
+
+@cache
+def sets_of(n: int) -> Sets:
+    """The candidate parent sets of a problem with ``n`` variables."""
+    members = tuple(
+        chosen for size in range(MAX_PARENTS + 1) for chosen in combinations(range(n), size)
+    )
+    weights = np.zeros((n, len(members)), dtype=np.int64)
+    for k, chosen in enumerate(members):
+        for bit, v in enumerate(chosen):
+            weights[v, k] = 1 << bit
+    masks = np.array([bits(chosen) for chosen in members], dtype=np.int64)
+    every = np.array([(1 << (1 << len(chosen))) - 1 for chosen in members], dtype=np.uint16)
+    return Sets(members, masks, weights, every)
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Patterns seen with value 0 and with value 1, each of shape (n, sets)."""
+
+    zeros: Masks
+    ones: Masks
+
+    def __or__(self, other: "Tables") -> "Tables":
+        return Tables(self.zeros | other.zeros, self.ones | other.ones)
+
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return len(self.zeros)
+
+    @property
+    def seen(self) -> Masks:
+        """Patterns seen at all."""
+        return self.zeros | self.ones
+
+    def consistent(self) -> Flags:
+        """Which (V, S) are consistent: no pattern seen with both values, and V not in S."""
+        own = sets_of(self.n).masks >> np.arange(self.n)[:, None] & 1 == 1
+        return np.asarray(((self.zeros & self.ones) == 0) & ~own)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of several worlds: observed ``values`` and ``clamped``, both of shape (rows, n)."""
+
+    values: NDArray[np.int64]
+    clamped: Flags
+
+
+def stack(worlds: Sequence[World]) -> Rows:
+    """The rows of all worlds, in order."""
+    values = np.concatenate([world.rows for world in worlds]).astype(np.int64)
+    set_here = [np.isin(np.arange(values.shape[1]), world.targets) for world in worlds]
+    clamped = np.repeat(set_here, [len(world.rows) for world in worlds], axis=0)
+    return Rows(values, clamped)
+
+
+def patterns(rows: Rows) -> NDArray[np.int64]:
+    """The pattern of every set in every row, shape (rows, sets)."""
+    return rows.values @ sets_of(rows.values.shape[1]).weights
+
+
+def tabulate(rows: Rows) -> Tables:
+    """The partial tables of all variables over all sets."""
+    shown = (1 << patterns(rows)).astype(np.uint16)
+    zeros, ones = (
+        [
+            np.bitwise_or.reduce(shown[of_v], axis=0)
+            for of_v in (~rows.clamped & (rows.values == k)).T
+        ]
+        for k in (0, 1)
+    )
+    return Tables(np.array(zeros), np.array(ones))
+
+
+def tabulate_worlds(worlds: Iterable[World]) -> Tables:
+    """The partial tables of some worlds together."""
+    return tabulate(stack(list(worlds)))

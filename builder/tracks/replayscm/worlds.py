@@ -1,0 +1,160 @@
+"""Intervention worlds (ReplaySCM B.2.2, Algorithm 2), also under shifted root distributions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from builder.tracks.replayscm.programs import HiddenProgram, name_of
+
+Mode = Literal["none", "hard_constant", "hard_assigned"]
+MODES: Final[dict[Mode, float]] = {"none": 0.08, "hard_constant": 0.22, "hard_assigned": 0.70}
+ROWS: Final = (10, 12)
+LEVELS: Final = (0.2, 0.35, 0.5, 0.65, 0.8)
+BIASES: Final = (0.3, 0.5, 0.7)
+
+Bits = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Intervention:
+    """What a world sets. ``targets`` ascend; ``constants`` are theirs in a hard_constant world.
+
+    Two interventions with the same mode, targets and constants have the same signature: that is
+    this value's equality.
+    """
+
+    mode: Mode
+    targets: tuple[int, ...] = ()
+    constants: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A table of rows under one intervention; ``rows`` has shape (units, n)."""
+
+    intervention: Intervention
+    rows: Bits
+
+    @property
+    def targets(self) -> tuple[int, ...]:
+        """The variables intervened on."""
+        return self.intervention.targets
+
+
+def worlds_json(worlds: Sequence[World], prefix: str) -> list[dict[str, Any]]:
+    """Worlds as a task or truth row holds them, in order, labelled ``prefix_00`` and on.
+
+    Targets and cells come by label."""
+    return [
+        {
+            "id": f"{prefix}_{k:02d}",
+            "mode": world.intervention.mode,
+            "targets": [name_of(v) for v in world.targets],
+            "rows": ["".join(map(str, row.tolist())) for row in world.rows],
+        }
+        for k, world in enumerate(worlds)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """Thresholds of every unit and root, shape (units, 3); a world has the first units as rows, at
+    least ``fewest`` of them."""
+
+    thresholds: NDArray[np.float64]
+    fewest: int
+
+
+def draw_units(rng: np.random.Generator, rows: tuple[int, int] = ROWS) -> Units:
+    """Units for worlds of so many rows, the least and the most."""
+    return Units(rng.random((rows[1], 3)), rows[0])
+
+
+def draw_intervention(rng: np.random.Generator, n: int) -> Intervention:
+    """An ordinary intervention: mode by its share, one to three targets."""
+    mode: Mode = list(MODES)[int(rng.choice(len(MODES), p=list(MODES.values())))]
+    return set_targets(rng, mode, n, 0 if mode == "none" else int(rng.integers(1, 4)))
+
+
+def set_targets(rng: np.random.Generator, mode: Mode, n: int, count: int) -> Intervention:
+    """An intervention of ``mode`` on ``count`` random variables."""
+    targets = tuple(sorted(int(v) for v in rng.choice(n, size=count, replace=False)))
+    return intervene(rng, mode, targets)
+
+
+def intervene(rng: np.random.Generator, mode: Mode, targets: tuple[int, ...]) -> Intervention:
+    """An intervention of ``mode`` on these targets, constants drawn where it has them."""
+    constants = tuple(int(b) for b in rng.integers(2, size=len(targets)))
+    return Intervention(mode, targets, constants if mode == "hard_constant" else ())
+
+
+def is_vacuous(program: HiddenProgram, intervention: Intervention) -> bool:
+    """Whether nothing would be scored: every endogenous variable is set."""
+    return set(program.endogenous) <= set(intervention.targets)
+
+
+def simulate(
+    rng: np.random.Generator,
+    program: HiddenProgram,
+    units: Units,
+    intervention: Intervention,
+) -> World:
+    """One world: rows of the program under the intervention."""
+    count = int(rng.integers(units.fewest, len(units.thresholds) + 1))
+    rows = np.zeros((count, program.n), dtype=np.uint8)
+    levels = np.array(LEVELS)[rng.integers(len(LEVELS), size=3)]
+    for place, root in enumerate(program.roots):
+        rows[:, root] = units.thresholds[:count, place] < levels[place]
+    for place, target in enumerate(intervention.targets):
+        rows[:, target] = (
+            intervention.constants[place]
+            if intervention.mode == "hard_constant"
+            else _assigned(rng, count)
+        )
+    run_program(program, rows, intervention.targets)
+    return World(intervention, rows)
+
+
+def run_program(program: HiddenProgram, rows: Bits, targets: tuple[int, ...]) -> None:
+    """Fill in the endogenous variables that are not set, in place."""
+    for child in program.endogenous:
+        if child not in targets:
+            pattern = np.zeros(len(rows), dtype=np.int64)
+            for bit, parent in enumerate(program.parents[child]):
+                pattern |= rows[:, parent].astype(np.int64) << bit
+            rows[:, child] = (program.tables[child] >> pattern) & 1
+
+
+def _assigned(rng: np.random.Generator, count: int) -> Bits:
+    """A biased column of both values: where all rows are equal, one of them is flipped."""
+    column: Bits = (rng.random(count) < rng.choice(BIASES)).astype(np.uint8)
+    if column.min() == column.max():
+        column[int(rng.integers(count))] ^= 1
+    return column
+
+
+RARE: Final = (0.05, 0.95)
+
+
+def shift(
+    rng: np.random.Generator, program: HiddenProgram, worlds: Sequence[World]
+) -> tuple[World, ...]:
+    """One world for each of ``worlds``, with as many rows."""
+    return tuple(_shifted(rng, program, world) for world in worlds)
+
+
+def _shifted(rng: np.random.Generator, program: HiddenProgram, world: World) -> World:
+    count = len(world.rows)
+    rows = np.zeros((count, program.n), dtype=np.uint8)
+    rare, coin = rng.random() < 0.5, rng.random(count) < 0.5
+    for root in program.roots:
+        side = int(rng.integers(2))
+        rows[:, root] = rng.random(count) < RARE[side] if rare else coin ^ bool(side)
+    for place, target in enumerate(world.targets):
+        fixed = world.intervention.constants
+        rows[:, target] = fixed[place] if fixed else rng.integers(2, size=count)
+    run_program(program, rows, world.targets)
+    return World(world.intervention, rows)

@@ -1,0 +1,126 @@
+"""Repeated attempts: ``attempt-1/ ... attempt-k/`` of one submission, found and joined.
+
+Shapes that merge attempts are scored over all of them together; every other task by the first
+attempt, and ``grader/statistics/repeats.py`` says what the others add. An attempt folder without
+any answer is left out; in the others, a task without a usable answer is a failed attempt at it.
+"""
+
+import math
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from grader.answers.budget import Budget, Limits
+from grader.answers.collect import collect, run_card
+from grader.answers.submission import Submission
+from grader.errors import UsageError
+from grader.io.jsonio import BadJson, clip
+from grader.scoring.model import Checked
+from grader.scoring.shape import Task
+
+MAX_ATTEMPTS: Final = 100
+USAGE_FIGURES: Final = ("input_tokens", "output_tokens", "tool_calls", "seconds", "cost_usd")
+
+_ATTEMPT: Final = re.compile(r"attempt-(\d{1,4})")
+_ANSWERS: Final = (".json", ".jsonl", ".csv", ".parquet")
+
+
+def attempt_folders(source: Path, tracks: Iterable[str] = ()) -> list[Path]:
+    """The attempt folders of a submission, by number; none for an ordinary folder.
+
+    Raises ``UsageError`` when two folders have one number, when there are too many, or when
+    answers stand beside them (``run.json`` may).
+    """
+    if not source.is_dir():
+        return []
+    names = sorted(os.listdir(source))
+    numbered: dict[int, Path] = {}
+    for name in names:
+        match, path = _ATTEMPT.fullmatch(name), source / name
+        if match is None or not path.is_dir() or path.is_symlink():
+            continue
+        first = numbered.setdefault(int(match[1]), path)
+        if first != path:
+            raise UsageError(f"{source}: {first.name} and {name} have one number; rename one")
+    if not numbered:
+        return []
+    if len(numbered) > MAX_ATTEMPTS:
+        raise UsageError(f"{source}: over {MAX_ATTEMPTS} attempts; keep at most so many")
+    for name in names:
+        beside = name.endswith(_ANSWERS) and name != "run.json"
+        if beside or (name in tracks and (source / name).is_dir()):
+            raise UsageError(
+                f"{source}: {clip(name)} stands beside {numbered[min(numbered)].name}; "
+                "move it into one of the attempts"
+            )
+    return [numbered[number] for number in sorted(numbered)]
+
+
+def read(source: Path, tasks: Sequence[Task], limits: Limits | None = None) -> Submission:
+    """The submission at ``source``: a folder of answers, a packed file, or attempt folders.
+
+    ``tasks`` are those that it may answer, ``limits`` what it may cost. Raises
+    ``UsageError`` where it cannot be used.
+    """
+    folders = attempt_folders(source, {task.track for task in tasks})
+    budget = Budget(limits)
+    parts = [collect(folder, tasks, budget) for folder in folders or [source]]
+    if not folders:
+        return parts[0]
+    try:
+        return join(source, parts, run_card(source))
+    except BadJson:  # none of its own, or none that can be read
+        return join(source, parts, {})
+
+
+def merge(task: Task, attempts: Sequence[Checked]) -> Checked:
+    """One checked answer of all attempts at a task."""
+    join = task.shape.merge
+    return attempts[0] if join is None else join(attempts)
+
+
+def join(source: Path, found: Sequence[Submission], run: Mapping[str, Any]) -> Submission:
+    """What the attempts hold, as one submission.
+
+    ``run`` is the submission's own ``run.json``; without it the first one of an attempt counts.
+    Usage is the mean over the attempts that report a figure, so that a task's cost is that of one
+    attempt at it, however many there are; why it ended is told of the first.
+    """
+    kept = [attempt for attempt in found if attempt.answers] or found[:1]
+    joined = Submission(source, run=dict(run), attempts=tuple(kept), budget=found[0].budget)
+    for attempt in found:
+        label = attempt.source.name
+        joined.answers.update(
+            {name: raw for name, raw in attempt.answers.items() if name not in joined.answers}
+        )
+        joined.unknown += attempt.unknown
+        for text in attempt.notices:
+            joined.notice(f"{label}: {text}")
+        if not attempt.answers:
+            joined.notice(f"{label}: no answer in it; left out")
+        joined.run = joined.run or attempt.run
+    for task_id in sorted({task_id for attempt in found for task_id in attempt.usage}):
+        rows = [attempt.usage[task_id] for attempt in found if task_id in attempt.usage]
+        first = {name: rows[0][name] for name in ("ending",) if name in rows[0]}
+        joined.usage[task_id] = {"task_id": task_id, **first, **mean_usage(rows)}
+    return joined
+
+
+def mean_usage(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """The mean of each figure over the rows that have a plausible one."""
+    means = {}
+    for figure in USAGE_FIGURES:
+        values = [amount for row in rows if (amount := amount_of(row, figure)) is not None]
+        if values:
+            means[figure] = math.fsum(values) / len(values)
+    return means
+
+
+def amount_of(row: Mapping[str, Any], figure: str) -> float | None:
+    """A finite number from 0 up to what no honest run exceeds; True and False are no numbers."""
+    value = row.get(figure)
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1e15:
+        return float(value)
+    return None

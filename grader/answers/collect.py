@@ -1,0 +1,237 @@
+"""Finding and bounding answers: hostile files in, bytes or a reason out.
+
+An answers folder holds ``<task_id>.json``, ``.csv`` or ``.jsonl`` files, flat or in sub-folders
+named by track, or one ``answers.jsonl`` or ``answers.parquet`` with ``task_id`` and ``answer``; a
+packed submission is a Parquet file of the same kind. Nothing here follows a link, opens a device,
+reads past a cap, or lets one broken answer stop the others.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
+
+from grader.answers.budget import REASON, Budget
+from grader.answers.packed import read_parquet_answers
+from grader.answers.submission import (
+    MAX_BYTES,
+    MAX_ENTRIES,
+    MAX_USAGE,
+    Submission,
+    Unreadable,
+    json_object,
+    open_regular,
+)
+from grader.errors import UsageError
+from grader.io.jsonio import BadJson, canonical, clip, parse_strict
+from grader.io.names import nearest_path
+from grader.scoring.model import RawAnswer
+from grader.scoring.shape import Task
+
+MAX_LINE: Final = 18 << 20
+MAX_LINES_FILE: Final = 8 << 30
+"""Bytes of an ``answers.jsonl`` or ``usage.jsonl``; a larger one is not opened."""
+_TASK_ID_IN_LINE: Final = re.compile(rb'"task_id"\s*:\s*"([A-Za-z0-9_.-]{1,80})"')
+_BESIDES: Final = {"run.json", "usage.jsonl", "answers.jsonl", "answers.parquet"}
+
+
+def collect(source: Path, tasks: Iterable[Task], budget: Budget | None = None) -> Submission:
+    """All answers of ``source`` (a folder or a packed ``.parquet`` file) to known tasks.
+
+    What comes after ``budget`` is used up is not read, and stands as an answer without content.
+    Raises ``UsageError`` only when ``source`` as a whole cannot be used.
+    """
+    found = Submission(source, budget=budget or Budget())
+    by_file = {task.answer_file: task for task in tasks}
+    suffixes = {task.task_id: task.shape.suffix for task in by_file.values()}
+    if source.is_file():
+        if source.suffix != ".parquet":
+            raise UsageError(f"{source}: give a folder of answers or a packed .parquet submission")
+        read_parquet_answers(source, source.name, suffixes, found, required=True)
+        return found
+    if source.exists() and not source.is_dir():
+        raise UsageError(f"{source}: neither a file nor a folder; put the answers themselves there")
+    if not source.is_dir():
+        raise UsageError(f"{source}: no such folder of answers{nearest_path(source)}")
+    if any((source / f"attempt-{k}").is_dir() for k in (0, 1)):
+        raise UsageError(
+            f"{source}: holds repeated attempts; grade one of them, such as {source / 'attempt-1'}"
+        )
+    _read_folder(source, "", by_file, {task.track for task in by_file.values()}, found)
+    present = set(os.listdir(source))
+    if "answers.jsonl" in present:
+        for number, line in _lines(source / "answers.jsonl", found):
+            if line.strip():
+                _read_line(line, f"answers.jsonl line {number}", suffixes, found)
+    if "answers.parquet" in present:
+        read_parquet_answers(source / "answers.parquet", "answers.parquet", suffixes, found)
+    if "run.json" in present:
+        try:
+            found.run = run_card(source)
+        except BadJson as error:
+            found.notice(f"run.json: {error.message}; ignored")
+    if "usage.jsonl" in present:
+        _read_usage(source / "usage.jsonl", suffixes, found)
+    return found
+
+
+def submissions_in(folder: Path) -> list[Path]:
+    """The packed files and the folders in a folder, by name; neither hidden ones nor links."""
+    return [
+        entry
+        for entry in sorted(folder.iterdir())
+        if not entry.name.startswith(".")
+        and not entry.is_symlink()
+        and (entry.is_dir() or entry.suffix == ".parquet")
+    ]
+
+
+def run_card(folder: Path) -> dict[str, Any]:
+    """The ``run.json`` of a folder; raises :class:`BadJson` where it cannot be read."""
+    raw = _read_file(folder / "run.json", "run.json", MAX_BYTES[".json"])
+    if raw.data is None:
+        raise BadJson(raw.reason, raw.message)
+    return json_object(raw.data)
+
+
+def _read_folder(
+    folder: Path, prefix: str, by_file: dict[str, Task], tracks: set[str], found: Submission
+) -> None:
+    for name in _entries(folder, found):
+        label = prefix + name
+        task = by_file.get(name)
+        if task is not None:
+            limit = MAX_BYTES[task.shape.suffix]
+            found.add(task.task_id, _read_answer(folder / name, label, limit, found.budget))
+        elif not prefix and name in tracks:
+            if stat.S_ISDIR(os.lstat(folder / name).st_mode):
+                _read_folder(folder / name, f"{name}/", by_file, tracks, found)
+            else:
+                found.notice(f"{clip(label)}: not a folder (links are not followed); ignored")
+        elif name not in _BESIDES:
+            _notice_stray(name, label, by_file, found)
+
+
+def _entries(folder: Path, found: Submission) -> list[str]:
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError as error:
+        if folder != found.source:
+            found.notice(f"{clip(folder.name)}: cannot be listed ({error.strerror}); ignored")
+            return []
+        raise UsageError(f"{folder}: cannot be listed ({error.strerror})") from None
+    if len(names) > MAX_ENTRIES:
+        found.notice(f"{folder.name}: {len(names)} entries; only {MAX_ENTRIES} are looked at")
+    return names[:MAX_ENTRIES]
+
+
+def _notice_stray(name: str, label: str, by_file: dict[str, Task], found: Submission) -> None:
+    stem = name.split(".")[0]
+    for suffix in (".json", ".csv", ".jsonl"):
+        if stem + suffix in by_file:
+            found.notice(f"{clip(label)}: ignored; the answer to {stem} is named {stem}{suffix}")
+            return
+    if name.endswith((".json", ".csv", ".jsonl")):
+        found.stranger(clip(label), stem, {task.task_id for task in by_file.values()})
+
+
+def _read_answer(path: Path, label: str, limit: int, budget: Budget) -> RawAnswer:
+    """The bytes of an answer's file, as long as the budget lasts."""
+    if budget.spent:
+        return budget.refused(label)
+    raw = _read_file(path, label, limit)
+    return budget.refused(label) if raw.data is not None and budget.take(raw.data) else raw
+
+
+def _read_file(path: Path, label: str, limit: int) -> RawAnswer:
+    """The bytes of a regular file of at most ``limit`` bytes, never through a link."""
+    try:
+        with open_regular(path) as handle:
+            data = handle.read(limit + 1)
+    except Unreadable as error:
+        return RawAnswer(label, reason="unreadable", message=str(error))
+    if len(data) > limit:
+        return RawAnswer(
+            label, reason="too_large", message=f"over {limit >> 20} MiB; answers are far smaller"
+        )
+    return RawAnswer(label, data)
+
+
+def _lines(path: Path, found: Submission) -> Iterator[tuple[int, bytes]]:
+    """Numbered lines of bounded length; of a longer one only the head, the rest is skipped."""
+    try:
+        handle = open_regular(path)
+    except Unreadable as error:
+        found.notice(f"{path.name}: {error}")
+        return
+    with handle:
+        if os.fstat(handle.fileno()).st_size > MAX_LINES_FILE:
+            found.notice(f"{path.name}: over {MAX_LINES_FILE >> 30} GiB; ignored")
+            return
+        for number in count(1):
+            line = part = handle.readline(MAX_LINE + 1)
+            if not line:
+                return
+            while len(part) > MAX_LINE and not part.endswith(b"\n"):
+                part = handle.readline(MAX_LINE + 1)
+            yield number, line
+
+
+def _read_line(line: bytes, where: str, suffixes: dict[str, str], found: Submission) -> None:
+    try:
+        if why := found.budget.spent or found.budget.take(line):
+            raise BadJson(REASON, why)
+        if len(line) > MAX_LINE:
+            raise BadJson("too_large", f"a line of over {MAX_LINE >> 20} MiB")
+        entry = parse_strict(line, max_depth=40)
+        if not isinstance(entry, dict) or not isinstance(entry.get("task_id"), str):
+            raise BadJson("not_object", 'expected {"task_id": "…", "answer": …}')
+        if "answer" not in entry:
+            raise BadJson("schema", 'the member "answer" is absent')
+    except BadJson as error:
+        # A line that cannot be parsed may still name its task: that task was answered badly,
+        # which the submitter wants to hear, rather than not at all.
+        named = _TASK_ID_IN_LINE.search(line[:4096])
+        task_id = named.group(1).decode("ascii") if named else ""
+        if task_id in suffixes:
+            found.add(task_id, RawAnswer(where, reason=error.reason, message=error.message))
+        else:
+            found.notice(f"{where}: {error.message}; ignored")
+        return
+    _add_value(entry["task_id"], entry["answer"], where, suffixes, found)
+
+
+def _add_value(
+    task_id: str, answer: Any, where: str, suffixes: dict[str, str], found: Submission
+) -> None:
+    suffix = suffixes.get(task_id)
+    if suffix is None:
+        found.stranger(where, task_id, suffixes)
+        return
+    text = answer if isinstance(answer, str) and suffix != ".json" else canonical(answer)
+    data = text.encode("utf-8")
+    if len(data) > MAX_BYTES[suffix]:
+        raw = RawAnswer(where, reason="too_large", message=f"over {MAX_BYTES[suffix] >> 20} MiB")
+    else:
+        raw = RawAnswer(where, data)
+    found.add(task_id, raw)
+
+
+def _read_usage(path: Path, suffixes: dict[str, str], found: Submission) -> None:
+    """``usage.jsonl`` is informative only, so problems are notices."""
+    for number, line in _lines(path, found):
+        if why := found.budget.spent or found.budget.take(line):
+            found.notice(f"usage.jsonl: the rest, from line {number}, {why}; ignored")
+            return
+        try:
+            entry = json_object(line) if len(line) <= MAX_USAGE else {}
+        except BadJson:
+            entry = {}
+        task_id = entry.get("task_id")
+        if isinstance(task_id, str) and task_id in suffixes:
+            found.usage[task_id] = entry
+        elif line.strip() and not isinstance(task_id, str):
+            found.notice(f"usage.jsonl line {number}: not an object with task_id; ignored")

@@ -1,0 +1,247 @@
+"""Answers in a Parquet file: ``answers.parquet`` and packed submissions.
+
+A dictionary-encoded column repeats one long value for nothing, so a file of a few kB can stand for
+gigabytes: sizes are read before contents, and only rows that are wanted are unpacked.
+"""
+
+import os
+from array import array
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import duckdb
+
+from grader.answers.budget import REASON
+from grader.answers.submission import (
+    MAX_BYTES,
+    MAX_ENTRIES,
+    MAX_USAGE,
+    Submission,
+    Unreadable,
+    json_object,
+    open_regular,
+)
+from grader.errors import UsageError
+from grader.io import parquet
+from grader.io.jsonio import BadJson, clip
+from grader.scoring.model import RawAnswer
+
+_NUMBERED: Final = parquet.SCAN.replace(")", ", file_row_number = true)")
+_BATCH_BYTES: Final = 32 << 20
+_BATCH_ROWS: Final = 20_000
+_MAX_FOOTER: Final = 16 << 20
+_READ: Final = ("task_id", "answer", "submission_json", "usage_json")
+
+
+def read_parquet_answers(
+    path: Path, label: str, suffixes: dict[str, str], found: Submission, *, required: bool = False
+) -> None:
+    """Columns ``task_id`` and ``answer``; ``answer`` is the content of the file, text or bytes.
+
+    A packed submission also has ``submission_json`` (the same in every row) and ``usage_json``.
+    """
+    try:
+        _check_footer_length(path)
+        with _database(os.getpid()).cursor() as connection:
+            _read_rows(connection, parquet.literal(path), label, suffixes, found)
+    except (Unreadable, duckdb.Error) as error:
+        text = f"{label}: cannot be read as Parquet ({str(error).splitlines()[0][:200]})"
+        if required:
+            raise UsageError(f"{text}; pack the answers again") from None
+        found.notice(text)
+        for task_id, raw in found.answers.items():
+            if raw.data is None and not raw.reason:  # announced, but damaged further on
+                found.answers[task_id] = RawAnswer(label, reason="unreadable", message="damaged")
+
+
+def card_of(path: Path) -> dict[str, Any]:
+    """What a packed submission says of itself; raises :class:`Unreadable`, ``BadJson``, and
+    ``duckdb.OutOfMemoryException``, which may be the machine's fault.
+
+    The file is a stranger's: call it where memory and time are limited.
+    """
+    _check_footer_length(path)
+    try:
+        with duckdb.connect(config={"threads": 1, "memory_limit": "256MB"}) as connection:
+            rows = connection.execute(
+                f"SELECT encode(submission_json::VARCHAR) FROM {parquet.SCAN} "
+                f"WHERE strlen(submission_json::VARCHAR) <= {MAX_BYTES['.json']} LIMIT 1",
+                [[parquet.literal(path)]],
+            ).fetchall()
+    except duckdb.OutOfMemoryException:
+        raise
+    except duckdb.Error as error:
+        raise Unreadable(f"no packed submission: {str(error).splitlines()[0][:200]}") from None
+    return json_object(bytes(rows[0][0])) if rows else {}
+
+
+@cache
+def _database(process: int) -> duckdb.DuckDBPyConnection:
+    """The database by which a process reads strangers' files, which takes a while to make.
+
+    It is for nothing else, since the limit holds for all connections to one. It keeps nothing of
+    a file. Rows come in the order of the file, which the other way round would be lost in a join.
+    """
+    database = duckdb.connect(config={"threads": 1, "memory_limit": "1GB"})
+    database.execute("SET enable_external_file_cache = false")
+    database.execute("SET GLOBAL disabled_optimizers = 'build_side_probe_side'")
+    return database
+
+
+def _read_rows(
+    connection: duckdb.DuckDBPyConnection,
+    pattern: str,
+    label: str,
+    suffixes: dict[str, str],
+    found: Submission,
+) -> None:
+    """Sizes first, then only the answers to keep.
+
+    A dictionary-encoded column repeats one long answer for nothing: a file of a few kB can stand
+    for terabytes, so nothing is unpacked before its size and its task are known.
+    """
+    _check_sizes(connection, pattern, found.budget.limits.mebibytes << 20)
+    described = connection.execute(f"DESCRIBE SELECT * FROM {parquet.SCAN}", [[pattern]])
+    types = {row[0]: row[1] for row in described.fetchall()}
+    is_bytes = types.get("answer") == "BLOB"
+    if "submission_json" in types and "usage_json" in types:
+        _read_packed_columns(connection, pattern, label, suffixes, found)
+    size = "octet_length(answer)" if is_bytes else "strlen(answer::VARCHAR)"
+    rows = connection.execute(
+        f"SELECT file_row_number, left(task_id::VARCHAR, 81), {size} FROM {_NUMBERED} "
+        "WHERE task_id IS NOT NULL ORDER BY file_row_number",
+        [[pattern]],
+    )
+    names, wanted = dict(zip(suffixes, suffixes, strict=True)), list[str]()
+    positions, lengths = array("q"), array("q")
+    while some := rows.fetchmany(_BATCH_ROWS):
+        for position, task_id, length in some:
+            name = names.get(task_id, task_id)  # each id once in memory
+            if _accept(name, length, f"{label} row {position + 1}", suffixes, found):
+                wanted.append(name)
+                positions.append(position)
+                lengths.append(length)
+    data = "answer" if is_bytes else "encode(answer::VARCHAR)"
+    contents = connection.execute(
+        f"SELECT file_row_number, {data} FROM {_NUMBERED} "
+        "WHERE file_row_number IN (SELECT unnest(?::BIGINT[]))",
+        [[pattern], positions.tolist()],
+    )
+    for batch in _batches(lengths):
+        if found.budget.spent:
+            for k in batch:
+                where = found.answers[wanted[k]].source
+                _keep(found, wanted[k], found.budget.refused(where))
+            continue
+        for k, (position, content) in zip(batch, contents.fetchmany(len(batch)), strict=True):
+            assert position == positions[k], "rows out of order"
+            where, text = found.answers[wanted[k]].source, bytes(content)
+            late = found.budget.spent or found.budget.take(text)
+            _keep(found, wanted[k], found.budget.refused(where) if late else RawAnswer(where, text))
+
+
+def _keep(found: Submission, task_id: str, raw: RawAnswer) -> None:
+    """Put the content in the place of an answer that was announced, unless it is void."""
+    if not found.answers[task_id].reason:
+        found.answers[task_id] = raw
+
+
+def _check_footer_length(path: Path) -> None:
+    """Raise :class:`Unreadable` for no regular file, or a footer that is work in itself."""
+    with open_regular(path) as handle:
+        size = handle.seek(0, os.SEEK_END)
+        handle.seek(max(0, size - 8))
+        length = int.from_bytes(handle.read(4), "little")
+    if min(length, size) > _MAX_FOOTER:
+        raise Unreadable(f"its footer is over {_MAX_FOOTER >> 20} MiB")
+
+
+def _check_sizes(connection: duckdb.DuckDBPyConnection, pattern: str, most: int) -> None:
+    """Raise :class:`Unreadable` for more rows or bytes than are read, by the footer alone.
+
+    Strings that each repeat the one before (DELTA_BYTE_ARRAY) unpack to what no footer tells.
+    """
+    columns = connection.execute(
+        "SELECT sum(num_values)::DOUBLE, sum(total_uncompressed_size)::DOUBLE, "
+        "bool_or(contains(encodings, 'DELTA_BYTE_ARRAY')) FROM parquet_metadata(?) "
+        # Names are the same in any case of their letters.
+        "WHERE lower(split_part(path_in_schema, ', ', 1)) IN (SELECT unnest(?)) "
+        "GROUP BY path_in_schema",
+        [[pattern], _READ],
+    ).fetchall()
+    if max((count for count, _, _ in columns), default=0) > MAX_ENTRIES:
+        raise Unreadable(f"over {MAX_ENTRIES:,} rows; no exam has so many tasks")
+    if sum(size for _, size, _ in columns) > most:
+        raise Unreadable(f"its columns unpack to over {most >> 20:,} MiB (--max-mib)")
+    if any(repeating for _, _, repeating in columns):
+        raise Unreadable("DELTA_BYTE_ARRAY strings; write them plain or with a dictionary")
+
+
+def _batches(lengths: Sequence[int]) -> Iterator[range]:
+    """Places of answers of these lengths, in groups that stay small in memory."""
+    start = size = 0
+    for place, length in enumerate(lengths):
+        if place > start and (size + length > _BATCH_BYTES or place - start == _BATCH_ROWS):
+            yield range(start, place)
+            start, size = place, 0
+        size += length
+    if lengths:
+        yield range(start, len(lengths))
+
+
+def _accept(
+    task_id: str, length: int | None, where: str, suffixes: dict[str, str], found: Submission
+) -> bool:
+    """Record the answer of one row, its bytes still to come; false if they are not wanted."""
+    suffix = suffixes.get(task_id)
+    if suffix is None:
+        found.stranger(where, task_id, suffixes)
+        return False
+    reason = message = ""
+    if length is None:
+        reason, message = "empty", "the answer is null"
+    elif length > MAX_BYTES[suffix]:
+        reason = "too_large"
+        message = f"over {MAX_BYTES[suffix] >> 20} MiB; answers are far smaller"
+    found.add(task_id, RawAnswer(where, reason=reason, message=message))
+    return not found.answers[task_id].reason
+
+
+def _read_packed_columns(
+    connection: duckdb.DuckDBPyConnection,
+    pattern: str,
+    label: str,
+    suffixes: dict[str, str],
+    found: Submission,
+) -> None:
+    for (submission,) in connection.execute(
+        f"SELECT encode(submission_json::VARCHAR) FROM {parquet.SCAN} "
+        f"WHERE strlen(submission_json::VARCHAR) <= {MAX_BYTES['.json']} LIMIT 1",
+        [[pattern]],
+    ).fetchall():
+        try:
+            found.run = json_object(bytes(submission))
+        except BadJson as error:
+            found.notice(f"{label}: submission_json: {error.message}; ignored")
+    # One row per task, and sizes before contents: the same figure can be repeated for nothing.
+    first = connection.execute(
+        f"SELECT min(file_row_number) FROM {_NUMBERED} WHERE strlen(task_id::VARCHAR) <= 80 "
+        f"AND list_contains(?, task_id::VARCHAR) AND strlen(usage_json::VARCHAR) <= {MAX_USAGE} "
+        "GROUP BY task_id ORDER BY 1",
+        [[pattern], list(suffixes)],
+    ).fetchall()
+    usages = connection.execute(
+        f"SELECT task_id::VARCHAR, encode(usage_json::VARCHAR) FROM {_NUMBERED} "
+        "WHERE file_row_number IN (SELECT unnest(?::BIGINT[])) ORDER BY file_row_number",
+        [[pattern], [row for (row,) in first]],
+    )
+    while rows := usages.fetchmany(100):
+        for task_id, usage in rows:
+            try:
+                if why := found.budget.spent or found.budget.take(bytes(usage)):
+                    raise BadJson(REASON, why)
+                found.usage[task_id] = json_object(bytes(usage))
+            except BadJson as error:
+                found.notice(f"{label}: usage of {clip(task_id)}: {error.message}; ignored")

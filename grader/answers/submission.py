@@ -1,0 +1,97 @@
+"""What a submission holds, the caps on it, and the one careful way to open a file of it."""
+
+import errno
+import os
+import stat
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from grader.answers.budget import Budget
+from grader.io.jsonio import BadJson, clip, parse_strict
+from grader.io.names import nearest_id
+from grader.scoring.model import RawAnswer
+
+MAX_BYTES: Final = {".json": 1 << 20, ".csv": 16 << 20, ".jsonl": 16 << 20}
+"""The largest answer that is read, by file ending."""
+MAX_USAGE: Final = 1 << 16
+MAX_ENTRIES: Final = 1_000_000
+MAX_NOTICES: Final = 50
+_GUESSED: Final = 5
+"""For so many strange ids the nearest task is looked for, which takes a while each."""
+
+
+@dataclass(slots=True)
+class Submission:
+    """What a submission holds: raw answers by task id, and what was odd about the rest.
+
+    ``attempts`` are the attempts that hold answers, where it has several; what else stands here is
+    then what they come to together. Only reading changes it. ``budget`` is what it has cost so
+    far, reading and grading, of what it may.
+    """
+
+    source: Path
+    answers: dict[str, RawAnswer] = field(default_factory=dict)
+    unknown: int = 0
+    notices: list[str] = field(default_factory=list)
+    run: dict[str, Any] = field(default_factory=dict)
+    usage: dict[str, dict[str, Any]] = field(default_factory=dict)
+    attempts: tuple["Submission", ...] = ()
+    budget: Budget = field(default_factory=Budget)
+
+    def add(self, task_id: str, raw: RawAnswer) -> None:
+        """Record an answer; the second one for a task makes both void."""
+        first = self.answers.get(task_id)
+        if first is not None:
+            both = f"answered in {first.source} and in {raw.source}; keep one"
+            raw = RawAnswer(first.source, reason="duplicate_answer", message=both)
+        self.answers[task_id] = raw
+
+    def stranger(self, where: str, name: str, known: Collection[str]) -> None:
+        """Count an answer to no task of the split, and say so with the id it may be meant for."""
+        self.unknown += 1
+        near = nearest_id(name, known) if self.unknown <= _GUESSED else ""
+        self.notice(f"{where}: {clip(name)} is no task of this split{near or '; ignored'}")
+
+    def notice(self, text: str) -> None:
+        """Tell the submitter something that is not about one known task."""
+        self.notices = with_notice(self.notices, text)
+
+
+def with_notice(notices: list[str], text: str) -> list[str]:
+    """``notices`` and one more, as far as there is room."""
+    if len(notices) < MAX_NOTICES:
+        return [*notices, text]
+    if len(notices) == MAX_NOTICES:
+        return [*notices, f"more than {MAX_NOTICES} notes; the rest is left out"]
+    return notices
+
+
+class Unreadable(Exception):
+    """A file that is no regular file or cannot be opened; the message says which."""
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file for reading, never through a link; raises :class:`Unreadable`."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise Unreadable("is a symbolic link; put the file itself there") from None
+        raise Unreadable(f"cannot be read ({error.strerror}); check its permissions") from None
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(descriptor)
+        kind = "a directory" if stat.S_ISDIR(mode) else "not a regular file"
+        raise Unreadable(f"is {kind}; put a file there")
+    return os.fdopen(descriptor, "rb")
+
+
+def json_object(data: bytes) -> dict[str, Any]:
+    """Parse JSON that must be an object; raises :class:`BadJson`."""
+    value = parse_strict(data)
+    if not isinstance(value, dict):
+        raise BadJson("not_object", "expected a JSON object")
+    return value

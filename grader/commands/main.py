@@ -1,0 +1,176 @@
+"""The command line: ``python -m grader …``. Other programs have commands of their own besides."""
+
+import argparse
+import importlib
+import io
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final, NoReturn
+
+from grader.errors import UsageError
+from grader.io.names import did_you_mean, nearest, nearest_path
+from grader.io.pipe import exit_with, interrupted, unwritable
+from grader.version import __version__
+
+COMMANDS: Final[dict[str, str]] = {
+    "grade": "score a folder of answers (the default)",
+    "validate": "check answers without the truth: same parser, same schemas",
+    "workspace": "write what a test taker needs, one folder per task",
+    "gold": "write the right answers of a public-truth split",
+    "explain": "one task: its rule, the answer given, why it scored so",
+    "pack": "pack answers into one file to submit",
+    "submit": "hand answers in to a maintainer's dataset on the Hub",
+    "evaluate": "of a dataset of submissions: grade what is new, record it, answer",
+    "board": "a dataset of results as a static site, and as a Space",
+    "results": "a report's skills for a model repository on the Hub",
+    "leaderboard": "grade many submissions and rank them",
+    "compare": "two submissions, task by task: is one better, and would it show",
+    "fetch": "a release from the Hub: fetched, checked, kept",
+    "browse": "a site to read tasks: prompt, story, graph, data, truth, answer",
+    "verify": "check a release: hashes, rows, private against public",
+    "schema": "print the answer schema of a variant",
+}
+_OURS: Final = ("grader", "causal_exams")
+_EXAMPLES: Final = """examples:
+  python -m grader answers/                       score a folder against ./release
+  python -m grader answers/ --html report.html    … and write a page to look at
+  python -m grader workspace --out work/          unpack the exam, one folder per task
+  python -m grader leaderboard submissions/       rank several submissions
+
+exit codes: 0 done; 1 graded, but answers were invalid (--strict) or points too low
+(--fail-under), or a check failed; 2 unusable input, or no room for the output; 3 a bug of
+ours; 130 interrupted
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A command line: how it is called, and its commands.
+
+    ``commands`` maps a package to the commands in it, each with a line of help; the module of a
+    command has its name, an underscore for a hyphen. ``default`` is the command meant by a first
+    word that names none.
+    """
+
+    name: str
+    commands: Mapping[str, Mapping[str, str]]
+    default: str = ""
+    examples: str = ""
+
+    @property
+    def listed(self) -> dict[str, str]:
+        """Every command with its line of help."""
+        return {name: text for table in self.commands.values() for name, text in table.items()}
+
+    def module(self, command: str) -> str:
+        """The dotted name of a command's module."""
+        (package,) = (key for key, table in self.commands.items() if command in table)
+        return f"{package}.{command.replace('-', '_')}"
+
+
+GRADER: Final = Program("python -m grader", {"grader.commands": COMMANDS}, "grade", _EXAMPLES)
+
+
+_COMMAND_WORD: Final = {True: "[COMMAND] … (no command: grade)", False: "COMMAND …"}
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse, but an error is one line that ends with what to do."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (see `{self.prog} --help`)")
+
+
+def main(arguments: Sequence[str] | None = None, program: Program = GRADER) -> int:
+    """Run one command of ``program`` and return its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return _dispatch(words, program)
+    except (BrokenPipeError, SystemExit):
+        # The reader of our output (head, less) has seen enough, or argparse has said all it had to.
+        return 0
+    except (KeyboardInterrupt, Exception) as error:
+        if interrupted(error):
+            print("interrupted", file=sys.stderr)
+            return 130
+        if unwritable(error):
+            raise  # exit_with says so, once
+        told = _what_to_do(error)
+        if told is None:
+            _report_bug(error)
+            return 3
+        print(f"error: {told}", file=sys.stderr)
+        return 2
+
+
+def _what_to_do(error: BaseException) -> str | None:
+    """What is wrong with the input or the installation; ``None`` where the fault is ours."""
+    match error:
+        case UsageError():
+            return str(error)
+        case ModuleNotFoundError(name=str(name)) if name.partition(".")[0] not in _OURS:
+            return (
+                f"the package {name} is not installed here; activate the environment "
+                "(`source .venv/bin/activate`) or `pip install .`"
+            )
+        case OSError() if error.filename is not None:
+            return f"{error.filename}: {error.strerror}; check the path"
+    return None
+
+
+def entry_point(program: Program = GRADER) -> None:
+    """What a script of a program calls; ends the process."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A log that knows only ASCII, or a path that is no text, is no reason to fail.
+            stream.reconfigure(errors="replace")
+    exit_with(partial(main, program=program))
+
+
+def _dispatch(words: list[str], program: Program) -> int:
+    commands = program.listed
+    if not words or words[0] in ("-h", "--help"):
+        print(f"usage: {program.name} {_COMMAND_WORD[bool(program.default)]}\n")
+        told = program.examples.replace(GRADER.name, program.name)
+        print(*(f"  {name:<12} {text}" for name, text in commands.items()), "", told, sep="\n")
+        return 0 if words else 2
+    if words[0] == "--version":
+        print(f"causal-exams {__version__}")
+        return 0
+    name = words[0] if words[0] in commands else program.default
+    if name == words[0]:
+        words = words[1:]
+    elif not name:
+        raise UsageError(f"{words[0]}: no such command{did_you_mean(words[0], commands)}")
+    elif not words[0].startswith("-") and not Path(words[0]).exists():
+        near = nearest(words[0], sorted(commands)) or nearest_path(Path(words[0]))
+        near = near or did_you_mean(words[0], commands)
+        raise UsageError(f"{words[0]}: neither a command nor a folder of answers{near}")
+    module = importlib.import_module(program.module(name))
+    parser = _Parser(
+        prog=f"{program.name} {name}",
+        description=(module.__doc__ or "").strip(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    module.configure(parser)
+    return int(module.run(parser.parse_args(words)))
+
+
+def _report_bug(error: BaseException) -> None:
+    """Our own fault: say so, with what is needed to find it."""
+    import traceback
+
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(frame.filename).name}:{frame.lineno}"
+    print(
+        f"bug: {type(error).__name__} at {place}: {error}\n"
+        "This is our fault, not yours; please report it with the command you ran "
+        "(CAUSAL_EXAMS_TRACEBACK=1 shows the whole trace).",
+        file=sys.stderr,
+    )
+    if os.environ.get("CAUSAL_EXAMS_TRACEBACK"):
+        traceback.print_exception(error)

@@ -1,0 +1,297 @@
+"""The four kinds of chart: dots with distributions, lines with bands, clouds, cells and bars.
+
+All are about as wide as a telephone shows whole; on a wide page they stand side by side.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from grader.pages.svg import (
+    Axis,
+    Scale,
+    Svg,
+    Ticks,
+    arrow,
+    axes,
+    element,
+    ink,
+    legend,
+    line,
+    mark,
+    quarters,
+    rounded_up,
+    width_of,
+    words,
+)
+
+Interval = Sequence[float]
+Point = tuple[float, float]
+
+WIDTH: Final = 380.0
+"""Of a chart; its words can be read where it is drawn a fifth smaller, too."""
+SIDE: Final = 316.0
+"""Of the square of a cloud."""
+_LEFT, _TOP, _EDGE = 46.0, 12.0, 19.0
+_ROW: Final = 40
+_STEP: Final = 7.0
+"""Between the dots of a row, and the series of a level."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """One value on a row: its series, its interval and its name, and what hovering tells."""
+
+    series: int
+    value: float
+    interval: Interval | None = None
+    hover: str = ""
+    called: str = "95% interval"
+
+
+@dataclass(frozen=True, slots=True)
+class DotRow:
+    """A named row of dots, ticks and what they mean, and a word at its right end."""
+
+    name: str
+    dots: Sequence[Dot]
+    ticks: Ticks = ()
+    end: str = ""
+
+
+def dot_rows(
+    title: str,
+    rows: Sequence[DotRow],
+    series: Sequence[str] = (),
+    whole: float = 1,
+    start: float = 0,
+) -> Svg:
+    """Draw rows of dots on an axis from ``start`` to ``whole``, the name of a row above its dots.
+
+    Shares are shown as percentages (2: up to 200%), with a ``whole`` of 100 points as they are.
+    ``start`` is 0 or a negative multiple of a fifth of the axis.
+    """
+    parts, below = legend(series, _EDGE, 8, WIDTH - 40)
+    top = below + 18
+    # Dots of many series stand below each other, and none on the name of its row.
+    more = _STEP * max(0, len(series) - 3)
+    height = top + (_ROW + more) * len(rows) + 6
+    x = Scale(start, whole, _EDGE, WIDTH - _EDGE)
+    for tick in range(round(100 * start / whole), 101, 20):
+        at = x(tick * whole / 100)
+        parts.append(line((at, top), (at, height - 4), kind="grid"))
+        shown = str(tick) if whole == 100 else f"{tick * whole:g}%"
+        parts.append(words(at, top - 8, shown, "axis", "middle"))
+    for place, row in enumerate(rows):
+        y = top + (_ROW + more) * place
+        parts.append(words(4, y + 15, row.name, "label", room=WIDTH - 30 - width_of(row.end)))
+        parts.append(words(WIDTH - 4, y + 15, row.end, "value", "end"))
+        for tick_at, meaning in row.ticks:
+            ends = (x(tick_at), y + 20), (x(tick_at), y + 38 + more)
+            parts.append(line(*ends, meaning, style="stroke:var(--ink);stroke-width:2"))
+        for dot in row.dots:
+            parts += _dot(dot, x, y + 29 + more / 2 + _STEP * _offset(dot.series, len(series)))
+    return Svg(title, WIDTH, height, parts)
+
+
+def _offset(series: int, count: int) -> float:
+    return series - (count - 1) / 2 if count > 1 else 0.0
+
+
+def _dot(dot: Dot, x: Scale, y: float) -> Iterator[str]:
+    if dot.interval is not None:
+        low, high = dot.interval
+        style = f"stroke:{ink(dot.series)};stroke-width:4;stroke-opacity:.4;stroke-linecap:round"
+        yield line((x(low), y), (x(high), y), f"{dot.called} {low:.3g} to {high:.3g}", style=style)
+    yield mark(dot.series, x(dot.value), y, dot.hover)
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The value of a series at one level, and its interval."""
+
+    value: float
+    interval: Interval | None = None
+
+
+Series = tuple[str, Sequence[Level | None]]
+
+
+def lines(
+    title: str,
+    levels: Sequence[str],
+    series: Sequence[Series],
+    ceiling: float | None = None,
+    across: str = "",
+) -> Svg:
+    """Draw one line a series over ordered levels, y from 0; gaps where there is no value."""
+    shown = [(name, values) for name, values in series if any(values)]
+    present = [level.value for _, values in shown for level in values if level]
+    highest = ceiling or rounded_up(max(present, default=1.0))
+    x = Scale(0, len(levels), _LEFT, WIDTH - 8)
+    y = Scale(0, highest, _TOP + 210, _TOP)
+    room = (x.end - x.start) / max(1, len(levels))
+    ticks = [(place + 0.5, level) for place, level in enumerate(levels)]
+    parts = axes(x, y, ticks, quarters(0, highest), across, room=room)
+    # Series stand side by side at a level, inside its own share of the axis.
+    step = min(_STEP, 0.8 * room / max(1, len(shown)))
+    for k, (name, values) in enumerate(shown):
+        spots = [
+            (x(place + 0.5) + step * _offset(k, len(shown)), y(level.value), levels[place], level)
+            for place, level in enumerate(values)
+            if level
+        ]
+        style = f"fill:none;stroke:{ink(k)};stroke-width:2;stroke-opacity:.6"
+        parts.append(_path([(at, up) for at, up, _, _ in spots], style))
+        for at, up, where, level in spots:
+            if level.interval is not None:
+                bar = f"stroke:{ink(k)};stroke-width:2.5;stroke-opacity:.45"
+                low, high = level.interval
+                parts.append(line((at, y(low)), (at, y(min(high, highest))), style=bar))
+            parts.append(mark(k, at, up, f"{name}, {where}: {level.value:.3f}"))
+    return _with_legend(title, [name for name, _ in shown], y.start + (52 if across else 38), parts)
+
+
+def _path(spots: Sequence[Point], style: str) -> str:
+    path = "L".join(f"{x:.1f} {y:.1f}" for x, y in spots)
+    return element("path", d=f"M{path}", style=style)
+
+
+def _with_legend(title: str, names: Sequence[str], top: float, parts: Sequence[str]) -> Svg:
+    marks, bottom = legend(names, _EDGE, top, WIDTH - 40)
+    return Svg(title, WIDTH, bottom, [*parts, *marks])
+
+
+@dataclass(frozen=True, slots=True)
+class Cloud:
+    """The points of one series, each with what hovering tells, and arrows between places."""
+
+    name: str
+    points: Sequence[tuple[Point, str]]
+    arrows: Sequence[tuple[Point, Point, str]] = ()
+
+
+Region = tuple[str, str, tuple[float, float], tuple[float, float]]
+"""A part of the square: its name, its colour, and its ends across and upwards."""
+
+
+def clouds(
+    title: str,
+    found: Sequence[Cloud],
+    across: Axis,
+    upwards: Axis,
+    *,
+    side: float = SIDE,
+    diagonal: bool = False,
+    joined: Sequence[Point] = (),
+    regions: Sequence[Region] = (),
+) -> Svg:
+    """Draw clouds of points in a square over shaded ``regions``, and a line through ``joined``."""
+    x = Scale(across.low, across.high, _LEFT, _LEFT + side, across.log)
+    y = Scale(upwards.low, upwards.high, _TOP + side, _TOP)
+    parts = []
+    for name, shade, (left, right), (low, high) in regions:
+        box = {"x": x(left), "y": y(high), "width": x(right) - x(left), "height": y(low) - y(high)}
+        style = f"fill:var(--{shade});fill-opacity:.3"
+        parts.append(element("rect", "", name, style=style, **box))
+    told = f"{across.name} (up: {upwards.name})"
+    parts += axes(x, y, across.ticks, upwards.ticks, told, upright=across.log)
+    if diagonal:
+        ends = (x(across.low), y(upwards.low)), (x(across.high), y(upwards.high))
+        parts.append(line(*ends, kind="grid"))
+    if joined:
+        style = "fill:none;stroke:var(--mark);stroke-width:2;stroke-opacity:.35"
+        parts.append(_path([(x(a), y(b)) for a, b in joined], style))
+    for k, cloud in enumerate(found):
+        parts += [mark(k, x(a), y(b), hover) for (a, b), hover in cloud.points]
+    for k, cloud in enumerate(found):
+        style = f"stroke:{ink(k)};fill:{ink(k)};stroke-width:2"
+        parts += [
+            arrow((x(a), y(b)), (x(c), y(d)), hover, 14, style=style)
+            for (a, b), (c, d), hover in cloud.arrows
+        ]
+    return _with_legend(title, [cloud.name for cloud in found], y.start + 64, parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Shade:
+    """A cell: how dark it is (0 to 1), what stands in it, and whether few tasks are behind it."""
+
+    share: float
+    text: str
+    few: bool = False
+
+
+CellRow = tuple[str, str, Sequence[Shade | None]]
+"""A row's name, a word about it, and its cells; None where there is nothing to show."""
+_CELL, _CELL_ROW = 38.0, 26.0
+_SIN, _COS = 0.62, 0.79
+"""Of the angle of headings that are turned."""
+
+
+def cells(title: str, columns: Sequence[str], rows: Sequence[CellRow], about: str = "") -> Svg:
+    """Draw a row of cells under each other for each name; ``about`` heads the rows' words.
+
+    Headings that are wider than a column are turned.
+    """
+    label = 12 + min(180, max((width_of(name, 12) for name, _, _ in rows), default=0))
+    left = label + (34 if about else 0)
+    longest = min(130.0, max((width_of(name, 12) for name in columns), default=0.0))
+    turned = len(columns) > 1 and longest > 2 * _CELL
+    column = _CELL if turned else 2 * _CELL
+    top = 14 + (_SIN * longest if turned else 8)
+    parts = [words(left - 6, top - 6, about, "axis", "end")]
+    for k, name in enumerate(columns):
+        at = left + column * (k + 0.5)
+        if turned:
+            place = f"translate({at:.1f},{top - 6:.1f}) rotate(-38)"
+            parts.append(words(0, 0, name, "axis", room=132, transform=place))
+        else:
+            parts.append(words(at, top - 6, name, "axis", "middle", room=column))
+    for k, (name, word, row) in enumerate(rows):
+        y = top + _CELL_ROW * k
+        parts.append(words(4, y + 17, name, "label", room=label - 8, size=12))
+        parts.append(words(left - 6, y + 17, word, "axis", "end"))
+        parts += [_cell(left + column * place, y, column, cell) for place, cell in enumerate(row)]
+    overhang = _COS * longest - column / 2 if turned else 0
+    width = left + column * len(columns) + max(6, overhang)
+    return Svg(title, max(WIDTH, width), top + _CELL_ROW * len(rows) + 4, parts)
+
+
+def _cell(x: float, y: float, width: float, cell: Shade | None) -> str:
+    box = {"x": x + 1, "y": y + 1, "width": width - 2, "height": _CELL_ROW - 2, "rx": 3}
+    middle, base = x + width / 2, y + 17
+    if cell is None:
+        return element("rect", kind="none", **box) + words(middle, base, "–", "axis", "middle")
+    # Each cell has its number, so the shade is a help and never the only carrier.
+    share = min(1.0, max(0.0, cell.share))
+    outline = "heat few" if cell.few else "heat"
+    drawn = element("rect", kind=outline, fill_opacity=f"{0.06 + 0.94 * share:.2f}", **box)
+    kind = "cell on" if share > 0.55 else "cell off"
+    return drawn + words(middle, base, cell.text, kind, "middle", room=width - 2)
+
+
+Bar = tuple[str, str, Sequence[tuple[float, str]]]
+"""A bar's name, a word at its end, and its parts, each with what hovering tells."""
+
+
+def bars(title: str, rows: Sequence[Bar], kinds: Sequence[str]) -> Svg:
+    """Draw stacked bars, the parts of each in the order of ``kinds``, on either side of 0."""
+    sizes = [[size for size, _ in parts] for _, _, parts in rows]
+    low = min(0.0, *(sum(min(0.0, size) for size in row) for row in sizes))
+    high = max(0.1, *(sum(max(0.0, size) for size in row) for row in sizes))
+    x = Scale(low, high, 10, WIDTH - 10)
+    height = 10 + _ROW * len(rows)
+    drawn = [line((x(0), 6), (x(0), height), kind="grid")]
+    for place, (name, end, parts) in enumerate(rows):
+        y = 10 + _ROW * place
+        drawn.append(words(4, y + 12, name, "label", room=WIDTH - 70, size=12))
+        drawn.append(words(WIDTH - 4, y + 12, end, "value", "end"))
+        right = left = 0.0
+        for k, (size, hover) in enumerate(parts):
+            start = right if size >= 0 else left + size
+            right, left = right + max(0.0, size), left + min(0.0, size)
+            box = {"x": x(start), "y": y + 18, "width": x(start + abs(size)) - x(start)}
+            style = f"fill:{ink(k)};fill-opacity:.8"
+            drawn.append(element("rect", "", hover, height=16, style=style, **box))
+    return _with_legend(title, kinds, height + 14, drawn)

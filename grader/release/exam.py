@@ -1,0 +1,160 @@
+"""What is graded: a split of a release, read once, and the exam that is chosen from it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+from grader.errors import UsageError
+from grader.io.names import did_you_mean
+from grader.release.bundles import Arms, arms
+from grader.release.release import Release, select_exam
+from grader.reports.redact import shown_half
+from grader.scoring.floors import Floors
+from grader.scoring.model import Truth
+from grader.scoring.shape import Task
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Split:
+    """One split of one release and what is asked of it; any number of submissions share it.
+
+    Its tasks come without their prompts, which grading does not need
+    (:meth:`grader.release.release.Release.with_prompts` adds them). ``exam`` is the one asked for,
+    ``None`` for the one that fits the answers; ``track`` restricts it.
+    """
+
+    release: Release
+    name: str
+    tasks: Sequence[Task]
+    exam: str | None = None
+    track: str | None = None
+    reveal: bool = False
+    transcript_key: bytes | None = None
+
+    @classmethod
+    def open(
+        cls,
+        release: Release,
+        name: str | None = None,
+        exam: str | None = None,
+        track: str | None = None,
+        *,
+        reveal: bool = False,
+        transcript_key: bytes | None = None,
+        whole: bool = True,
+    ) -> Self:
+        """Read a split's tasks, or without ``whole`` those of ``exam`` alone; raises ``UsageError``
+        for what this grader or release has not."""
+        name = release.choose_split(name)
+        only = None if whole or exam is None else release.exams(name).get(exam)
+        tasks = release.tasks(name, prompts=False, only=only)
+        known = {task.track for task in tasks}
+        if track is not None and track not in known:
+            raise UsageError(f"--track {track}: not in split {name}{did_you_mean(track, known)}")
+        return cls(
+            release=release,
+            name=name,
+            tasks=tasks,
+            exam=exam,
+            track=track,
+            reveal=reveal or release.has_public_truth(name),
+            transcript_key=transcript_key,
+        )
+
+    @cached_property
+    def bundles(self) -> Mapping[str, Arms]:
+        """What each exam says of bundles."""
+        return self.release.exam_bundles(self.name)
+
+    def choose_exam_for(self, answered: frozenset[str] = frozenset()) -> "Exam":
+        """The exam that is asked for, or else the only one with every answered task, or of several
+        such the release's own.
+
+        ``answered`` are the tasks that any of the submissions answers. Raises ``UsageError`` where
+        none or several fit (:func:`grader.release.release.select_exam`).
+        """
+        exams, own = self.release.exams(self.name), self.release.public.manifest["release"]
+        name, tasks = select_exam(exams, self.tasks, self.exam, answered, own)
+        if self.track is not None:
+            tasks = [task for task in tasks if task.track == self.track]
+        gone = self.release.deprecated(self.name)
+        left = tuple(task for task in tasks if task.task_id not in gone)
+        if not left:
+            where = f" in track {self.track}" if self.track is not None else " that counts"
+            raise UsageError(f"exam {name} has no task{where}; choose another")
+        return Exam(self, name, left, deprecated=len(tasks) - len(left))
+
+    def refuse_private_details(self, what: str) -> None:
+        """Per-task results of a private-truth split are for whoever says ``--reveal``."""
+        if not self.reveal:
+            raise UsageError(
+                f"--split {self.name}: its truth is private and {what}; "
+                "add --reveal if nobody else will see it"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Exam:
+    """An ordered list of tasks of one split, chosen once; without ``deprecated`` ones, a count."""
+
+    split: Split
+    name: str
+    tasks: Sequence[Task]
+    is_final: bool = False
+    deprecated: int = 0
+
+    @cached_property
+    def truths(self) -> Mapping[str, Truth]:
+        """The truth of each task; read once."""
+        return self.split.release.truths(self.split.name, self.tasks)
+
+    @cached_property
+    def arms(self) -> Arms:
+        """Bundle and arm of its tasks that have partners in it."""
+        return arms(self.tasks, self.split.bundles.get(self.name, {}))
+
+    @cached_property
+    def floors(self) -> Floors:
+        """The points of the best constant answer to each variant."""
+        return Floors.from_manifest(self.split.release.public.manifest, self.split.name, self.tasks)
+
+    @cached_property
+    def shown(self) -> frozenset[str]:
+        """The instances that figures of a private split are about: half of each exam's and track's.
+
+        They do not depend on the exam that is graded: what one keeps back, none shows.
+        """
+        private = self.split.release.private
+        assert private is not None
+        salt = bytes.fromhex(private.manifest["salts"][self.split.name]["rows"])
+        names: dict[tuple[str, str], set[str]] = {}
+        listed = self.split.release.exams(self.split.name)
+        of = {task_id: exam for exam, members in listed.items() for task_id in members}
+        for task in self.split.tasks:
+            group = (of.get(task.task_id, ""), task.track)
+            names.setdefault(group, set()).add(task.instance_id)
+        return frozenset().union(*(shown_half(own, salt) for own in names.values()))
+
+    @property
+    def keeps_ledger(self) -> bool:
+        """Whether what is shown of a submission is counted: of a private truth, until the end."""
+        return not self.split.reveal and not self.is_final
+
+    def final(self) -> Self:
+        """The other half alone, of which no figure was ever shown; for the ranking at the end."""
+        if self.split.reveal:
+            raise UsageError(f"--final: nothing of split {self.split.name} is held back; leave it")
+        rest = tuple(task for task in self.tasks if task.instance_id not in self.shown)
+        return replace(self, tasks=rest, is_final=True)
+
+
+def choose_exam(
+    release: Release,
+    split: str | None = None,
+    exam: str | None = None,
+    track: str | None = None,
+    **options: Any,
+) -> Exam:
+    """The exam of a split that does not depend on what is answered; see :meth:`Split.open`."""
+    return Split.open(release, split, exam, track, **options).choose_exam_for()

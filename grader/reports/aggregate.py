@@ -1,0 +1,217 @@
+"""What the score rows of one grading come to: one table, read once, for report and comparison."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from grader.reports.table import Results, ScoreTable, Usage, fill_usage
+from grader.scoring.floors import Floors
+from grader.scoring.model import Checked, Score, TrackSummary, Truth, Unit
+from grader.scoring.skill import Skill, measure, members, on_scale, overall, units_of
+from grader.statistics import bootstrap
+from grader.statistics.bootstrap import cluster_means
+from grader.tracks import TRACKS
+
+NO_FLOORS: Final = Floors()
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The aggregates of one grading.
+
+    ``parts`` are the tracks of the report, nothing withheld, ``replicates`` the bootstrap
+    replicates of their points (0 to 100), and ``skills`` their skill with its own. Two submissions
+    to one exam are resampled alike, draw by draw, so that the differences of their replicates are
+    replicates of their difference. ``units`` are what the points of each track are the mean of.
+    """
+
+    parts: dict[str, dict[str, Any]]
+    census: dict[str, Any]
+    replicates: Mapping[str, Sequence[float]]
+    skills: Mapping[str, Skill | None]
+    units: Mapping[str, Sequence[Unit]]
+
+    @property
+    def points(self) -> float | None:
+        """The unweighted mean over tracks, once every track of the exam was attempted.
+
+        A submission that attempts some tracks only has no overall number; one that attempts
+        nothing has 0, like any other zero.
+        """
+        marks = [part["attempted"] > 0 for part in self.parts.values()]
+        if any(marks) and not all(marks):
+            return None
+        return math.fsum(part["points"] for part in self.parts.values()) / len(marks)
+
+    @property
+    def combined(self) -> list[float] | None:
+        """Bootstrap replicates of :attr:`points`; ``None`` where there are none."""
+        return None if self.points is None else bootstrap.overall(self.replicates)
+
+    @property
+    def skill(self) -> Skill | None:
+        """The unweighted mean over tracks, where there are points and every track has floors."""
+        return None if self.points is None else overall(self.skills)
+
+
+def spread(replicates: Sequence[float] | None) -> dict[str, Any]:
+    """Interval of points, and the difference to a second system that one exam would show."""
+    if replicates is None:
+        return {"points_interval": None, "detectable": None}
+    return {
+        "points_interval": bootstrap.percentile_interval(replicates),
+        "detectable": bootstrap.between_systems(replicates),
+    }
+
+
+def aggregate(
+    scores: Sequence[Score],
+    truths: Mapping[str, Truth],
+    checked: Mapping[str, Checked],
+    usage: Usage,
+    floors: Floors = NO_FLOORS,
+    *,
+    slice_intervals: bool = True,
+    tables: bool = True,
+) -> Totals:
+    """Aggregate the score rows of one grading, by track and over all.
+
+    Intervals of slices are most of the work, and can be left out where nobody will see them; so can
+    ``tables``, what only the tables of a track show.
+    """
+    with ScoreTable(scores) as table:
+        fill_usage(table, usage, scores)
+        parts = _parts(table)
+        census = _census(table, len(scores))
+        results = _results(table, scores, truths, checked, slice_intervals, floors, tables=tables)
+        own = track_summaries(results)
+        replicates = _replicates(table, scores, own)
+        units = {
+            name: (name in own and own[name].units) or units_of(result.scores)
+            for name, result in results.items()
+        }
+        seed = bootstrap.seed_of(score.task_id for score in scores)
+        skills = {name: measure(counted, seed) for name, counted in units.items()}
+        for name, summary in own.items():
+            parts[name] |= summary.members
+            parts[name]["metrics"] |= summary.metrics
+            if summary.points is not None:
+                parts[name]["points"] = summary.points
+        for name, values in replicates.items():
+            parts[name] |= spread(values) | members(skills[name])
+        for name, result in results.items():
+            if (extend := TRACKS[name].extend) is not None:
+                extend(parts[name], result)
+    return Totals(parts, census, replicates, skills, units)
+
+
+def with_statuses(report: Mapping[str, Any], scores: Sequence[Score]) -> dict[str, Any]:
+    """``report`` with the census and slices of rows that may have other statuses."""
+    with ScoreTable(scores) as table:
+        tracks = {name: {**part, "slices": {}} for name, part in report["tracks"].items()}
+        _fill_slices(table, tracks)
+        return {**report, "census": _census(table, len(scores)), "tracks": tracks}
+
+
+def track_summaries(results: Mapping[str, Results]) -> dict[str, TrackSummary]:
+    """What each track says of itself beside the mean of its tasks' points."""
+    return {
+        name: summarise(result)
+        for name, result in results.items()
+        if (summarise := TRACKS[name].summarise) is not None
+    }
+
+
+def points_by_track(
+    scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, Checked]
+) -> tuple[dict[str, float], dict[str, Mapping[str, float | None]]]:
+    """Points of each track, and the figures that tracks give of one run among several."""
+    with ScoreTable(scores) as table:
+        points = {row["track"]: row["points"] for row in table.query("tracks")}
+        results = _results(table, scores, truths, checked, slice_intervals=False)
+        special = {name: r for name, r in results.items() if TRACKS[name].own_points}
+        points |= {name: s.points for name, s in track_summaries(special).items()}
+        figures = {
+            figure.name: figure.of(results[name]) if name in results else {}
+            for name, track in TRACKS.items()
+            if (figure := track.run_figure) is not None
+        }
+    return points, figures
+
+
+def _results(
+    table: ScoreTable,
+    scores: Sequence[Score],
+    truths: Mapping[str, Truth],
+    checked: Mapping[str, Checked],
+    slice_intervals: bool,
+    floors: Floors = NO_FLOORS,
+    *,
+    tables: bool = True,
+) -> dict[str, Results]:
+    """Each track's part of the grading, in the order of the tracks."""
+    found: dict[str, list[Score]] = {}
+    for score in scores:
+        found.setdefault(score.track, []).append(score)
+    return {
+        name: Results(
+            table, rows, truths, checked, slice_intervals, tables, partial(floors.at, name)
+        )
+        for name, rows in found.items()
+    }
+
+
+def _replicates(
+    table: ScoreTable, scores: Sequence[Score], own: Mapping[str, TrackSummary]
+) -> dict[str, list[float]]:
+    clusters: dict[str, dict[str, tuple[float, int]]] = {}
+    for row in table.query("clusters"):
+        clusters.setdefault(row["track"], {})[row["instance_id"]] = (row["points"], row["tasks"])
+    seed = bootstrap.seed_of(score.task_id for score in scores)
+    return {
+        name: list(own[name].replicates)
+        if name in own and own[name].points is not None
+        else [100 * mean for mean in cluster_means(sums, seed)]
+        for name, sums in clusters.items()
+    }
+
+
+def _parts(table: ScoreTable) -> dict[str, dict[str, Any]]:
+    parts: dict[str, dict[str, Any]] = {}
+    for row in table.query("tracks"):
+        track = row.pop("track")
+        parts[track] = {
+            "points": row.pop("points"),
+            "tasks": row.pop("tasks"),
+            "attempted": row.pop("attempted"),
+            "metrics": row,
+            "readings": {},
+            "slices": {},
+        }
+    _fill_slices(table, parts)
+    for row in table.query("usage"):
+        track = row.pop("track")
+        parts[track]["usage"] = {**row, "tokens_per_quality": {}}
+    return parts
+
+
+def _fill_slices(table: ScoreTable, parts: Mapping[str, dict[str, Any]]) -> None:
+    """The points and counts of every level of every axis, into each track's ``slices``."""
+    for row in table.query("slices"):
+        row["skill"] = on_scale(row["points"], row["floor"])
+        axis = parts[row.pop("track")]["slices"].setdefault(row.pop("axis"), {})
+        axis[row.pop("level")] = row
+
+
+def _census(table: ScoreTable, expected: int) -> dict[str, Any]:
+    counts = {"scored": 0, "missing": 0, "invalid": 0}
+    reasons: dict[str, int] = {}
+    for row in table.query("census"):
+        counts[row["status"]] += row["tasks"]
+        if row["status"] == "invalid":
+            reasons[row["reason"]] = row["tasks"]
+    if sum(counts.values()) != expected:
+        raise AssertionError(f"census {counts} does not add up to {expected} tasks")
+    return {"tasks": expected, **counts, "invalid_reasons": reasons}

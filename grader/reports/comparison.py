@@ -1,0 +1,105 @@
+"""Two submissions to one exam, compared task by task and clustered by instance.
+
+Every figure is first minus second. What one of them left out counts zero, as everywhere; beside
+that stands the comparison over the tasks that both answered, which says whether one is better or
+only more complete.
+"""
+
+from typing import Any, Final
+
+from grader.pipeline import Graded
+from grader.reports.aggregate import Totals
+from grader.scoring.skill import Skill
+from grader.statistics.paired import Pairs, difference, line, lines, minus
+from grader.tracks import TRACKS
+from grader.version import __version__
+
+FORMAT: Final = 1
+
+
+def compare(first: Graded, second: Graded) -> dict[str, Any]:
+    """The comparison as plain data (``schemas/comparison.json``).
+
+    Both must be graded on one exam; raises ``ValueError`` otherwise. Raises ``UsageError`` for a
+    private truth that is not to be revealed: which of two own answers is nearer bisects a target.
+    """
+    first.exam.split.refuse_private_details("a comparison says which of two answers is nearer")
+    tasks = [[score.task_id for score in graded.scores] for graded in (first, second)]
+    if tasks[0] != tasks[1]:
+        raise ValueError("the two submissions were graded on different tasks")
+    pairs = list(zip(first.scores, second.scores, strict=True))
+    totals = (first.totals, second.totals)
+    split = first.exam.split
+    return {
+        "format": FORMAT,
+        "grader": __version__,
+        "release": split.release.name,
+        "split": split.name,
+        "exam": first.exam.name,
+        "first": _who(first),
+        "second": _who(second),
+        "answered": _answered(pairs),
+        "points": _overall(*totals),
+        "skill": _skill(first.totals.skill, second.totals.skill),
+        "tracks": {name: _track(name, pairs, *totals) for name in first.totals.parts},
+    }
+
+
+def _who(graded: Graded) -> dict[str, Any]:
+    report = graded.report
+    return {"system": report["submission"]["system"], "census": report["census"]}
+
+
+def _answered(pairs: Pairs) -> dict[str, int]:
+    """How many tasks both, one or neither answered, validly or not."""
+    marks = [(a.status != "missing", b.status != "missing") for a, b in pairs]
+    return {
+        "tasks": len(marks),
+        "both": marks.count((True, True)),
+        "first_only": marks.count((True, False)),
+        "second_only": marks.count((False, True)),
+        "neither": marks.count((False, False)),
+    }
+
+
+def _overall(first: Totals, second: Totals) -> dict[str, Any] | None:
+    """The difference of overall points; ``None`` unless both have them."""
+    if first.points is None or second.points is None:
+        return None
+    replicates = minus(first.combined or (), second.combined or ())
+    return difference(first.points, second.points, replicates)
+
+
+def _skill(first: Skill | None, second: Skill | None) -> dict[str, Any] | None:
+    """The difference of skill, and the floor that both have; ``None`` unless both have one."""
+    if first is None or second is None:
+        return None
+    replicates = []
+    if len(first.replicates) == len(second.replicates):  # else draws without room were left out
+        replicates = minus(first.replicates, second.replicates)
+    line = difference(first.value, second.value, replicates)
+    return {**line, "floor": first.floor}
+
+
+def _track(track: str, pairs: Pairs, first: Totals, second: Totals) -> dict[str, Any]:
+    own = [(a, b) for a, b in pairs if a.track == track]
+    both = [(a, b) for a, b in own if a.status != "missing" and b.status != "missing"]
+    parts = (first.parts[track], second.parts[track])
+    points = difference(
+        parts[0]["points"],
+        parts[1]["points"],
+        minus(first.replicates[track], second.replicates[track]),
+    )
+    tasks = line(own)
+    if not TRACKS[track].own_points:
+        # The same mean twice: one set of draws, so that it has one interval.
+        tasks |= {name: points[name] for name in ("interval", "detectable")}
+    found = {
+        "points": points,
+        "skill": _skill(first.skills[track], second.skills[track]),
+        "tasks": tasks,
+        "answered_by_both": line(both) if both else None,
+        "families": lines(own, lambda score: score.family),
+    }
+    compared = TRACKS[track].compare
+    return found if compared is None else {**found, **compared(own, *parts)}

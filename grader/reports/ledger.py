@@ -1,0 +1,195 @@
+"""The ledger of a private exam: who submitted how often, and which figures were shown.
+
+A JSON file beside the private side. A team is named by the maintainer: by the name of its file or
+folder up to the first ``@`` (``acme@2.parquet`` is the second of ``acme``). What is shown is the
+team's figure so far; the same answers again are not counted. The final ranking is made once: it
+stands in the ledger, too, and what comes later has no place in it and no new figure.
+"""
+
+import fcntl
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from grader.errors import UsageError
+from grader.io.files import write_text
+from grader.io.jsonio import clip, pretty
+from grader.pipeline import Graded
+from grader.release.exam import Exam
+from grader.reports.redact import SUBMISSIONS, Ladder, weights, with_figure
+
+FORMAT: Final = 1
+NAME: Final = "ledger.json"
+_HELD: Final = "held"
+
+
+def ladder_of(graded: Graded) -> Ladder:
+    """The ladder of the exam that was graded, whatever the answers."""
+    return Ladder.of(weights(graded.shown_units).values())
+
+
+def held(graded: Graded) -> dict[str, Any]:
+    """The redacted report with what only :func:`show_all` may read, and takes out."""
+    return {
+        **graded.report,
+        _HELD: {
+            "answers": graded.answers_sha256,
+            "points": graded.shown_points,
+            "instances": ladder_of(graded).instances,
+        },
+    }
+
+
+def show_all(
+    path: Path | None, exam: Exam, reports: Sequence[tuple[Path, dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    """Reports as :func:`held` gives them, each with its team's figure once all are entered.
+
+    Each stands with its submission's file; ``path`` is the ledger's, by default beside the private
+    side. Raises ``UsageError`` for a file that is no ledger.
+    """
+    kept = []
+    with _alone(path or default_path(exam), exam) as ledger:
+        for source, report in reports:
+            own = report[_HELD]
+            ladder = Ladder(own["instances"])
+            if own["points"] is not None:
+                ledger.enter(team_of(source), own["answers"], own["points"], ladder)
+            kept.append((team_of(source), ladder, {k: v for k, v in report.items() if k != _HELD}))
+    return [ledger.show(report, team, ladder) for team, ladder, report in kept]
+
+
+def refuse_several(sources: Sequence[Path]) -> None:
+    """Raise ``UsageError`` where a team has several submissions: the best of many is no finalist.
+
+    The final half told nobody anything, but the best of a hundred random submissions to it looks
+    good by chance.
+    """
+    for team, count in Counter(map(team_of, sources)).items():
+        if count > 1:
+            raise UsageError(
+                f"--final: {count} submissions of team {clip(team)}; a team has one in the final "
+                "ranking, so leave the one that it chose"
+            )
+
+
+def close(path: Path | None, exam: Exam, handed: Mapping[Path, str]) -> frozenset[Path]:
+    """Record the final ranking of submissions, by their answers; those that come too late.
+
+    The first call closes the exam; later ones rank the same answers alone.
+    """
+    with _alone(path or default_path(exam), exam) as ledger:
+        late = ledger.close({team_of(source): answers for source, answers in handed.items()})
+    return frozenset(source for source in handed if team_of(source) in late)
+
+
+@contextmanager
+def _alone(path: Path, exam: Exam) -> "Iterator[Ledger]":
+    """The ledger, for one process at a time: read, and in the end written."""
+    path = path.resolve()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise UsageError(
+            f"{path}: no place for a ledger ({error.strerror}); give another --ledger"
+        ) from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        ledger = Ledger(path, exam)
+        yield ledger
+        ledger.save()
+    finally:
+        os.close(lock)
+
+
+def default_path(exam: Exam) -> Path:
+    """Beside the private side of the exam's release."""
+    private = exam.split.release.private
+    assert private is not None
+    return private.path.absolute().parent / NAME
+
+
+def team_of(source: Path) -> str:
+    """Whose submission a file or folder is."""
+    name = source.resolve().name if source.is_dir() else source.stem
+    return name.partition("@")[0].encode("utf-8", errors="replace").decode("utf-8")
+
+
+class Ledger:
+    """The submissions to one exam, by team, in the order in which they came."""
+
+    def __init__(self, path: Path, exam: Exam) -> None:
+        """Read the ledger, which need not exist; raises ``UsageError`` for what is none."""
+        self._path = path
+        self._document = _read(path)
+        split = exam.split
+        key = "/".join(filter(None, (split.release.name, split.name, exam.name, split.track)))
+        self._key = key
+        self._teams: dict[str, list[dict[str, Any]]] = self._document["exams"].setdefault(key, {})
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the final ranking was made."""
+        return self._key in self._document["finals"]
+
+    def enter(self, team: str, answers: str, points: float, ladder: Ladder) -> None:
+        """Count a submission: the hash of its answers, and its points over the shown half."""
+        before = self._teams.setdefault(team, [])
+        if all(entry["answers"] != answers for entry in before):
+            earlier = [entry["figure"] for entry in before]
+            best = earlier[-1] if earlier else None
+            figure = best if self.is_closed else ladder.shown(earlier, points)
+            before.append({"answers": answers, "figure": figure})
+
+    def close(self, handed: Mapping[str, str]) -> frozenset[str]:
+        """Make the final ranking; the teams whose answers come too late for it."""
+        ranked = self._document["finals"].setdefault(self._key, dict(handed))
+        return frozenset(team for team, answers in handed.items() if ranked.get(team) != answers)
+
+    def save(self) -> None:
+        """Write the ledger down, whole or not at all."""
+        write_text(self._path, pretty(self._document))
+
+    def show(self, report: Mapping[str, Any], team: str, ladder: Ladder) -> dict[str, Any]:
+        """A redacted report with what its team is shown by now; nothing for one without points."""
+        entries = self._teams.get(team, [])
+        figure = entries[-1]["figure"] if entries else None
+        if figure is None:
+            return dict(report)
+        return with_figure(report, figure, ladder.interval(figure), ladder.step)
+
+    def teams(self, ladder: Ladder) -> list[dict[str, Any]]:
+        """Return of each team, by name, its submissions and figures, both out of how many."""
+        rows = []
+        for team, entries in sorted(self._teams.items()):
+            figures = {entry["figure"] for entry in entries} - {None}
+            rows.append(
+                {
+                    "team": team,
+                    "submissions": f"{len(entries)}/{SUBMISSIONS}",
+                    "figures": f"{len(figures)}/{ladder.figures}",
+                    "points": max(figures, default=None),
+                }
+            )
+        return rows
+
+
+def _read(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        return {"format": FORMAT, "exams": {}, "finals": {}}
+    try:
+        document: dict[str, Any] = json.loads(path.read_bytes())
+        teams = [entries for exam in document["exams"].values() for entries in exam.values()]
+        entries = [(entry["answers"], entry["figure"]) for own in teams for entry in own]
+        finals = document.setdefault("finals", {}).values()
+        entries += [(answers, None) for ranked in finals for answers in ranked.values()]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        entries = [(None, None)]
+    if not all(isinstance(a, str) and isinstance(f, float | int | None) for a, f in entries):
+        raise UsageError(f"{path}: is no ledger; move it away, or give another --ledger")
+    return document

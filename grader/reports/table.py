@@ -1,0 +1,196 @@
+"""The score rows as one DuckDB table: filled, queried by SQL files, written as CSV or Parquet."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from itertools import islice
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Final, Self
+
+import duckdb
+
+from grader.answers.attempts import USAGE_FIGURES, amount_of, mean_usage
+from grader.io import parquet
+from grader.io.files import replacing
+from grader.io.jsonio import canonical
+from grader.scoring.model import Checked, Score, Truth
+
+_GRADER: Final = Path(__file__).parents[1]
+_CLOSED: Final[dict[str, Any]] = {"threads": 1, "enable_external_access": "false"}
+_ROWS_AT_ONCE: Final = 5_000
+"""Parameters are held several times over while they are bound."""
+
+
+@cache
+def sql(name: str) -> str:
+    """The text of ``grader/reports/sql/<name>.sql``; of ``<track>/<name>``, the track's own."""
+    track, _, file = name.rpartition("/")
+    folder = _GRADER / "tracks" / track if track else _GRADER / "reports"
+    return (folder / "sql" / f"{file}.sql").read_text(encoding="utf-8")
+
+
+@cache
+def _database(process: int) -> duckdb.DuckDBPyConnection:
+    """The database of a process, since a new one takes as long as the queries of a small exam.
+
+    It holds nothing itself; what a connection makes is temporary and goes with it.
+    """
+    return duckdb.connect(config=_CLOSED)
+
+
+@cache
+def _parsed(text: str) -> Sequence[duckdb.Statement]:
+    """The statements of a text of the code's own, parsed once: of small exams that is a quarter of
+    the work."""
+    return _database(os.getpid()).extract_statements(text)
+
+
+class ScoreTable:
+    """A connection with a temporary table, ``scores``; no access to the outside."""
+
+    def __init__(self, scores: Sequence[Score]) -> None:
+        self.connection = _database(os.getpid()).cursor()
+        self.run("schema")
+        names = [field.name for field in fields(Score)]
+        self.fill("scores", names, map(attrgetter(*names), scores))
+
+    def fill(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Append ``rows`` to ``table``; names are constants of the code, values are parameters."""
+        unnests = ", ".join(f"unnest(${k})" for k in range(1, len(columns) + 1))
+        (insert,) = _parsed(f"INSERT INTO {table} ({', '.join(columns)}) SELECT {unnests}")
+        left = iter(rows)
+        while some := list(islice(left, _ROWS_AT_ONCE)):
+            self.connection.execute(insert, [list(column) for column in zip(*some, strict=True)])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.connection.close()
+
+    def run(self, name: str) -> None:
+        """Run the statements of that name (:func:`sql`), which make tables and views."""
+        for statement in _parsed(sql(name)):
+            self.connection.execute(statement)
+
+    def query(self, name: str, *parameters: object) -> list[dict[str, Any]]:
+        """Run the query of that name (:func:`sql`); its rows as dictionaries, in its order."""
+        return self.rows(sql(name), *parameters)
+
+    def rows(self, query: str, *parameters: object) -> list[dict[str, Any]]:
+        """Run a query of the code's own; its rows as dictionaries, in its order."""
+        (statement,) = _parsed(query)
+        cursor = self.connection.execute(statement, list(parameters))
+        columns = [column[0] for column in cursor.description or ()]
+        return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """One grading as a track sees it: its own score rows, and the table of all of them.
+
+    ``truths`` and ``checked`` (by task id) are what the rows were made from. ``slice_intervals``
+    is whether anyone will see the intervals of slices, ``tables`` whether anyone will see what only
+    the track's own tables show; ``floor`` gives the floor of a variant.
+    """
+
+    table: ScoreTable
+    scores: Sequence[Score]
+    truths: Mapping[str, Truth]
+    checked: Mapping[str, Checked]
+    slice_intervals: bool = True
+    tables: bool = True
+    floor: Callable[[str], float | None] = lambda _variant: None
+
+
+Usage = Mapping[str, Mapping[str, Any]]
+"""Task id to one line of ``usage.jsonl``, as submitted: nothing in it is to be trusted."""
+
+ENDINGS: Final = (
+    "answered", "no answer", "missing after submit", "step limit", "token limit", "time limit",
+    "cost limit", "context limit", "refused", "stopped", "error",
+)  # fmt: skip
+"""Why a task may have ended, in the order in which reports count them."""
+
+
+def fill_usage(table: ScoreTable, usage: Usage, scores: Sequence[Score]) -> None:
+    """The table ``usage``: plausible figures of the exam's tasks, and why they ended."""
+    rows = [
+        (
+            score.task_id,
+            *(amount_of(usage[score.task_id], figure) for figure in USAGE_FIGURES),
+            _ending_of(usage[score.task_id]),
+        )
+        for score in scores
+        if score.task_id in usage
+    ]
+    table.fill("usage", ("task_id", *USAGE_FIGURES, "ending"), rows)
+
+
+def _ending_of(line: Mapping[str, Any]) -> str | None:
+    """Why a task ended, where a known reason is told."""
+    told = line.get("ending")
+    return told if isinstance(told, str) and told in ENDINGS else None
+
+
+def usage_means(usage: Usage, task_ids: Sequence[str]) -> dict[str, Any]:
+    """Means per task over the tasks of the exam that have the figure; null where none has."""
+    rows = [usage[task_id] for task_id in task_ids if task_id in usage]
+    return {"tasks": len(rows), **dict.fromkeys(USAGE_FIGURES), **mean_usage(rows)}
+
+
+def count_endings(usage: Usage, task_ids: Sequence[str]) -> dict[str, int]:
+    """How many tasks of the exam ended how, as far as that is told."""
+    told = [_ending_of(usage[task_id]) for task_id in task_ids if task_id in usage]
+    return {name: count for name in ENDINGS if (count := told.count(name))}
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMATS = {"csv": "FORMAT csv, HEADER", "parquet": "FORMAT parquet, COMPRESSION zstd"}
+
+
+def write_scores(path: Path, kind: str, scores: Sequence[Score], truths: Mapping[str, Any]) -> None:
+    """Write the score rows to ``path``; with ``truths``, a column ``truth_json`` beside them.
+
+    ``kind`` is ``csv`` or ``parquet``. Raises ``UsageError`` when the file cannot be written.
+    """
+    with ScoreTable(scores) as table:
+        rows = table.connection.execute("SELECT * FROM scores ORDER BY task_id").fetchall()
+        names = [column[0] for column in table.connection.description or ()]
+        types = [str(column[1]) for column in table.connection.description or ()]
+    if truths:
+        names.append("truth_json")
+        types.append("VARCHAR")
+        rows = [(*row, truth_json(truths[row[0]])) for row in rows]
+    if kind == "csv":
+        rows = [tuple(map(_as_text, row)) for row in rows]
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    selected = ", ".join(
+        f"unnest(${k}::{kind_}[]) AS {name}"
+        for k, (name, kind_) in enumerate(zip(names, types, strict=True), start=1)
+    )
+    with replacing(path) as temporary, parquet.connect() as connection:
+        connection.execute(f"CREATE TEMP TABLE rows AS SELECT {selected}", columns)
+        parquet.copy_to(connection, "SELECT * FROM rows", temporary, _FORMATS[kind])
+
+
+def _as_text(cell: Any) -> Any:
+    """Words that a spreadsheet would run as a formula, behind an apostrophe; numbers as they are.
+
+    A cell may hold what a submitter wrote: ``=HYPERLINK(…)``.
+    """
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+
+
+def truth_json(truth: Truth) -> str:
+    """The target of one task, for ``--reveal``; held-out labels are too long to repeat."""
+    return canonical(
+        {
+            "should_abstain": truth.should_abstain,
+            "value": truth.value,
+            "value_se": truth.value_se,
+            **truth.target,
+        }
+    )

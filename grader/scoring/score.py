@@ -1,0 +1,105 @@
+"""Grading one task: truth and checked answer in, one flat score out."""
+
+from collections.abc import Callable
+from sys import intern
+from typing import Final, TypeVar
+
+from grader.answers.check import check
+from grader.io.jsonio import canonical
+from grader.scoring.model import Checked, RawAnswer, Score, Truth
+from grader.scoring.route import needs_mark, route
+from grader.scoring.shape import Task
+from grader.tracks import TRACKS
+
+_LARGEST: Final = 1e300
+
+Result = TypeVar("Result")
+
+
+class GraderBug(Exception):
+    """Our own fault while grading a task: never turned into a submitter's ``invalid``."""
+
+
+def verify(task: Task, truth: Truth, checked: Checked) -> Checked:
+    """``checked`` with the status that counts: some answers only the truth can call invalid.
+
+    Comes before :func:`score`; raises :class:`GraderBug` as that does.
+    """
+    verifier = TRACKS[task.track].verify
+    return checked if verifier is None else _named(task, lambda: verifier(task, truth, checked))
+
+
+def score(task: Task, truth: Truth, checked: Checked) -> Score:
+    """Grade one verified answer. Pure; raises :class:`GraderBug` if our code fails."""
+    return _named(task, lambda: _score(task, truth, checked))
+
+
+def score_answer(task: Task, truth: Truth, raw: RawAnswer | None) -> Score:
+    """All steps for one answer: check it, verify it, score it."""
+    return score(task, truth, verify(task, truth, check(task, raw)))
+
+
+def _named(task: Task, step: Callable[[], Result]) -> Result:
+    """What ``step`` gives; an exception from it names the task."""
+    try:
+        return step()
+    except Exception as error:
+        raise GraderBug(
+            f"task {task.task_id} ({task.spec.key}): {type(error).__name__}: {error}"
+        ) from error
+
+
+def _score(task: Task, truth: Truth, checked: Checked) -> Score:
+    mark = None
+    if needs_mark(truth, checked):
+        mark = task.shape.score(task, truth, checked.answer)
+    routed = route(task.shape, truth, checked, mark)
+    extra = {
+        **TRACKS[task.track].facts(truth),
+        **checked.extra,
+        **(mark.extra if mark else {}),
+    }
+    abstention = mark is None and routed.pool == "pass" and truth.should_abstain
+    return Score(
+        task_id=task.task_id,
+        instance_id=task.instance_id,
+        track=task.track,
+        family=task.family,
+        variant=task.variant,
+        rung=task.rung,
+        view=task.view,
+        structure=truth.structure,
+        input_mode=task.input_mode,
+        pool=routed.pool,
+        status=checked.status,
+        reason=checked.reason,
+        metric=mark.metric if mark else ("abstention" if abstention else task.shape.metric),
+        value=_finite(mark.value) if mark else None,
+        loss=routed.loss,
+        points=routed.points,
+        paper_pool=routed.paper_pool,
+        paper_loss=_finite(routed.paper_loss),
+        abstained=checked.abstained,
+        should_abstain=truth.should_abstain,
+        coverage=mark.coverage if mark else None,
+        width=_finite(mark.width) if mark else None,
+        extra_json=intern(canonical({name: _finite(value) for name, value in extra.items()})),
+        message="; ".join(filter(None, [checked.message, mark.message]))
+        if mark
+        else checked.message or _why(truth, checked),
+    )
+
+
+def _why(truth: Truth, checked: Checked) -> str:
+    if checked.abstained:
+        return (
+            "abstained, rightly: the target is not identifiable"
+            if truth.should_abstain
+            else "abstained, but the target is identifiable"
+        )
+    return "committed, but the target is not identifiable: abstain"
+
+
+def _finite(value: float | None) -> float | None:
+    """Bounds of ±1e308 overflow; what is reported stays a JSON number."""
+    return None if value is None else max(-_LARGEST, min(value, _LARGEST))

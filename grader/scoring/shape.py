@@ -1,0 +1,175 @@
+"""The form of an answer, the way of asking that wants it, and one task that asks."""
+
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import field as member
+from enum import Enum
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from grader.scoring.model import Checked, InputMode, Mark, Pool, RawAnswer, Truth
+
+LOSS_CAP: Final = 10.0
+"""The cap c on one numeric loss (CausalDS Eq. 3)."""
+
+Kind = Literal[
+    "predictions", "sign", "signs", "boolean", "label", "count", "name", "number", "interval",
+    "edges", "set", "sets", "names", "units", "quantities", "deduction", "program", "alternative",
+    "session",
+]  # fmt: skip
+"""What sort of thing an answer is. Whatever depends on it is a ``match`` over all kinds that ends
+in ``assert_never``, so that no shape falls through to the rule of another."""
+
+
+class Never(Enum):
+    """The abstention of a shape that has none: ``null`` would be one."""
+
+    NEVER = "never"
+
+
+NEVER: Final = Never.NEVER
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How an answer of one form is read and scored: all but what is asked, and by which rule.
+
+    ``name`` is that of its JSON Schema (``schemas/answers/<name>.json``); shapes that end in
+    ``_csv`` are CSV files, their schema describes one row; those in ``_jsonl`` are transcripts of
+    a laboratory, their schema describes the short form without one. ``field`` is the member of
+    the answer that holds the answer proper (and the abstention).
+
+    ``labels`` are the words that may stand in ``field``, the abstention among them, compared after
+    trimming and case-folding; besides the equivalents of null any other word is invalid.
+    ``abstention`` is what the prompt asks for in ``field`` where the target is not identifiable;
+    null and its equivalents then always count too. With :data:`NEVER` nobody may abstain.
+
+    ``check`` turns bytes into a checked answer without looking at the truth; ``score`` marks a
+    *committed* answer (validated, not abstaining) to an identifiable target; ``gold`` writes the
+    right answer in the answer format. ``merge`` joins repeated attempts at a task where they are
+    scored together; elsewhere the first counts. They are functions of a module (or partials of
+    one), so that a task can be sent to another process.
+    """
+
+    name: str
+    kind: Kind
+    field: str
+    pool: Pool
+    metric: str
+    check: Callable[["Task", RawAnswer], Checked] = member(compare=False)
+    score: Callable[["Task", Truth, Any], Mark] = member(compare=False)
+    gold: Callable[["Task", Truth], str] = member(compare=False)
+    labels: tuple[str, ...] = ()
+    abstention: str | bool | Never | None = NEVER
+    input_mode: InputMode = "data"
+    merge: Callable[[Sequence[Checked]], Checked] | None = member(default=None, compare=False)
+
+    @property
+    def abstainable(self) -> bool:
+        """Whether an answer may abstain."""
+        return self.abstention is not NEVER
+
+    @property
+    def suffix(self) -> str:
+        """File ending of an answer, with its dot."""
+        kind = self.name.rpartition("_")[2]
+        return f".{kind}" if kind in ("csv", "jsonl") else ".json"
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way of asking one question; ``rule`` is the scoring rule, as ``explain`` prints it."""
+
+    track: str
+    family: str
+    name: str
+    rung: int
+    shape: Shape
+    rule: str
+
+    @property
+    def key(self) -> str:
+        """``family.variant``, unique inside a track."""
+        return f"{self.family}.{self.name}"
+
+    def __str__(self) -> str:
+        return f"{self.track} {self.key}"
+
+
+def read_variants(track: str, table: Path, shapes: Iterable[object]) -> tuple[Variant, ...]:
+    """The variants in a table ``[family.name]`` of ``rung``, ``shape`` (its name) and ``rule``.
+
+    What is no shape among ``shapes`` does not count: a module's members will do.
+    """
+    named = {shape.name: shape for shape in shapes if isinstance(shape, Shape)}
+    return tuple(
+        Variant(
+            track,
+            family,
+            name,
+            row["rung"],
+            named[row["shape"]],
+            row["rule"],
+        )
+        for family, rows in tomllib.loads(table.read_text(encoding="utf-8")).items()
+        for name, row in rows.items()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One question, as the public side states it.
+
+    ``prompt`` is empty where a reader that needs none left it out
+    (:meth:`grader.release.release.Release.with_prompts`).
+    """
+
+    task_id: str
+    instance_id: str
+    spec: Variant
+    view: str
+    input_mode: InputMode
+    prompt: str
+    answer_schema: str
+    answer_file: str
+    inputs: Mapping[str, Any]
+
+    @property
+    def track(self) -> str:
+        """The track it belongs to."""
+        return self.spec.track
+
+    @property
+    def family(self) -> str:
+        """The family of its variant."""
+        return self.spec.family
+
+    @property
+    def variant(self) -> str:
+        """The name of its variant inside the family."""
+        return self.spec.name
+
+    @property
+    def rung(self) -> int:
+        """Association 1, intervention 2, counterfactual 3."""
+        return self.spec.rung
+
+    @property
+    def shape(self) -> Shape:
+        """The form of its answer."""
+        return self.spec.shape
+
+    def members(self) -> dict[str, Any]:
+        """What a reader is told of it, by name: plain values, without ``inputs`` and schema."""
+        return {
+            "task_id": self.task_id,
+            "track": self.track,
+            "family": self.family,
+            "variant": self.variant,
+            "rung": self.rung,
+            "view": self.view,
+            "input_mode": self.input_mode,
+            "prompt": self.prompt,
+            "answer_file": self.answer_file,
+        }

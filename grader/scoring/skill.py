@@ -1,0 +1,103 @@
+"""Skill: points on a scale where 0 is what knowing nothing earns and 100 is gold.
+
+100 times the sum of (points - floor) over the sum of (1 - floor): a ratio of sums, so that a
+variant on which a constant nearly wins weighs little. The floor of a task is what the best answer
+to its variant earns that looks neither at story nor at data (:mod:`grader.scoring.floors`). Below 0
+is worse than knowing nothing.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from grader.scoring.model import Score, Unit
+from grader.statistics import bootstrap
+from grader.statistics.bootstrap import Draws
+
+_NO_ROOM: Final = 1e-9
+WHOLE: Final = 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """Skill of a track, its bootstrap replicates, and the floor in points."""
+
+    value: float
+    replicates: Sequence[float]
+    floor: float
+
+
+def on_scale(points: float, floor: float | None) -> float | None:
+    """Where points (0 to 100) lie between floor and 100.
+
+    ``None`` without a floor, or with one of 100: nothing can be shown there.
+    """
+    if floor is None or WHOLE - floor <= _NO_ROOM:
+        return None
+    return WHOLE * ((points - floor) / (WHOLE - floor))
+
+
+def units_of(scores: Iterable[Score]) -> list[Unit]:
+    """Every task as a unit of its own."""
+    return [Unit(row.instance_id, row.points, row.floor) for row in scores]
+
+
+def measure(units: Sequence[Unit], seed: int) -> Skill | None:
+    """Return the skill of ``units``; None where a floor is absent or nothing can be shown.
+
+    Replicates draw instances, and both sums of each draw are of the same ones.
+    """
+    value = value_of(units)
+    if value is None:
+        return None
+    sums: dict[str, tuple[float, float, int]] = {}
+    for unit in sorted(units, key=lambda unit: unit.instance):
+        gained, room, count = sums.get(unit.instance, (0.0, 0.0, 0))
+        floor = unit.floor or 0.0
+        sums[unit.instance] = (gained + unit.points - floor, room + 1 - floor, count + 1)
+    draws = Draws.of(sums, seed)
+    pairs = zip(
+        draws.means({name: (gained, count) for name, (gained, _, count) in sums.items()}),
+        draws.means({name: (room, count) for name, (_, room, count) in sums.items()}),
+        strict=True,
+    )
+    replicates = [WHOLE * (gained / room) for gained, room in pairs if room > _NO_ROOM]
+    return Skill(value, replicates, WHOLE * _mean(unit.floor or 0.0 for unit in units))
+
+
+def value_of(units: Sequence[Unit]) -> float | None:
+    """Return the value alone of the skill of ``units``, as :func:`measure` gives it."""
+    floors = [unit.floor for unit in units if unit.floor is not None]
+    if not units or len(floors) < len(units):
+        return None
+    return on_scale(WHOLE * _mean(unit.points for unit in units), WHOLE * _mean(floors))
+
+
+def overall(skills: Mapping[str, Skill | None]) -> Skill | None:
+    """The unweighted mean over tracks; ``None`` unless every track has a skill."""
+    known = [skill for skill in skills.values() if skill is not None]
+    if not known or len(known) < len(skills):
+        return None
+    return Skill(
+        _mean(skill.value for skill in known),
+        bootstrap.overall({str(k): skill.replicates for k, skill in enumerate(known)}),
+        _mean(skill.floor for skill in known),
+    )
+
+
+def members(skill: Skill | None) -> dict[str, Any]:
+    """What a report says of a skill; nulls where there is none."""
+    if skill is None:
+        return dict.fromkeys(("skill", "skill_interval", "skill_detectable", "floor"))
+    return {
+        "skill": skill.value,
+        "skill_interval": bootstrap.percentile_interval(skill.replicates),
+        "skill_detectable": bootstrap.between_systems(skill.replicates),
+        "floor": skill.floor,
+    }
+
+
+def _mean(values: Iterable[float]) -> float:
+    found = list(values)
+    return math.fsum(found) / len(found)

@@ -1,0 +1,111 @@
+"""What a track is to the grader: one record, by which alone the rest of the grader knows it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grader.scoring.model import Checked, Score, TrackSummary, Truth
+from grader.scoring.shape import Task, Variant
+
+if TYPE_CHECKING:
+    from grader.pages.look import Look
+    from grader.pages.page import Section
+    from grader.pages.table import Table
+    from grader.reports.table import Results
+    from grader.statistics.paired import Pairs
+
+Report = Mapping[str, Any]
+BoardColumn = tuple[str, list[str]]
+"""A heading on a leaderboard, and a cell for each submission."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFigure:
+    """A figure that a track gives of each of several attempts as a complete exam, beside points.
+
+    ``of`` gives it by level (such as a reading), each of ``levels`` at most once.
+    """
+
+    name: str
+    label: str
+    digits: int
+    levels: tuple[str, ...]
+    of: "Callable[[Results], Mapping[str, float | None]]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Track:
+    """One exam of the house; what a track does not need is left out.
+
+    ``variants``
+        its ways of asking, in the order in which they are listed.
+    ``schemas``
+        a folder laid out like ``schemas/``, where a track brings schemas of its own.
+    ``rules``
+        raised whenever some answer's points change: floors that were graded under another number
+        do not count (:mod:`grader.scoring.floors`).
+    ``facts``
+        what ``extra_json`` of a score row says of a task whether or not it was answered.
+    ``verify``
+        what of an answer's validity only the truth can tell; it comes before scoring.
+    ``sign``
+        ``(checked, source, key)``: an answer after its signatures were compared with the host's
+        key, and the names of the submissions whose work it records.
+    ``bundle``
+        what a task asks, and in which of several ways, where it may have partners that ask the
+        same in another way (:mod:`grader.release.bundles`).
+    ``summarise``
+        a headline other than the mean of the tasks' points, and figures beside it.
+    ``own_points``
+        whether that headline is what counts, and not the mean of the tasks' points.
+    ``extend``
+        fills in what else its part of a report has.
+    ``run_figure``, ``attempts``
+        what repeated attempts say of it: one figure of each, and what they add to its part, given
+        the score rows of each attempt.
+    ``compare``
+        ``(pairs, first, second)``: what a comparison says beside points, given the score rows and
+        both parts of the reports.
+    ``board_members``
+        what ``leaderboard --json`` says of each of several reports beside its place.
+    ``certify``
+        proves again what a truth claims (``verify``); a sentence says what is wrong with it.
+    ``look``
+        ``(task, truth, world)``: what ``browse`` shows of a task beside its prompt
+        (:class:`grader.pages.look.Look`), given its world row (empty where there is none).
+    ``draw``
+        one verified answer as a page (``explain --html``).
+    ``tables``
+        further tables of one report in the terminal. A redacted report lacks members of a track's
+        part: what is shown of it is for the track to say, here and in ``sections``.
+    ``sections``
+        further sections of a page about one or more submissions.
+    ``board_columns``
+        further columns of a leaderboard; by default those of the families, where there is room.
+    ``compared``
+        further tables of a comparison, given the track's part of it.
+    """
+
+    name: str
+    variants: tuple[Variant, ...]
+    schemas: Path | None = None
+    rules: int = 1
+    facts: Callable[[Truth], Mapping[str, Any]] = lambda _: {}
+    verify: Callable[[Task, Truth, Checked], Checked] | None = None
+    sign: Callable[[Checked, str, bytes], tuple[Checked, frozenset[str]]] | None = None
+    bundle: Callable[[Task], tuple[str, str] | None] | None = None
+    summarise: "Callable[[Results], TrackSummary] | None" = None
+    own_points: bool = False
+    extend: "Callable[[dict[str, Any], Results], None] | None" = None
+    run_figure: RunFigure | None = None
+    attempts: Callable[[Sequence[Sequence[Score]]], dict[str, Any]] | None = None
+    compare: "Callable[[Pairs, Report, Report], Mapping[str, Any]] | None" = None
+    board_members: Callable[[Sequence[Report]], Sequence[Mapping[str, Any]]] | None = None
+    certify: Callable[[Task, Truth], str | None] | None = None
+    look: "Callable[[Task, Truth, Mapping[str, Any]], Look] | None" = None
+    draw: Callable[[Task, Truth, Checked], str] | None = None
+    tables: "Callable[[Report], Sequence[Table]] | None" = None
+    sections: "Callable[[Sequence[Report]], Sequence[Section]] | None" = None
+    board_columns: Callable[[Sequence[Report]], list[BoardColumn]] | None = None
+    compared: "Callable[[Mapping[str, Any]], Sequence[Table]] | None" = None

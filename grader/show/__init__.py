@@ -1,1 +1,0 @@
-"""Ways of looking at reports: terminal tables and a self-contained HTML page."""

@@ -1,0 +1,157 @@
+"""Associations given a further variable: precision matrices, structural zeros, margins."""
+
+import numpy as np
+import pytest
+
+from builder.equations.association import affine_given, associations, zero_partial
+from builder.equations.noise import Noise
+from builder.equations.rqmc import BoundNotMet
+from builder.equations.world import Node, World
+from builder.graphs.graph import LatentDAG
+
+UNITS = 40_000
+
+
+def node(name: str, parents: dict[str, float], family: str = "gauss") -> Node:
+    parameters = {"weights": tuple(parents.values()), "bias": 0.2}
+    law = Noise(family, 0.9, ())
+    return Node(name, "continuous", tuple(parents), "linear_additive", parameters, law)
+
+
+def bent(name: str, parent: str) -> Node:
+    """A step: as far from a line as an equation gets."""
+    parameters = {
+        "strengths": (1.5,), "steps": (1.0,), "knots": (0.2,), "bias": 0.0,
+        "centres": (0.0,), "scales": (1.0,),
+    }  # fmt: skip
+    return Node(name, "continuous", (parent,), "piecewise", parameters, Noise("gauss", 0.5, ()))
+
+
+def world_of(*nodes: Node) -> World:
+    edges = tuple((parent, one.name) for one in nodes for parent in one.parents)
+    return World(LatentDAG(tuple(one.name for one in nodes), edges), nodes)
+
+
+def others(case) -> list[str]:
+    return [v for v in case.world.graph.nodes if v not in (case.x, case.y)]
+
+
+def sample(columns: np.ndarray) -> tuple[float, float]:
+    """(r_XY, r_XY.Z) from the inverse of the sample covariance of (X, Y, Z)."""
+    covariance = np.cov(columns)
+    precision = np.linalg.inv(covariance)
+    return (
+        covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1]),
+        -precision[0, 1] / np.sqrt(precision[0, 0] * precision[1, 1]),
+    )
+
+
+@pytest.fixture(scope="module")
+def associated(curved_cases):
+    """What the library says of each of the worlds."""
+    return [
+        associations(case.world, case.x, case.y, others(case), case.rng(1)) for case in curved_cases
+    ]
+
+
+def test_partial_correlations_agree_with_precision_matrices_of_samples(
+    curved_cases, associated
+) -> None:
+    """Partial ones, changes and marginal ones against 40,000 simulated units; errors from 40
+    blocks of them."""
+    checked = 0
+    for case, found in zip(curved_cases, associated, strict=True):
+        values = case.world.simulate(case.rng(2), UNITS)
+        for z in others(case):
+            columns = np.array([values[v] for v in (case.x, case.y, z)])
+            r, partial = sample(columns)
+            blocks = np.array([sample(b) for b in np.split(columns, 40, axis=1)])
+            changes = blocks[:, 1] - blocks[:, 0]
+            for truth, value, spread in (
+                (found.marginal, r, blocks[:, 0].std()),
+                (found.partial[z], partial, blocks[:, 1].std()),
+                (found.change[z], partial - r, changes.std()),
+            ):
+                se = np.hypot(truth.se, spread / np.sqrt(40))
+                assert abs(truth.value - value) <= 5 * se + 1e-9, (case.name, z)
+                assert truth.se <= 0.001
+                checked += truth.source == "rqmc" and truth is not found.marginal
+        sd = found.outcome_sd
+        assert sd.value == pytest.approx(values[case.y].std(), rel=0.03)
+        assert sd.se <= 0.005 * sd.value
+    assert checked >= 60
+
+
+def partial_source(world: World, z: str = "Z") -> tuple[str, str, float]:
+    found = associations(world, "X", "Y", (z,), np.random.default_rng(0))
+    return found.partial[z].source, found.change[z].source, found.partial[z].value
+
+
+def test_partial_correlations_are_zero_only_where_a_line_makes_them() -> None:
+    """Separation given Z is not enough; an affine mean of X or of Y given Z is."""
+    # A line on one side is enough, whatever the noise.
+    assert partial_source(world_of(node("Z", {}, "laplace"), node("X", {"Z": 1.0}, "laplace"),
+                                   bent("Y", "Z")))[0] == "structural_zero"  # fmt: skip
+    # Two bent sides leave something behind.
+    source, _, value = partial_source(world_of(node("Z", {}), bent("X", "Z"), bent("Y", "Z")))
+    assert source == "rqmc" and abs(value) > 0.03
+    # Downstream of a line the mean stays a line; a bend in between ends that.
+    assert partial_source(
+        world_of(node("Z", {}), node("A", {"Z": 0.9}), node("X", {"A": 0.8}), bent("Y", "Z"))
+    )[0] == "structural_zero"  # fmt: skip
+    assert partial_source(
+        world_of(node("Z", {}), bent("A", "Z"), node("X", {"A": 0.8}), bent("Y", "Z"))
+    )[0] == "rqmc"  # fmt: skip
+    # Backwards through Z a mean is a line for Gaussians, not for other laws.
+    chain = [node("Z", {"X": 0.8}), bent("Y", "Z")]
+    assert partial_source(world_of(node("X", {}), *chain))[0] == "structural_zero"
+    assert partial_source(world_of(node("X", {}, "laplace"), *chain))[0] == "rqmc"
+    # A linear model needs no Gaussian anywhere.
+    chain = [node("X", {}, "laplace"), node("Z", {"X": 0.8}, "laplace"), node("Y", {"Z": 1.0})]
+    assert partial_source(world_of(*chain))[0] == "structural_zero"
+
+
+def test_changes_are_zero_where_a_variable_has_nothing_to_do_with_it() -> None:
+    """Z apart from both; X apart from Y and Z; but not where only one link is missing."""
+    apart = world_of(node("Z", {}), node("X", {}), node("Y", {"X": 1.0}))
+    assert partial_source(apart)[:2] == ("rqmc", "structural_zero")
+    alone = world_of(node("X", {}), node("Z", {}), bent("Y", "Z"))
+    assert partial_source(alone)[:2] == ("structural_zero", "structural_zero")
+    instrument = world_of(node("Z", {}), node("X", {"Z": 1.0}), node("Y", {"X": 1.0}))
+    assert partial_source(instrument)[1] == "rqmc"
+    confounder = world_of(node("Z", {}), node("X", {"Z": 1.0}), bent("Y", "Z"))
+    source, change, _ = partial_source(confounder)
+    assert (source, change) == ("structural_zero", "rqmc")
+
+
+def test_a_mean_given_a_binary_variable_is_always_a_line() -> None:
+    """Two points have a line through them."""
+    world = world_of(
+        Node("Z", "binary", (), "logistic", {"weights": (), "bias": 0.4}, None),
+        bent("X", "Z"), bent("Y", "Z"),
+    )  # fmt: skip
+    assert affine_given(world, "X", "Z") and zero_partial(world, "X", "Y", "Z")
+
+
+def test_errors_of_partial_correlations_are_honest() -> None:
+    """Over 100 generators the errors, in units of their own se, look standard normal."""
+    world = world_of(node("Z", {}, "laplace"), bent("X", "Z"), bent("Y", "X"))
+    exact = associations(world, "X", "Y", ("Z",), np.random.default_rng(9), 2e-4)
+    scores = []
+    for seed in range(100):
+        rng = np.random.Generator(np.random.Philox(key=seed))
+        found = associations(world, "X", "Y", ("Z",), rng).partial["Z"]
+        se = np.hypot(found.se, exact.partial["Z"].se)
+        scores.append((found.value - exact.partial["Z"].value) / se)
+    assert 0.8 < np.sqrt(np.mean(np.square(scores))) < 1.25
+    assert np.max(np.abs(scores)) < 4.5
+
+
+def test_repeated_variables_and_hopeless_bounds_are_refused() -> None:
+    """A truth that is not known well enough is never returned."""
+    world = world_of(node("Z", {}), bent("X", "Z"), bent("Y", "Z"))
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match="must differ"):
+        associations(world, "X", "Y", ("X",), rng)
+    with pytest.raises(BoundNotMet, match="associations of X and Y: standard error"):
+        associations(world, "X", "Y", ("Z",), rng, 1e-12)

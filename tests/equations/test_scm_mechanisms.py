@@ -1,0 +1,209 @@
+"""Every mechanism family and profile, against evaluators and samplers of other makes."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from conftest import digest
+from stored_worlds import world_from_json
+
+from builder.equations.association import associations
+from builder.equations.equation import LOCATION_LIMIT, Parent
+from builder.equations.mechanisms import MECHANISMS
+from builder.equations.noise import Noise, Spread
+from builder.equations.profiles import (
+    BINARY_PROFILES,
+    CONTINUOUS_PROFILES,
+    mixture_weights,
+    profile,
+)
+from builder.equations.quantities import contrast, effect
+from builder.equations.sampling import NoWorldFound, sample_world
+from builder.equations.world import World
+from builder.graphs.graph import LatentDAG
+from builder.graphs.motifs import MOTIFS
+from builder.tracks.causalds.check.equations import Population, conditional_mean, noise_scale
+
+KINDS = ("continuous", "binary")
+PROFILES = [(c, "shifted_logistic") for c in CONTINUOUS_PROFILES] + [
+    ("smooth_handcrafted", b) for b in BINARY_PROFILES
+]
+
+
+def generator(text: str) -> np.random.Generator:
+    return np.random.Generator(np.random.Philox(key=digest(text)))
+
+
+def worlds(continuous: str, binary: str, count: int = 8):
+    """Worlds of one profile pair over motifs and kinds, with their treatment and outcome."""
+    motifs = list(MOTIFS.values())
+    for i in range(count):
+        motif = motifs[(5 * i + len(continuous)) % len(motifs)]
+        kinds = {motif.treatment: KINDS[(i + 1) % 2], motif.outcome: KINDS[(i // 2 + 1) % 2]}
+        rng = generator(f"{continuous}/{binary}/{i}")
+        world = sample_world(
+            rng, motif.graph, kinds, outcome=motif.outcome, profile=profile(continuous, binary)
+        )
+        yield world, motif.treatment, motif.outcome
+
+
+def drawn(name: str, i: int):
+    """One draw of a family with two or three parents, the last of them binary, and columns."""
+    rng = generator(f"{name}/{i}")
+    parents = [Parent(0.4, 0.8), Parent(-1.0, 2.5), Parent(0.6, 0.49, True)][i % 2 :]
+    columns = [
+        (rng.random(500) < p.mean).astype(float)
+        if p.binary
+        else p.mean + p.sd * rng.standard_normal(500)
+        for p in parents
+    ]
+    return MECHANISMS[name].draw(rng, parents), columns
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_mechanism_is_evaluated_alike_by_a_second_reader(name) -> None:
+    """A slip in one formula would make the truths those of another world than the audited one."""
+    for i in range(12):
+        parameters, columns = drawn(name, i)
+        node = {
+            "name": "V",
+            "mechanism": name,
+            "parameters": json.loads(json.dumps(parameters)),
+            "noise": None if MECHANISMS[name].kind == "binary" else {},
+        }
+        ours = MECHANISMS[name].mean(parameters, columns)
+        assert np.allclose(ours, conditional_mean(node, columns, 500), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_locations_and_probabilities_stay_in_their_declared_ranges(name) -> None:
+    """Heavy tails or certain outcomes would wreck errors, positivity and normalisers."""
+    for i in range(12):
+        parameters, columns = drawn(name, i)
+        mean = MECHANISMS[name].mean(parameters, [20.0 * column for column in columns])
+        if MECHANISMS[name].kind == "binary":
+            assert np.all((mean >= 0) & (mean <= 1))
+            if "gate" in name or "noisy" in name or name == "sharp_threshold":
+                assert mean.min() >= 0.02 and mean.max() <= 0.98
+        elif name != "linear_additive":
+            assert np.max(np.abs(mean)) <= LOCATION_LIMIT
+
+
+@pytest.mark.parametrize("name", [n for n, f in MECHANISMS.items() if f.slope is not None])
+def test_slopes_are_the_derivatives_of_the_means(name) -> None:
+    """Fisher information is built on them; central differences know nothing of the formula."""
+    family = MECHANISMS[name]
+    assert family.slope is not None
+    for i in range(20):
+        rng = generator(f"slope/{name}/{i}")
+        parameters = {**family.draw(rng, [Parent(0.7, 1.8)])}
+        if "squares" in parameters:
+            parameters["squares"] = (0.2,)
+        at = np.linspace(-3.0, 4.0, 101)
+        step = 1e-5
+        rise = family.mean(parameters, [at + step]) - family.mean(parameters, [at - step])
+        assert np.allclose(family.slope(parameters, at), rise / (2 * step), rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["noisy_or", "noisy_and", "logic_gate", "signed_gate"])
+def test_gates_cut_where_their_parameters_say_whatever_the_sample(name) -> None:
+    """A cut taken from the sample would let an intervention change the mechanism."""
+    for i in range(10):
+        parameters, columns = drawn(name, i)
+        whole = MECHANISMS[name].mean(parameters, columns)
+        part = MECHANISMS[name].mean(parameters, [column[:7] for column in columns])
+        assert np.array_equal(whole[:7], part)
+
+
+@pytest.mark.parametrize(("continuous", "binary"), PROFILES)
+def test_truths_agree_with_plain_monte_carlo(continuous, binary) -> None:
+    """Another sampler, another evaluator and other random numbers must find the same numbers."""
+    for i, (world, x, y) in enumerate(worlds(continuous, binary, 4)):
+        record = json.loads(json.dumps(world.to_json()))
+        population = Population(record, generator(f"plain/{continuous}/{binary}/{i}"))
+        rng = generator(f"truth/{continuous}/{binary}/{i}")
+        levels = contrast(world, x, rng)
+        pairs = [
+            (associations(world, x, y, (), rng).marginal, population.correlation(x, y)),
+            (effect("ate", world, x, y, *levels, rng), population.ate(x, y, levels)),
+            (effect("ett", world, x, y, *levels, rng), population.ett(x, y, levels)),
+        ]
+        for ours, theirs in pairs:
+            assert ours.se <= 0.002 * (1 + abs(ours.value))
+            if ours.source == "structural_zero":
+                assert ours.value == 0.0 and ours.se == 0.0
+                theirs = replace(theirs, se=max(theirs.se, 1e-3))
+            assert abs(ours.value - theirs.value) <= 4.5 * np.hypot(ours.se, theirs.se) + 1e-9
+
+
+def test_noise_whose_scale_varies_is_simulated_weighted_and_read_alike() -> None:
+    """The scale enters data, densities and second moments: one of them forgotten is a bias."""
+    for i in range(10):
+        found = list(worlds("heteroscedastic", "noisy_or", 6))
+        world, _, _ = found[i % 6]
+        for node in world.nodes:
+            if node.noise is None or node.noise.spread is None:
+                continue
+            values = world.simulate(generator(f"spread/{i}"), 4000)
+            columns = [values[parent] for parent in node.parents]
+            record = next(n for n in world.to_json()["nodes"] if n["name"] == node.name)
+            scale = noise_scale(record, columns, 4000)
+            assert np.allclose(scale, world.noise_scale(node.name, values), rtol=1e-12)
+            assert scale.std() > 0
+            residual = (values[node.name] - world.conditional_mean(node.name, values)) / scale
+            assert abs(residual.std() - 1) < 0.15
+    assert node is not None
+
+
+def test_worlds_with_varying_noise_survive_a_round_trip_and_refuse_a_misfit() -> None:
+    """World rows are how a scene is regenerated."""
+    for world, _, _ in worlds("heteroscedastic", "noisy_or", 6):
+        assert world_from_json(json.loads(json.dumps(world.to_json()))) == world
+        node = world.nodes[0]
+        bad = Noise("gauss", 1.0, (), Spread((1.0,) * (len(node.parents) + 1), 0.0))
+        if node.kind == "continuous":
+            with pytest.raises(ValueError, match="spread does not fit"):
+                World(world.graph, (replace(node, noise=bad), *world.nodes[1:]))
+
+
+def test_profiles_use_what_they_say() -> None:
+    """A profile that draws something else makes the composition table a fiction."""
+    for continuous, binary in PROFILES:
+        for world, _, _ in worlds(continuous, binary, 4):
+            for node in world.nodes:
+                if not node.parents:
+                    assert node.mechanism in ("linear_additive", "logistic")
+                elif node.kind == "binary":
+                    assert node.mechanism in BINARY_PROFILES[binary]
+                else:
+                    assert node.mechanism in CONTINUOUS_PROFILES[continuous].continuous
+
+
+def test_the_mixture_gives_three_tenths_to_the_empirical_profiles() -> None:
+    """The paper's convex combination, marginally for each kind."""
+    for kind, names in (("continuous", CONTINUOUS_PROFILES), ("binary", BINARY_PROFILES)):
+        weights = mixture_weights(kind)
+        assert list(weights) == list(names)
+        assert sum(weights.values()) == pytest.approx(1.0)
+        synthetic = list(weights.values())[-5:]
+        assert synthetic == pytest.approx([0.14] * 5)
+
+
+def test_every_profile_can_draw_large_graphs() -> None:
+    """Grafted scenes reach a dozen nodes and five parents of one."""
+    names = tuple(f"V{i}" for i in range(7))
+    star = (*((name, "V6") for name in names[1:6]), ("V0", "V1"), ("V0", "V2"))
+    graph = LatentDAG(names, star, frozenset())
+    for continuous, binary in PROFILES:
+        for kind in KINDS:
+            try:
+                sample_world(
+                    generator(f"star/{continuous}/{binary}"),
+                    graph,
+                    {"V6": kind},
+                    outcome="V6",
+                    profile=profile(continuous, binary),
+                )
+            except NoWorldFound as problem:  # pragma: no cover
+                pytest.fail(f"{continuous}, {binary}: {problem}")

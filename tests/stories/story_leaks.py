@@ -1,0 +1,168 @@
+"""Do the words of a story tell its motif, or whether its effect is identifiable, beyond its facts?
+
+Two thousand stories, names masked, become bags of words. The classifier of the release's own leak
+test (:mod:`builder.gate.leak`) predicts a fact from them, by the one word that tells most or by
+all, and its score is compared with itself after the facts are permuted among stories of equal
+disclosures: how many variables, effects and unmeasured variables there are, and the kinds of
+treatment and outcome; or ``fine``, all that telling the facts discloses: effects by the kinds of
+their ends, mentions, and sentences by plan as well. The first asks for more, the second leaves few
+stories to compare.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import KFold, permutation_test_score
+
+from builder.gate.leak import ClassMeans, merge_rare, within
+from builder.graphs.identification import is_identifiable
+from builder.splits.config import load_config
+from builder.stories.narration import Narration
+from builder.stories.story import ordered
+from builder.stories.verify import replace_words
+from builder.tracks.causalds.make.scene import narrate
+from builder.tracks.causalds.plan.config import Config
+from builder.tracks.causalds.plan.scenes import plan_scenes
+from builder.tracks.causalds.scene_plan import ScenePlan
+
+_MAIN = Path(__file__).resolve().parents[2] / "splits" / "main.toml"
+
+BATCH = 250
+"""Scenes that are planned together, so that none share their names."""
+FACTS = ("motif", "identifiability")
+LEAST_STORIES = 5
+"""A word counts as a feature from so many stories on."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """A story with the plan of its scene."""
+
+    plan: ScenePlan
+    narration: Narration
+
+
+def main_config() -> Config:
+    """The causalds table of the split ``dev`` of splits/main.toml."""
+    config = dict(load_config(_MAIN).splits[0].tracks)["causalds"]
+    assert isinstance(config, Config)
+    return config
+
+
+def tell_many(config: Config, number: int, seed: str) -> list[Told]:
+    """``number`` stories of a composition, in batches that share no names within."""
+    told: list[Told] = []
+    while len(told) < number:
+        size = min(BATCH, number - len(told))
+        root = f"{seed} {len(told)}".encode()
+        for spec in plan_scenes(replace(config, scenes=size, tellings=0), "words", root, False):
+            plan = ScenePlan.from_json(spec.config_json)
+            told.append(Told(plan, narrate(plan, spec.key)))
+    return told
+
+
+def disclosed(one: Told, fine: bool) -> tuple[object, ...]:
+    """What a story discloses: its counts and kinds, or all that telling the facts cannot hide."""
+    plan, story = one.plan, one.narration.telling
+    counts = len(plan.structure.nodes), len(plan.structure.edges), len(plan.structure.latent)
+    if not fine:
+        return (*counts, plan.structure.treatment_kind, plan.structure.outcome_kind)
+    names = {node: variable.name for node, variable in one.narration.variables.items()}
+    kinds = {
+        node: "unmeasured" if node in plan.structure.latent else kind
+        for node, kind in plan.structure.kinds.items()
+    }
+    by_sentence: dict[str, list[tuple[str, str]]] = {}
+    nodes = {name: node for node, name in names.items()}
+    for attested in story.attestations:
+        if attested.what[0] == "edge":
+            edge = nodes[attested.what[1]], nodes[attested.what[2]]
+            by_sentence.setdefault(attested.sentence, []).append(edge)
+    plans = Counter(
+        ordered(edges)[1] if len(edges) == 2 else "alone" for edges in by_sentence.values()
+    )
+    return (
+        *counts,
+        tuple(sorted(Counter((kinds[a], kinds[b]) for a, b in plan.structure.edges).items())),
+        tuple(sorted(plans.items())),
+        sum(story.story.count(name) for name in names.values()),
+    )
+
+
+def masked(one: Told, mechanisms: bool = True) -> str:
+    """The story with every name as one word, and with it what belongs to the name.
+
+    Units, states and mechanisms are facts about the named variables: whoever sees the names has
+    them. With ``mechanisms`` false these last are left in.
+    """
+    given: dict[str, str] = {}
+    for variable in one.narration.variables.values():
+        given[variable.name] = "NAME"
+        given |= dict.fromkeys(variable.values, "FACT")
+    if mechanisms:
+        for how in one.narration.mechanism_clauses.values():
+            given |= {how: "HOW", how[0].upper() + how[1:]: "HOW"}
+    return replace_words(one.narration.telling.story, given)
+
+
+def counts(texts: Sequence[str], least: int) -> NDArray[np.float64]:
+    """How often each word or mark that stands in ``least`` texts stands in each; (texts, words)."""
+    bags = CountVectorizer(token_pattern=r"[A-Za-z]+|[,;:]", lowercase=False, min_df=least)
+    return np.asarray(bags.fit_transform(texts).toarray(), dtype=np.float64)
+
+
+def facts_of(told: Sequence[Told]) -> dict[str, list[str]]:
+    """The private facts that are tested, by name."""
+    queries = [one.plan.structure.query for one in told]
+    return {
+        "motif": [one.plan.structure.motif for one in told],
+        "identifiability": [
+            str(is_identifiable(q.graph, q.treatment, q.outcome, "ate")) for q in queries
+        ],
+    }
+
+
+@dataclass(frozen=True)
+class LeakResult:
+    """One fact tested over how many stories: held-out score, its mean under permutation, and p."""
+
+    fact: str
+    movable: int
+    strata: int
+    score: float
+    permuted: float
+    p: float
+
+
+def leak_results(
+    told: Sequence[Told],
+    texts: Sequence[str],
+    permutations: int = 999,
+    seed: int = 0,
+    fine: bool = False,
+    facts: Sequence[str] = FACTS,
+) -> list[LeakResult]:
+    """The permutation test for each fact, over the stories whose disclosures leave it open."""
+    results = []
+    all_strata = np.array([repr(disclosed(one, fine)) for one in told])
+    for fact, values in ((fact, facts_of(told)[fact]) for fact in facts):
+        labels = np.array(merge_rare(tuple(values)))
+        open_strata = [s for s in set(all_strata) if len(set(labels[all_strata == s])) > 1]
+        kept = np.flatnonzero(np.isin(all_strata, open_strata))
+        strata = np.unique(all_strata[kept], return_inverse=True)[1]
+        codes = np.unique(labels[kept], return_inverse=True)[1]
+        words = within(counts([texts[int(i)] for i in kept], LEAST_STORIES), strata)
+        words = words[:, words.std(axis=0) > 0] / words.std(axis=0)[words.std(axis=0) > 0]
+        score, permuted, p = permutation_test_score(
+            ClassMeans(tuple(range(words.shape[1]))), words, codes, groups=strata,
+            cv=list(KFold(2, shuffle=True, random_state=seed).split(words)),
+            n_permutations=permutations, random_state=seed,
+        )  # fmt: skip
+        number = int(strata.max()) + 1
+        results.append(LeakResult(fact, len(kept), number, score, float(permuted.mean()), p))
+    return results
