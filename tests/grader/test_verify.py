@@ -8,7 +8,7 @@ import pytest
 from grading import Runner
 from small_release import rewrite, task_id
 
-from grader.io import release
+from grader.release import release
 from grader.release.release import Release
 from grader.tracks import TRACKS
 
