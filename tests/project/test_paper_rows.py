@@ -6,6 +6,7 @@ import io
 import re
 import tomllib
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -82,6 +83,7 @@ def check_command(line: str) -> None:
             assert (ROOT / word).is_file()
 
 
+@cache
 def help_of(main: Callable[[list[str]], int], command: str) -> str:
     """What ``--help`` of a command says."""
     shown = io.StringIO()
@@ -91,7 +93,8 @@ def help_of(main: Callable[[list[str]], int], command: str) -> str:
     return shown.getvalue()
 
 
-def titles() -> set[str]:
+@cache
+def titles() -> frozenset[str]:
     """Every text in the grader's sources that may be a title, without the track before it."""
     found = set()
     for file in (ROOT / "grader").rglob("*.py"):
@@ -100,4 +103,4 @@ def titles() -> set[str]:
                 found.add(re.sub(r"^\w+: ", "", node.value))
     for file in (ROOT / "grader").rglob("*.toml"):
         found |= set(re.findall(r'"([^"]+)"', file.read_text(encoding="utf-8")))
-    return found
+    return frozenset(found)
