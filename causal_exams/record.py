@@ -22,8 +22,9 @@ from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import canonical, pretty
 from grader.pages.pages import report_page
-from grader.pipeline import Graded, grade
+from grader.pipeline import grade
 from grader.release.exam import Exam
+from grader.reports.build import Graded
 from grader.reports.table import ENDINGS
 from grader.version import __version__
 

@@ -17,11 +17,11 @@ from grader.answers.submission import Submission
 from grader.errors import UsageError
 from grader.io.jsonio import canonical
 from grader.io.names import did_you_mean
-from grader.pipeline import Graded
 from grader.pipeline import grade as grade_exam
 from grader.release.beside import TABLES, scenes
 from grader.release.exam import Exam, Split
 from grader.release.release import Release as Opened
+from grader.reports.build import Graded
 from grader.reports.ledger import held, show_all
 from grader.reports.table import truth_json
 from grader.scoring.model import RawAnswer

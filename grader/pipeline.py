@@ -1,7 +1,7 @@
 """The whole grading run: read, check, verify, score, aggregate, report. No step goes back."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,49 +15,16 @@ from grader.answers.submission import Submission, with_notice
 from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.release.exam import Exam
-from grader.reports.aggregate import Totals, aggregate, with_statuses
-from grader.reports.build import build_report, finite, with_attempts
-from grader.reports.redact import overall, redact, with_figure
-from grader.scoring.model import Checked, RawAnswer, Score, Unit
+from grader.reports.aggregate import aggregate, with_statuses
+from grader.reports.build import Graded, build_report, finite, with_attempts
+from grader.reports.redact import redact, with_figure
+from grader.scoring.model import Checked, RawAnswer, Score
 from grader.scoring.score import score, verify
 from grader.scoring.shape import Task
 from grader.tracks import TRACKS, VARIANTS
 
 Answers = dict[str, Checked]
 """Task id to the checked answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Graded:
-    """One submission, graded: the scores of its answers, and what these come to.
-
-    ``hosts`` are the names by which the host knows those whose sessions it holds, where its key
-    was given; ``answers_sha256`` is the same for equal answers (:mod:`grader.answers.digest`),
-    and empty where nobody asked.
-    """
-
-    exam: Exam
-    submission: Submission
-    scores: Sequence[Score]
-    totals: Totals
-    report: dict[str, Any]
-    hosts: frozenset[str]
-    answers_sha256: str
-
-    @property
-    def shown_points(self) -> float | None:
-        """Points of the half that figures of a private split are about; ``None`` as the overall."""
-        if self.totals.points is None:
-            return None
-        return overall(self.shown_units)
-
-    @property
-    def shown_units(self) -> list[list[Unit]]:
-        """The units of each track in that half."""
-        shown = self.exam.shown
-        every = self.totals.units.values()
-        halves = [[unit for unit in units if unit.instance in shown] for units in every]
-        return [half for half in halves if half]
 
 
 def grade(
@@ -88,6 +55,7 @@ def grade(
         exam.truths,
         answers,
         submission.usage,
+        TRACKS,
         exam.floors,
         slice_intervals=slice_intervals,
         tables=tables,
@@ -95,7 +63,7 @@ def grade(
     report = build_report(exam, submission, totals, _with_exam(exam, _remarks(exam, submission)))
     if len(verified) > 1:
         grid = [score_tasks(exam, attempt, submission.budget) for attempt in verified]
-        told = with_attempts(report, submission.attempts, grid, exam.truths, verified)
+        told = with_attempts(report, submission.attempts, grid, exam.truths, verified, TRACKS)
         report = finite(told)
     if not exam.split.reveal:
         report = _held_back(exam, report, _before_the_truth(scores, before))

@@ -14,8 +14,9 @@ from typing import Any, Final, Self
 
 from grader.answers.budget import Limits as Budget
 from grader.board.workers import Failed, Limits, run_limited, run_patiently
-from grader.pipeline import Graded, grade
+from grader.pipeline import grade
 from grader.release.exam import Exam
+from grader.reports.build import Graded
 from grader.reports.ledger import close, held, show_all
 
 _MOST_LEAVES: Final = 120

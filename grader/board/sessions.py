@@ -14,7 +14,7 @@ from grader.answers.submission import Unreadable, open_regular
 from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.laboratory.transcript import MAX_LINE_BYTES, TranscriptError, check_chain, read_lines
-from grader.pipeline import Graded
+from grader.reports.build import Graded
 
 Started = Mapping[str, Counter[str]]
 """Submission to task to the number of sessions begun."""

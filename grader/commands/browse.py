@@ -21,7 +21,7 @@ from grader.release.exam import Exam, Split
 
 if TYPE_CHECKING:
     from grader.pages.browse import Shown
-    from grader.pipeline import Graded
+    from grader.reports.build import Graded
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

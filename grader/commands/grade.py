@@ -27,7 +27,8 @@ from grader.commands.common import (
     read_answers,
     write_documents,
 )
-from grader.pipeline import Graded, grade
+from grader.pipeline import grade
+from grader.reports.build import Graded
 from grader.scoring.model import Truth
 
 _LONGEST_PATH: Final = 30

@@ -1,6 +1,8 @@
 """What is graded: a split of a release, read once, and the exam that is chosen from it."""
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import hmac
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -9,7 +11,6 @@ from grader.errors import UsageError
 from grader.io.names import did_you_mean
 from grader.release.bundles import Arms, arms
 from grader.release.release import Release, select_exam
-from grader.reports.redact import shown_half
 from grader.scoring.floors import Floors
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
@@ -92,6 +93,15 @@ class Split:
                 f"--split {self.name}: its truth is private and {what}; "
                 "add --reveal if nobody else will see it"
             )
+
+
+def shown_half(instances: Iterable[str], salt: bytes) -> frozenset[str]:
+    """The instances that figures are about: half of them, by a hash that only the salt gives."""
+    ranked = sorted(
+        set(instances),
+        key=lambda name: hmac.new(salt, b"half/" + name.encode(), hashlib.sha256).digest(),
+    )
+    return frozenset(ranked[: len(ranked) // 2])
 
 
 @dataclass(frozen=True, eq=False)

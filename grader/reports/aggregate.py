@@ -10,11 +10,13 @@ from grader.reports.table import Results, ScoreTable, Usage, fill_usage
 from grader.scoring.floors import Floors
 from grader.scoring.model import Checked, Score, TrackSummary, Truth, Unit
 from grader.scoring.skill import Skill, measure, members, on_scale, overall, units_of
+from grader.scoring.track import Track
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import cluster_means
-from grader.tracks import TRACKS
 
 NO_FLOORS: Final = Floors()
+Tracks = Mapping[str, Track]
+"""The tracks that the grader knows, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,7 @@ def aggregate(
     truths: Mapping[str, Truth],
     checked: Mapping[str, Checked],
     usage: Usage,
+    tracks: Tracks,
     floors: Floors = NO_FLOORS,
     *,
     slice_intervals: bool = True,
@@ -86,7 +89,7 @@ def aggregate(
         parts = _parts(table)
         census = _census(table, len(scores))
         results = _results(table, scores, truths, checked, slice_intervals, floors, tables=tables)
-        own = track_summaries(results)
+        own = _summaries(results, tracks)
         replicates = _replicates(table, scores, own)
         units = {
             name: (name in own and own[name].units) or units_of(result.scores)
@@ -102,7 +105,7 @@ def aggregate(
         for name, values in replicates.items():
             parts[name] |= spread(values) | members(skills[name])
         for name, result in results.items():
-            if (extend := TRACKS[name].extend) is not None:
+            if (extend := tracks[name].extend) is not None:
                 extend(parts[name], result)
     return Totals(parts, census, replicates, skills, units)
 
@@ -115,27 +118,30 @@ def with_statuses(report: Mapping[str, Any], scores: Sequence[Score]) -> dict[st
         return {**report, "census": _census(table, len(scores)), "tracks": tracks}
 
 
-def track_summaries(results: Mapping[str, Results]) -> dict[str, TrackSummary]:
+def _summaries(results: Mapping[str, Results], tracks: Tracks) -> dict[str, TrackSummary]:
     """What each track says of itself beside the mean of its tasks' points."""
     return {
         name: summarise(result)
         for name, result in results.items()
-        if (summarise := TRACKS[name].summarise) is not None
+        if (summarise := tracks[name].summarise) is not None
     }
 
 
 def points_by_track(
-    scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, Checked]
+    scores: Sequence[Score],
+    truths: Mapping[str, Truth],
+    checked: Mapping[str, Checked],
+    tracks: Tracks,
 ) -> tuple[dict[str, float], dict[str, Mapping[str, float | None]]]:
     """Points of each track, and the figures that tracks give of one run among several."""
     with ScoreTable(scores) as table:
         points = {row["track"]: row["points"] for row in table.query("tracks")}
         results = _results(table, scores, truths, checked, slice_intervals=False)
-        special = {name: r for name, r in results.items() if TRACKS[name].own_points}
-        points |= {name: s.points for name, s in track_summaries(special).items()}
+        special = {name: r for name, r in results.items() if tracks[name].own_points}
+        points |= {name: s.points for name, s in _summaries(special, tracks).items()}
         figures = {
             figure.name: figure.of(results[name]) if name in results else {}
-            for name, track in TRACKS.items()
+            for name, track in tracks.items()
             if (figure := track.run_figure) is not None
         }
     return points, figures

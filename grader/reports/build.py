@@ -2,19 +2,53 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from grader.answers.submission import Submission
 from grader.release.exam import Exam
-from grader.reports.aggregate import Totals, points_by_track, spread
+from grader.reports.aggregate import Totals, Tracks, points_by_track, spread
+from grader.reports.redact import overall
 from grader.reports.table import count_endings, usage_means
-from grader.scoring.model import Checked, Score, Truth
+from grader.scoring.model import Checked, Score, Truth, Unit
 from grader.scoring.skill import members
 from grader.statistics.repeats import spread_of
-from grader.tracks import TRACKS
 from grader.version import __version__
 
 FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """One submission, graded: the scores of its answers, and what these come to.
+
+    ``hosts`` are the names by which the host knows those whose sessions it holds, where its key
+    was given; ``answers_sha256`` is the same for equal answers (:mod:`grader.answers.digest`),
+    and empty where nobody asked.
+    """
+
+    exam: Exam
+    submission: Submission
+    scores: Sequence[Score]
+    totals: Totals
+    report: dict[str, Any]
+    hosts: frozenset[str]
+    answers_sha256: str
+
+    @property
+    def shown_points(self) -> float | None:
+        """Points of the half that figures of a private split are about; ``None`` as the overall."""
+        if self.totals.points is None:
+            return None
+        return overall(self.shown_units)
+
+    @property
+    def shown_units(self) -> list[list[Unit]]:
+        """The units of each track in that half."""
+        shown = self.exam.shown
+        every = self.totals.units.values()
+        halves = [[unit for unit in units if unit.instance in shown] for units in every]
+        return [half for half in halves if half]
 
 
 def build_report(
@@ -74,6 +108,7 @@ def with_attempts(
     grid: Sequence[Sequence[Score]],
     truths: Mapping[str, Truth],
     checked: Sequence[Mapping[str, Checked]],
+    tracks: Tracks,
 ) -> dict[str, Any]:
     """``report`` with ``attempts``, and with what each track says of its own.
 
@@ -81,27 +116,20 @@ def with_attempts(
     """
     runs: list[dict[str, Any]] = []
     for attempt, scores, answers in zip(attempts, grid, checked, strict=True):
-        points, figures = points_by_track(scores, truths, answers)
+        points, figures = points_by_track(scores, truths, answers, tracks)
         ids = [score.task_id for score in scores]
         usage = usage_means(attempt.usage, ids)
         label = attempt.source.name
         runs.append({"attempt": label, "points": points, **figures, "usage": usage})
     parts = dict(report["tracks"])
     for name, part in parts.items():
-        if (repeated := TRACKS[name].attempts) is not None:
+        if (repeated := tracks[name].attempts) is not None:
             own = [[score for score in scores if score.track == name] for scores in grid]
             parts[name] = {**part, "attempts": repeated(own)}
-    summary = {"runs": runs, **spreads(runs, report["tracks"])}
-    return {**report, "attempts": summary, "tracks": parts}
-
-
-def spreads(
-    runs: Sequence[Mapping[str, Any]], tracks: Mapping[str, Any]
-) -> dict[str, dict[str, Any]]:
-    """How far the points of each track, and the figures that tracks give of a run, spread."""
-    figures = [track.run_figure for track in TRACKS.values()]
-    levels = {figure.name: figure.levels for figure in figures if figure is not None}
-    return {
+    figures = [track.run_figure for track in tracks.values() if track.run_figure is not None]
+    levels = {"points": tuple(parts), **{figure.name: figure.levels for figure in figures}}
+    spreads = {
         name: {level: spread_of([run[name].get(level) for run in runs]) for level in names}
-        for name, names in {"points": tuple(tracks), **levels}.items()
+        for name, names in levels.items()
     }
+    return {**report, "attempts": {"runs": runs, **spreads}, "tracks": parts}

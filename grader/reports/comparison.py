@@ -7,17 +7,17 @@ only more complete.
 
 from typing import Any, Final
 
-from grader.pipeline import Graded
-from grader.reports.aggregate import Totals
+from grader.reports.aggregate import Totals, Tracks
+from grader.reports.build import Graded
 from grader.scoring.skill import Skill
+from grader.scoring.track import Track
 from grader.statistics.paired import Pairs, difference, line, lines, minus
-from grader.tracks import TRACKS
 from grader.version import __version__
 
 FORMAT: Final = 1
 
 
-def compare(first: Graded, second: Graded) -> dict[str, Any]:
+def compare(first: Graded, second: Graded, tracks: Tracks) -> dict[str, Any]:
     """The comparison as plain data (``schemas/comparison.json``).
 
     Both must be graded on one exam; raises ``ValueError`` otherwise. Raises ``UsageError`` for a
@@ -41,7 +41,7 @@ def compare(first: Graded, second: Graded) -> dict[str, Any]:
         "answered": _answered(pairs),
         "points": _overall(*totals),
         "skill": _skill(first.totals.skill, second.totals.skill),
-        "tracks": {name: _track(name, pairs, *totals) for name in first.totals.parts},
+        "tracks": {name: _track(tracks[name], pairs, *totals) for name in first.totals.parts},
     }
 
 
@@ -81,25 +81,25 @@ def _skill(first: Skill | None, second: Skill | None) -> dict[str, Any] | None:
     return {**line, "floor": first.floor}
 
 
-def _track(track: str, pairs: Pairs, first: Totals, second: Totals) -> dict[str, Any]:
-    own = [(a, b) for a, b in pairs if a.track == track]
+def _track(track: Track, pairs: Pairs, first: Totals, second: Totals) -> dict[str, Any]:
+    name = track.name
+    own = [(a, b) for a, b in pairs if a.track == name]
     both = [(a, b) for a, b in own if a.status != "missing" and b.status != "missing"]
-    parts = (first.parts[track], second.parts[track])
+    parts = (first.parts[name], second.parts[name])
     points = difference(
         parts[0]["points"],
         parts[1]["points"],
-        minus(first.replicates[track], second.replicates[track]),
+        minus(first.replicates[name], second.replicates[name]),
     )
     tasks = line(own)
-    if not TRACKS[track].own_points:
+    if not track.own_points:
         # The same mean twice: one set of draws, so that it has one interval.
-        tasks |= {name: points[name] for name in ("interval", "detectable")}
+        tasks |= {figure: points[figure] for figure in ("interval", "detectable")}
     found = {
         "points": points,
-        "skill": _skill(first.skills[track], second.skills[track]),
+        "skill": _skill(first.skills[name], second.skills[name]),
         "tasks": tasks,
         "answered_by_both": line(both) if both else None,
         "families": lines(own, lambda score: score.family),
     }
-    compared = TRACKS[track].compare
-    return found if compared is None else {**found, **compared(own, *parts)}
+    return found if track.compare is None else {**found, **track.compare(own, *parts)}

@@ -18,8 +18,8 @@ from typing import Any, Final
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import clip, pretty
-from grader.pipeline import Graded
 from grader.release.exam import Exam
+from grader.reports.build import Graded
 from grader.reports.redact import SUBMISSIONS, Ladder, weights, with_figure
 
 FORMAT: Final = 1

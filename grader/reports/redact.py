@@ -13,8 +13,6 @@ picks; the other half alone counts in the final ranking, and nothing was ever sa
 shown :data:`FIGURES` different figures at most, and none after :data:`SUBMISSIONS` submissions.
 """
 
-import hashlib
-import hmac
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,15 +25,6 @@ SUBMISSIONS: Final = 100
 FIGURES: Final = 3
 _COARSEST: Final = 33.0
 """The largest step, in points, in which figures are worth being shown."""
-
-
-def shown_half(instances: Iterable[str], salt: bytes) -> frozenset[str]:
-    """The instances that figures are about: half of them, by a hash that only the salt gives."""
-    ranked = sorted(
-        set(instances),
-        key=lambda name: hmac.new(salt, b"half/" + name.encode(), hashlib.sha256).digest(),
-    )
-    return frozenset(ranked[: len(ranked) // 2])
 
 
 def weights(tracks: Iterable[Sequence[Unit]]) -> dict[str, float]:

@@ -1,9 +1,7 @@
 """The score rows as one DuckDB table: filled, queried by SQL files, written as CSV or Parquet."""
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
@@ -23,7 +21,6 @@ _ROWS_AT_ONCE: Final = 5_000
 """Parameters are held several times over while they are bound."""
 
 
-@cache
 def sql(name: str) -> str:
     """The text of ``grader/reports/sql/<name>.sql``; of ``<track>/<name>``, the track's own."""
     track, _, file = name.rpartition("/")
@@ -31,27 +28,11 @@ def sql(name: str) -> str:
     return (folder / "sql" / f"{file}.sql").read_text(encoding="utf-8")
 
 
-@cache
-def _database(process: int) -> duckdb.DuckDBPyConnection:
-    """The database of a process, since a new one takes as long as the queries of a small exam.
-
-    It holds nothing itself; what a connection makes is temporary and goes with it.
-    """
-    return duckdb.connect(config=_CLOSED)
-
-
-@cache
-def _parsed(text: str) -> Sequence[duckdb.Statement]:
-    """The statements of a text of the code's own, parsed once: of small exams that is a quarter of
-    the work."""
-    return _database(os.getpid()).extract_statements(text)
-
-
 class ScoreTable:
     """A connection with a temporary table, ``scores``; no access to the outside."""
 
     def __init__(self, scores: Sequence[Score]) -> None:
-        self.connection = _database(os.getpid()).cursor()
+        self.connection = duckdb.connect(config=_CLOSED)
         self.run("schema")
         names = [field.name for field in fields(Score)]
         self.fill("scores", names, map(attrgetter(*names), scores))
@@ -59,7 +40,7 @@ class ScoreTable:
     def fill(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Append ``rows`` to ``table``; names are constants of the code, values are parameters."""
         unnests = ", ".join(f"unnest(${k})" for k in range(1, len(columns) + 1))
-        (insert,) = _parsed(f"INSERT INTO {table} ({', '.join(columns)}) SELECT {unnests}")
+        insert = f"INSERT INTO {table} ({', '.join(columns)}) SELECT {unnests}"
         left = iter(rows)
         while some := list(islice(left, _ROWS_AT_ONCE)):
             self.connection.execute(insert, [list(column) for column in zip(*some, strict=True)])
@@ -72,8 +53,7 @@ class ScoreTable:
 
     def run(self, name: str) -> None:
         """Run the statements of that name (:func:`sql`), which make tables and views."""
-        for statement in _parsed(sql(name)):
-            self.connection.execute(statement)
+        self.connection.execute(sql(name))
 
     def query(self, name: str, *parameters: object) -> list[dict[str, Any]]:
         """Run the query of that name (:func:`sql`); its rows as dictionaries, in its order."""
@@ -81,8 +61,7 @@ class ScoreTable:
 
     def rows(self, query: str, *parameters: object) -> list[dict[str, Any]]:
         """Run a query of the code's own; its rows as dictionaries, in its order."""
-        (statement,) = _parsed(query)
-        cursor = self.connection.execute(statement, list(parameters))
+        cursor = self.connection.execute(query, list(parameters))
         columns = [column[0] for column in cursor.description or ()]
         return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
 

@@ -9,9 +9,10 @@ import pytest
 from baselines.__main__ import main
 from grader.io.schemas import first_problem
 from grader.pages.pages import board_page
-from grader.pipeline import Graded, grade
+from grader.pipeline import grade
 from grader.release.exam import choose_exam
 from grader.release.release import Release
+from grader.reports.build import Graded
 from grader.tracks.ccr.tables import commuting, cut_tree
 
 

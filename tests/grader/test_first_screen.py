@@ -18,6 +18,7 @@ from grader.pages.terminal import first_screen
 from grader.reports.aggregate import aggregate
 from grader.reports.redact import redact
 from grader.scoring.model import Score
+from grader.tracks import TRACKS
 
 
 def printed(renderable: Any, width: int = 80) -> str:
@@ -28,7 +29,7 @@ def printed(renderable: Any, width: int = 80) -> str:
 
 def made(scores: list[Score], **more: Any) -> dict[str, Any]:
     """A report of score rows."""
-    totals = aggregate(scores, {}, {}, {})
+    totals = aggregate(scores, {}, {}, {}, TRACKS)
     census = totals.census
     return {
         "submission": {"system": "x", "run": {}}, "release": {"name": "r 1"}, "split": "s",

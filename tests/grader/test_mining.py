@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from grading import Runner
 
-from grader.release.exam import Split
+from grader.release.exam import Split, shown_half
 from grader.release.release import Release
 from grader.reports.ledger import Ledger, show_all
-from grader.reports.redact import FIGURES, SUBMISSIONS, Ladder, overall, shown_half, weights
+from grader.reports.redact import FIGURES, SUBMISSIONS, Ladder, overall, weights
 from grader.scoring.model import Unit
 
 TASKS, FAMILIES = 260, 10

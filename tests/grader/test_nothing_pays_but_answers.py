@@ -16,6 +16,7 @@ from grader.reports.aggregate import aggregate
 from grader.reports.build import build_report
 from grader.scoring.model import RawAnswer, Score
 from grader.scoring.score import score_answer
+from grader.tracks import TRACKS
 
 CASES: dict[str, list[dict[str, Any]]] = {name: [] for name in TASKS}
 for _table in TABLES.values():
@@ -39,7 +40,7 @@ def graded(dev: Exam, chosen: dict[str, bytes | None]) -> list[Score]:
 
 
 def report(dev: Exam, scores: list[Score]) -> dict[str, Any]:
-    return build_report(dev, Submission(Path("x")), aggregate(scores, {}, {}, {}), [])
+    return build_report(dev, Submission(Path("x")), aggregate(scores, {}, {}, {}, TRACKS), [])
 
 
 def test_no_omission_malformation_or_unwarranted_abstention_beats_an_answer() -> None:

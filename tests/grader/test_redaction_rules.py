@@ -22,11 +22,12 @@ from grader.reports.redact import Ladder, redact
 from grader.scoring.model import Checked, Score, Truth
 from grader.scoring.shape import Task
 from grader.scoring.skill import members as members_of
+from grader.tracks import TRACKS
 
 
 def report(scores: list[Score]) -> dict[str, Any]:
     """A redacted report of score rows."""
-    parts = aggregate(scores, {}, {}, {}).parts
+    parts = aggregate(scores, {}, {}, {}, TRACKS).parts
     return redact(
         {**members_of(None), "points": 12.3, "points_interval": [0.0, 100.0], "detectable": 1.2,
          "census": {"tasks": len(scores)}, "tracks": parts}
@@ -100,7 +101,7 @@ def test_nobody_but_who_says_reveal_has_figures(release: Path, tmp_path: Path) -
     graded = grade(exam, tmp_path / "answers")
     assert graded.report["redacted"] and graded.report["points"] is None
     with pytest.raises(UsageError, match="--reveal"):
-        compare(graded, graded)
+        compare(graded, graded, TRACKS)
     known = Split.open(Release.open(release), "test", reveal=True).choose_exam_for()
     assert grade(known, tmp_path / "answers").report["points"] == 0.0
 

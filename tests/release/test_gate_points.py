@@ -20,9 +20,9 @@ from builder.gate.part_rows import read_part, take_apart
 from builder.gate.rules import Tables
 from builder.gate.run import run_gate
 from builder.release.parts import Part
-from grader.pipeline import Graded
 from grader.release.exam import Exam, choose_exam
 from grader.release.release import Release
+from grader.reports.build import Graded
 from grader.scoring.shape import Task
 
 
