@@ -1,7 +1,7 @@
 """One build from configuration to finished release, stage by stage."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -129,7 +129,23 @@ def make_part(job: PartJob) -> tuple[Part, bool]:
     worker."""
     found = find_part(job.folder) if job.resuming else None
     part = found or build_part(job)
-    return replace(part, seconds={**part.seconds, "checks": check_part(part)}), found is not None
+    return replace(part, seconds={**part.seconds, "checks": check_staged(part)}), found is not None
+
+
+def check_staged(part: Part) -> float:
+    """Check a staged part; return the seconds that it took. Runs in a worker."""
+    return check_part(part, TRACKS[part.origin.track])
+
+
+def check_release(
+    release: Path,
+    progress: Callable[[str], None] | None = None,
+    workers: int | None = None,
+    parts: Parts | None = None,
+) -> GateReport:
+    """Run the gate over a release, made of checked ``parts`` or, without them, finished; raises
+    ``UsageError`` when there is none or its private side is absent."""
+    return run_gate(release, TRACKS, check_staged, progress, workers=workers, parts=parts)
 
 
 def _made_parts(
@@ -243,7 +259,7 @@ def _write_papers(contents: Contents, workspace: Workspace) -> dict[str, Any]:
 
 def _run_gate(workspace: Workspace, parts: Parts, workers: int, reporter: Reporter) -> GateReport:
     started = _processor_seconds()
-    report = run_gate(workspace.release, reporter.note, workers=workers, parts=parts)
+    report = check_release(workspace.release, reporter.note, workers, parts)
     reporter.spend({"gate": _processor_seconds() - started})
     write_gate(workspace.release, report.markdown)
     return report

@@ -155,7 +155,7 @@ def _add_exam(parser: argparse.ArgumentParser) -> None:
 
 
 def _exam(options: argparse.Namespace) -> int:
-    from builder.gate.run import run_gate
+    from builder.build import check_release
     from builder.release.extra_exam import draw_extra_exam
     from builder.release.progress import Reporter
     from builder.release.report import describe_exam
@@ -171,7 +171,7 @@ def _exam(options: argparse.Namespace) -> int:
     describe_exam(added, options.release)
     reporter = Reporter(options.quiet)
     try:
-        report = run_gate(options.release, reporter.note, workers=options.workers)
+        report = check_release(options.release, reporter.note, options.workers)
     except UsageError as error:  # a public side alone, as it is downloaded
         reporter.warn(f"without a {GATE_FILE}: {error}")
         return OK

@@ -23,13 +23,13 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from builder.gate.run import run_gate
+    from builder.build import check_release
     from builder.release.manifest import read_manifest, refuse_imported
     from builder.release.progress import Reporter
 
     need_release(options.release)
     refuse_imported(read_manifest(options.release / "public"), options.release)
-    report = run_gate(options.release, Reporter(options.quiet).note, workers=options.workers)
+    report = check_release(options.release, Reporter(options.quiet).note, options.workers)
     print(report.markdown, end="")
     return OK if report.ok else FAILED
 

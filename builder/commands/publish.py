@@ -116,7 +116,7 @@ def _bring(api: "HfApi", target: "Target", files: "Files", *, dry_run: bool) -> 
 
 def _passes(options: argparse.Namespace) -> bool:
     """Whether gate and `verify` find nothing; what they find is printed."""
-    from builder.gate.run import run_gate
+    from builder.build import check_release
     from builder.release.manifest import read_manifest
     from builder.release.progress import Reporter
     from grader.release.release import Release
@@ -124,7 +124,7 @@ def _passes(options: argparse.Namespace) -> bool:
 
     imported = "imported" in read_manifest(options.release / "public")["configuration"]
     if not imported:
-        report = run_gate(options.release, Reporter(options.quiet).note, workers=options.workers)
+        report = check_release(options.release, Reporter(options.quiet).note, options.workers)
         for line in report.lines:
             if not line.ok:
                 print(f"FAIL {line.check}: {line.figure}")

@@ -1,7 +1,7 @@
 """Whether every shard of a release has the columns that its config has: a reader that meets others
 fails far from here, or reads the wrong one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,22 +11,22 @@ from builder.release.flat import CONFIG
 from builder.release.reader import SIDES, configs, open_shard, shards, splits
 from builder.release.schemas import COMMITMENTS, FLAT
 from builder.release.shards import COMMITTED
-from builder.tracks import TRACKS
+from builder.splits.track import Track
 from grader.errors import UsageError
 
 
-def expected_schemas() -> dict[str, pa.Schema]:
+def expected_schemas(tracks: Mapping[str, Track]) -> dict[str, pa.Schema]:
     """The schema of every config that a release may have."""
     found = {CONFIG: FLAT, COMMITTED: COMMITMENTS}
-    for name in TRACKS:
-        found |= {**TRACKS[name].tables, f"{name}_exams": EXAM_SCHEMA}
+    for name, track in tracks.items():
+        found |= {**track.tables, f"{name}_exams": EXAM_SCHEMA}
     return found
 
 
-def schema_problems(release: Path) -> Iterator[str]:
+def schema_problems(release: Path, tracks: Mapping[str, Track]) -> Iterator[str]:
     """Columns that are absent, of another type, or nobody's; one line for each shard. What is no
     Parquet file fails by its hash."""
-    expected = expected_schemas()
+    expected = expected_schemas(tracks)
     for side in SIDES:
         for config in configs(release / side):
             for split in splits(release / side, config):

@@ -11,8 +11,7 @@ from itertools import permutations
 from typing import Any, Final
 
 from builder.release.exams import TOLERANCE, moved
-from builder.splits.track import VARIED_FROM, Composition
-from builder.tracks import TRACKS
+from builder.splits.track import VARIED_FROM, Composition, Track
 from grader.io.jsonio import canonical
 from grader.release.release import Release
 from grader.scoring.model import RawAnswer, Truth
@@ -51,13 +50,17 @@ class HeldExam:
     matched: bool
 
 
-def exam_findings(opened: Release, split: str, manifest: Mapping[str, Any]) -> list[Finding]:
+def exam_findings(
+    opened: Release, tracks: Mapping[str, Track], split: str, manifest: Mapping[str, Any]
+) -> list[Finding]:
     """The findings of all checks; ``manifest`` is that of the side which holds the truths."""
     exams = _exams(opened, split, manifest)
     wanted = {t.task_id: t for exam in exams for t in exam.tasks if t.shape.suffix != ".csv"}
     truths = opened.truths(split, list(wanted.values())) if wanted else {}
     return [
-        _borrowed(split, [_with_prompts(opened, split, exam) for exam in exams], truths),
+        _borrowed(
+            split, tracks, [_with_prompts(opened, tracks, split, exam) for exam in exams], truths
+        ),
         _varied(split, exams, truths),
         _as_requested(split, exams),
     ]
@@ -84,23 +87,30 @@ def _exams(opened: Release, split: str, manifest: Mapping[str, Any]) -> list[Hel
     return found
 
 
-def _with_prompts(opened: Release, split: str, exam: HeldExam) -> HeldExam:
+def _with_prompts(
+    opened: Release, tracks: Mapping[str, Track], split: str, exam: HeldExam
+) -> HeldExam:
     """The exam as far as prompts may answer other tasks: those that do not ask alone about their
     instance, prompts included."""
     asked = Counter(task.instance_id for task in exam.tasks)
     together = [
         task
         for task in exam.tasks
-        if TRACKS[task.track].lends is not None and asked[task.instance_id] > 1
+        if tracks[task.track].lends is not None and asked[task.instance_id] > 1
     ]
     return replace(exam, tasks=opened.with_prompts(split, together) if together else ())
 
 
-def _borrowed(split: str, exams: Sequence[HeldExam], truths: Mapping[str, Truth]) -> Finding:
+def _borrowed(
+    split: str,
+    tracks: Mapping[str, Track],
+    exams: Sequence[HeldExam],
+    truths: Mapping[str, Truth],
+) -> Finding:
     """Answers that prompts print, handed in for the other tasks about the same instance."""
     lent, problems = 0, list[str]()
     for exam in exams:
-        for shown, asked, text in _printed(exam):
+        for shown, asked, text in _printed(tracks, exam):
             lent += 1
             truth, raw = truths[asked.task_id], RawAnswer(asked.answer_file, text.encode("utf-8"))
             if score_answer(asked, truth, raw).points >= 1:
@@ -112,13 +122,13 @@ def _borrowed(split: str, exams: Sequence[HeldExam], truths: Mapping[str, Truth]
     return Finding(f"{split}: no prompt answers another task", tuple(problems), figure)
 
 
-def _printed(exam: HeldExam) -> Iterator[tuple[Task, Task, str]]:
+def _printed(tracks: Mapping[str, Track], exam: HeldExam) -> Iterator[tuple[Task, Task, str]]:
     """The task whose prompt prints an answer, the task that it may answer, and the answer."""
     members: dict[tuple[str, str], list[Task]] = defaultdict(list)
     for task in exam.tasks:
         members[task.track, task.instance_id].append(task)
     for (track, _), siblings in sorted(members.items()):
-        lends = TRACKS[track].lends
+        lends = tracks[track].lends
         if lends is not None:
             for shown, asked in permutations(siblings, 2):
                 yield from ((shown, asked, text) for text in lends(shown, asked))

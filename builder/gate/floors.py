@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from builder.release.floors import graded_answer
-from builder.splits.track import Floors, Graded
-from builder.tracks import TRACKS
+from builder.splits.track import Floors, Graded, Track
 from grader.release.release import Release
 from grader.scoring.floors import Floors as Stated
 from grader.scoring.model import Truth
 from grader.scoring.score import GraderBug
 from grader.scoring.shape import Task
-from grader.tracks import TRACKS as GRADED
 
 SAMPLE: Final = 200
 """Tasks of a variant that are answered, those whose instances' ids have the smallest hashes."""
@@ -56,7 +54,7 @@ class SplitFloors:
     problems: tuple[str, ...]
 
 
-def check_floors(opened: Release, split: str) -> SplitFloors:
+def check_floors(opened: Release, tracks: Mapping[str, Track], split: str) -> SplitFloors:
     """Return the floors of a split and what is wrong with them; nothing where there are none."""
     manifest = opened.public.manifest
     stated = manifest.get("floors", {}).get(split, {})
@@ -64,7 +62,7 @@ def check_floors(opened: Release, split: str) -> SplitFloors:
     problems = [*Stated.from_manifest(manifest, split, tasks).notices]
     rows: list[FloorRow] = []
     for name in stated if not problems else ():
-        floors = TRACKS[name].floors
+        floors = tracks[name].floors
         assert floors is not None
         own = _sample([task for task in tasks if task.track == name])
         found = _Answered(floors, stated[name]["variants"], opened.truths(split, own))
@@ -72,7 +70,7 @@ def check_floors(opened: Release, split: str) -> SplitFloors:
             found.answer(task)
         problems += dict.fromkeys(found.problems)
         rows += found.rows(split)
-    pools = {v.key: v.shape.pool for name in stated for v in GRADED[name].variants}
+    pools = {task.spec.key: task.shape.pool for task in tasks}
     public = opened.has_public_truth(split)
     for row in rows:
         if public and (off := _distance(row)) > SIGMAS:

@@ -9,7 +9,7 @@ p <= 0.01/m, m the number of facts tested (Bonferroni). As no p of N permutation
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from builder.gate.public import Subject, disclosures, features
 from builder.release.reader import public_side, rows, shards, splits
 from builder.release.tables import SplitTables, split_tables, tracks, truth_side
-from builder.tracks import TRACKS
+from builder.splits.track import Track
 from grader.errors import UsageError
 
 LEVEL: Final = 0.01
@@ -155,7 +155,11 @@ class _Tested:
 
 
 def leak_test(
-    release: Path, *, permutations: int = PERMUTATIONS, split: str | None = None
+    release: Path,
+    known: Mapping[str, Track],
+    *,
+    permutations: int = PERMUTATIONS,
+    split: str | None = None,
 ) -> LeakReport:
     """Run the leak test over a release folder (``public`` and, for private truths, ``private``).
 
@@ -169,7 +173,7 @@ def leak_test(
         choice = ", ".join(names) or "none"
         raise UsageError(f"{release}: no split '{split}' to test; choose from {choice}")
     chosen = (place for place in present if split in (None, place[0]))
-    return leaks_of((_sampled(release, track, name) for name, track in chosen), permutations)
+    return leaks_of((_sampled(release, track, name) for name, track in chosen), known, permutations)
 
 
 def _sampled(release: Path, track: str, split: str) -> SplitTables:
@@ -184,13 +188,15 @@ def _sample(instances: Iterable[str]) -> list[str]:
     return sorted(instances, key=_digest)[:INSTANCES]
 
 
-def leaks_of(chosen: Iterator[SplitTables], permutations: int = PERMUTATIONS) -> LeakReport:
+def leaks_of(
+    chosen: Iterable[SplitTables], known: Mapping[str, Track], permutations: int = PERMUTATIONS
+) -> LeakReport:
     """Run the leak test over what was read, a track of a split at a time."""
     tested: list[_Tested] = []
     skipped: list[tuple[str, str, str]] = []
     for tables in chosen:
         where = f"{tables.split} {tables.track}"
-        for fact, (subjects, labels) in sorted(facts(tables).items()):
+        for fact, (subjects, labels) in sorted(facts(tables, known[tables.track]).items()):
             found = _prepared(where, fact, subjects, labels)
             if isinstance(found, str):
                 skipped.append((where, fact, found))
@@ -203,14 +209,14 @@ def leaks_of(chosen: Iterator[SplitTables], permutations: int = PERMUTATIONS) ->
         return LeakReport(tuple(_test(item, looks) for item in tested), tuple(skipped))
 
 
-def facts(tables: SplitTables) -> dict[str, tuple[list[Subject], list[str]]]:
+def facts(tables: SplitTables, track: Track) -> dict[str, tuple[list[Subject], list[str]]]:
     """Return rows and labels of each private fact of a track of a split.
 
     A fact about a task has the first task by id, which is random, of each instance; one about an
     instance the first view, too. Several tasks of an instance share their answers and all that
     tells instances apart: counted as rows of their own they would look like a leak.
     """
-    leak_facts = TRACKS[tables.track].leak_facts
+    leak_facts = track.leak_facts
     if leak_facts is None:
         return {}
     tables = tables.of(_sample(tables.worlds))

@@ -28,7 +28,6 @@ from builder.release.identity import LIBRARIES, source_sha256
 from builder.release.parts import Part, staged_sha256
 from builder.release.tables import Row
 from builder.splits.track import StoryReading, Track
-from builder.tracks import TRACKS
 from grader.io.jsonio import canonical
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
@@ -79,7 +78,7 @@ def checker_sha256() -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def check_part(part: Part) -> float:
+def check_part(part: Part, track: Track) -> float:
     """Checks a staged part and leaves ``check.json`` beside it, unless one that holds is there.
 
     Returns the seconds that it took.
@@ -89,7 +88,7 @@ def check_part(part: Part) -> float:
         read_check(part)
     except Unchecked:
         hashes = staged_sha256(part.folder, part.sizes)
-        found = findings(part)
+        found = findings(part, track)
         record = {"checker": checker_sha256(), "sha256": hashes, "findings": _to_json(found)}
         file = part.folder / CHECK
         unfinished = file.with_name(f"{file.name}.unfinished")
@@ -114,9 +113,9 @@ def read_check(part: Part) -> Findings:
     return _from_json(told)
 
 
-def findings(part: Part) -> Findings:
+def findings(part: Part, track: Track) -> Findings:
     """Looks at all instances of a part, an instance after the other."""
-    rows, track = read_part(part), TRACKS[part.origin.track]
+    rows = read_part(part)
     tables = rows.tables
     audited = list(audit_part(track, rows))
     stories = [one.story for one in audited if one.story is not None]

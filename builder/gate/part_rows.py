@@ -24,7 +24,7 @@ from builder.release.tables import (
     task_row,
     truth_side,
 )
-from builder.tracks import TRACKS
+from builder.splits.track import Track
 
 _NOWHERE: Final = Place(0, 0, 0, 0, ())
 """Parts have no place in a file yet."""
@@ -73,9 +73,9 @@ def _by_instance(rows: Sequence[Row]) -> dict[str, list[Row]]:
     return found
 
 
-def differences(release: Path, split: str, track: str, parts: Sequence[Part]) -> Iterator[str]:
+def differences(release: Path, track: Track, split: str, parts: Sequence[Part]) -> Iterator[str]:
     """Yield the shards of one track of one split that do not hold the rows that were staged."""
-    for config, schema in TRACKS[track].tables.items():
+    for config, schema in track.tables.items():
         side = _side(release, split, track, config)
         jobs = plan_shards(parts, config, split, schema, side, None) if parts else []
         staged = (table for job in jobs for table in job.tables())
@@ -94,26 +94,27 @@ def differences(release: Path, split: str, track: str, parts: Sequence[Part]) ->
             yield f"{config}: rows that were staged are absent"
 
 
-def take_apart(release: Path, tables: Tables, place: tuple[str, str], staging: Path) -> list[Part]:
+def take_apart(
+    release: Path, tables: Tables, track: Track, split: str, staging: Path
+) -> list[Part]:
     """Return the rows of one track of one split as staged parts, so that they can be checked like
     those of a build: each part holds the instances that it held when it was built.
 
-    ``place`` is split and track; every instance has a world, which the rule of ids sees to.
+    Every instance has a world, which the rule of ids sees to.
     """
-    split, track = place
     instances = tables.rows(
         "SELECT instance_id FROM worlds WHERE split = $split AND track = $track ORDER BY index",
-        {"split": split, "track": track},
+        {"split": split, "track": track.name},
     )
     names = pa.array([name for (name,) in instances], pa.string())
-    origin = Origin(track, split, place in tables.private, len(instances))
+    origin = Origin(track.name, split, (split, track.name) in tables.private, len(instances))
     with TemporaryDirectory(dir=staging) as scratch:
         folders = [Path(scratch, part_name(number)) for number in range(origin.parts)]
         for folder in folders:
             folder.mkdir()
         configs = [
             config
-            for config in TRACKS[track].tables
+            for config in track.tables
             if _cut(
                 _side(release, split, track, config), split, config, names, origin.size, folders
             )
@@ -153,6 +154,6 @@ def _cut(
     return True
 
 
-def _side(release: Path, split: str, track: str, config: str) -> Path:
-    hidden = config in TRACKS[track].private
-    return truth_side(release, track, split) if hidden else public_side(release)
+def _side(release: Path, split: str, track: Track, config: str) -> Path:
+    hidden = config in track.private
+    return truth_side(release, track.name, split) if hidden else public_side(release)

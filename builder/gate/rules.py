@@ -18,7 +18,7 @@ from builder.release.reader import SIDES, column_names, configs, public_side, sh
 from builder.release.schemas import FLAT, TASKS
 from builder.release.shards import COMMITTED
 from builder.release.tables import tracks, truth_side
-from builder.tracks import TRACKS
+from builder.splits.track import Track
 
 _SQL: Final = Path(__file__).parent / "sql"
 _CONTENT: Final = ", ".join(name for name in FLAT.names if name in TASKS.names)
@@ -30,7 +30,7 @@ prompts."""
 class Tables:
     """The tables of a release in an in-memory database; a context that closes it."""
 
-    def __init__(self, release: Path) -> None:
+    def __init__(self, release: Path, known: Mapping[str, Track]) -> None:
         """Raise ``UsageError`` when there is no release, or the truth of a split is not there."""
         self._database = duckdb.connect()
         public = public_side(release)
@@ -41,7 +41,7 @@ class Tables:
         """Those of ``splits`` whose truth is private."""
         made: dict[str, list[str]] = {"tasks": [], "places": [], "instances": [], "worlds": []}
         for split, track in self.splits:
-            record, side = TRACKS[track], sides[split, track]
+            record, side = known[track], sides[split, track]
             own = (
                 f"'{split}' AS split, '{track}' AS track, {side != public} AS private, "
                 f"{record.protocol} AS protocol"

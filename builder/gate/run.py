@@ -25,15 +25,16 @@ from builder.gate.known_answers import (
     total_points,
 )
 from builder.gate.leak import LeakReport, leak_test
-from builder.gate.part_check import Findings, Unchecked, check_part, read_check
+from builder.gate.part_check import Findings, Unchecked, read_check
 from builder.gate.part_rows import differences, take_apart
 from builder.gate.report import GateLine, GateReport, line_of
 from builder.gate.rules import Tables
 from builder.gate.secrecy import secrecy_problems
 from builder.release.engine import Workers
 from builder.release.manifest import read_manifest
-from builder.release.parts import Parts
+from builder.release.parts import Part, Parts
 from builder.release.reader import configs, public_side
+from builder.splits.track import Track
 from grader.io.processors import processors
 from grader.release.release import Release
 from grader.verify import verify
@@ -49,6 +50,8 @@ Checked = Mapping[tuple[str, str], Sequence[Findings]]
 
 def run_gate(
     release: Path,
+    tracks: Mapping[str, Track],
+    check: Callable[[Part], float],
     progress: Progress | None = None,
     *,
     workers: int | None = None,
@@ -57,7 +60,9 @@ def run_gate(
     """Run every check over a release folder: ``public``, and ``private`` where truths are private.
 
     ``parts`` are the staged and checked parts that it was made of; without them it is taken apart
-    and every part is checked anew. ``progress`` is told what is being done; ``workers`` share the
+    and every part is checked anew by ``check``, a function at module level that workers call:
+    it finds the track of a part and calls :func:`~builder.gate.part_check.check_part`.
+    ``progress`` is told what is being done; ``workers`` share the
     work (default: one for each processor). Raises ``UsageError`` when there is no release or a
     private split lacks its private side.
     """
@@ -66,10 +71,13 @@ def run_gate(
     public_side(release)
     opened = Release.open(release)
     tell("gate: hashes, rows and cards")
-    lines = [*_integrity(opened, release), *_schemas(release), *_cards(release)]
+    lines = [*_integrity(opened, release), *_schemas(release, tracks), *_cards(release)]
     if not all(line.ok for line in lines):
         return GateReport(tuple(lines))
-    with Tables(release) as tables, TemporaryDirectory(prefix="causal-exams-gate-") as folder:
+    with (
+        Tables(release, tracks) as tables,
+        TemporaryDirectory(prefix="causal-exams-gate-") as folder,
+    ):
         tell("gate: ids, prompts, exams, secrecy")
         lines += _rules(release, tables)
         if not all(line.ok for line in lines):
@@ -80,14 +88,15 @@ def run_gate(
             if parts is None:
                 tell("gate: every truth and story a second time")
                 parts = {
-                    key: take_apart(release, tables, key, Path(folder)) for key in tables.splits
+                    key: take_apart(release, tables, tracks[key[1]], key[0], Path(folder))
+                    for key in tables.splits
                 }
-                for _ in pool.map(check_part, [part for own in parts.values() for part in own]):
+                for _ in pool.map(check, [part for own in parts.values() for part in own]):
                     pass
             else:
                 tell("gate: what was checked is what is released")
                 for key in tables.splits:
-                    different += differences(release, *key, parts.get(key, ()))
+                    different += differences(release, tracks[key[1]], key[0], parts.get(key, ()))
             checked, unchecked = _read_checks(tables.splits, parts)
             lines += _parts(parts, checked, [*unchecked, *different])
             if not all(line.ok for line in lines):
@@ -95,15 +104,15 @@ def run_gate(
             lines += [_flat(tables, checked), *_audits(checked)]
             tell("gate: exams, known answers, floors")
             graded = _graded(opened, tables, pool, Path(folder))
-    floors = [check_floors(opened, split) for split in opened.splits]
+    floors = [check_floors(opened, tracks, split) for split in opened.splits]
     for split in opened.splits:
         manifest = read_manifest(opened.truth_side(split).path)
-        for one in exam_findings(opened, split, manifest):
+        for one in exam_findings(opened, tracks, split, manifest):
             lines.append(line_of(one.check, one.problems, one.figure))
         lines += _known_answers(split, _points(split, checked), graded[split])
     lines += map(_floor_line, floors)
     tell("gate: leak test")
-    leaks = leak_test(release)
+    leaks = leak_test(release, tracks)
     lines.append(_leak_line(leaks))
     # How often a constant is right in a private split is a fact of its truth.
     rows = tuple(row for found in floors if found.public for row in found.rows)
@@ -170,10 +179,10 @@ def _integrity(opened: Release, release: Path) -> list[GateLine]:
     return lines
 
 
-def _schemas(release: Path) -> list[GateLine]:
+def _schemas(release: Path, tracks: Mapping[str, Track]) -> list[GateLine]:
     shards = len(list(release.glob("*/*/*.parquet")))
     fine = f"{shards} shards have the columns of their configs"
-    return [line_of("schemas", schema_problems(release), fine)]
+    return [line_of("schemas", schema_problems(release, tracks), fine)]
 
 
 def _cards(release: Path) -> list[GateLine]:

@@ -10,6 +10,7 @@ from case_files import CASE_FILES
 from causalds_scenes import every_task, rows, world
 
 from builder.gate.exams import HeldExam, _borrowed
+from builder.tracks import TRACKS
 from builder.tracks.causalds.check.graph import graph_of, mediators
 from builder.tracks.causalds.eligibility import ELIGIBILITY
 from grader.release.rows import task_of, truth_of
@@ -94,7 +95,8 @@ def test_inputs_follow_the_contract() -> None:
 def _answering(tasks: Sequence[Task]) -> set[tuple[str, str]]:
     """Variants of which one's prompt answers the other, were all the tasks in one exam."""
     truths = {truth["task_id"]: truth_of(truth) for _, _, truth, _ in every_task()}
-    problems = _borrowed("dev", [HeldExam("all", tasks, {}, matched=False)], truths).problems
+    exam = HeldExam("all", tasks, {}, matched=False)
+    problems = _borrowed("dev", TRACKS, [exam], truths).problems
     return {match.groups() for text in problems if (match := _ANSWERS.search(text))}
 
 

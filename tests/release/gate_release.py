@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from tiny_release import SECRET
 from ungated import build_ungated
 
-from builder.gate.run import run_gate
+from builder.build import check_release
 
 SPLITS = """
 name = "gated"
@@ -75,7 +75,7 @@ def edit(release: Path, side: str, name: str, change: Callable[[Rows], Rows | No
 
 def failures(release: Path) -> dict[str, str]:
     """The checks that refuse a release, each with its problems."""
-    report = run_gate(release)
+    report = check_release(release)
     assert not report.ok
     assert "**FAIL**" in report.markdown
     return {line.check: " / ".join(line.problems) for line in report.lines if not line.ok}

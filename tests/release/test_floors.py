@@ -106,7 +106,7 @@ def test_floors_stand_in_both_manifests_for_each_split(release: Path) -> None:
     }  # fmt: skip
     floor = dev["causalab"]["variants"]["laboratory.linear"]
     assert floor["tasks"] >= 6 and 0 < floor["points"] < 1
-    checked = [check_floors(Release.open(release), name) for name in ("dev", "test")]
+    checked = [check_floors(Release.open(release), TRACKS, name) for name in ("dev", "test")]
     assert all(one.rows and not one.problems for one in checked)
     assert [one.public for one in checked] == [True, False]
 

@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 from gate_release import Rows, edit, failures
 
+from builder.build import check_release
 from builder.commands.main import main
 from builder.gate.card import example_problems
 from builder.gate.report import GateReport
-from builder.gate.run import run_gate
 from builder.gate.secrecy import secrecy_problems
 from builder.release.papers import write_papers
 from builder.release.tables import split_tables
@@ -26,7 +26,7 @@ def said() -> list[str]:
 
 @pytest.fixture(scope="module")
 def passed(built: Path, said: list[str]) -> GateReport:
-    return run_gate(built, said.append)
+    return check_release(built, said.append)
 
 
 def test_a_fresh_build_passes_every_check(passed: GateReport, said: list[str]) -> None:
@@ -44,7 +44,7 @@ def test_the_report_holds_no_time_and_no_path_and_repeats(
     built: Path, release: Path, passed: GateReport
 ) -> None:
     """GATE.md is part of a release whose bytes must repeat."""
-    again = run_gate(release)
+    again = check_release(release)
     assert again.markdown == passed.markdown
     assert str(built.parent) not in passed.markdown
     assert not re.search(r"\d\d:\d\d|20\d\d-|seconds", passed.markdown)

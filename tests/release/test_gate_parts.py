@@ -14,15 +14,16 @@ import pytest
 from gate_release import edit
 
 from builder import build
+from builder.build import check_release, check_staged
 from builder.gate import part_check
-from builder.gate.part_check import CHECK, check_part, read_check
+from builder.gate.part_check import CHECK, read_check
 from builder.gate.report import GateLine, GateReport
-from builder.gate.run import run_gate
 from builder.release import parts as staging
 from builder.release.parts import RECORD, Part, find_part
 from builder.release.progress import Reporter
 from builder.splits.config import load_config
 from builder.splits.roots import read_roots
+from builder.tracks import TRACKS
 
 SPLITS = """
 name = "parts"
@@ -57,11 +58,13 @@ def refused(tmp_path_factory: pytest.TempPathFactory) -> Path:
     roots, _ = read_roots(config)
     reports = []
 
-    def gate(release: Path, *_: object, parts: Any, **__: object) -> GateReport:
-        reports.append(run_gate(release, workers=1, parts=parts))
+    check = build.check_release
+
+    def gate(release: Path, progress: object, workers: int, parts: Any) -> GateReport:
+        reports.append(check(release, workers=1, parts=parts))
         return GateReport((GateLine("refused", False, ""),))
 
-    with patch.object(build, "run_gate", gate):
+    with patch.object(build, "check_release", gate):
         build.build_release(
             config, folder / "release", roots, workers=1, reporter=Reporter(quiet=True)
         )
@@ -83,7 +86,7 @@ def _parts(staged: Path) -> Parts:
 
 
 def _failures(staged: Path, parts: Parts) -> dict[str, str]:
-    report = run_gate(staged / "release", workers=1, parts=parts)
+    report = check_release(staged / "release", workers=1, parts=parts)
     assert not report.ok
     return {line.check: " / ".join(line.problems) for line in report.lines if not line.ok}
 
@@ -92,7 +95,7 @@ def test_a_finished_release_gives_the_report_of_its_build(refused: Path) -> None
     """`check` takes a release apart again; what it finds must not hang on who took it apart."""
     release = refused / "release.partial" / "release"
     told = (refused / "GATE.md").read_text(encoding="utf-8")
-    assert run_gate(release, workers=1).markdown == told
+    assert check_release(release, workers=1).markdown == told
     assert "| checks of parts | ok | 2 parts," in told
 
 
@@ -101,18 +104,18 @@ def test_a_check_that_holds_is_kept_and_a_stale_one_is_not(
 ) -> None:
     """Reruns check what changed, nothing else."""
     looked: list[str] = []
-    findings = part_check.findings
-    monkeypatch.setattr(part_check, "findings", lambda p: looked.append(p.name) or findings(p))
+    real = part_check.findings
+    monkeypatch.setattr(part_check, "findings", lambda p, t: looked.append(p.name) or real(p, t))
     first, second = _parts(staged)["dev", "causalds"]
     assert first.name == "causalds/dev/00000"
     for part in (first, second):
-        check_part(part)
+        check_staged(part)
     assert looked == []
     _as_of_other_code(staged, second)
     for part in (first, second):
-        check_part(part)
+        check_staged(part)
     assert looked == [second.name]
-    assert read_check(second) == findings(second)
+    assert read_check(second) == real(second, TRACKS["causalds"])
 
 
 def _as_of_other_code(_: Path, part: Part) -> None:
@@ -198,7 +201,7 @@ def test_a_shard_with_another_schema_is_named(
     told["sha256"] = hashlib.sha256(file.read_bytes()).hexdigest()
     told["bytes"] = file.stat().st_size
     (release / "public/manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    report = run_gate(release, workers=1, parts=_parts(staged) if own else None)
+    report = check_release(release, workers=1, parts=_parts(staged) if own else None)
     problems = {line.check: " / ".join(line.problems) for line in report.lines}
     assert f"public/{name}: " in problems["schemas"] and says in problems["schemas"]
 
@@ -211,7 +214,7 @@ def test_a_shard_that_nobody_can_read_is_told_by_its_hash(
     """Workers look at exams and shards meanwhile: what they stumble over is said better there."""
     file = staged / "release" / "public" / config / "dev-00000-of-00001.parquet"
     file.write_bytes(b"no Parquet")
-    report = run_gate(staged / "release", workers=workers, parts=_parts(staged))
+    report = check_release(staged / "release", workers=workers, parts=_parts(staged))
     problems = {line.check: " / ".join(line.problems) for line in report.lines}
     assert f"{config}/dev-00000-of-00001.parquet" in problems["public shards"]
 

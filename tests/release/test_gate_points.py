@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from builder.build import check_release
 from builder.gate import known_answers, part_check
 from builder.gate.known_answers import (
     ExamPoints,
@@ -18,8 +19,8 @@ from builder.gate.known_answers import (
 from builder.gate.part_check import Findings, findings
 from builder.gate.part_rows import read_part, take_apart
 from builder.gate.rules import Tables
-from builder.gate.run import run_gate
 from builder.release.parts import Part
+from builder.tracks import TRACKS
 from grader.release.exam import Exam, choose_exam
 from grader.release.release import Release
 from grader.reports.build import Graded
@@ -29,14 +30,14 @@ from grader.scoring.shape import Task
 @pytest.fixture
 def parts(built: Path, tmp_path: Path) -> Iterator[Part]:
     """The parts of the public split."""
-    with Tables(built) as tables:
-        return iter(take_apart(built, tables, ("dev", "causalds"), tmp_path))
+    with Tables(built, TRACKS) as tables:
+        return iter(take_apart(built, tables, TRACKS["causalds"], "dev", tmp_path))
 
 
 def test_every_task_is_worth_its_points_and_survives_as_json(parts: Iterator[Part]) -> None:
     """Findings travel from the worker that checked a part to the gate as a file."""
     part = next(parts)
-    found = findings(part)
+    found = findings(part, TRACKS["causalds"])
     points = found.points
     assert points.tasks == found.tasks == points.gold and points.empty == 0.0
     assert (points.wrong, points.earned) == ((), ())
@@ -46,7 +47,7 @@ def test_every_task_is_worth_its_points_and_survives_as_json(parts: Iterator[Par
 
 def test_points_of_parts_add_up(parts: Iterator[Part]) -> None:
     """A mean of parts' means would weigh tasks of small parts more."""
-    one = findings(next(parts)).points
+    one = findings(next(parts), TRACKS["causalds"]).points
     both = total_points([one, KnownPoints(1, 0.5, 0.0, ("late: lost",), ())])
     assert both.tasks == one.tasks + 1 and both.gold == one.gold + 0.5
     assert both.wrong == ("late: lost",)
@@ -94,7 +95,7 @@ def test_a_right_answer_that_loses_points_is_named(
         return scored(self, task, truth, "{}" if spoil else answer)
 
     monkeypatch.setattr(known_answers._Grader, "scored", spoilt)
-    lines = {line.check: line for line in run_gate(built, workers=1).lines}
+    lines = {line.check: line for line in check_release(built, workers=1).lines}
     assert lines["dev: gold answers"].problems[0].startswith(victim.task_id)
     assert "tasks, 100 points" not in lines["dev: gold answers"].figure
 

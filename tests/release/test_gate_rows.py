@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from gate_release import Rows, build, edit, failures
 
-from builder.gate.run import run_gate
+from builder.build import check_release
 from builder.stories import frames
 from builder.stories.frames import Frame
 
@@ -82,7 +82,7 @@ def test_a_frame_with_two_slots_swapped_is_caught(
     slots = ("{cause}", "{effect}") if swapped else ("{effect}", "{cause}")
     text = "{} [depends] directly on {}".format(*slots)
     monkeypatch.setattr(frames, "EFFECTS", (Frame(text, frozenset({"cause", "effect"})),))
-    report = run_gate(build(tmp_path, monkeypatch, SWAPPED), workers=1)
+    report = check_release(build(tmp_path, monkeypatch, SWAPPED), workers=1)
     found = [line for line in report.lines if not line.ok]
     assert [line.check for line in found] == (
         ["stories, by a reader that knows no frame"] * swapped

@@ -12,6 +12,7 @@ from builder.gate import leak
 from builder.gate.leak import LeakReport, facts, leak_test, matrix, merge_rare
 from builder.gate.public import disclosures, features
 from builder.release.tables import split_tables
+from builder.tracks import TRACKS
 from grader.errors import UsageError
 
 FEW = frozenset({"association.sign_only", "causal_sketch.edges_only"})
@@ -19,7 +20,7 @@ FEW = frozenset({"association.sign_only", "causal_sketch.edges_only"})
 
 def _leaks(plan: Plan, folder: Path, permutations: int = 99) -> LeakReport:
     release = write(make_tables(plan), folder, private=plan.private)
-    return leak_test(release, permutations=permutations)
+    return leak_test(release, TRACKS, permutations=permutations)
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def one_fact(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Give a function that leaves one fact to test, for which fewer permutations are enough."""
 
     def leave(name: str) -> None:
-        monkeypatch.setattr(leak, "facts", lambda tables: {name: facts(tables)[name]})
+        monkeypatch.setattr(leak, "facts", lambda *one: {name: facts(*one)[name]})
 
     return leave
 
@@ -53,7 +54,7 @@ def test_rows_sorted_by_motif_are_caught(tmp_path: Path, one_fact: Callable[[str
     for config in ("causalds", "causalds_scenes"):
         tables[config].sort(key=lambda row: (motifs[row["instance_id"]], row["view"]))
     one_fact("instance: structure")
-    report = leak_test(write(tables, tmp_path), permutations=99)
+    report = leak_test(write(tables, tmp_path), TRACKS, permutations=99)
     assert not report.ok, report.markdown()
 
 
@@ -67,7 +68,7 @@ def test_an_answer_that_shows_in_the_length_of_the_prompt_is_caught(
         if row["variant"] == "sign_only" and signs[row["task_id"]]:
             row["prompt"] += " Think."
     one_fact("sign")
-    report = leak_test(write(tables, tmp_path), permutations=99)
+    report = leak_test(write(tables, tmp_path), TRACKS, permutations=99)
     assert not report.ok, report.markdown()
 
 
@@ -81,7 +82,7 @@ def test_answers_that_follow_the_position_in_the_exam_are_caught(
     for place, row in enumerate(order):
         row["position"] = place
     one_fact("sign")
-    report = leak_test(write(tables, tmp_path), permutations=99)
+    report = leak_test(write(tables, tmp_path), TRACKS, permutations=99)
     assert not report.ok, report.markdown()
 
 
@@ -102,12 +103,12 @@ def test_a_leak_is_caught_though_every_scene_is_asked_once(
     for config in ("causalds", "causalds_truth", "causalds_exams"):
         tables[config] = [row for row in tables[config] if row["task_id"] in kept]
     abstain = {row["task_id"]: row["should_abstain"] for row in tables["causalds_truth"]}
-    honest = leak_test(write(tables, tmp_path / "honest", private=True), permutations=99)
+    honest = leak_test(write(tables, tmp_path / "honest", private=True), TRACKS, permutations=99)
     assert honest.ok, honest.markdown()
     for row in tables["causalds"]:
         row["prompt"] += " Think." if abstain[row["task_id"]] else ""
     one_fact("should abstain")
-    report = leak_test(write(tables, tmp_path / "leaking", private=True), permutations=99)
+    report = leak_test(write(tables, tmp_path / "leaking", private=True), TRACKS, permutations=99)
     assert not report.ok, report.markdown()
 
 
@@ -135,7 +136,7 @@ def test_views_of_one_scene_do_not_pass_for_a_leak(tmp_path: Path) -> None:
     """They share id and answer: in one test together, each would give away the others."""
     tables = make_tables(Plan(scenes=98, seed=4, variants=FEW))
     _in_three_views(tables)
-    report = leak_test(write(tables, tmp_path), permutations=99)
+    report = leak_test(write(tables, tmp_path), TRACKS, permutations=99)
     assert report.ok, report.markdown()
     assert all(row.rows <= 98 for row in report.rows)
 
@@ -147,7 +148,7 @@ def test_a_large_split_is_tested_on_a_sample_that_hashes_draw(
     tables = make_tables(Plan(scenes=98, seed=4, variants=FEW))
     release = write(tables, tmp_path)
     monkeypatch.setattr(leak, "INSTANCES", 30)
-    found = facts(split_tables(release, "causalds", "dev"))
+    found = facts(split_tables(release, "causalds", "dev"), TRACKS["causalds"])
     instances = {subject.task.instance_id for subject in found["instance: structure"][0]}
     assert len(instances) == 30
     assert instances == set(sorted(_worlds(tables), key=leak._digest)[:30])
@@ -171,7 +172,7 @@ def test_a_private_split_is_tested_from_both_sides(tmp_path: Path) -> None:
     assert any(row.fact == "instance: structure" for row in report.rows)
     with pytest.raises(UsageError, match="put the private side beside"):
         (tmp_path / "private").rename(tmp_path / "elsewhere")
-        leak_test(tmp_path)
+        leak_test(tmp_path, TRACKS)
 
 
 def test_what_cannot_be_tested_is_listed_with_its_reason(tmp_path: Path) -> None:
@@ -189,16 +190,16 @@ def test_what_cannot_be_tested_is_listed_with_its_reason(tmp_path: Path) -> None
 def test_a_missing_release_or_split_is_one_line(tmp_path: Path) -> None:
     """A traceback says nothing to who mistyped a folder."""
     with pytest.raises(UsageError, match="no release here"):
-        leak_test(tmp_path / "nothing")
+        leak_test(tmp_path / "nothing", TRACKS)
     release = write(make_tables(Plan(scenes=8, variants=FEW)), tmp_path)
     with pytest.raises(UsageError, match="no split 'test' to test; choose from dev"):
-        leak_test(release, split="test")
+        leak_test(release, TRACKS, split="test")
 
 
 def test_disclosures_hold_counts_and_kinds_but_no_names_or_ids(tmp_path: Path) -> None:
     """Rows are exchanged where disclosures agree: a name among them would make each row unique."""
     release = write(make_tables(Plan(scenes=30)), tmp_path)
-    for subjects, _ in facts(split_tables(release, "causalds", "dev")).values():
+    for subjects, _ in facts(split_tables(release, "causalds", "dev"), TRACKS["causalds"]).values():
         for subject in subjects:
             text = repr(disclosures(subject))
             assert subject.task.instance_id not in text and subject.task.task_id not in text
@@ -210,7 +211,7 @@ def test_every_feature_is_a_number_for_every_row(tmp_path: Path, private: bool) 
     """A NaN in one would spoil every score. Story tasks of a private split ship no table."""
     made = make_tables(Plan(scenes=14, private=private))
     tables = split_tables(write(made, tmp_path, private=private), "causalds", "dev")
-    for subjects, labels in facts(tables).values():
+    for subjects, labels in facts(tables, TRACKS["causalds"]).values():
         strata = np.arange(len(labels)) % 2
         X, starts = matrix([features(subject) for subject in subjects], strata)
         assert X.shape[0] == len(labels) and np.isfinite(X).all()
@@ -230,7 +231,7 @@ def test_rare_classes_are_merged_until_each_is_large_enough() -> None:
 def test_four_hundred_scenes_leak_nothing(tmp_path: Path) -> None:
     """As many as a release has; no false alarm among all their facts."""
     release = write(make_tables(Plan(scenes=400)), tmp_path)
-    report = leak_test(release)
+    report = leak_test(release, TRACKS)
     assert report.ok, report.markdown()
     assert len(report.rows) >= 9
 

@@ -18,10 +18,11 @@ import pytest
 from gate_release import Rows, edit
 from handmade import SEVEN, Plan, make_tables, write
 
+from builder.build import check_release
 from builder.gate.leak import RESOLUTION, leak_test
-from builder.gate.run import run_gate
 from builder.reader.story import read_story
 from builder.stories.verify import split_sentences
+from builder.tracks import TRACKS
 from grader.commands.main import main as grader
 
 OTHER_TRACKS = """
@@ -53,7 +54,7 @@ def copy(sound: Path, tmp_path: Path) -> Path:
 
 def problems(release: Path, check: str) -> str:
     """What the checks whose names hold ``check`` say of a release that the gate refuses."""
-    report = run_gate(release)
+    report = check_release(release)
     assert not report.ok
     lines = [line for line in report.lines if check in line.check and not line.ok]
     return " / ".join(problem for line in lines for problem in line.problems)
@@ -138,7 +139,7 @@ def without_an_edge(story: str, names: list[str]) -> str:
 
 def test_the_release_is_sound(sound: Path) -> None:
     """A gate that refuses everything sees every fault."""
-    report = run_gate(sound)
+    report = check_release(sound)
     assert report.ok, report.markdown
 
 
@@ -245,7 +246,7 @@ def the_order_of_the_graph(motif: Any, rng: np.random.Generator) -> list[str]:
 def test_a_leak(tmp_path: Path, plan: Plan) -> None:
     """Ids and orders are the first that a test taker looks at. 99 permutations can never reach
     0.01/m: fresh ones, enough for that level, decide a small p."""
-    report = leak_test(write(make_tables(plan), tmp_path), permutations=99)
+    report = leak_test(write(make_tables(plan), tmp_path), TRACKS, permutations=99)
     assert not report.ok and "structure" in report.markdown()
     assert any("structure" in row.fact for row in report.leaks)
     assert {row.permutations for row in report.leaks} == {RESOLUTION * len(report.rows) - 1}

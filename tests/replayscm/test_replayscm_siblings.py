@@ -3,6 +3,7 @@
 from puzzles import items
 
 from builder.gate.exams import HeldExam, _borrowed
+from builder.tracks import TRACKS
 
 FOUND = items()
 
@@ -13,7 +14,7 @@ def _held(*families: str) -> HeldExam:
 
 
 def _problems(exam: HeldExam) -> tuple[str, ...]:
-    return _borrowed("dev", [exam], {i.task.task_id: i.truth for i in FOUND}).problems
+    return _borrowed("dev", TRACKS, [exam], {i.task.task_id: i.truth for i in FOUND}).problems
 
 
 def test_a_printed_program_that_answers_a_sibling_is_a_problem_of_the_exam() -> None:
