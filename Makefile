@@ -5,8 +5,9 @@ RUN     = $(VENV)/bin/python
 PIP     = $(RUN) -m pip --disable-pip-version-check --quiet
 LOCKED  = --constraint requirements.lock
 
-# Names from baselines/systems.py; asked for only in recipes, once the environment is there.
-SYSTEMS  = $(shell $(RUN) -m baselines --names all)
+# Names of reference systems and of tracks; asked for only in recipes, once the environment is there.
+SYSTEMS  = $(shell $(RUN) -m baselines --list | sed 's/ .*//; s/RATE/5/')
+TRACKS   = $(shell $(RUN) -c 'from grader.tracks import TRACKS; print(*TRACKS)')
 
 .PHONY: demo boards docs test types fast slow bench fuzz lock clean help
 
@@ -46,7 +47,7 @@ release:
 boards: $(VENV)/.demo | release
 	$(RUN) -m baselines all --release release --out answers
 	$(RUN) -m grader leaderboard answers/ --release release --html leaderboard.html
-	@set -e; for track in causalds ccr replayscm causalab; do \
+	@set -e; for track in $(TRACKS); do \
 	  $(RUN) -m grader leaderboard answers/ --release release --track $$track --html leaderboard-$$track.html; \
 	done
 	@echo "look at leaderboard*.html, release/GATE.md and answers/"

@@ -12,16 +12,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from baselines.systems import (
-    NAMES,
-    NOISE_NAME,
-    NOISE_NOTE,
-    SHOWN,
-    SYSTEMS,
-    answer_exam,
-    answer_in_its_folder,
-    named_systems,
-)
+from baselines.systems import NAMES, SHOWN, SYSTEMS, answer_exam, named_systems
 from builder.release.engine import Workers
 from grader.errors import UsageError
 from grader.io.pipe import exit_with, interrupted
@@ -31,13 +22,9 @@ from grader.io.processors import processors
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns the exit code (0 done, 2 unusable input)."""
     arguments = _parser().parse_args(argv)
-    if arguments.names:
-        print(*SHOWN[arguments.names])
-        return 0
     if arguments.list:
-        notes = {system.name: system.note for system in SYSTEMS} | {NOISE_NAME: NOISE_NOTE}
-        for name, note in notes.items():
-            print(f"{name:18}{note}")
+        for system in SYSTEMS:
+            print(f"{system.name:18}{system.note}")
         return 0
     try:
         run(arguments)
@@ -63,14 +50,18 @@ def run(arguments: argparse.Namespace) -> None:
             f"--private: {blind} may not see the truth; only gold and the hosts of "
             f"{', '.join(hosts)} take this option"
         )
-    out, names = arguments.out or Path("answers"), [system.name for system in systems]
+    names, out = [system.name for system in systems], arguments.out or Path("answers")
     if len(names) == 1:
-        folder = arguments.out or out / names[0]
-        print(answer_exam(arguments, folder, names[0], shown=True))
+        print(answer_exam(arguments, arguments.out or out / names[0], names[0], shown=True))
         return
     with Workers(arguments.workers) as workers:
-        for line in workers.map(partial(answer_in_its_folder, arguments, out), names):
+        for line in workers.map(partial(_answer_in_its_folder, arguments, out), names):
             print(line, flush=True)
+
+
+def _answer_in_its_folder(arguments: argparse.Namespace, out: Path, name: str) -> str:
+    """As ``answer_exam``, in the folder of ``out`` that has the system's name."""
+    return answer_exam(arguments, out / name, name)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -79,44 +70,19 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "systems",
-        nargs="*",
-        metavar="NAME",
-        help=f"{', '.join(NAMES)}; or several: {', '.join(SHOWN)}",
-    )
-    parser.add_argument(
-        "--names",
-        nargs="?",
-        const="all",
-        choices=SHOWN,
-        help="print their names and exit: all, or a few for a demonstration",
-    )
-    parser.add_argument("--list", action="store_true", help="name the baselines and exit")
-    parser.add_argument(
-        "--release",
-        type=Path,
-        metavar="DIR",
-        help="release folder (default: $CAUSAL_EXAMS_RELEASE, then ./release)",
-    )
-    parser.add_argument("--split", metavar="NAME", help="split (default: the only one there is)")
-    parser.add_argument("--exam", metavar="NAME", help="exam, or 'all' (default: the only one)")
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="DIR",
-        help="default: answers/NAME; of several systems the folder that holds theirs",
-    )
-    parser.add_argument(
-        "--workers",
-        type=int,
-        default=processors(),
-        metavar="N",
-        help="so many of several systems answer at once (default: all cores)",
-    )
-    parser.add_argument(
-        "--private", type=Path, metavar="DIR", help="private side, for gold and laboratories"
-    )
+    add = parser.add_argument
+    several = f"{', '.join(NAMES)}; or several: {', '.join(SHOWN)}"
+    add("systems", nargs="*", metavar="NAME", help=several)
+    add("--list", action="store_true", help="name the baselines and exit")
+    release = "release folder (default: $CAUSAL_EXAMS_RELEASE, then ./release)"
+    add("--release", type=Path, metavar="DIR", help=release)
+    add("--split", metavar="NAME", help="split (default: the only one there is)")
+    add("--exam", metavar="NAME", help="exam, or 'all' (default: the only one)")
+    out = "default: answers/NAME; of several systems the folder that holds theirs"
+    add("--out", type=Path, metavar="DIR", help=out)
+    workers = "so many of several systems answer at once (default: all cores)"
+    add("--workers", type=int, default=processors(), metavar="N", help=workers)
+    add("--private", type=Path, metavar="DIR", help="private side, for gold and laboratories")
     return parser
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from baselines.causalab_fit import Explanation, Notebook, explain, fit
-from baselines.taking import Answers, OpenedExam, Solver
+from baselines.taking import Answers, OpenedExam, Solver, TrackSystems, nothing
 from causal_exams.laboratory.front_ends import reply_to
 from causal_exams.laboratory.session import Session
 from grader.errors import UsageError
@@ -236,3 +236,24 @@ def in_laboratory(name: str, agent: Agent, otherwise: Solver | None = None) -> S
             yield task, host(episode_of(task, truths[task.task_id]), agent, name)
 
     return answers
+
+
+SYSTEMS: Final = TrackSystems(
+    naive=in_laboratory("naive", observer, otherwise=nothing),
+    informed=in_laboratory("informed", solver, otherwise=nothing),
+    own={
+        "solver": (
+            "experiments until one model explains every reading",
+            in_laboratory("solver", solver),
+        ),
+        "observer": (
+            "regression on the prior records, no experiment",
+            in_laboratory("observer", observer),
+        ),
+        "greedy-stop": (
+            "commits to the first model that fits",
+            in_laboratory("greedy-stop", greedy_stop),
+        ),
+    },
+    sees_truth=True,
+)

@@ -6,12 +6,21 @@ which class each must reach.
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
 from baselines.ccr_story import Simulation, ToldModel, read_context, read_simulation
-from baselines.taking import Answer, SolveTask, generator
+from baselines.taking import (
+    Answer,
+    Answers,
+    OpenedExam,
+    Solver,
+    SolveTask,
+    TrackSystems,
+    from_prompts,
+    generator,
+)
 from builder.tracks.ccr.graph import cut_tree, sorted_graph
 from builder.tracks.ccr.model import BooleanContext, LinearContext
 from builder.tracks.ccr.quantities import exact_quantities, total_effect
@@ -221,3 +230,23 @@ def naive(task: Task) -> Answer:
     if task.spec.key == "inductive.boolean":
         return multiply(task.prompt)
     return {"quantities": dict.fromkeys(task.inputs["quantities"], 0.5)}
+
+
+def _global_wrong(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
+    return from_prompts(global_wrong(tasks))(exam, tasks)
+
+
+def _noisy(rate: float) -> Solver:
+    return from_prompts(noise(rate))
+
+
+SYSTEMS: Final = TrackSystems(
+    naive=from_prompts(naive),
+    informed=from_prompts(perfect),
+    own={
+        "ccr-perfect": ("reads every prompt by rules; valid and consistent", from_prompts(perfect)),
+        "ccr-biased": ("a shifted model; invalid but consistent", from_prompts(biased)),
+        "ccr-global-wrong": ("local pairs right, the global one wrong", _global_wrong),
+    },
+    rated=("ccr-noise-RATE", "flips RATE percent of the right answers", _noisy),
+)

@@ -3,9 +3,8 @@
 import re
 import time
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -13,18 +12,12 @@ from rich.console import Console
 from rich.progress import track as shown_progress
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from baselines import causalab, ccr, taking
-from baselines.causalab import in_laboratory
-from baselines.replayscm import majority, symbolic
-from baselines.replayscm_structure import structure_and_formulas
+from baselines import causalab, causalds, ccr, replayscm, taking
 from baselines.taking import (
     Answer,
     OpenedExam,
-    ShownScene,
     Solver,
-    SolveTask,
-    from_prompts,
-    from_scenes,
+    TrackSystems,
     open_exam,
     prepare,
     write_answer,
@@ -33,7 +26,13 @@ from grader.errors import UsageError
 from grader.io.names import did_you_mean
 from grader.scoring.shape import Task
 
-TRACKS: Final = ("causalds", "ccr", "replayscm", "causalab")
+BY_TRACK: Final[Mapping[str, TrackSystems]] = {
+    "causalds": causalds.SYSTEMS,
+    "ccr": ccr.SYSTEMS,
+    "replayscm": replayscm.SYSTEMS,
+    "causalab": causalab.SYSTEMS,
+}
+"""The list of tracks: what answers each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,105 +40,61 @@ class System:
     """A reference system. Tasks of a track that it has no solver for go unanswered.
 
     ``sees_truth``: it may be given the private side, to copy it or to run laboratories on it.
+    ``at`` makes the solvers of one rate, for a family of systems whose name ends in RATE.
     """
 
     name: str
     note: str
     solvers: Mapping[str, Solver] = field(default_factory=dict)
     sees_truth: bool = False
+    at: Callable[[float], Mapping[str, Solver]] | None = None
 
 
-# The two analysts are imported when they are asked for: what they compute with takes a second.
-def _naive(scene: ShownScene) -> SolveTask:
-    from baselines.causalds.naive import make_solver
+def _of_one_track(track: str, systems: TrackSystems) -> Iterator[System]:
+    for name, (note, solver) in systems.own.items():
+        yield System(name, f"{track} only: {note}", {track: solver}, systems.sees_truth)
+    if systems.rated is not None:
+        name, note, make = systems.rated
+        yield System(name, f"{track} only: {note}", at=lambda rate: {track: make(rate)})
 
-    return make_solver(scene)
-
-
-def _informed(scene: ShownScene, *, corrected: bool = False) -> SolveTask:
-    from baselines.causalds.informed import make_solver
-
-    return make_solver(scene, corrected=corrected)
-
-
-ONE_TRACK: Final[tuple[tuple[str, str, str, Solver], ...]] = (
-    ("causalds", "double-sampling", "informed, with estimates corrected by the calibration rows",
-     from_scenes(partial(_informed, corrected=True))),
-    ("ccr", "ccr-perfect", "reads every prompt by rules; valid and consistent",
-     from_prompts(ccr.perfect)),
-    ("ccr", "ccr-biased", "a shifted model; invalid but consistent", from_prompts(ccr.biased)),
-    ("ccr", "ccr-global-wrong", "local pairs right, the global one wrong",
-     taking.from_all_prompts(ccr.global_wrong)),
-    ("causalab", "solver", "experiments until one model explains every reading",
-     in_laboratory("solver", causalab.solver)),
-    ("causalab", "observer", "regression on the prior records, no experiment",
-     in_laboratory("observer", causalab.observer)),
-    ("causalab", "greedy-stop", "commits to the first model that fits",
-     in_laboratory("greedy-stop", causalab.greedy_stop)),
-    ("replayscm", "symbolic", "exact search, smallest train-exact program",
-     from_prompts(symbolic)),
-    ("replayscm", "structure+dsl",
-     "BDeu hill climbing for parents, an exact fitter for formulas",
-     from_prompts(structure_and_formulas)),
-    ("replayscm", "majority", "every mechanism its variable's most frequent value",
-     from_prompts(majority)),
-)  # fmt: skip
-"""Systems that answer one track: the track, name, note, and what answers it."""
 
 SYSTEMS: Final = (
     System(
         "gold",
         "the published truth itself; needs --private where the truth is private",
-        dict.fromkeys(TRACKS, taking.gold),
+        dict.fromkeys(BY_TRACK, taking.gold),
         sees_truth=True,
     ),
     System("empty", "no answers, only run.json"),
     System(
         "constant",
         "by variant the best answer that is always the same, as the floors name it",
-        dict.fromkeys(TRACKS, taking.constant),
+        dict.fromkeys(BY_TRACK, taking.constant),
     ),
     System(
         "random",
         "a legal answer drawn at random, seeded by the task id; names from the story",
-        dict.fromkeys(TRACKS, taking.random),
+        dict.fromkeys(BY_TRACK, taking.random),
     ),
     System(
         "naive",
         "regresses on everything and reports; never abstains",
-        {
-            "causalds": from_scenes(_naive),
-            "ccr": from_prompts(ccr.naive),
-            "replayscm": from_prompts(majority),
-            "causalab": in_laboratory("naive", causalab.observer, otherwise=taking.nothing),
-        },
+        {track: systems.naive for track, systems in BY_TRACK.items()},
     ),
     System(
         "informed",
         "reads the graph from the story, picks the identifying estimator, abstains; "
         "takes what measurements predict for the variable itself",
-        {
-            "causalds": from_scenes(_informed),
-            "ccr": from_prompts(ccr.perfect),
-            "replayscm": from_prompts(symbolic),
-            "causalab": in_laboratory("informed", causalab.solver, otherwise=taking.nothing),
-        },
+        {track: systems.informed for track, systems in BY_TRACK.items()},
     ),
-    *(
-        System(name, f"{track} only: {note}", {track: solver}, sees_truth=track == "causalab")
-        for track, name, note, solver in ONE_TRACK
-    ),
+    *(system for track, own in BY_TRACK.items() for system in _of_one_track(track, own)),
 )
-"""All but ``ccr-noise-RATE``, of which :func:`find_system` makes one for each rate."""
+"""All of them; :func:`find_system` makes one of each rate of a family."""
 
-_NOISE: Final = re.compile(r"ccr-noise-(\d{1,2}(?:\.\d+)?|100)")
-NOISE_NAME: Final = "ccr-noise-RATE"
-NOISE_NOTE: Final = "ccr only: flips RATE percent of the right answers"
-
-NAMES: Final = (*(system.name for system in SYSTEMS), NOISE_NAME)
+NAMES: Final = tuple(system.name for system in SYSTEMS)
 
 SHOWN: Final[Mapping[str, tuple[str, ...]]] = {
-    "all": (*(system.name for system in SYSTEMS), "ccr-noise-5"),
+    "all": tuple(name.replace("RATE", "5") for name in NAMES),
     "demo": ("informed", "naive", "random", "constant", "symbolic", "gold"),  # the slowest first
 }
 """Names of systems: all, and a few that tell of each kind."""
@@ -155,15 +110,19 @@ def named_systems(names: Sequence[str]) -> list[System]:
 
 
 def find_system(name: str) -> System:
-    """The system called ``name``; raises ``UsageError``."""
+    """Return the system called ``name``; raises ``UsageError``."""
     for system in SYSTEMS:
-        if system.name == name:
+        if system.name == name and system.at is None:
             return system
-    if match := _NOISE.fullmatch(name):
-        solve = from_prompts(ccr.noise(float(match.group(1)) / 100))
-        return System(name, NOISE_NOTE.replace("RATE", match.group(1)), {"ccr": solve})
-    if name == NOISE_NAME:
-        raise UsageError(f"{name}: write a percentage for RATE, such as ccr-noise-0.5")
+        if system.at is None:
+            continue
+        if system.name == name:
+            example = name.replace("RATE", "0.5")
+            raise UsageError(f"{name}: write a percentage for RATE, such as {example}")
+        family = re.escape(system.name).replace("RATE", r"(\d{1,2}(?:\.\d+)?|100)")
+        if match := re.fullmatch(family, name):
+            note = system.note.replace("RATE", match[1])
+            return System(name, note, system.at(float(match[1]) / 100))
     raise UsageError(f"{name}: no such baseline{did_you_mean(name, NAMES)}")
 
 
@@ -178,11 +137,6 @@ def answers(system: System, exam: OpenedExam) -> Iterator[tuple[Task, Answer]]:
             tasks = [task for task in exam.tasks if task.track == track]
             if tasks:
                 yield from solve(exam, tasks)
-
-
-def answer_in_its_folder(chosen: Namespace, out: Path, name: str) -> str:
-    """As ``answer_exam``, in the folder of ``out`` that has the system's name."""
-    return answer_exam(chosen, out / name, name)
 
 
 def answer_exam(chosen: Namespace, folder: Path, name: str, *, shown: bool = False) -> str:

@@ -10,14 +10,13 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -28,26 +27,29 @@ from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import pretty
 from grader.io.paths import inside
+from grader.release.beside import TABLES, Column, scenes
 from grader.release.release import ENVIRONMENT_VARIABLE, Release, select_exam
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 
 FloatArray = NDArray[np.float64]
 
+TOGETHER: Final = 8
+"""Instances whose tables are in memory at once."""
+
 
 @dataclass(frozen=True, slots=True)
 class ShownScene:
     """One instance as the public sees it; a story-only scene has empty tables.
 
-    ``kinds`` maps each column to ``continuous`` or ``binary``; ``data`` and ``test`` map a column
-    to its values, shapes ``(rows,)`` and ``(held-out rows,)``, in the table's own units;
-    ``calibration`` holds some rows of ``data`` with the measured variables themselves.
+    ``data`` and ``test`` map a column to its values, shapes ``(rows,)`` and ``(held-out rows,)``,
+    in the table's own units; ``calibration`` holds some rows of ``data`` with the measured
+    variables themselves.
     """
 
     instance_id: str
     view: str
     story: str
-    kinds: Mapping[str, str]
     data: Mapping[str, FloatArray]
     test: Mapping[str, FloatArray]
     calibration: Mapping[str, FloatArray] = field(default_factory=dict)
@@ -88,65 +90,27 @@ def open_exam(
 
 
 def iterate_scenes(
-    exam: OpenedExam, tasks: Collection[Task]
+    exam: OpenedExam, tasks: Iterable[Task]
 ) -> Iterator[tuple[ShownScene, list[Task]]]:
-    """Each scene that ``tasks`` ask about with those of it, one row group in memory at a time.
+    """Yield each scene that ``tasks`` ask about with those of it, a few in memory at a time.
 
     Tasks of a track that ships no scenes are not visited.
     """
     asked: dict[tuple[str, str], list[Task]] = {}
     for task in tasks:
         asked.setdefault((task.instance_id, task.view), []).append(task)
-    for track in sorted({task.track for task in tasks}):
-        for shard in exam.release.public.shards(f"{track}_scenes", exam.split):
-            for scene in _scenes(shard, asked.keys()):
-                yield scene, asked[scene.instance_id, scene.view]
+    instances = sorted({instance for instance, _ in asked})
+    for start in range(0, len(instances), TOGETHER):
+        shown = scenes(exam.release, exam.split, instances[start : start + TOGETHER])
+        for (instance, view), scene in shown.items():
+            if (instance, view) in asked:
+                tables = (_columns(scene.tables.get(name, ())) for name in TABLES)
+                yield ShownScene(instance, view, scene.story, *tables), asked[instance, view]
 
 
-def stories(exam: OpenedExam, tasks: Collection[Task]) -> dict[tuple[str, str], str]:
-    """The story of each instance and view that ``tasks`` ask about; no table is read."""
-    asked = {(task.instance_id, task.view) for task in tasks}
-    columns = ["instance_id", "view", "story"]
-    return {
-        (row["instance_id"], row["view"]): row["story"]
-        for track in sorted({task.track for task in tasks})
-        for shard in exam.release.public.shards(f"{track}_scenes", exam.split)
-        for row in pq.ParquetFile(shard).read(columns).to_pylist()
-        if (row["instance_id"], row["view"]) in asked
-    }
-
-
-def _scenes(shard: Path, wanted: Collection[tuple[str, str]]) -> Iterator[ShownScene]:
-    with shard.open("rb") as stream:
-        file = pq.ParquetFile(stream)
-        for group in range(file.num_row_groups):
-            keys = file.read_row_group(group, columns=["instance_id", "view"]).to_pylist()
-            rows = [i for i, key in enumerate(keys) if (key["instance_id"], key["view"]) in wanted]
-            if rows:
-                table = file.read_row_group(group).take(rows)
-                yield from (_scene(table.slice(i, 1)) for i in range(table.num_rows))
-
-
-def _scene(row: Any) -> ShownScene:
-    """A scene from a table of one row."""
-    plain = row.select(["instance_id", "view", "story", "columns"]).to_pylist()[0]
-    return ShownScene(
-        plain["instance_id"],
-        plain["view"],
-        plain["story"],
-        {column["name"]: column["kind"] for column in plain["columns"] or ()},
-        _columns(row.column("data")[0]),
-        _columns(row.column("test_features")[0]),
-        _columns(row.column("calibration")[0]) if "calibration" in row.column_names else {},
-    )
-
-
-def _columns(cell: Any) -> dict[str, FloatArray]:
-    """A nested column ``list<struct<name, values>>`` as name -> values, shape (rows,)."""
-    return {
-        str(column["name"]): np.asarray(column["values"].values, dtype=np.float64)
-        for column in cell.values or ()
-    }
+def _columns(table: Iterable[Column]) -> dict[str, FloatArray]:
+    """Return a table as name -> values, shape (rows,)."""
+    return {name: np.asarray(values, dtype=np.float64) for name, values in table}
 
 
 _ANSWER_FILE: Final = re.compile(r"[a-z]+-[0-9a-f]{16}\.(json|jsonl|csv)")
@@ -164,17 +128,29 @@ def prepare(folder: Path, system: str, settings: Mapping[str, Any], notes: str) 
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            _check_ours(folder, system)
-            for path in sorted(folder.iterdir()):
-                if _ANSWER_FILE.fullmatch(path.name) and path.is_file():
-                    path.unlink()
+        old = sorted(folder.iterdir())
+        if old and (owner := _owner(folder)) != system:
+            whose = f"answers of {owner!r}" if owner else "files that no run.json explains"
+            raise UsageError(
+                f"{folder}: holds {whose}, not of {system!r}; choose another --out or empty it"
+            )
+        for path in old:
+            if _ANSWER_FILE.fullmatch(path.name) and path.is_file():
+                path.unlink()
         run = {"system": system, "settings": dict(settings), "notes": notes}
         write_text(folder / "run.json", pretty(run))
     except OSError as error:
         raise UsageError(
             f"{folder}: cannot write there ({error.strerror or error}); choose another --out"
         ) from None
+
+
+def _owner(folder: Path) -> object:
+    """Return the system whose answers a folder holds; None where no ``run.json`` says so."""
+    try:
+        return json.loads((folder / "run.json").read_bytes())["system"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def write_answer(folder: Path, task: Task, answer: Answer) -> None:
@@ -195,21 +171,26 @@ def csv_text(**columns: FloatArray) -> str:
     return text.getvalue()
 
 
-def _check_ours(folder: Path, system: str) -> None:
-    try:
-        owner = json.loads((folder / "run.json").read_bytes())["system"]
-    except (OSError, ValueError, KeyError, TypeError):
-        owner = None
-    if owner != system:
-        whose = f"answers of {owner!r}" if owner else "files that no run.json explains"
-        raise UsageError(
-            f"{folder}: holds {whose}, not of {system!r}; choose another --out or empty it"
-        )
-
-
 Answers = Iterator[tuple[Task, Answer]]
 Solver = Callable[[OpenedExam, Sequence[Task]], Answers]
 SolveTask = Callable[[Task], Answer]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackSystems:
+    """What answers a track.
+
+    ``naive`` and ``informed`` are its parts of the systems of these names; ``own`` are the systems
+    that answer this track alone, by name with a note. ``rated`` is a family of them, its name
+    ending in RATE, with what makes a solver of a share. ``sees_truth``: its own systems may be
+    given the private side, to run laboratories on it.
+    """
+
+    naive: Solver
+    informed: Solver
+    own: Mapping[str, tuple[str, Solver]]
+    rated: tuple[str, str, Callable[[float], Solver]] | None = None
+    sees_truth: bool = False
 
 
 def generator(name: str) -> np.random.Generator:
@@ -234,11 +215,6 @@ def from_scenes(make_solver: Callable[[ShownScene], SolveTask]) -> Solver:
                 yield from ((task, solve(task)) for task in asked)
 
     return answers
-
-
-def from_all_prompts(make_solver: Callable[[Sequence[Task]], SolveTask]) -> Solver:
-    """A solver that looks over all tasks before it answers one."""
-    return lambda exam, tasks: from_prompts(make_solver(tasks))(exam, tasks)
 
 
 def nothing(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
@@ -288,9 +264,10 @@ def constants_of(task: Task, story: str = "") -> dict[str, str]:
 
 def _constants(exam: OpenedExam, tasks: Sequence[Task]) -> Iterator[tuple[Task, dict[str, str]]]:
     """Each task with its constant answers; stories are read where a graph is asked for."""
-    told = stories(exam, [task for task in tasks if task.shape.name in _SKETCHES])
+    sketches = [task for task in tasks if task.shape.name in _SKETCHES]
+    told = {t.task_id: scene.story for scene, own in iterate_scenes(exam, sketches) for t in own}
     for task in tasks:
-        yield task, constants_of(task, told.get((task.instance_id, task.view), ""))
+        yield task, constants_of(task, told.get(task.task_id, ""))
 
 
 def _names(task: Task, story: str) -> Truth:

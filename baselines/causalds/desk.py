@@ -49,21 +49,20 @@ def completed(scene: ShownScene) -> ShownScene:
     measured = [name for name in scene.calibration if name not in scene.data]
     if not measured:
         return scene
-    kinds, data, test = dict(scene.kinds), dict(scene.data), dict(scene.test)
+    data, test = dict(scene.data), dict(scene.test)
     for name in measured:
         bundle = [column for column in scene.data if column.startswith(f"{name}_meas_")]
         truth = scene.calibration[name]
         binary = is_binary(truth)
-        kinds[name] = "binary" if binary else "continuous"
         inputs = _stacked(scene.calibration, bundle)
         for table in (data, test):
             if all(column in table for column in bundle) and bundle:
                 values = _predicted(inputs, truth, _stacked(table, bundle))
                 table[name] = (values > 0.5).astype(np.float64) if binary else values
         for column in bundle:
-            for mapping in (kinds, data, test):
-                mapping.pop(column, None)
-    return replace(scene, kinds=kinds, data=data, test=test)
+            for table in (data, test):
+                table.pop(column, None)
+    return replace(scene, data=data, test=test)
 
 
 def _stacked(table: Mapping[str, FloatArray], names: list[str]) -> FloatArray:
@@ -73,11 +72,12 @@ def _stacked(table: Mapping[str, FloatArray], names: list[str]) -> FloatArray:
 
 def _predicted(inputs: FloatArray, truth: FloatArray, rows: FloatArray) -> FloatArray:
     """Ridge regression of ``truth``, shape (calibrated,), applied to ``rows``; shape (rows,)."""
-    centre, scale = inputs.mean(axis=0), np.maximum(inputs.std(axis=0), 1e-9)
-    known = (inputs - centre) / scale
-    penalty = RIDGE * len(known) * np.eye(known.shape[1])
-    beta = np.linalg.solve(known.T @ known + penalty, known.T @ (truth - truth.mean()))
-    return np.asarray(truth.mean() + (rows - centre) / scale @ beta)
+    from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    model = make_pipeline(StandardScaler(), Ridge(RIDGE * len(inputs)))
+    return np.asarray(model.fit(inputs, truth).predict(rows))
 
 
 _CERTAIN = 4.0

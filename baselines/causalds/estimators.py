@@ -12,9 +12,7 @@ logistic by its kind:
   own back-door path;
 * mediation (Pearl 2001, Theorem 2), with covariates C: the NDE is the mean over C of
   ``E[Q(x1, M, C) − Q(x0, M, C) | x0, C]``, the NIE that of the difference of
-  ``E[Q(x0, M, C) | x, C]`` at x1 and x0;
-* an intervention on another variable Z first (rule 2 of the do-calculus): weights
-  ``p(z) / p(z | w)`` make Z as good as randomised, and the other formulas hold in what they give.
+  ``E[Q(x0, M, C) | x, C]`` at x1 and x0.
 
 All run over B sets of weights at once and return B draws of the effect. The weights are a Bayesian
 bootstrap (Rubin 1981), whose first row is all ones and gives the point estimate.
@@ -28,19 +26,18 @@ import numpy as np
 
 from baselines.causalds.regression import (
     Basis,
+    Columns,
     Term,
     fit,
     is_binary,
     make_basis,
     predict,
-    select_basis,
-    term_ladder,
+    select_terms,
 )
 from baselines.taking import FloatArray, ShownScene
 
 REPLICATES: Final = 100
 _GRID: Final = 15
-_LARGEST_WEIGHT: Final = 20.0
 _NORMAL_975: Final = 1.959963984540054
 _WIDEN: Final = 1.75
 """Intervals are this much wider than the bootstrap says: the model was chosen on the same rows, and
@@ -71,7 +68,6 @@ class Estimate:
 ZERO: Final = Estimate(0.0, 0.0, 0.0, 0.0)
 """What a graph without a directed path says: exactly nothing."""
 
-Columns = Mapping[str, FloatArray]
 Chosen = dict[str, tuple[tuple[Term, ...], bool]]
 """Terms and link (logistic or not) of each regression of an estimator, once they are chosen.
 
@@ -164,30 +160,6 @@ def natural_effect(
     return _mean(moved, weights)
 
 
-def randomised(data: Columns, z: str, given: Sequence[str], weights: FloatArray) -> FloatArray:
-    """``weights`` times p(z) / p(z | given): in the weighted rows Z is as good as randomised.
-
-    A continuous Z is taken as normal about a regression; ratios are capped at 20.
-    """
-    columns = {name: data[name] for name in given}
-    values, binary = data[z], is_binary(data[z])
-    basis = select_basis(columns, values, binary)
-    design = basis(columns) if columns else np.ones((len(values), 1))
-    mean = predict(design, fit(design, values, weights, binary), binary)
-    overall = _mean(np.broadcast_to(values, weights.shape), weights)[:, None]
-    if binary:
-        ratio = np.where(values == 1, overall / mean, (1 - overall) / (1 - mean))
-    else:
-        spread, rest = (
-            _mean((values - middle) ** 2, weights)[:, None] for middle in (overall, mean)
-        )
-        power = (values - mean) ** 2 / rest - (values - overall) ** 2 / spread
-        ratio = np.sqrt(rest / spread) * np.exp(np.clip(power / 2, -20, 20))
-    ratio = np.minimum(ratio, _LARGEST_WEIGHT)
-    new = weights * ratio
-    return np.asarray(new / new.mean(axis=1, keepdims=True))
-
-
 def summary(draws: FloatArray, widen: float = 1.0) -> Estimate:
     """Point from the first draw, normal interval from the spread of the others."""
     error = float(draws[1:].std())
@@ -226,12 +198,9 @@ def _outcome(
     columns: Columns, y: FloatArray, focus: str, weights: FloatArray, chosen: Chosen
 ) -> _Surface:
     """The regression of the outcome itself, shape (n,): logistic exactly where it is binary."""
-    logistic = is_binary(y)
     if "outcome" not in chosen:
-        chosen["outcome"] = select_basis(columns, y, logistic, focus).terms, logistic
-    basis = make_basis(columns, chosen["outcome"][0])
-    beta = fit(basis(columns), y, weights, logistic)
-    return _Surface(basis, beta, columns, logistic, np.zeros((1, 1)), np.ones((1, 1)))
+        chosen["outcome"] = select_terms(columns, y, [is_binary(y)], focus)
+    return _fitted(chosen["outcome"], columns, y, weights, np.zeros((1, 1)), np.ones((1, 1)))
 
 
 def _response(
@@ -246,22 +215,19 @@ def _response(
     if low.min() >= 0 and (low + span).max() <= 1:  # probabilities: the scale has its own ends
         low, span = np.zeros_like(low), np.ones_like(span)
     span = np.where(span > 1e-12, span, 1.0)
-    scaled = (g - low) / span
     if "response" not in chosen:
-        options = [(t, link) for t in term_ladder(columns, focus) for link in (False, True)]
-        terms, link = min(options, key=lambda o: _bic(columns, o[0], scaled[0], o[1]))
-        chosen["response"] = tuple(terms), link
-    picked, logistic = chosen["response"]
-    basis = make_basis(columns, picked)
-    beta = fit(basis(columns), scaled, weights, logistic)
+        chosen["response"] = select_terms(columns, (g[0] - low[0]) / span[0], [False, True], focus)
+    return _fitted(chosen["response"], columns, (g - low) / span, weights, low, span)
+
+
+def _fitted(
+    model: tuple[tuple[Term, ...], bool], columns: Columns, y: FloatArray, weights: FloatArray,
+    low: FloatArray, span: FloatArray,
+) -> _Surface:  # fmt: skip
+    terms, logistic = model
+    basis = make_basis(columns, terms)
+    beta = fit(basis(columns), y, weights, logistic)
     return _Surface(basis, beta, columns, logistic, low, span)
-
-
-def _bic(columns: Columns, terms: Sequence[Term], y: FloatArray, logistic: bool) -> float:
-    design = make_basis(columns, terms)(columns)
-    mean = predict(design, fit(design, y, np.ones((1, len(y))), logistic), logistic)[0]
-    residual = float(np.mean((y - mean) ** 2)) + 1e-12
-    return len(y) * float(np.log(residual)) + len(terms) * float(np.log(len(y)))
 
 
 def _mean(values: FloatArray, weights: FloatArray) -> FloatArray:

@@ -9,16 +9,12 @@ from functools import lru_cache, partial
 from itertools import combinations
 
 from baselines.causalds.estimators import (
-    Chosen,
-    Columns,
     Contrast,
     Estimator,
     backdoor,
     frontdoor,
     natural_effect,
-    randomised,
 )
-from baselines.taking import FloatArray
 from builder.graphs.adjustment import minimal_adjustment_sets, valid_adjustment_sets
 from builder.graphs.graph import LatentDAG
 from builder.graphs.identification import Effect, is_identifiable
@@ -89,9 +85,6 @@ def _total(graph: LatentDAG, contrast: Contrast) -> Plan:
     if through:
         mediators = sorted(through[0])
         return Plan(frozenset({x, y, *mediators}), partial(frontdoor, contrast, mediators))
-    staged = _intervention_first(graph, x, y)
-    if staged is not None:
-        return _staged(contrast, *staged)
     below = graph.descendants((x,))
     controls = sorted(name for name in graph.observed if name not in below)
     return _backdoor(contrast, controls, GUESS_WIDTH)
@@ -102,55 +95,9 @@ def _backdoor(contrast: Contrast, covariates: Sequence[str], widen: float = 1.0)
     return Plan(names, partial(backdoor, contrast, covariates), widen)
 
 
-def _staged(contrast: Contrast, z: str, given: Sequence[str], covariates: Sequence[str]) -> Plan:
-    """Weights that randomise z, then standardisation over ``covariates``.
-
-    The ETT is taken for the ATE here, as a guess.
-    """
-    x, y = contrast.x, contrast.y
-    average = Contrast(x, y, contrast.x0, contrast.x1)
-
-    def estimator(data: Columns, weights: FloatArray, chosen: Chosen) -> FloatArray:
-        return backdoor(average, covariates, data, randomised(data, z, given, weights), chosen)
-
-    widen = GUESS_WIDTH if contrast.treated else 1.0
-    return Plan(frozenset({x, y, z, *given, *covariates}), estimator, widen)
-
-
-@lru_cache(maxsize=256)
-def _intervention_first(
-    graph: LatentDAG, x: str, y: str
-) -> tuple[str, tuple[str, ...], tuple[str, ...]] | None:
-    """A variable z, what to weight it by, and an adjustment set that is valid once z is set.
-
-    P(y | do(x)) is then P(y | do(x), do(z)): z acts on y through x alone.
-    """
-    for z in graph.observed:
-        if z in (x, y) or x not in graph.descendants(z) or z in graph.descendants(x):
-            continue
-        if not _only_through(graph, z, x, y):
-            continue
-        cut = _cut(graph, into=z)
-        after = minimal_adjustment_sets(cut, x, y)
-        weighting = [
-            given
-            for given in _subsets(set(graph.observed) - graph.descendants(z))
-            if _unconfounded(graph, z, frozenset({x, y}) | (after[0] if after else frozenset()),
-                             given)
-        ]  # fmt: skip
-        if after and weighting:
-            return z, tuple(sorted(weighting[0])), tuple(sorted(after[0] - {z}))
-    return None
-
-
-def _only_through(graph: LatentDAG, z: str, x: str, y: str) -> bool:
-    """Whether every directed path from z to y runs through x."""
-    return y not in _cut(graph, {x}).descendants(z)
-
-
-def _cut(graph: LatentDAG, out_of: Collection[str] = (), into: str = "") -> LatentDAG:
-    """``graph`` without the edges out of some nodes and those into one."""
-    edges = tuple(edge for edge in graph.edges if edge[0] not in out_of and edge[1] != into)
+def _cut(graph: LatentDAG, out_of: Collection[str]) -> LatentDAG:
+    """``graph`` without the edges out of some nodes."""
+    edges = tuple(edge for edge in graph.edges if edge[0] not in out_of)
     return LatentDAG(graph.nodes, edges, graph.latent)
 
 

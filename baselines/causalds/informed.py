@@ -17,7 +17,7 @@ import numpy as np
 from baselines.causalds.desk import FORMS, Desk, ends, third
 from baselines.causalds.identified import identifiable
 from baselines.causalds.regression import Forecast, forecast
-from baselines.taking import Answer, FloatArray, ShownScene, csv_text, generator
+from baselines.taking import Answer, FloatArray, ShownScene, csv_text
 from builder.equations.margins import TIE_BAND
 from builder.graphs.adjustment import (
     forbidden_controls,
@@ -59,7 +59,7 @@ def _forecast(task: Task, desk: Desk) -> Forecast:
         target = desk.tables.known[y]
     features = {name: train[name] for name in test}
     core = [name for name in whole.test if name != y]
-    return forecast(features, target, test, alpha, generator(f"folds/{task.task_id}"), core)
+    return forecast(features, target, test, alpha, core)
 
 
 def _prediction_interval(task: Task, desk: Desk) -> Answer:

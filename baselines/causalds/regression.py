@@ -4,18 +4,20 @@ A bootstrap is then a handful of matrix products: with weights of shape (B, n) e
 coefficients of shape (B, p). A response may itself differ between replicates, shape (B, n).
 
 An outcome is predicted by regression or by gradient boosting, whichever cross-fitting prefers.
-Intervals come from out-of-fold residuals (cross-conformal, Vovk 2015), not from the fit itself.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from scipy.special import expit
 
 from baselines.taking import FloatArray
+
+Columns = Mapping[str, FloatArray]
 
 Term = tuple[str, ...]
 """A product of columns: ``()`` the intercept, ``("a",)``, ``("a", "a")``, ``("a", "b")``."""
@@ -35,7 +37,7 @@ class Basis:
     centre: Mapping[str, float]
     scale: Mapping[str, float]
 
-    def __call__(self, columns: Mapping[str, FloatArray]) -> FloatArray:
+    def __call__(self, columns: Columns) -> FloatArray:
         """The design matrix, shape (n, p), of columns of shape (n,)."""
         n = max((len(values) for values in columns.values()), default=1)
         ready = {
@@ -50,7 +52,7 @@ class Basis:
         return design
 
 
-def make_basis(columns: Mapping[str, FloatArray], terms: Sequence[Term]) -> Basis:
+def make_basis(columns: Columns, terms: Sequence[Term]) -> Basis:
     """A basis of ``terms``; two-valued columns are left as they are, others standardised."""
     centre, scale = {}, {}
     for name, values in columns.items():
@@ -65,7 +67,7 @@ def is_binary(values: FloatArray) -> bool:
     return bool(np.all((values == 0) | (values == 1)))
 
 
-def term_ladder(columns: Mapping[str, FloatArray], focus: str | None = None) -> list[list[Term]]:
+def term_ladder(columns: Columns, focus: str | None = None) -> list[list[Term]]:
     """Sets of terms from simple to rich: linear, squares, products with ``focus``, pairs, cubic.
 
     ``focus`` (the treatment) also gets a cube, as effects may bend between its two levels.
@@ -85,7 +87,7 @@ def term_ladder(columns: Mapping[str, FloatArray], focus: str | None = None) -> 
     return list({tuple(sorted(terms)): terms for terms in ladder}.values())
 
 
-def _cubic(columns: Mapping[str, FloatArray], focus: str | None) -> list[Term]:
+def _cubic(columns: Columns, focus: str | None) -> list[Term]:
     """Products of three columns: all of a few columns, of many only cubes and those with focus."""
     binary = {name for name in columns if is_binary(columns[name])}
     return [
@@ -139,21 +141,22 @@ def predict(design: FloatArray, beta: FloatArray, logistic: bool) -> FloatArray:
     return expit(linear) if logistic else linear
 
 
-def select_basis(
-    columns: Mapping[str, FloatArray], y: FloatArray, logistic: bool, focus: str | None = None
-) -> Basis:
-    """The basis of :func:`term_ladder` with the lowest BIC (Schwarz 1978)."""
-    ones = np.ones((1, len(y)))
-    best: tuple[float, Basis] | None = None
-    for terms in term_ladder(columns, focus):
-        basis = make_basis(columns, terms)
-        design = basis(columns) if columns else np.ones((len(y), 1))
+def select_terms(
+    columns: Columns, y: FloatArray, links: Sequence[bool], focus: str | None = None
+) -> tuple[tuple[Term, ...], bool]:
+    """The terms of :func:`term_ladder`, and the link of ``links`` (logistic or not), with the
+    lowest BIC (Schwarz 1978)."""
+    binary, ones = is_binary(y), np.ones((1, len(y)))
+
+    def score(option: tuple[list[Term], bool]) -> float:
+        terms, logistic = option
+        design = make_basis(columns, terms)(columns) if columns else np.ones((len(y), 1))
         mean = predict(design, fit(design, y, ones, logistic), logistic)[0]
-        score = deviance(y, mean, logistic) + len(terms) * np.log(len(y))
-        if best is None or score < best[0]:
-            best = (float(score), basis)
-    assert best is not None
-    return best[1]
+        return deviance(y, mean, binary) + len(terms) * float(np.log(len(y)))
+
+    options = [(terms, link) for terms in term_ladder(columns, focus) for link in links]
+    terms, logistic = min(options, key=score)
+    return tuple(terms), logistic
 
 
 def deviance(y: FloatArray, mean: FloatArray, logistic: bool) -> float:
@@ -161,7 +164,7 @@ def deviance(y: FloatArray, mean: FloatArray, logistic: bool) -> float:
     if logistic:
         p = np.clip(mean, 1e-9, 1 - 1e-9)
         return float(-2 * (y * np.log(p) + (1 - y) * np.log(1 - p)).sum())
-    return float(len(y) * np.log(np.mean((y - mean) ** 2) + 1e-300))
+    return float(len(y) * np.log(np.mean((y - mean) ** 2) + 1e-12))
 
 
 def _solve(
@@ -180,10 +183,6 @@ def _gram(design: FloatArray, weights: FloatArray) -> FloatArray:
 
 FOLDS: Final = 3
 _BOOSTING: Final = {"max_iter": 60, "learning_rate": 0.1, "max_leaf_nodes": 8, "random_state": 0}
-_BOOSTING_ROWS: Final = 4000
-"""Cross-validation of the boosting model uses at most this many rows; the final fit uses all."""
-
-Columns = Mapping[str, FloatArray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,121 +195,56 @@ class Forecast:
 
 
 def forecast(
-    train: Columns,
-    y: FloatArray,
-    test: Columns,
-    alpha: float,
-    rng: np.random.Generator,
-    core: Sequence[str] | None = None,
+    train: Columns, y: FloatArray, test: Columns, alpha: float, core: Collection[str]
 ) -> Forecast:
     """Predict ``y`` from every column, by the model with the least cross-validated squared error.
 
-    Regressions have squares and products of the columns ``core`` (all where None) at most: a wide
-    table of measurements has too many.
-
-    Binary outcomes get probabilities, and as interval the 0/1 range that the interval score
-    favours; continuous ones the conditional mean and conformal bounds at level ``alpha``.
+    Models are regressions, with squares and products of the columns ``core`` at most (a wide table
+    of measurements has too many), and gradient boosting. Binary outcomes get probabilities, and as
+    interval the 0/1 range that the interval score favours; continuous ones the conditional mean and
+    bounds at level ``alpha`` by quantiles of out-of-fold residuals (cross-conformal, Vovk 2015).
     """
-    binary = is_binary(y)
-    ladder = terms_of(train, core)
-    folds = rng.permutation(np.arange(len(y)) % FOLDS)
-    candidates: dict[str, FloatArray] = {}
-    for k, terms in enumerate(ladder):
-        candidates[f"regression/{k}"] = _cross_fit(train, y, folds, terms, binary)
-    if train and len(y) <= _BOOSTING_ROWS * 10:
-        candidates["boosting"] = _cross_boost(train, y, folds, binary)
-    errors = {name: float(np.nanmean((y - out) ** 2)) for name, out in candidates.items()}
-    best = min(errors, key=lambda name: errors[name])
-    out = candidates[best]
-    if best == "boosting":
-        point = _boost(train, y, test, binary)
-    else:
-        basis = make_basis(train, ladder[int(best.rsplit("/", 1)[1])])
-        beta = fit(basis(train), y, np.ones((1, len(y))), binary)
-        point = np.asarray(predict(basis(test), beta, binary)[0])
-    if binary:
-        # The interval score is linear in each bound, so the best bounds are 0 or 1. A miss costs
-        # 2/α, so a side is given up only where its outcome has probability below α/2.
-        lower = np.where(point > 1 - alpha / 2, 1.0, 0.0)
-        return Forecast(np.clip(point, 0, 1), lower, np.where(point < alpha / 2, 0.0, 1.0))
-    return Forecast(point, *_conformal(train, y - out, test, point, alpha))
-
-
-def terms_of(train: Columns, core: Sequence[str] | None) -> list[list[Term]]:
-    """The ladder of the core columns, and its steps again with the other columns beside them."""
-    if core is None or len(core) == len(train):
-        return term_ladder(train)
-    ladder = term_ladder({name: train[name] for name in core})
-    rest: list[Term] = [(name,) for name in train if name not in core]
-    return [*ladder, *(terms + rest for terms in ladder)]
-
-
-def _cross_fit(
-    train: Columns, y: FloatArray, folds: FloatArray, terms: list[tuple[str, ...]], binary: bool
-) -> FloatArray:
-    """Out-of-fold predictions, all folds in one batch: a fold's weights are zero in its own fit."""
-    design = make_basis(train, terms)(train)
-    weights = (folds[None, :] != np.arange(FOLDS)[:, None]).astype(float)
-    means = predict(design, fit(design, y, weights, binary), binary)
-    return np.asarray(means[folds.astype(int), np.arange(len(y))])
-
-
-def _cross_boost(train: Columns, y: FloatArray, folds: FloatArray, binary: bool) -> FloatArray:
-    out = np.full(len(y), np.nan)
-    used = np.arange(len(y)) < _BOOSTING_ROWS
-    for fold in range(FOLDS):
-        rest, held = used & (folds != fold), used & (folds == fold)
-        parts = ({name: v[rows] for name, v in train.items()} for rows in (rest, held))
-        out[held] = _boost(next(parts), y[rest], next(parts), binary)
-    return out
-
-
-def _boost(train: Columns, y: FloatArray, test: Columns, binary: bool) -> FloatArray:
     # Imported where it is needed: it takes a second.
-    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+    from sklearn.model_selection import KFold, cross_val_predict
 
-    features, held = (np.column_stack([part[name] for name in train]) for part in (train, test))
-    if not binary:
-        return np.asarray(HistGradientBoostingRegressor(**_BOOSTING).fit(features, y).predict(held))
+    inside, held = (np.column_stack([part[name] for name in train]) for part in (train, test))
+    binary = is_binary(y)
     if np.ptp(y) == 0:
-        return np.full(len(held), y[0])
-    model = HistGradientBoostingClassifier(**_BOOSTING).fit(features, y)
-    return np.asarray(model.predict_proba(held)[:, 1])
+        point = np.full(len(held), y[0])
+        return Forecast(point, point, point)
+    method = "predict_proba" if binary else "predict"
+    folds = KFold(FOLDS, shuffle=True, random_state=0)
+    best = math.inf, np.zeros(0), None
+    for model in _models([k for k, name in enumerate(train) if name in core], binary):
+        out = cross_val_predict(model, inside, y, cv=folds, method=method)
+        out = out[:, -1] if binary else out
+        error = float(np.mean((y - out) ** 2))
+        best = min(best, (error, y - out, model), key=lambda one: one[0])
+    _, residual, model = best
+    point = getattr(model.fit(inside, y), method)(held)
+    if not binary:
+        low, high = np.quantile(residual, [alpha / 2, 1 - alpha / 2])
+        return Forecast(point, point + low, point + high)
+    point = point[:, -1]
+    # The interval score is linear in each bound, so the best bounds are 0 or 1. A miss costs
+    # 2/α, so a side is given up only where its outcome has probability below α/2.
+    lower = np.where(point > 1 - alpha / 2, 1.0, 0.0)
+    return Forecast(point, lower, np.where(point < alpha / 2, 0.0, 1.0))
 
 
-def _conformal(
-    train: Columns, residual: FloatArray, test: Columns, point: FloatArray, alpha: float
-) -> tuple[FloatArray, FloatArray]:
-    """Bounds from out-of-fold residual quantiles, scaled where the spread varies with features.
+def _models(core: list[int], binary: bool) -> Iterator[Any]:
+    """Regressions of degree 1 and 2 in the ``core`` columns (of few up to 3), and boosting."""
+    from sklearn.compose import make_column_transformer
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+    from sklearn.linear_model import LinearRegression, LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-    The scale is a log-linear regression of the absolute residual; it is used where it makes the
-    interval score on the out-of-fold residuals at least 1% better than equal width.
-    """
-    known = np.isfinite(residual)
-    rows, residual = {name: values[known] for name, values in train.items()}, residual[known]
-    options: list[tuple[float, FloatArray, FloatArray]] = []
-    for scale, held in (
-        (np.ones_like(residual), np.ones_like(point)),
-        _scales(rows, residual, test),
-    ):
-        low, high = np.quantile(residual / scale, [alpha / 2, 1 - alpha / 2])
-        score = _interval_score(residual, low * scale, high * scale, alpha)
-        options.append((score, point + low * held, point + high * held))
-    plain, scaled = options
-    return scaled[1:] if scaled[0] < 0.99 * plain[0] else plain[1:]
-
-
-def _scales(rows: Columns, residual: FloatArray, test: Columns) -> tuple[FloatArray, FloatArray]:
-    terms = term_ladder(rows)[0]
-    basis = make_basis(rows, terms)
-    target = np.log(np.abs(residual) + 1e-3 * residual.std() + 1e-12)
-    beta = fit(basis(rows), target, np.ones((1, len(residual))), False)
-    inside, held = (np.exp(np.clip(beta @ basis(part).T, -20, 20))[0] for part in (rows, test))
-    middle = float(np.median(inside))
-    return np.clip(inside / middle, 0.2, 5), np.clip(held / middle, 0.2, 5)
-
-
-def _interval_score(y: FloatArray, low: FloatArray, high: FloatArray, alpha: float) -> float:
-    """Mean interval score (Gneiting & Raftery 2007, Eq. 43)."""
-    miss = np.maximum(low - y, 0) + np.maximum(y - high, 0)
-    return float(np.mean(high - low + 2 / alpha * miss))
+    for degree in range(1, 4 if len(core) <= _ALL_CUBIC else 3):
+        terms = make_column_transformer(
+            (PolynomialFeatures(degree, include_bias=False), core), remainder="passthrough"
+        )
+        last = LogisticRegression(C=1e3, max_iter=200) if binary else LinearRegression()
+        yield make_pipeline(StandardScaler(), terms, last)
+    boosting = HistGradientBoostingClassifier if binary else HistGradientBoostingRegressor
+    yield boosting(**_BOOSTING)

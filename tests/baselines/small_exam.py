@@ -1,17 +1,17 @@
 """Scenes and a release made by hand: simulated data, stories in plain words, junk for truths."""
 
 import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from built_tasks import task_row
 from numpy.typing import NDArray
 from scipy.special import expit
+from small_release import shard_entry, write_manifest, write_shard
 
+from baselines.causalds.regression import is_binary
 from baselines.taking import ShownScene
 from builder.tracks.causalds.eligibility import ELIGIBILITY
 from grader.scoring.shape import Task
@@ -78,15 +78,10 @@ def simulate(motif: str, n: int, seed: int, binary_y: bool = False) -> dict[str,
 def scene(motif: str, n: int = 1500, seed: int = 1, binary_y: bool = False) -> ShownScene:
     """A scene of ``n`` training and 200 held-out rows."""
     data = simulate(motif, n + 200, seed, binary_y)
-    kinds = {
-        name: "binary" if set(np.unique(values)) <= {0.0, 1.0} else "continuous"
-        for name, values in data.items()
-    }
     return ShownScene(
         f"scene-{motif}",
         "clean",
         STORIES[motif],
-        kinds,
         {name: values[:n] for name, values in data.items()},
         {name: values[n:] for name, values in data.items() if name != Y},
     )
@@ -95,20 +90,18 @@ def scene(motif: str, n: int = 1500, seed: int = 1, binary_y: bool = False) -> S
 def measured(of: ShownScene, names: tuple[str, ...] = (X, Z), known: int = 300) -> ShownScene:
     """A clean scene with two noisy measurements in place of each named variable."""
     rng = np.random.default_rng(17)
-    kinds, tables = dict(of.kinds), [dict(of.data), dict(of.test)]
+    tables = [dict(of.data), dict(of.test)]
     names = tuple(name for name in names if name in of.data)
     calibration = {name: of.data[name] for name in names}
     for name in names:
-        kinds.pop(name)
         for table in tables:
             true = table.pop(name)
             for letter, slope in (("a", 1.0), ("b", -2.0)):
                 noise = rng.standard_normal(len(true))
                 table[f"{name}_meas_{letter}"] = slope * true + abs(slope) * noise
-    kinds = {name: kinds.get(name, "continuous") for name in tables[0]}
     picked = rng.permutation(len(of.data[Y]))[:known]
     rows = {name: values[picked] for name, values in {**tables[0], **calibration}.items()}
-    return ShownScene(of.instance_id, "proxy", of.story, kinds, tables[0], tables[1], rows)
+    return ShownScene(of.instance_id, "proxy", of.story, tables[0], tables[1], rows)
 
 
 def inputs(key: str, of: ShownScene) -> dict[str, Any]:
@@ -116,8 +109,9 @@ def inputs(key: str, of: ShownScene) -> dict[str, Any]:
     columns = [X, Y, *(name for name in (Z, M) if name in of.story)]
     others = columns[2:]
     family = key.partition(".")[0]
+    kind = "binary" if is_binary(of.data[Y]) else "continuous"
     usual: dict[str, Any] = {
-        "treatment": X, "outcome": Y, "outcome_kind": of.kinds[Y], "columns": list(of.data),
+        "treatment": X, "outcome": Y, "outcome_kind": kind, "columns": list(of.data),
         "rows": 200, "alpha": 0.1 if family == "prediction" else 0.05, "x0": -0.5, "x1": 0.5,
         "variables": len(columns) + (U in of.story), "observed": columns, "available": others,
         "candidates": others, "variable": others[0], "conditioning_var": others[0],
@@ -141,34 +135,21 @@ def every_task(of: ShownScene) -> list[Task]:
     return [ask(variant.key, of) for variant in VARIANTS if variant.track == "causalds"]
 
 
-_TABLE = pa.list_(pa.struct([("name", pa.string()), ("values", pa.list_(pa.float32()))]))
-_SCENES = pa.schema(
-    {
-        "instance_id": pa.string(),
-        "view": pa.string(),
-        "story": pa.string(),
-        "columns": pa.list_(pa.struct([("name", pa.string()), ("kind", pa.string())])),
-        "data": _TABLE,
-        "test_features": _TABLE,
-        "calibration": _TABLE,
-    }
-)
-
-
 def write_release(root: Path, scenes: list[ShownScene]) -> Path:
     """A release with split ``dev`` and exam ``mini``; its truth, labels and worlds are junk."""
     tasks = [task for each in scenes for task in every_task(each)]
-    _write(root, "causalds", pa.Table.from_pylist([task_row(task) for task in tasks]))
     listed = [{"exam": "mini", "position": i, "task_id": t.task_id} for i, t in enumerate(tasks)]
-    _write(root, "causalds_exams", pa.Table.from_pylist(listed))
-    rows = [_scene_row(each) for each in scenes]
-    _write(root, "causalds_scenes", pa.Table.from_pylist(rows, schema=_SCENES))
-    shards = {
-        str(path.relative_to(root / "public")): {
-            "sha256": hashlib.sha256(path.read_bytes()).hexdigest()
-        }
-        for path in sorted((root / "public").rglob("*.parquet"))
+    rows = {
+        "causalds": [task_row(task) for task in tasks],
+        "causalds_exams": listed,
+        "causalds_scenes": [_scene_row(each) for each in scenes],
     }
+    shards, connection = {}, duckdb.connect()
+    for config, members in rows.items():
+        name = f"{config}/dev-00000-of-00001.parquet"
+        write_shard(connection, root / "public" / name, config, members)
+        shards[name] = shard_entry(root / "public" / name, members)
+    connection.close()
     for config in ("causalds_truth", "causalds_labels", "causalds_worlds"):
         junk = root / "public" / config / "dev-00000-of-00001.parquet"
         junk.parent.mkdir()
@@ -178,26 +159,15 @@ def write_release(root: Path, scenes: list[ShownScene]) -> Path:
     (root / "private" / "manifest.json").write_text("whoever opens this fails")
     splits = {"dev": {"truth": "public"}}
     manifest = {"release": "hand", "version": "0", "splits": splits, "shards": shards}
-    (root / "public" / "manifest.json").write_text(json.dumps(manifest))
+    write_manifest(root / "public", manifest)
     return root
-
-
-def _write(root: Path, config: str, table: pa.Table) -> None:
-    folder = root / "public" / config
-    folder.mkdir(parents=True)
-    pq.write_table(table, folder / "dev-00000-of-00001.parquet", row_group_size=2)
 
 
 def _scene_row(of: ShownScene) -> dict[str, Any]:
     def table(columns: Any) -> list[dict[str, Any]]:
-        return [{"name": name, "values": list(values)} for name, values in columns.items()]
+        return [{"name": name, "values": values.tolist()} for name, values in columns.items()]
 
     return {
-        "instance_id": of.instance_id,
-        "view": of.view,
-        "story": of.story,
-        "columns": [{"name": name, "kind": kind} for name, kind in of.kinds.items()],
-        "data": table(of.data),
-        "test_features": table(of.test),
-        "calibration": table(of.calibration),
-    }
+        "instance_id": of.instance_id, "view": of.view, "story": of.story, "columns": [],
+        "data": table(of.data), "test_features": table(of.test),
+    }  # fmt: skip

@@ -16,6 +16,7 @@ from baselines.causalds.informed import larger, make_solver
 from baselines.causalds.naive import SOLVERS as NAIVE
 from baselines.causalds.naive import make_solver as make_naive_solver
 from baselines.taking import ShownScene, write_answer
+from builder.graphs.adjustment import valid_adjustment_sets
 from builder.graphs.motifs import MOTIFS
 from grader.answers.check import check
 from grader.scoring.model import RawAnswer
@@ -205,14 +206,14 @@ def test_a_separated_pair_is_reported_as_unknown_with_correlation_zero() -> None
 def test_data_that_contradict_the_reading_win() -> None:
     """One misread sentence would turn a strong correlation into 'unknown'."""
     of = scene("fork")
-    misread = ShownScene(of.instance_id, of.view, STORIES["collider"], of.kinds, of.data, of.test)
+    misread = ShownScene(of.instance_id, of.view, STORIES["collider"], of.data, of.test)
     assert answer("association.sign_only", misread) == {"sign": "+"}
 
 
 def test_a_story_without_columns_still_gives_the_sketch() -> None:
     """In a private split a story-only scene lists no columns at all."""
     of = scene("frontdoor")
-    bare = ShownScene(of.instance_id, of.view, of.story, {}, {}, {})
+    bare = ShownScene(of.instance_id, of.view, of.story, {}, {})
     edges = informed(ask("causal_sketch.edges_only", of), bare)
     assert isinstance(edges, dict)
     assert {(e["from"].casefold(), e["to"].casefold()) for e in edges["edges"]} == {
@@ -246,8 +247,6 @@ def test_answers_do_not_depend_on_what_was_asked_before() -> None:
 @pytest.mark.parametrize("name", sorted(MOTIFS))
 def test_the_efficient_set_is_always_a_valid_one(name: str) -> None:
     """An efficient estimate of the wrong quantity is worth nothing."""
-    from builder.graphs.adjustment import valid_adjustment_sets
-
     motif = MOTIFS[name]
     valid = valid_adjustment_sets(motif.graph, motif.treatment, motif.outcome)
     if valid:

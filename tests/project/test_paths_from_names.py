@@ -25,8 +25,7 @@ GOOD_NAMES = {
     "grader/answers/attempts.py": {"source / name"},  # the file system has listed it
     "grader/answers/collect.py": {"folder / name", "source / f'attempt-{k}'"},  # the same
     "grader/workspace.py": {"place / f'{table}.parquet'"},  # one of three tables
-    "baselines/__main__.py": {"out / names[0]"},  # a system of the list
-    "baselines/systems.py": {"out / name"},  # the same
+    "baselines/__main__.py": {"out / names[0]", "out / name"},  # systems of the list
 }
 
 

@@ -1,7 +1,6 @@
 """The reference solvers: exact where exactness is possible, and honest floors."""
 
 import json
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -11,21 +10,21 @@ import pytest
 from puzzles import Item, extra, items
 from scipy.special import gammaln
 
-from baselines.replayscm import majority, read_puzzle, symbolic
-from baselines.replayscm_structure import (
+from baselines.replayscm import (
     TABU,
-    Stage,
     bdeu,
     climb,
+    majority,
     place,
-    run_stage,
+    read_puzzle,
     structure_and_formulas,
+    symbolic,
 )
 from builder.tracks.replayscm.determinacy import root_settings
 from builder.tracks.replayscm.search import first_fit, fit, spread
 from builder.tracks.replayscm.synthesis import smallest_formulas
 from builder.tracks.replayscm.tables import Rows, sets_of, tabulate
-from grader.tracks.replayscm.boolean import essential, to_text
+from grader.tracks.replayscm.boolean import essential
 from grader.tracks.replayscm.problem import parse_map
 
 SOLVERS = {
@@ -119,19 +118,6 @@ def test_proposals_are_placed_by_rank_and_only_on_what_stands() -> None:
     assert place(puzzle, setting, {v: [mask] for v, mask in gold.items()}, 1) is None
 
 
-def test_a_stage_may_find_parents_by_bootstrap_alone() -> None:
-    """The last resort of the portfolio must be able to answer."""
-    item = next(item for item in items() if item.pool == "Ord-Full" and len(item.names) <= 7)
-    puzzle = read_puzzle(item.task)
-    assert puzzle.setting is not None
-    stage = Stage((), (), restarts=0, caps=(15,), replicates=6)
-    found = run_stage(puzzle, stage, puzzle.setting)
-    assert found is not None
-    answer = {"mechanisms": {name: to_text(f) for name, f in found.formulas().items()}}
-    assert extra(item.grade(answer))["train_exact"] == 1
-    assert run_stage(puzzle, replace(stage, replicates=0), puzzle.setting) is None
-
-
 def test_symbolic_is_held_out_exact_on_every_certified_record() -> None:
     """Unique means that whoever fits the training worlds has the program."""
     certified = [item for item in items() if item.truth.target["level"] in ("certified", "cex")]
@@ -171,7 +157,7 @@ def test_the_search_ends_where_no_single_change_helps(seed: int) -> None:
     n = max(v for v in setting.allowed) + 1
     scores = np.random.default_rng(seed).normal(size=(n, len(sets_of(n).masks)))
     index = {int(mask): k for k, mask in enumerate(sets_of(n).masks)}
-    found = climb(setting, scores, TABU, 500, {})
+    found = climb(setting, scores, TABU, 500)
 
     def value(graph: dict[int, int]) -> float:
         if any(mask not in index or mask & ~setting.allowed[v] for v, mask in graph.items()):
