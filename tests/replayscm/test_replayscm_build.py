@@ -155,7 +155,7 @@ def test_shared_programs_are_refused_where_truth_is_private() -> None:
     ("table", "key"),
     [
         ({}, "full"),
-        ({"full": 5}, "matched"),
+        ({"matched": 5}, "full"),
         ({"full": 5, "matched": 6}, "matched"),
         ({"full": 0, "matched": 0}, "full"),
         ({"full": True, "matched": 0}, "full"),

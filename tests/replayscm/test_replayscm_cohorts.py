@@ -3,6 +3,7 @@
 import json
 import tomllib
 from collections.abc import Iterator
+from dataclasses import asdict
 from itertools import product
 from typing import Any
 
@@ -12,9 +13,16 @@ from puzzles import ROOT
 
 from builder.splits.settings import TomlTable
 from builder.splits.track import Built
-from builder.tracks.replayscm.check import names_in, read, value
+from builder.tracks.replayscm.check import read, value
 from builder.tracks.replayscm.generate import SEED_WORLDS, TRAINING_WORLDS, generate
-from builder.tracks.replayscm.plan import BASE, Config, Generation, ProgramPlan, parse_config
+from builder.tracks.replayscm.plan import (
+    BASE_POOLS,
+    BaseGeneration,
+    Config,
+    Generation,
+    ProgramPlan,
+    parse_config,
+)
 from builder.tracks.replayscm.show import report
 from builder.tracks.replayscm.track import TRACK
 from grader.errors import UsageError
@@ -27,7 +35,7 @@ SMALL = Generation(variables=(5, 6), operators=("and", "or"), sizes=(3, 6), dept
 
 @pytest.fixture(scope="module")
 def base() -> tuple[Built, ...]:
-    config = Config(full=2, matched=1, base=3, base_generation=SMALL)
+    config = Config(full=2, matched=1, base=3, base_generation=BaseGeneration(**asdict(SMALL)))
     return tuple(TRACK.build(spec) for spec in TRACK.plan(config, "dev", ROOT, False)[-3:])
 
 
@@ -53,10 +61,21 @@ def test_a_cohort_is_made_as_its_table_says(base: tuple[Built, ...]) -> None:
 
 
 def test_the_gate_derives_a_base_cohort_again(base: tuple[Built, ...]) -> None:
+    """And sees one cell that the hidden program does not give."""
     for one in base:
         tasks = {"tasks": one.rows["replayscm"]}
-        (world,) = one.rows["replayscm_worlds"]
+        (world,), (truth, _) = one.rows["replayscm_worlds"], one.rows["replayscm_truth"]
         assert TRACK.audit(world, one.rows["replayscm_truth"], None, tasks) == []
+        target = json.loads(str(truth["target_json"]))
+        first = target["heldout"][0]
+        names = sorted({*target["gold"], *target["roots"]}, key=lambda name: int(name[1:]))
+        place = next(
+            k for k, v in enumerate(names) if v in target["gold"].keys() - first["targets"]
+        )
+        cells = first["rows"][0]
+        first["rows"][0] = cells[:place] + "10"[int(cells[place])] + cells[place + 1 :]
+        told = TRACK.audit(world, [{**truth, "target_json": json.dumps(target)}], None, tasks)
+        assert any("does not reproduce the held-out worlds" in problem for problem in told)
 
 
 def test_the_generation_report_tells_the_cohorts_apart(base: tuple[Built, ...]) -> None:
@@ -74,12 +93,10 @@ def test_other_programs_are_the_same_with_a_base_cohort() -> None:
     with_base = TRACK.plan(Config(full=3, matched=1, base=2), "dev", ROOT, False)
     assert with_base[: len(without)] == without and len(with_base) == len(without) + 2
     plan = ProgramPlan.from_json(with_base[-1].config_json)
-    assert plan.generation == BASE and plan.pools == ("Ord-Base", "Hid-Base")
-    assert "generation" not in without[0].config_json, "what is usual is not said"
+    assert not plan.generation.disambiguation and plan.pools == BASE_POOLS
     private = TRACK.plan(Config(per_pool=1, base=2), "test", ROOT, True)[-2:]
-    assert [ProgramPlan.from_json(s.config_json).pools for s in private] == [
-        ("Ord-Base",), ("Hid-Base",)
-    ]  # fmt: skip
+    pools = [ProgramPlan.from_json(s.config_json).pools for s in private]
+    assert pools == [BASE_POOLS[:1], BASE_POOLS[1:]]
 
 
 def test_settings_are_read_and_refused_by_name() -> None:
@@ -91,10 +108,9 @@ base_generation = { operators = ["and", "not"], survivor_reduction = 0.5 }
 """
     config = parsed(text)
     assert config.generation == Generation(variables=(7, 8), rows=(8, 9), scored_cells=20)
-    assert config.base_generation == Generation(
-        operators=("not", "and"), survivor_reduction=0.5, disambiguation=False
-    )
-    assert parsed("full = 4\nmatched = 2").generation is None
+    base = BaseGeneration(operators=("not", "and"), survivor_reduction=0.5)
+    assert config.base_generation == base and not base.disambiguation
+    assert parsed("full = 4\nmatched = 2").generation == Generation()
     wrong = {
         "full = 4\nmatched = 2\ngeneration = { rows = [8, 40] }": "generation.rows",
         "full = 4\nmatched = 2\ngeneration = { operators = ['not'] }": "generation.operators",
@@ -156,6 +172,11 @@ def test_kill_coverage_by_going_through_all_small_formulas() -> None:
     assert len(seen) == 2, "two different shares"
 
 
+def names_in(tree: Any) -> set[str]:
+    """The variables that a formula mentions."""
+    return {tree} if isinstance(tree, str) else set().union(*map(names_in, tree[1:]))
+
+
 def fits(tree: Any, child: int, worlds: list[list[dict[str, int]]]) -> bool:
     return all(value(tree, row) == row[f"X{child + 1}"] for world in worlds for row in world)
 
@@ -166,9 +187,9 @@ def assignments(names: set[str]) -> list[dict[str, int]]:
 
 
 def same(one: Any, other: Any) -> bool:
-    both = set(names_in(one)) | set(names_in(other))
+    both = names_in(one) | names_in(other)
     return all(value(one, row) == value(other, row) for row in assignments(both))
 
 
 def constant(tree: Any) -> bool:
-    return len({value(tree, row) for row in assignments(set(names_in(tree)))}) == 1
+    return len({value(tree, row) for row in assignments(names_in(tree))}) == 1

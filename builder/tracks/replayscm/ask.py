@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from builder.stories.texts import Texts
-from builder.tracks.replayscm.plan import PAPER, Config
+from builder.tracks.replayscm.plan import Config
 from grader.io.jsonio import canonical
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task, Variant
@@ -90,8 +90,7 @@ _FORMULAS: Final = {
 def twin(config: Config, tasks: int) -> Config:
     """Return the settings of the records that floors are measured on: ``tasks`` in each pool, with
     no effort to choose their evidence, which constants do not look at."""
-    generation = config.generation or PAPER
-    quick = replace(generation, proposals=8, disambiguation=False)
+    quick = replace(config.generation, proposals=8, disambiguation=False)
     return Config(per_pool=tasks, generation=quick)
 
 

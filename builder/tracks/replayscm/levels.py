@@ -6,18 +6,16 @@ held-out world has. One set of worlds serves all disclosures, so disclosure stay
 difference.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
 from builder.release.attempts import Rejected
-from builder.tracks.replayscm.determinacy import (
-    completable_pairs,
-    disclosed_setting,
-    is_unique,
-)
+from builder.splits.seeds import stream
+from builder.tracks.replayscm.determinacy import completable_pairs, disclosed_setting, is_unique
 from builder.tracks.replayscm.generate import Alternative, Evidence
+from builder.tracks.replayscm.plan import Level
 from builder.tracks.replayscm.programs import HiddenProgram
 from builder.tracks.replayscm.search import FITTER_CAPS, first_fit, fit
 from builder.tracks.replayscm.tables import Flags, Tables, bits, sets_of, tabulate_worlds
@@ -62,6 +60,20 @@ def window_patterns(program: HiddenProgram, worlds: Sequence[World]) -> dict[int
                 for pattern in np.unique(rows[:, list(window)] @ weights).tolist():
                     seen[child] |= 1 << pattern
     return seen
+
+
+def add_levels(
+    needed: Collection[Level], key: bytes, evidence: Evidence
+) -> dict[Level, tuple[World, ...]]:
+    """The training worlds of the ``needed`` levels and of those below; raises ``Rejected``."""
+    levels: dict[Level, tuple[World, ...]] = {"original": evidence.training}
+    if {*needed} - {"original"}:
+        levels["extra"] = add_extra(stream(key, "extra"), evidence)
+    if {"cex", "certified"} & {*needed}:
+        levels["cex"] = add_counterexamples(stream(key, "cex"), evidence, levels["extra"])
+    if "certified" in needed:
+        levels["certified"] = certify(stream(key, "certified"), evidence, levels["cex"])
+    return levels
 
 
 def add_extra(rng: np.random.Generator, evidence: Evidence) -> tuple[World, ...]:

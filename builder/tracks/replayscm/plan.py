@@ -1,13 +1,11 @@
 """The pools, the settings of a split, and which program is asked in which pools."""
 
-import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
-from pydantic.dataclasses import dataclass as checked
+from pydantic import AfterValidator, Field, TypeAdapter, model_validator
+from pydantic.dataclasses import dataclass
 
 from builder.splits.instance_keys import keyed_specs, plan_stream
 from builder.splits.seeds import shuffled
@@ -15,8 +13,8 @@ from builder.splits.settings import STRICT, Fault, TomlModel, TomlTable, check
 from builder.splits.track import Asked, InstanceSpec
 from builder.splits.values import Ordered, Share, some_of
 from grader.errors import UsageError
-from grader.io.jsonio import canonical
 
+TRACK_NAME: Final = "replayscm"
 OPERATORS: Final = ("not", "and", "or", "xor", "iff")
 
 _Variables = Annotated[int, Field(ge=4, le=10)]
@@ -31,7 +29,7 @@ def _joining(operators: tuple[str, ...]) -> tuple[str, ...]:
     return operators
 
 
-@checked(frozen=True, slots=True, config=STRICT)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class Generation:
     """Settings of one cohort of programs; by default those of the paper's released records.
 
@@ -55,24 +53,15 @@ class Generation:
     scored_cells: Annotated[int, Field(ge=1, le=128)] = 33
     disambiguation: bool = True
 
-    def changes(self) -> dict[str, Any]:
-        """What differs from the paper's."""
-        usual = asdict(PAPER)
-        return {name: value for name, value in asdict(self).items() if value != usual[name]}
 
-    @staticmethod
-    def of(changes: Mapping[str, Any]) -> "Generation":
-        """The settings of which :meth:`changes` said so."""
-        told: dict[str, Any] = {
-            k: tuple(v) if isinstance(v, list) else v for k, v in changes.items()
-        }
-        return replace(PAPER, **told)
+@dataclass(frozen=True, slots=True, config=STRICT)
+class BaseGeneration(Generation):
+    """Those of the cohort that the paper's Tables F.1 to F.5 compare with."""
+
+    disambiguation: bool = False
 
 
 PAPER: Final = Generation()
-BASE: Final = Generation(disambiguation=False)
-"""The cohort that the paper's Tables F.1 to F.5 compare with."""
-
 
 Disclosure = Literal["ordered", "block", "hidden", "hidden_roots"]
 Level = Literal["original", "extra", "cex", "certified"]
@@ -118,9 +107,6 @@ BASE_POOLS: Final = (
 )
 """Programs of another cohort, with which the other pools are compared (Tables F.1 to F.5)."""
 
-EVERY_POOL: Final[dict[str, Pool]] = POOLS | {pool.label: pool for pool in BASE_POOLS}
-
-
 _MOST: Final = 100_000
 
 
@@ -130,50 +116,40 @@ class Config(TomlModel):
     Of the paper's pools either the matched design (``full`` records in each full pool, ``matched``
     programs in all pools), or ``per_pool`` records in every pool, each of a program of its own.
     ``shifted``: inductions have further held-out worlds under other root distributions. ``base``
-    programs of another cohort, by default one that is not disambiguated; ``generation`` and
-    ``base_generation`` say how those of the paper's pools and those of the other cohort are drawn.
+    programs of another cohort; ``generation`` and ``base_generation`` say how those of the paper's
+    pools and those of the other cohort are drawn.
     """
 
     full: int = Field(default=0, ge=1, le=_MOST)
     matched: int = Field(default=0, ge=0, le=_MOST)
     per_pool: int = Field(default=0, ge=1, le=_MOST)
     shifted: bool = False
-    base: int | None = Field(default=None, ge=1, le=_MOST)
-    generation: Generation | None = None
-    base_generation: Generation | None = None
+    base: int = Field(default=0, ge=1, le=_MOST)
+    generation: Generation = PAPER
+    base_generation: BaseGeneration = BaseGeneration()
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
-        stated = self.model_fields_set
-        if "base_generation" in stated and "base" not in stated:
-            raise Fault("there is no such cohort; write base = 100 too", "base_generation")
-        if "per_pool" in stated and {"full", "matched"} & stated:
+        if bool(self.full) == bool(self.per_pool):
             raise Fault(
-                "excludes full and matched; keep per_pool (every program in one record) or the "
-                "other two (pools that share programs)",
-                "per_pool",
+                "write either full = 250 and matched = 100 (pools that share programs) or "
+                "per_pool = 40 (every program in one record)",
+                "per_pool" if self.full else "full",
             )
-        for key in ("full", "matched") if "per_pool" not in stated else ():
-            if key not in stated:
-                raise Fault(f"missing; give a whole number from {key == 'full':d} to {_MOST}", key)
         if self.matched > self.full:
             raise Fault(
                 f"{self.matched} is more than full = {self.full}; matched programs are in the full "
                 "pools too, so lower it",
                 "matched",
             )
+        if not self.base and "base_generation" in self.model_fields_set:
+            raise Fault("there is no such cohort; write base = 100 too", "base_generation")
         return self
 
 
 def parse_config(table: TomlTable) -> Config:
     """The checked table; raises :class:`UsageError` naming the key and the fix."""
-    values = dict(table.values)
-    if isinstance(told := values.get("base_generation"), Mapping):
-        values["base_generation"] = {"disambiguation": BASE.disambiguation, **told}
-    return check(Config, replace(table, values=values))
-
-
-TRACK_NAME: Final = "replayscm"
+    return check(Config, table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +160,7 @@ class ProgramPlan:
     is drawn.
     """
 
-    pools: tuple[str, ...]
+    pools: tuple[Pool, ...]
     matched: bool
     shifted: bool = False
     generation: Generation = PAPER
@@ -195,26 +171,19 @@ class ProgramPlan:
         count = len(self.pools)
         if count > 1:
             return Asked((count, count))
-        return Asked(levels=(("variant", EVERY_POOL[self.pools[0]].variant),))
+        return Asked(levels=(("variant", self.pools[0].variant),))
 
     def to_json(self) -> str:
-        """Canonical JSON."""
-        asked = self.asked
-        shown = {"tasks": asked.tasks, **dict(asked.levels)}
-        more = {"shifted": self.shifted, "generation": self.generation.changes()}
-        told = {name: value for name, value in more.items() if value}
-        return canonical({"pools": self.pools, "matched": self.matched, **told, **shown})
+        """The plan as ``config_json``."""
+        return _PLAN.dump_json(self).decode()
 
     @staticmethod
     def from_json(text: str) -> "ProgramPlan":
         """What :meth:`to_json` wrote."""
-        record = json.loads(text)
-        return ProgramPlan(
-            tuple(record["pools"]),
-            record["matched"],
-            record.get("shifted", False),
-            Generation.of(record.get("generation", {})),
-        )
+        return _PLAN.validate_json(text)
+
+
+_PLAN: Final = TypeAdapter(ProgramPlan)
 
 
 def plan_programs(
@@ -223,7 +192,8 @@ def plan_programs(
     """The instance specs of a split, in index order.
 
     The order is random, so the index carries no information about the pools; those of a base cohort
-    follow, so that the others are the same with and without them.
+    follow, so that the others are the same with and without them. With private truth a base program
+    is asked with or without its order, in turn.
 
     Raises ``UsageError`` for shared programs in a private-truth split.
     """
@@ -232,24 +202,14 @@ def plan_programs(
             f"splits.{split}.{TRACK_NAME}.full: with private truth every program is in one record "
             "only, or one prompt would give away another; write per_pool = 40 instead"
         )
-    cohort = config.generation or PAPER
-    plan = partial(ProgramPlan, shifted=config.shifted, generation=cohort)
-    plans = [plan((label,), False) for label in POOLS for _ in range(config.per_pool)]
-    plans += [plan(tuple(POOLS), True)] * config.matched
+    plan = partial(ProgramPlan, shifted=config.shifted, generation=config.generation)
+    plans = [plan((pool,), False) for pool in POOLS.values() for _ in range(config.per_pool)]
+    plans += [plan(tuple(POOLS.values()), True)] * config.matched
     for label in ("Ord-Full", "Hid-Full"):
-        plans += [plan((label,), False)] * (config.full - config.matched)
+        plans += [plan((POOLS[label],), False)] * (config.full - config.matched)
     plans = shuffled(plan_stream(count_root, TRACK_NAME, split, "plan"), plans)
-    plans += _base(config, private)
-    place = (TRACK_NAME, split)
-    return keyed_specs(plans, place, ("program", "program"), count_root, private)
-
-
-def _base(config: Config, private: bool) -> Iterator[ProgramPlan]:
-    """Plans of the base cohort: each with and without its order, or, where truth is private, one of
-    the two in turn."""
-    how = config.base_generation or BASE
-    for place in range(config.base or 0):
-        labels = tuple(
-            pool.label for pool in (BASE_POOLS[place % 2 :][:1] if private else BASE_POOLS)
-        )
-        yield ProgramPlan(labels, False, shifted=config.shifted, generation=how)
+    for turn in range(config.base):
+        pools = BASE_POOLS[turn % 2 :][:1] if private else BASE_POOLS
+        plans.append(replace(plan(pools, False), generation=config.base_generation))
+    naming = ("program", "program")
+    return keyed_specs(plans, (TRACK_NAME, split), naming, count_root, private)

@@ -86,6 +86,20 @@ class HiddenProgram:
         }
 
 
+def draw_blocks(rng: np.random.Generator, program: HiddenProgram) -> tuple[tuple[int, ...], ...]:
+    """The roots, then runs of two or three endogenous slots; the last run may be shorter.
+
+    Inside a block the variables are listed by label, so the list does not show their order.
+    """
+    waiting = list(program.endogenous)
+    blocks = [tuple(sorted(program.roots))]
+    while waiting:
+        count = int(rng.choice((2, 3)))
+        blocks.append(tuple(sorted(waiting[:count])))
+        waiting = waiting[count:]
+    return tuple(blocks)
+
+
 def name_of(v: int) -> str:
     """The label of variable ``v``."""
     return f"X{v + 1}"

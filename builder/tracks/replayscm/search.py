@@ -217,8 +217,8 @@ def _experiment(reference: Program, other: Program) -> dict[str, Any] | None:
 
 def counterexample(
     program: HiddenProgram, tables: Tables, heldout: Rows, deviation: Deviation
-) -> tuple[tuple[int, ...], dict[str, Formula]]:
-    """Roots and mechanisms (by label) of a program that is train-exact and wrong held-out."""
+) -> dict[str, Any]:
+    """Roots and mechanisms of a legal program that is train-exact and wrong held-out."""
     setting, child = deviation.setting, deviation.child
     sets, pairs = sets_of(program.n), completable_pairs(tables, setting)
     roots = tuple(members(setting.roots))
@@ -238,7 +238,8 @@ def counterexample(
     grow(int(sets.masks[deviation.set_index]))
     known |= 1 << child
     grow((1 << program.n) - 1)
-    return roots, {name_of(v): formulas[v] for v in sorted(formulas)}
+    texts = {name_of(v): to_text(formulas[v]) for v in sorted(formulas)}
+    return {"roots": [name_of(v) for v in roots], "mechanisms": texts}
 
 
 def _wrong(tables: Tables, heldout: Rows, deviation: Deviation) -> Choice:

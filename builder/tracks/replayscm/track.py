@@ -1,114 +1,149 @@
-"""The replayscm track as the release machinery sees it: settings, plans, and rows of a program."""
+"""The replayscm track as the release machinery sees it: one program made, asked and written."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
 from builder.release import rows
-from builder.release.attempts import Clock, first_accepted
+from builder.release.attempts import Clock, Rejected, first_accepted
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
-from builder.splits.seeds import attempt_key, public_id
+from builder.splits.seeds import attempt_key, public_id, stream
 from builder.splits.track import Built, Floors, InstanceSpec, Row, Track
 from builder.tracks.replayscm.ask import constants, twin, write_prompt
 from builder.tracks.replayscm.check import audit_instance, leak_facts
-from builder.tracks.replayscm.instance import Instance, Record, make_instance
-from builder.tracks.replayscm.levels import coverage
-from builder.tracks.replayscm.plan import TRACK_NAME, Pool, ProgramPlan, parse_config, plan_programs
-from builder.tracks.replayscm.programs import name_of
+from builder.tracks.replayscm.determinacy import audit
+from builder.tracks.replayscm.generate import Evidence, generate
+from builder.tracks.replayscm.levels import add_levels, coverage
+from builder.tracks.replayscm.plan import (
+    TRACK_NAME,
+    Level,
+    Pool,
+    ProgramPlan,
+    parse_config,
+    plan_programs,
+)
+from builder.tracks.replayscm.programs import draw_blocks, name_of
+from builder.tracks.replayscm.search import counterexample, find_alternative
 from builder.tracks.replayscm.show import report
-from builder.tracks.replayscm.worlds import worlds_json
+from builder.tracks.replayscm.tables import Flags, Tables, stack, tabulate_worlds
+from builder.tracks.replayscm.worlds import World, shift, worlds_json
 from grader.io.jsonio import canonical
 from grader.scoring.shape import Task
 from grader.tracks import variant as variant_of
 from grader.tracks.replayscm.problem import MAX_PARENTS
 
 
-def task_id(spec: InstanceSpec, pool: Pool) -> str:
-    """The public id of a task: it depends on the id key and the pool alone."""
-    return public_id("rscm", spec.id_key, pool.label)
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A program with its worlds.
+
+    ``blocks`` are the roots, then runs of the latent order. ``levels`` are the training worlds of
+    each level of evidence, ``tables`` what they show. ``shifted`` are the held-out worlds under
+    other root distributions, none without that control.
+    """
+
+    evidence: Evidence
+    blocks: tuple[tuple[int, ...], ...]
+    levels: Mapping[Level, tuple[World, ...]]
+    tables: Mapping[Level, Tables]
+    shifted: Sequence[World]
 
 
-def task_row(spec: InstanceSpec, instance: Instance, record: Record) -> Row:
-    """A row of ``replayscm``. Nothing public names the pool: the id is a keyed hash of it."""
-    variant = variant_of(TRACK_NAME, record.pool.variant)
-    name = task_id(spec, record.pool)
-    inputs = task_inputs(instance, record)
-    prompt = write_prompt(inputs, variant, name + variant.shape.suffix)
-    return rows.task_row(name, spec.instance_id, variant, prompt, inputs)
+def make_instance(plan: ProgramPlan, key: bytes, clock: Clock) -> Instance:
+    """One attempt at an instance; raises ``Rejected``."""
+    with clock("program and worlds"):
+        evidence = generate(stream(key, "evidence"), plan.generation)
+        blocks = draw_blocks(stream(key, "blocks"), evidence.program)
+        shifted = shift(stream(key, "shifted"), evidence.program, evidence.heldout)
+    with clock("levels"):
+        levels = add_levels({pool.level for pool in plan.pools}, key, evidence)
+        tables = {level: tabulate_worlds(worlds) for level, worlds in levels.items()}
+    return Instance(evidence, blocks, levels, tables, shifted if plan.shifted else ())
 
 
-def task_inputs(instance: Instance, record: Record) -> dict[str, Any]:
+def task_inputs(made: Instance, pool: Pool) -> dict[str, Any]:
     """What the task states, and nothing else; undisclosed members are null."""
-    program, disclosure = instance.program, record.pool.disclosure
+    program, disclosure = made.evidence.program, pool.disclosure
     inputs: dict[str, Any] = {
         "variables": _names(range(program.n)),
         "roots": None if disclosure == "hidden_roots" else _names(sorted(program.roots)),
         "order": _names(program.order) if disclosure == "ordered" else None,
-        "blocks": [_names(b) for b in instance.blocks] if disclosure == "block" else None,
+        "blocks": [_names(b) for b in made.blocks] if disclosure == "block" else None,
         "max_parents": MAX_PARENTS,
-        "worlds": worlds_json(record.worlds, "train"),
+        "worlds": worlds_json(made.levels[pool.level], "train"),
     }
-    if record.pool.alternative:
+    if pool.alternative:
         inputs["reference"] = program.mechanisms()
     return inputs
 
 
-def truth_row(spec: InstanceSpec, instance: Instance, record: Record, matched: bool) -> Row:
-    """A row of ``replayscm_truth``."""
-    program, found = instance.program, record.audit
+def task_truth(made: Instance, pool: Pool, matched: bool, key: bytes) -> dict[str, Any]:
+    """The truth of a pool's task: the hidden program, what the evidence determines, and a right
+    answer to an Alternative-SCM task; raises ``Rejected`` where there is none.
+
+    ``counterexample`` is a legal train-exact program that fails held-out, null where there is none.
+    """
+    program, tables, alternative = made.evidence.program, made.tables[pool.level], None
+    if pool.alternative:
+        rng = stream(key, f"alternative/{pool.label}")
+        alternative = find_alternative(program, tables, pool.disclosure, rng)
+        if alternative is None:
+            raise Rejected("no separable alternative")
+    heldout = stack(made.evidence.heldout)
+    found = audit(program, tables, heldout, pool.disclosure, made.blocks)
     target: dict[str, Any] = {
-        "pool": record.pool.label,
+        "pool": pool.label,
         "matched": matched,
-        "level": record.pool.level,
+        "level": pool.level,
         "gold": program.mechanisms(),
         "roots": _names(sorted(program.roots)),
-        "heldout": worlds_json(instance.evidence.heldout, "heldout"),
+        "heldout": worlds_json(made.evidence.heldout, "heldout"),
         "determined": found.determined,
         "unique": found.unique,
         "deviating": found.deviating,
-        "counterexample": record.counterexample,
-        "undetermined": {
-            name_of(v): format(sum(1 << int(row) for row in np.flatnonzero(column)), "x")
-            for v, column in enumerate(found.undetermined.T)
-            if column.any()
-        },
-        "alternative": record.alternative,
-        "kill_coverage": instance.evidence.kill_coverage,
+        "counterexample": found.first and counterexample(program, tables, heldout, found.first),
+        "undetermined": _cells(found.undetermined),
+        "alternative": alternative,
+        "kill_coverage": made.evidence.kill_coverage,
     }
-    if record.shifted is not None:
-        shifted = worlds_json(instance.shifted, "shifted")
-        target["shifted"] = {"worlds": shifted, "determined": record.shifted}
-    name = task_id(spec, record.pool)
-    return rows.truth_row(name, spec.instance_id, record.pool.label, target)
+    if made.shifted and not pool.alternative:
+        held = audit(program, tables, stack(made.shifted), pool.disclosure, made.blocks)
+        worlds = worlds_json(made.shifted, "shifted")
+        target["shifted"] = {"worlds": worlds, "determined": held.determined}
+    return target
 
 
-def world_row(spec: InstanceSpec, instance: Instance, attempt: int) -> Row:
-    """A row of ``replayscm_worlds``: the program, all its worlds, and construction figures."""
-    program = instance.program
-    world = {
+def hidden_world(made: Instance, tasks: Mapping[str, str]) -> dict[str, Any]:
+    """The program, all its worlds and construction figures; ``tasks`` maps ids to pools."""
+    program = made.evidence.program
+    return {
         "program": program.to_json(),
-        "blocks": [_names(block) for block in instance.blocks],
-        "levels": {
-            level: worlds_json(worlds, "train") for level, worlds in instance.levels.items()
-        },
-        "heldout": worlds_json(instance.evidence.heldout, "heldout"),
+        "blocks": [_names(block) for block in made.blocks],
+        "levels": {level: worlds_json(worlds, "train") for level, worlds in made.levels.items()},
+        "heldout": worlds_json(made.evidence.heldout, "heldout"),
         "coverage": {
-            level: list(coverage(program, worlds)) for level, worlds in instance.levels.items()
+            level: list(coverage(program, worlds)) for level, worlds in made.levels.items()
         },
-        "statistics": dict(instance.evidence.statistics),
-        "tasks": {task_id(spec, record.pool): record.pool.label for record in instance.records},
+        "statistics": dict(made.evidence.statistics),
+        "tasks": dict(tasks),
     }
-    return rows.world_row(spec, attempt, f"n{program.n}", world)
+
+
+def _cells(flags: Flags) -> dict[str, str]:
+    """By variable that has any, the rows that are flagged, as bits in hexadecimal."""
+    return {
+        name_of(v): format(sum(1 << int(row) for row in np.flatnonzero(column)), "x")
+        for v, column in enumerate(flags.T)
+        if column.any()
+    }
 
 
 def _names(variables: Iterable[int]) -> list[str]:
     return [name_of(v) for v in variables]
 
-
-_INPUTS: Final = frozenset({"variables", "roots", "order", "blocks", "max_parents", "worlds"})
-"""What ``inputs_json`` declares; an Alternative-SCM task declares a reference, too."""
 
 MAX_ATTEMPTS: Final = 100
 """Tries at one program before the settings are declared infeasible."""
@@ -117,26 +152,35 @@ MAX_ATTEMPTS: Final = 100
 def build(spec: InstanceSpec) -> Built:
     """One program with its tasks, as rows; a rejected attempt is replaced by the next.
 
-    Raises ``UsageError`` when none of ``MAX_ATTEMPTS`` will do.
+    Nothing public names a pool: a task's id is a keyed hash of its label. Raises ``UsageError``
+    when none of ``MAX_ATTEMPTS`` will do.
     """
-    plan = ProgramPlan.from_json(spec.config_json)
-    make = partial(_try, spec, plan)
+    make = partial(_try, spec, ProgramPlan.from_json(spec.config_json))
     return first_accepted(spec, make, MAX_ATTEMPTS, "program", "change the seed or generation")
 
 
 def _try(
     spec: InstanceSpec, plan: ProgramPlan, attempt: int, _: int, clock: Clock
 ) -> dict[str, list[Row]]:
-    instance = make_instance(plan, attempt_key(spec.key, attempt), clock)
-    records = instance.records
-    with clock("prompts"):
-        return {
-            "replayscm": [task_row(spec, instance, record) for record in records],
-            "replayscm_truth": [
-                truth_row(spec, instance, record, plan.matched) for record in records
-            ],
-            "replayscm_worlds": [world_row(spec, instance, attempt)],
-        }
+    key = attempt_key(spec.key, attempt)
+    made = make_instance(plan, key, clock)
+    tasks, truths, labels = list[Row](), list[Row](), dict[str, str]()
+    for pool in plan.pools:
+        name = public_id("rscm", spec.id_key, pool.label)
+        labels[name] = pool.label
+        with clock("audit"):
+            target = task_truth(made, pool, plan.matched, key)
+        truths.append(rows.truth_row(name, spec.instance_id, pool.label, target))
+        with clock("prompts"):
+            variant, inputs = variant_of(TRACK_NAME, pool.variant), task_inputs(made, pool)
+            prompt = write_prompt(inputs, variant, name + variant.shape.suffix)
+        tasks.append(rows.task_row(name, spec.instance_id, variant, prompt, inputs))
+    world = rows.world_row(spec, attempt, f"n{made.evidence.program.n}", hidden_world(made, labels))
+    return {"replayscm": tasks, "replayscm_truth": truths, "replayscm_worlds": [world]}
+
+
+_INPUTS: Final = frozenset({"variables", "roots", "order", "blocks", "max_parents", "worlds"})
+"""What ``inputs_json`` declares; an Alternative-SCM task declares a reference, too."""
 
 
 def _apart(one: str, other: str) -> bool:
