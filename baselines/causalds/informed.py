@@ -28,7 +28,7 @@ from builder.graphs.graph import LatentDAG
 from builder.graphs.identification import is_identifiable
 from builder.graphs.method import identification_method
 from builder.graphs.paths import opens_collider_bias
-from builder.tracks.causalds.complete import KEYS, one_each
+from builder.tracks.causalds.design.eligibility import KEYS, one_each
 from grader.scoring.shape import Task
 
 Solve = Callable[[Task, Desk], Answer]

@@ -12,7 +12,7 @@ import numpy as np
 from builder.importing.files import FETCH, Document, Floats, read_columns, read_object, read_text
 from builder.release import rows
 from builder.splits.track import Row
-from builder.tracks.causalds.eligibility import ELIGIBILITY
+from builder.tracks.causalds.design.eligibility import ELIGIBILITY
 from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.io.names import did_you_mean

@@ -13,8 +13,8 @@ from builder.equations.sampling import sample_world
 from builder.graphs.motifs import MOTIFS
 from builder.release.arrow import table_from_rows
 from builder.splits.seeds import stream
+from builder.tracks.causalds.design.scene_plan import VIEWS
 from builder.tracks.causalds.rows import SCHEMAS
-from builder.tracks.causalds.scene_plan import VIEWS
 from builder.tracks.causalds.track import TRACK
 
 

@@ -18,9 +18,9 @@ from builder.release.attempts import Rejected
 from builder.splits.seeds import attempt_key, stream
 from builder.splits.settings import TomlTable
 from builder.tracks.causalds.check.equations import Estimate, Population
+from builder.tracks.causalds.design.scene_plan import ScenePlan
 from builder.tracks.causalds.make.scene import Truths, sample_hidden_world
 from builder.tracks.causalds.plan.scenes import plan_scenes
-from builder.tracks.causalds.scene_plan import ScenePlan
 from builder.tracks.causalds.track import MAX_ATTEMPTS, TRACK, plan_of_attempt
 
 BATCHES = 4

@@ -15,8 +15,8 @@ from builder.graphs.method import identification_method
 from builder.graphs.motifs import MOTIFS, PLANTED, Motif
 from builder.splits.settings import TomlTable
 from builder.tracks.causalds.check import graph as audit_graph
+from builder.tracks.causalds.design.scene_plan import ScenePlan, Structure
 from builder.tracks.causalds.plan.scenes import plan_scenes
-from builder.tracks.causalds.scene_plan import ScenePlan, Structure
 from builder.tracks.causalds.track import TRACK
 
 WHERE = "x.toml: splits.dev.causalds"
@@ -48,7 +48,7 @@ def identifiable(motif: Motif) -> bool:
 def test_quotas_are_met_by_largest_remainder(full: list[Structure]) -> None:
     """Every count is the requested share, rounded up or down."""
     motifs = Counter(plan.motif for plan in full)
-    composition = FULL.composition
+    composition = FULL
     planted = composition.planted
     for name, share in composition.motifs.items():
         share -= sum(planted.values()) if name == "confounding" else 0.0

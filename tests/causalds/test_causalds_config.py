@@ -18,21 +18,21 @@ WHERE = "x.toml: splits.dev.causalds"
 def test_a_full_table_is_read() -> None:
     """Zero weights drop out, motifs come in catalogue order, whatever the file's order."""
     config = TRACK.parse(TomlTable(table(motifs={"iv": 2, "chain": 0.5, "fork": 0}), f"{WHERE}."))
-    assert list(config.composition.motifs.items()) == [("chain", 0.5), ("iv", 2.0)]
-    assert (config.scenes, config.train, config.test) == (28, 400, 100)
+    assert list(config.motifs.items()) == [("chain", 0.5), ("iv", 2.0)]
+    assert (config.scenes, config.rows.train, config.rows.test) == (28, 400, 100)
 
 
 def test_defaults_are_those_of_the_paper() -> None:
     """Rows and kinds may be left out."""
     config = TRACK.parse(TomlTable({"scenes": 1, "motifs": {"chain": 1}}, f"{WHERE}."))
-    assert (config.train, config.test) == (16000, 4000)
+    assert (config.rows.train, config.rows.test) == (16000, 4000)
     assert (config.treatment_binary, config.outcome_binary) == (0.75, 0.4)
 
 
 def test_every_motif_of_the_catalogue_is_accepted() -> None:
     """The parser must not lag behind the catalogue."""
     config = TRACK.parse(TomlTable(table(motifs=dict.fromkeys(MOTIFS, 1)), f"{WHERE}."))
-    assert list(config.composition.motifs) == list(MOTIFS)
+    assert list(config.motifs) == list(MOTIFS)
 
 
 def _proxy(**settings: object) -> dict[str, object]:

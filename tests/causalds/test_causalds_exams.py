@@ -15,7 +15,8 @@ from causalds_scenes import ROOT, public, table
 
 from builder.splits.settings import TomlTable, read_toml
 from builder.splits.track import Candidate, DrawnExam, InstanceSpec, PossibleTask
-from builder.tracks.causalds.complete import KEYS
+from builder.tracks.causalds.design.eligibility import KEYS
+from builder.tracks.causalds.design.scene_plan import ScenePlan
 from builder.tracks.causalds.exams.candidates import built_candidates, planned_candidates
 from builder.tracks.causalds.exams.compose import compose
 from builder.tracks.causalds.exams.model import FAMILIES, ExamModel, parse_exam
@@ -30,7 +31,6 @@ from builder.tracks.causalds.exams.priors import (
 )
 from builder.tracks.causalds.plan.config import Config, with_exams
 from builder.tracks.causalds.plan.scenes import plan_scenes
-from builder.tracks.causalds.scene_plan import ScenePlan
 from builder.tracks.causalds.track import TRACK
 from grader.errors import UsageError
 

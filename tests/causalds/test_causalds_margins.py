@@ -12,8 +12,8 @@ from builder.equations.quantities import Quantity
 from builder.release.attempts import Rejected
 from builder.splits.seeds import attempt_key
 from builder.tracks.causalds.check.equations import DRAWS, Population
+from builder.tracks.causalds.design.scene_plan import ScenePlan
 from builder.tracks.causalds.make.scene import Truths, sample_hidden_world
-from builder.tracks.causalds.scene_plan import ScenePlan
 
 CLOSE = "effect too close to zero"
 

@@ -13,12 +13,17 @@ from builder.equations.profiles import STRAIGHT, mixture_weights
 from builder.graphs.motifs import MOTIFS
 from builder.splits.seeds import id_key, instance_key, public_id
 from builder.splits.track import InstanceSpec
-from builder.tracks.causalds.complete import KEYS
-from builder.tracks.causalds.eligibility import ELIGIBILITY, association_vanishes
+from builder.tracks.causalds.design.eligibility import ELIGIBILITY, KEYS, association_vanishes
+from builder.tracks.causalds.design.scene_plan import (
+    Equations,
+    Questions,
+    ScenePlan,
+    Structure,
+    Wording,
+)
+from builder.tracks.causalds.design.shares import largest_remainder
 from builder.tracks.causalds.make.scene import narrate
 from builder.tracks.causalds.plan.config import PRESETS
-from builder.tracks.causalds.scene_plan import Equations, Questions, ScenePlan, Structure, Wording
-from builder.tracks.causalds.shares import largest_remainder
 
 
 def _plans(planned: list[InstanceSpec]) -> list[ScenePlan]:

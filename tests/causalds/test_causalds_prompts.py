@@ -12,7 +12,7 @@ from causalds_scenes import every_task, rows, world
 from builder.gate.exams import HeldExam, _borrowed
 from builder.tracks import TRACKS
 from builder.tracks.causalds.check.graph import graph_of, mediators
-from builder.tracks.causalds.eligibility import ELIGIBILITY
+from builder.tracks.causalds.design.eligibility import ELIGIBILITY
 from grader.release.rows import task_of, truth_of
 from grader.scoring.shape import Task
 from grader.tracks import VARIANTS

@@ -12,10 +12,10 @@ from causalds_scenes import ROOT, asked, private, public, world
 from builder.splits.settings import TomlTable
 from builder.splits.track import Built, InstanceSpec
 from builder.tracks.causalds.ask.collider import _ALONE, _asked_alone
-from builder.tracks.causalds.eligibility import ELIGIBILITY
+from builder.tracks.causalds.design.eligibility import ELIGIBILITY
+from builder.tracks.causalds.design.scene_plan import ScenePlan
 from builder.tracks.causalds.exams.candidates import label_class
 from builder.tracks.causalds.plan.scenes import plan_scenes
-from builder.tracks.causalds.scene_plan import ScenePlan
 from builder.tracks.causalds.track import TRACK
 
 

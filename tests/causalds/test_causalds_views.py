@@ -15,6 +15,7 @@ from builder.equations.profiles import is_empirical
 from builder.splits.settings import TomlTable
 from builder.splits.track import Built, InstanceSpec
 from builder.tracks.causalds.check.audit import audit_instance
+from builder.tracks.causalds.design.scene_plan import VIEWS, ScenePlan, Thresholds, View
 from builder.tracks.causalds.make.measure import (
     Concept,
     Measurement,
@@ -22,7 +23,6 @@ from builder.tracks.causalds.make.measure import (
     draw_bundle,
 )
 from builder.tracks.causalds.plan.scenes import plan_scenes
-from builder.tracks.causalds.scene_plan import VIEWS, ScenePlan, Thresholds, View
 from builder.tracks.causalds.track import TRACK
 
 ALL_VIEWS = ("clean", "proxy", "proxy_hard")

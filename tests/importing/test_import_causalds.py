@@ -20,7 +20,7 @@ from reference_layout import (
 
 from builder.commands.main import main as build
 from builder.importing.exam import import_causalds
-from builder.tracks.causalds.eligibility import ELIGIBILITY
+from builder.tracks.causalds.design.eligibility import ELIGIBILITY
 from grader import pipeline
 from grader.commands.main import main as grade
 from grader.io.schemas import first_problem

@@ -6,7 +6,7 @@ from pathlib import Path
 import case_files
 import pytest
 
-from builder.tracks.causalds.complete import one_each
+from builder.tracks.causalds.design.eligibility import one_each
 
 ENTRY = re.compile(r"^(\d+)\. `([\w./<>-]+)`", re.MULTILINE)
 VARIANTS = (

@@ -11,7 +11,7 @@ stories to compare.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -25,10 +25,10 @@ from builder.splits.config import load_config
 from builder.stories.narration import Narration
 from builder.stories.story import ordered
 from builder.stories.verify import replace_words
+from builder.tracks.causalds.design.scene_plan import ScenePlan
 from builder.tracks.causalds.make.scene import narrate
 from builder.tracks.causalds.plan.config import Config
 from builder.tracks.causalds.plan.scenes import plan_scenes
-from builder.tracks.causalds.scene_plan import ScenePlan
 
 _MAIN = Path(__file__).resolve().parents[2] / "splits" / "main.toml"
 
@@ -60,7 +60,9 @@ def tell_many(config: Config, number: int, seed: str) -> list[Told]:
     while len(told) < number:
         size = min(BATCH, number - len(told))
         root = f"{seed} {len(told)}".encode()
-        for spec in plan_scenes(replace(config, scenes=size, tellings=0), "words", root, False):
+        for spec in plan_scenes(
+            config.model_copy(update={"scenes": size, "tellings": 0}), "words", root, False
+        ):
             plan = ScenePlan.from_json(spec.config_json)
             told.append(Told(plan, narrate(plan, spec.key)))
     return told

@@ -15,8 +15,8 @@ from builder.splits.settings import TomlTable
 from builder.splits.track import Built, InstanceSpec
 from builder.tracks.causalds import track
 from builder.tracks.causalds.check.audit import audit_instance
+from builder.tracks.causalds.design.scene_plan import ScenePlan
 from builder.tracks.causalds.plan.scenes import plan_scenes
-from builder.tracks.causalds.scene_plan import ScenePlan
 from builder.tracks.causalds.track import TRACK
 from grader.errors import UsageError
 

@@ -1,7 +1,6 @@
 """Scenes get names of their own, from domains that say nothing about their graphs."""
 
 from collections import Counter
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -12,9 +11,9 @@ from builder.graphs.motifs import MOTIFS
 from builder.splits.settings import TomlTable
 from builder.stories.knowledge import domain, domains
 from builder.stories.naming import LARGEST_SHARE, Namer, part_of
+from builder.tracks.causalds.design.scene_plan import ScenePlan
 from builder.tracks.causalds.plan.config import Config, parse_config
 from builder.tracks.causalds.plan.scenes import plan_scenes
-from builder.tracks.causalds.scene_plan import ScenePlan
 
 FULL = parse_config(TomlTable({"scenes": 250, "composition": "full"}, "here."))
 
@@ -31,7 +30,7 @@ def public() -> list[ScenePlan]:
 
 @cache
 def private() -> list[ScenePlan]:
-    return _plans(replace(FULL, scenes=120), private=True)
+    return _plans(FULL.model_copy(update={"scenes": 120}), private=True)
 
 
 def test_every_scene_is_an_induced_subgraph_of_its_domain() -> None:
@@ -75,7 +74,7 @@ def test_no_domain_tells_more_than_its_share() -> None:
 
 def test_planning_twice_gives_the_same_names_and_another_root_gives_others() -> None:
     """Names are a function of the root."""
-    small = replace(FULL, scenes=40)
+    small = FULL.model_copy(update={"scenes": 40})
     assert _plans(small) == _plans(small)
     names = [[plan.telling.names for plan in _plans(small, root)] for root in (b"one", b"two")]
     assert names[0] != names[1]
@@ -90,7 +89,7 @@ def test_domains_are_dealt_evenly_and_before_any_graph_is_seen() -> None:
 
 def test_a_structure_drawn_again_keeps_what_was_planned() -> None:
     """Composition and verdicts must not move because names ran out."""
-    plain = _plans(replace(FULL, words="fictional"))
+    plain = _plans(FULL.model_copy(update={"words": "fictional"}))
     assert any(plan.structure.redrawn for plan in public())
     for plans in zip(plain, public(), strict=True):
         before, after = (plan.structure for plan in plans)

@@ -18,8 +18,8 @@ from builder.splits.settings import TomlTable
 from builder.stories.frames import NO_DIRECTION
 from builder.stories.types import Facts
 from builder.stories.verify import verify_attested
+from builder.tracks.causalds.design.scene_plan import ScenePlan
 from builder.tracks.causalds.make.scene import narrate, sample_hidden_world
-from builder.tracks.causalds.scene_plan import ScenePlan
 from builder.tracks.causalds.track import TRACK
 from grader.errors import UsageError
 

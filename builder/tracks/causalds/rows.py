@@ -16,9 +16,9 @@ from builder.splits.seeds import public_id
 from builder.splits.track import InstanceSpec, Row
 from builder.tracks.causalds.ask.registry import Question
 from builder.tracks.causalds.ask.wording import write_prompt
+from builder.tracks.causalds.design.scene_plan import CLEAN
 from builder.tracks.causalds.make.observe import Observation, measurement_name
 from builder.tracks.causalds.make.scene import Column, Scene
-from builder.tracks.causalds.scene_plan import CLEAN
 from grader.scoring.shape import Variant
 
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {

@@ -7,6 +7,7 @@ from typing import Final
 
 from builder.release.attempts import Clock, Rejected, first_accepted
 from builder.splits.seeds import attempt_key, pick, stream
+from builder.splits.settings import TomlTable
 from builder.splits.track import Built, Candidate, ExamFiles, Floors, InstanceSpec, Row, Track
 from builder.stories.llm.settings import published
 from builder.tracks.causalds import rows
@@ -16,7 +17,9 @@ from builder.tracks.causalds.ask.registry import Question
 from builder.tracks.causalds.check.audit import audit_instance
 from builder.tracks.causalds.check.public import leak_facts, lends, shown_problems
 from builder.tracks.causalds.check.story import reading
-from builder.tracks.causalds.eligibility import ELIGIBILITY, MOST_NAMED, hosted
+from builder.tracks.causalds.design.eligibility import ELIGIBILITY, MOST_NAMED, hosted
+from builder.tracks.causalds.design.scene_plan import CLEAN, ScenePlan
+from builder.tracks.causalds.design.shares import ByAxis
 from builder.tracks.causalds.exams.candidates import (
     built_candidates,
     label_class,
@@ -25,7 +28,7 @@ from builder.tracks.causalds.exams.candidates import (
 from builder.tracks.causalds.exams.compose import compose, composition_of
 from builder.tracks.causalds.exams.model import parse_exam
 from builder.tracks.causalds.exams.priors import Cell
-from builder.tracks.causalds.make.observe import Observation, observe
+from builder.tracks.causalds.make.observe import Observation, check_views, observe
 from builder.tracks.causalds.make.scene import (
     Scene,
     column_order,
@@ -36,8 +39,6 @@ from builder.tracks.causalds.make.scene import (
 from builder.tracks.causalds.plan.config import Config, parse_config, with_exams
 from builder.tracks.causalds.plan.realised import composition_table
 from builder.tracks.causalds.plan.scenes import TRACK_NAME, plan_scenes
-from builder.tracks.causalds.scene_plan import CLEAN, ScenePlan
-from builder.tracks.causalds.shares import ByAxis
 from builder.tracks.causalds.show.page import inspect_scene
 from builder.tracks.causalds.show.scaffold import write_scaffold
 from grader.tracks import variant as variant_of
@@ -66,7 +67,7 @@ def composition(config: Config, specs: Sequence[InstanceSpec]) -> ByAxis:
     """Requested beside realised numbers of scenes, by axis, for the manifest; of a private-truth
     split the composition of its exams, too, for they are planned."""
     plans = [ScenePlan.from_json(s.config_json) for s in specs]
-    found, views = composition_table(config, plans), [view.name for view in config.views]
+    found, views = composition_table(config, plans), config.views
     for name, model in config.exams:
         asked = [
             (plan.structure.label, Cell.of(plan.questions.variant, plan.questions.views[0].name))
@@ -76,6 +77,13 @@ def composition(config: Config, specs: Sequence[InstanceSpec]) -> ByAxis:
         for axis, levels in composition_of(model, asked, views).items():
             found[f"{name}: {axis}"] = levels
     return found
+
+
+def parse(table: TomlTable) -> Config:
+    """The checked table; raises ``UsageError`` naming the key and the fix."""
+    config = parse_config(table)
+    check_views(config.shown, config.outcome_measured, config.diagnostics, table)
+    return config
 
 
 def planned(specs: Sequence[InstanceSpec]) -> list[Candidate]:
@@ -208,7 +216,7 @@ TRACK: Final = Track(
     name=TRACK_NAME,
     tables=rows.SCHEMAS,
     private=rows.PRIVATE_CONFIGS,
-    parse=parse_config,
+    parse=parse,
     plan=plan_scenes,
     build=build,
     audit=audit_instance,

@@ -26,7 +26,7 @@ from builder.tracks.causalds.ask.wording import (
     fields,
     reading,
 )
-from builder.tracks.causalds.eligibility import adjustment_category
+from builder.tracks.causalds.design.eligibility import adjustment_category
 from builder.tracks.causalds.make.scene import Scene
 
 _A, _B, _C = NAMES

@@ -23,7 +23,7 @@ from builder.tracks.causalds.ask.wording import (
     record,
     rely,
 )
-from builder.tracks.causalds.eligibility import MOST_NAMED
+from builder.tracks.causalds.design.eligibility import MOST_NAMED
 from builder.tracks.causalds.make.scene import Scene
 
 

@@ -33,7 +33,7 @@ from builder.tracks.causalds.ask.wording import (
     reading,
     rely,
 )
-from builder.tracks.causalds.eligibility import MOST_NAMED, opens, seems_to_open
+from builder.tracks.causalds.design.eligibility import MOST_NAMED, opens, seems_to_open
 from builder.tracks.causalds.make.scene import Scene
 
 _ALONE: Final = 0.25

@@ -5,15 +5,14 @@ that are right.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 from typing import Final, assert_never
 
 from builder.splits.track import InstanceSpec
 from builder.stories.verbalise import DEFAULT
-from builder.tracks.causalds.eligibility import hosted
-from builder.tracks.causalds.plan.config import Config
-from builder.tracks.causalds.scene_plan import CLEAN, ScenePlan
+from builder.tracks.causalds.design.eligibility import hosted
+from builder.tracks.causalds.design.scene_plan import CLEAN, ScenePlan
+from builder.tracks.causalds.plan.config import Config, Rows
 from grader.io.jsonio import canonical
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
@@ -26,7 +25,7 @@ _LARGEST_COUNT: Final = 8
 _PREDICTED: Final = (0.0, 0.5, -0.5, 1.0, -1.0)
 _CHANCES: Final = (0.5, 0.3, 0.4, 0.6, 0.7)
 
-_ROWS: Final = (50, 200)
+_ROWS: Final = Rows(train=50, test=200)
 """Training and held-out rows of a twin's scenes. Constants see no row; of held-out labels their
 points need the spread alone, whose chance deviation averages out over scenes."""
 _SCENES_OF_A_TASK: Final = 12
@@ -36,19 +35,19 @@ _SCENES_OF_A_TASK: Final = 12
 def twin(config: Config, tasks: int) -> Config:
     """Return the settings of the scenes that floors are measured on: the composition as it is, few
     rows, clean tables, since constants look at none."""
-    return replace(
-        config,
-        scenes=_SCENES_OF_A_TASK * tasks,
-        train=_ROWS[0],
-        test=_ROWS[1],
-        views=(CLEAN,),
-        outcome_measured=0.0,
-        diagnostics=False,
-        exams=(),
-        words=DEFAULT,
-        tellings=0,
-        llm=None,
-        stored=(),
+    return config.model_copy(
+        update={
+            "scenes": _SCENES_OF_A_TASK * tasks,
+            "rows": _ROWS,
+            "views": (CLEAN.name,),
+            "outcome_measured": 0.0,
+            "diagnostics": False,
+            "exams": (),
+            "words": DEFAULT,
+            "tellings": 0,
+            "llm": None,
+            "told": (),
+        }
     )
 
 

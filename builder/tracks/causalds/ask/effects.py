@@ -41,7 +41,7 @@ from builder.tracks.causalds.ask.wording import (
     rely,
     zero_effect,
 )
-from builder.tracks.causalds.eligibility import direct
+from builder.tracks.causalds.design.eligibility import direct
 from builder.tracks.causalds.make.scene import Scene
 from grader.tracks.causalds.shapes import EFFECT_ALPHA
 

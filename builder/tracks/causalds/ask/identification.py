@@ -23,7 +23,7 @@ from builder.tracks.causalds.ask.wording import (
     record,
     zero_effect,
 )
-from builder.tracks.causalds.eligibility import ate, mediated, natural_verdicts
+from builder.tracks.causalds.design.eligibility import ate, mediated, natural_verdicts
 from builder.tracks.causalds.make.scene import Scene
 
 NATURAL: Final = {

@@ -2,7 +2,7 @@
 
 An asker looks at a scene and yields its questions with their truths: one, several that name
 different variables or estimands, or none where the scene cannot be asked this (a label too close to
-its boundary, say). Which scenes it is asked of is said by ``builder.tracks.causalds.eligibility``.
+its boundary, say). Which scenes it is asked of is said by ``design.eligibility``.
 The second derivation of its truths (``check.tasks``) is kept apart, so that one mistake cannot be
 made in both places at once.
 """
@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from builder.equations.quantities import Quantity
-from builder.tracks.causalds.complete import KEYS, one_each
+from builder.tracks.causalds.design.eligibility import KEYS, one_each
 from builder.tracks.causalds.make.scene import Scene
 
 

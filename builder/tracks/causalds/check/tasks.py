@@ -16,7 +16,7 @@ import networkx as nx
 from builder.equations.margins import EFFECT_MARGIN, MEASURED_SIGN_MARGIN, SIGN_MARGIN
 from builder.tracks.causalds.check import graph as audit_graph
 from builder.tracks.causalds.check.hidden import Hidden
-from builder.tracks.causalds.complete import KEYS, one_each
+from builder.tracks.causalds.design.eligibility import KEYS, one_each
 from grader.io.jsonio import canonical
 
 Row = Mapping[str, Any]

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from builder.graphs.identification import is_identifiable
 from builder.splits.track import Candidate, PossibleTask, Read
-from builder.tracks.causalds.eligibility import ELIGIBILITY, hosted
-from builder.tracks.causalds.scene_plan import ScenePlan
+from builder.tracks.causalds.design.eligibility import ELIGIBILITY, hosted
+from builder.tracks.causalds.design.scene_plan import ScenePlan
 from grader.tracks.causalds.shapes import CAUSALDS
 
 _WORDS: Final = frozenset(word for variant in CAUSALDS for word in variant.shape.labels)

@@ -12,6 +12,8 @@ from itertools import cycle, islice
 
 from builder.splits.seeds import hmac_key, pick, stream
 from builder.splits.track import Candidate, DrawnExam, PossibleTask
+from builder.tracks.causalds.design.scene_plan import VIEWS
+from builder.tracks.causalds.design.shares import ByAxis, beside, largest_remainder
 from builder.tracks.causalds.exams.model import Composed, ExamModel, Matched
 from builder.tracks.causalds.exams.priors import (
     Cell,
@@ -21,8 +23,6 @@ from builder.tracks.causalds.exams.priors import (
     variant_weights,
     view_weights,
 )
-from builder.tracks.causalds.scene_plan import VIEWS
-from builder.tracks.causalds.shares import ByAxis, beside, largest_remainder
 from grader.errors import UsageError
 
 Pick = tuple[Candidate, PossibleTask]

@@ -19,7 +19,7 @@ from pydantic import AfterValidator, ConfigDict, Field
 from builder.graphs.motifs import MOTIFS, PLANTED
 from builder.splits.settings import Fault, TomlModel, TomlTable, check
 from builder.splits.values import Share, Weight, check_keys, check_positive, some_of, weights_of
-from builder.tracks.causalds.scene_plan import VIEWS
+from builder.tracks.causalds.design.scene_plan import VIEWS
 from grader.scoring.model import InputMode
 from grader.tracks import variant as variant_of
 from grader.tracks.causalds.shapes import CAUSALDS

@@ -24,7 +24,9 @@ import numpy.typing as npt
 import scipy
 
 from builder.splits.track import VARIED_FROM, Candidate
-from builder.tracks.causalds.eligibility import ELIGIBILITY
+from builder.tracks.causalds.design.eligibility import ELIGIBILITY
+from builder.tracks.causalds.design.scene_plan import VIEWS
+from builder.tracks.causalds.design.shares import largest_remainder
 from builder.tracks.causalds.exams.model import (
     FAMILIES,
     GRAFTED,
@@ -33,8 +35,6 @@ from builder.tracks.causalds.exams.model import (
     Weights,
     weights_by_name,
 )
-from builder.tracks.causalds.scene_plan import VIEWS
-from builder.tracks.causalds.shares import largest_remainder
 from grader.tracks import variant as variant_of
 from grader.tracks.causalds.shapes import CAUSALDS
 

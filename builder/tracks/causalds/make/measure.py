@@ -20,7 +20,7 @@ import numpy as np
 from builder.equations.equation import Array, Parameters, Parent, summary, written
 from builder.equations.mechanisms import MECHANISMS
 from builder.equations.noise import Noise, Spread, draw_noise_law
-from builder.tracks.causalds.scene_plan import Thresholds, View
+from builder.tracks.causalds.design.scene_plan import Thresholds, View
 
 GRID_POINTS: Final = 513
 OUTCOME_FACTOR: Final = 1.75

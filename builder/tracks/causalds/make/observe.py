@@ -4,8 +4,9 @@ All views of a scene share their rows. A replaced variable gives way to a bundle
 it is shown itself in the calibration rows, a simple random sample of the training rows.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from string import ascii_lowercase
 from typing import Any, Final
 
@@ -17,10 +18,17 @@ from builder.equations.world import World
 from builder.release.arrow import round_data
 from builder.release.attempts import Rejected
 from builder.splits.seeds import hmac_key, shuffled, stream
-from builder.tracks.causalds.make.measure import Bundle, Concept, NoBundle, draw_bundle
+from builder.splits.settings import TomlTable
+from builder.tracks.causalds.design.scene_plan import CLEAN, VIEWS, ScenePlan, View
+from builder.tracks.causalds.make.measure import (
+    OUTCOME_FACTOR,
+    Bundle,
+    Concept,
+    NoBundle,
+    attainable,
+    draw_bundle,
+)
 from builder.tracks.causalds.make.scene import Column, Scene
-from builder.tracks.causalds.scene_plan import CLEAN, ScenePlan, View
-from grader.errors import UsageError
 
 _PILOT: Final = 4096
 _FEWEST_CALIBRATION: Final = 30
@@ -178,14 +186,34 @@ _MOST_ROWS: Final = 8000
 _TREES: Final = {"max_iter": 100, "max_depth": 3, "learning_rate": 0.1, "early_stopping": False}
 
 
-def need_scikit_learn(where: str) -> None:
-    """Raises ``UsageError`` when scikit-learn is not installed."""
-    try:
-        import sklearn  # noqa: F401
-    except ImportError:
-        raise UsageError(
-            f"{where}: recoverability needs scikit-learn; install it, or leave the key out"
-        ) from None
+def check_views(
+    views: Sequence[View], measured: float, diagnostics: bool, table: TomlTable
+) -> None:
+    """Refuse settings of views, at their place in ``table``, that no scene can be shown by.
+
+    Raises ``UsageError`` for thresholds that no bundle meets, or none for an outcome where a share
+    of outcomes is ``measured``; and for ``diagnostics`` where scikit-learn is not installed.
+    """
+    for view in views:
+        if view == VIEWS[view.name]:
+            continue
+        if not attainable(view):
+            what = (
+                f"no bundle of {view.columns[1]} columns with noise from {view.noise[0]:g} to "
+                f"{view.noise[1]:g} meets them; lower them, lower the noise, or allow more columns"
+            )
+        elif measured and not attainable(view, outcome=True):
+            what = (
+                "no bundle meets them for a measured outcome, for which they count "
+                f"{OUTCOME_FACTOR:g} times; lower them, or the noise, allow more columns, or set "
+                "outcome_measured = 0"
+            )
+        else:
+            continue
+        raise table.problem(f"observation.{view.name}.thresholds", what)
+    if diagnostics and find_spec("sklearn") is None:
+        what = "recoverability needs scikit-learn; install it, or leave the key out"
+        raise table.problem("diagnostics", what)
 
 
 def recoverability(

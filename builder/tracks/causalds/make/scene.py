@@ -26,7 +26,7 @@ from builder.splits.seeds import shuffled, stream
 from builder.stories.narration import Narration, NarrationFailed, Subject
 from builder.stories.types import Variable
 from builder.stories.verbalise import VERBALISERS
-from builder.tracks.causalds.scene_plan import ScenePlan
+from builder.tracks.causalds.design.scene_plan import ScenePlan
 from grader.io.names import confusable
 
 Column = npt.NDArray[np.float32]

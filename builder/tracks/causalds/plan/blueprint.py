@@ -8,13 +8,15 @@ latent variables are added until enough of the scenes with an unmeasured variabl
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
 import numpy as np
+from pydantic import AfterValidator, Field
 
 from builder.graphs.growth import (
+    AUXILIARY,
     HOSTS,
     confounded,
     confounding_spoils,
@@ -23,14 +25,22 @@ from builder.graphs.growth import (
 )
 from builder.graphs.identification import is_identifiable
 from builder.graphs.motifs import MOTIFS, PLANTED, Motif
-from builder.tracks.causalds.shares import count_of, largest_remainder
+from builder.splits.settings import Fault, TomlModel
+from builder.splits.values import Share, Weight, check_keys, check_positive, weights_of
+from builder.tracks.causalds.design.shares import count_of, largest_remainder
 
 PLANTED_FROM: Final = "confounding"
 """The motif whose quota the planted structures are taken from."""
 
 
-@dataclass(frozen=True, slots=True)
-class Composition:
+def _planted(shares: dict[str, float]) -> dict[str, float]:
+    check_keys(shares, PLANTED)
+    if sum(shares.values()) > 1.0:
+        raise Fault("the shares add up to more than 1; lower them")
+    return {name: shares[name] for name in PLANTED if shares.get(name)}
+
+
+class Composition(TomlModel):
     """Requested shares. ``motifs``, ``auxiliary`` and ``planted`` map names to weights or shares.
 
     ``grafts`` are the shares of scenes with 0, 1, 2 ... grafts; ``confounded`` the share of all
@@ -38,12 +48,21 @@ class Composition:
     share of identifiable scenes among those with an unmeasured variable.
     """
 
-    motifs: Mapping[str, float]
-    grafts: tuple[float, ...]
-    auxiliary: Mapping[str, float]
-    confounded: float
-    planted: Mapping[str, float]
-    harmless: float
+    motifs: Annotated[dict[str, Weight], weights_of(MOTIFS, ordered=True)] = Field(
+        description="a table of weights such as { chain = 1 }"
+    )
+    grafts: Annotated[tuple[Weight, ...], AfterValidator(check_positive)] = Field(
+        min_length=1,
+        max_length=4,
+        description="a list of the shares of scenes with 0, 1, 2 ... grafts, at most 4 of them, "
+        "such as [0.7, 0.2, 0.1]",
+    )
+    auxiliary: Annotated[dict[str, Weight], weights_of(AUXILIARY, ordered=True)]
+    confounded: Share = 0.0
+    planted: Annotated[dict[str, Share], AfterValidator(_planted)] = Field(
+        default={}, description="a table of shares such as { napkin = 0.02 }"
+    )
+    harmless: Share = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,23 +73,14 @@ class Blueprint:
     label: str
 
 
-class Impossible(Exception):
-    """A quota that cannot be met. ``key`` is the key of the split file, ``fix`` what would do."""
-
-    def __init__(self, key: str, fix: str) -> None:
-        super().__init__(f"{key}: {fix}")
-        self.key = key
-        self.fix = fix
-
-
 def motif_counts(composition: Composition, scenes: int) -> dict[str, int]:
-    """Scenes by motif and planted structure. Raises :class:`Impossible`."""
+    """Scenes by motif and planted structure. Raises :class:`Fault`."""
     counts, planted = largest_remainder(composition.motifs, scenes), composition.planted
     if planted and PLANTED_FROM not in counts:
-        raise Impossible(
-            "planted",
+        raise Fault(
             f"planted structures take the place of scenes of motif '{PLANTED_FROM}', which has no "
             "weight; give it one, or plant nothing: planted = {}",
+            "planted",
         )
     if planted:
         rest = max(0.0, 1.0 - sum(planted.values()))
@@ -78,10 +88,10 @@ def motif_counts(composition: Composition, scenes: int) -> dict[str, int]:
         taken = sum(wanted[name] for name in planted)
         there = counts[PLANTED_FROM]
         if taken > there:
-            raise Impossible(
-                "planted",
+            raise Fault(
                 f"{taken} scenes are wanted out of the {there} of motif '{PLANTED_FROM}'; give "
                 "that motif a larger weight, or plant fewer",
+                "planted",
             )
         if taken:
             counts[PLANTED_FROM] = there - taken
@@ -89,36 +99,36 @@ def motif_counts(composition: Composition, scenes: int) -> dict[str, int]:
     return counts
 
 
-def check(composition: Composition, scenes: int) -> None:
-    """Whether every quota can be met, worked out from counts alone. Raises :class:`Impossible`."""
+def check_quotas(composition: Composition, scenes: int) -> None:
+    """Whether every quota can be met, worked out from counts alone. Raises :class:`Fault`."""
     counts = motif_counts(composition, scenes)
     wanted = _graft_counts(composition, scenes)
     hosts = sum(n for name, n in counts.items() if name in HOSTS)
     grafted = sum(wanted[1:])
     if grafted > hosts:
-        raise Impossible(
-            "grafts",
+        raise Fault(
             f"{grafted} scenes with grafts are wanted, but only {hosts} have a motif that can "
             f"carry one ({', '.join(HOSTS)}); ask for fewer, or for more of these motifs",
+            "grafts",
         )
     spoiled = count_of(composition.confounded, scenes)
     able = {name for name, motif in MOTIFS.items() if confounding_spoils(motif)}
     there = sum(n for name, n in counts.items() if name in able)
     if spoiled > there:
-        raise Impossible(
-            "confounded",
+        raise Fault(
             f"{spoiled} scenes are to become unidentifiable by a latent confounder, but only "
             f"{there} have a motif that one makes so ({', '.join(sorted(able))}); lower the share, "
             "or ask for more of these motifs",
+            "confounded",
         )
 
 
 def blueprints(composition: Composition, scenes: int, rng: np.random.Generator) -> list[Blueprint]:
     """The structures of a split, sorted by motif, then number of grafts.
 
-    Raises :class:`Impossible` where a quota cannot be met.
+    Raises :class:`Fault` where a quota cannot be met.
     """
-    check(composition, scenes)
+    check_quotas(composition, scenes)
     counts = motif_counts(composition, scenes)
     catalogue = {**MOTIFS, **PLANTED}
     found = [catalogue[name] for name, n in counts.items() for _ in range(n)]
@@ -166,7 +176,7 @@ def _confound(composition: Composition, rng: np.random.Generator, found: list[Mo
         i for i, motif in enumerate(found) if motif.name in MOTIFS and confounding_spoils(motif)
     ]
     if wanted > len(able):
-        raise Impossible("confounded", f"{wanted} scenes are wanted, but {len(able)} allow it")
+        raise Fault(f"{wanted} scenes are wanted, but {len(able)} allow it", "confounded")
     for place in _spread_evenly(rng, able, wanted):
         found[place] = confounded(found[place])
 
@@ -180,7 +190,7 @@ def _add_harmless(composition: Composition, rng: np.random.Generator, found: lis
         return
     share = composition.harmless
     if share >= 1.0:
-        raise Impossible("harmless", "must be less than 1 while some scenes are not identifiable")
+        raise Fault("must be less than 1 while some scenes are not identifiable", "harmless")
     wanted = math.ceil(share * spoiled / (1.0 - share) - 1e-9) - fine
     able = [
         i
@@ -188,13 +198,13 @@ def _add_harmless(composition: Composition, rng: np.random.Generator, found: lis
         if motif.name in MOTIFS and not motif.graph.latent and is_identifiable(*motif.effect, "ate")
     ]
     if wanted > len(able):
-        raise Impossible(
-            "harmless",
+        raise Fault(
             f"{wanted} scenes without an unmeasured variable are needed to meet it, there are "
             f"{len(able)}; ask for less, or for fewer scenes that are not identifiable",
+            "harmless",
         )
     for place in _spread_evenly(rng, able, max(0, wanted)):
         grown = harmless_latent(rng, found[place])
         if grown is None:
-            raise Impossible("harmless", f"no harmless place in a scene of {found[place].name}")
+            raise Fault(f"no harmless place in a scene of {found[place].name}", "harmless")
         found[place] = grown

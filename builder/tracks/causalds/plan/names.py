@@ -25,9 +25,9 @@ from builder.stories.knowledge import domains
 from builder.stories.naming import Namer, Naming, Part
 from builder.stories.verbalise import BY_MODEL, LLM
 from builder.stories.verbalise import DEFAULT as KNOWLEDGE
-from builder.tracks.causalds.eligibility import hosted
+from builder.tracks.causalds.design.eligibility import hosted
+from builder.tracks.causalds.design.scene_plan import CLEAN, ScenePlan, Wording
 from builder.tracks.causalds.plan.config import Config
-from builder.tracks.causalds.scene_plan import CLEAN, ScenePlan, Wording
 from grader.errors import UsageError
 
 NAMED_TOGETHER: Final = 2000
@@ -112,7 +112,7 @@ def _drawn_again(plan: ScenePlan, config: Config, rng: np.random.Generator) -> S
     motif, label = _base(plan), plan.structure.label
     grafts = int(label.removeprefix("grafted_")) if label.startswith("grafted_") else 0
     for number in range(1, grafts + 1):
-        motif = random_graft(rng, motif, config.composition.auxiliary, number)
+        motif = random_graft(rng, motif, config.auxiliary, number)
     if _injected(plan) is not None:
         spoiled = is_identifiable(*_base(plan).effect, "ate") and not is_identifiable(
             *plan.structure.query.effect, "ate"

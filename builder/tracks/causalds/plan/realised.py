@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from builder.graphs.identification import is_identifiable
 from builder.graphs.motifs import MOTIFS, PLANTED
 from builder.stories.knowledge import domains
+from builder.tracks.causalds.design.scene_plan import ScenePlan
+from builder.tracks.causalds.design.shares import ByAxis, ByName, beside
 from builder.tracks.causalds.plan.blueprint import PLANTED_FROM, Composition
 from builder.tracks.causalds.plan.config import Config
 from builder.tracks.causalds.plan.names import retold
-from builder.tracks.causalds.scene_plan import ScenePlan
-from builder.tracks.causalds.shares import ByAxis, ByName, beside
 
 
 def composition_table(config: Config, plans: Sequence[ScenePlan]) -> ByAxis:
@@ -22,10 +22,9 @@ def composition_table(config: Config, plans: Sequence[ScenePlan]) -> ByAxis:
     plans = [plan for plan in plans if not retold(plan)]
     structures = [plan.structure for plan in plans]
     total = len(plans)
-    parts = config.composition
     grafts = {
         ("not grafted" if k == 0 else f"grafted_{k}"): share
-        for k, share in enumerate(parts.grafts)
+        for k, share in enumerate(config.grafts)
         if share > 0.0
     }
     verdicts = [
@@ -40,24 +39,24 @@ def composition_table(config: Config, plans: Sequence[ScenePlan]) -> ByAxis:
     hidden = unmeasured.total()
     profiles = {
         "continuous profile": _axis(
-            config.continuous, total, [p.equations.continuous for p in plans]
+            config.profiles.continuous, total, [p.equations.continuous for p in plans]
         ),
-        "binary profile": _axis(config.binary, total, [p.equations.binary for p in plans]),
+        "binary profile": _axis(config.profiles.binary, total, [p.equations.binary for p in plans]),
     }
-    if config.stored:
+    if config.told:
         return profiles
     return {
-        "motif": _axis(_motif_shares(parts), total, [plan.structure.motif for plan in plans]),
+        "motif": _axis(_motif_shares(config), total, [plan.structure.motif for plan in plans]),
         "grafts": _axis(
             grafts,
             total,
             ["not grafted" if x.label == x.motif else x.label for x in structures],
         ),
-        "verdict": _axis(_verdict_shares(parts), total, verdicts),
+        "verdict": _axis(_verdict_shares(config), total, verdicts),
         "unmeasured variable": beside(
             {
-                "identifiable": parts.harmless * hidden,
-                "not identifiable": (1.0 - parts.harmless) * hidden,
+                "identifiable": config.harmless * hidden,
+                "not identifiable": (1.0 - config.harmless) * hidden,
             },
             unmeasured,
         ),

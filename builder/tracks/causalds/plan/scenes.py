@@ -16,23 +16,28 @@ import numpy as np
 from builder.equations.profiles import STRAIGHT
 from builder.splits.instance_keys import keyed_specs, plan_stream
 from builder.splits.seeds import hmac_key, pick, shuffled
+from builder.splits.settings import Fault
 from builder.splits.track import InstanceSpec
 from builder.stories.llm.seeding import Dealer
 from builder.stories.llm.settings import Settings
-from builder.stories.narration import StoredScene
 from builder.stories.types import Kind
 from builder.stories.verbalise import DEFAULT as KNOWLEDGE
 from builder.stories.verbalise import LLM
-from builder.tracks.causalds.complete import KEYS
-from builder.tracks.causalds.eligibility import association_vanishes
+from builder.tracks.causalds.design.eligibility import KEYS, association_vanishes
+from builder.tracks.causalds.design.scene_plan import (
+    Equations,
+    Questions,
+    ScenePlan,
+    Structure,
+    Wording,
+)
+from builder.tracks.causalds.design.shares import count_of, dealt, spread
 from builder.tracks.causalds.exams.candidates import planned_candidates
 from builder.tracks.causalds.exams.compose import compose
 from builder.tracks.causalds.exams.model import ExamModel
-from builder.tracks.causalds.plan.blueprint import Blueprint, Impossible, blueprints
+from builder.tracks.causalds.plan.blueprint import Blueprint, blueprints
 from builder.tracks.causalds.plan.config import Config
 from builder.tracks.causalds.plan.names import name_scenes, told_again
-from builder.tracks.causalds.scene_plan import Equations, Questions, ScenePlan, Structure, Wording
-from builder.tracks.causalds.shares import count_of, dealt, spread
 from grader.errors import UsageError
 
 TRACK_NAME: Final = "causalds"
@@ -65,14 +70,14 @@ def _planned(config: Config, split: str, count_root: bytes, private: bool) -> li
         return plan_stream(count_root, TRACK_NAME, split, purpose)
 
     rng = drawn("plan")
-    if config.stored and private:
+    if config.told and private:
         where = f"splits.{split}.{TRACK_NAME}.words"
         raise UsageError(f"{where}: stored stories are public; use other words in a private split")
     try:
         plans = _for_exams(config, rng, split, count_root) or _plans(config, rng)
-    except Impossible as problem:
+    except Fault as problem:
         where = f"splits.{split}.{TRACK_NAME}.{problem.key}"
-        raise UsageError(f"{where}: {problem.fix}") from None
+        raise UsageError(f"{where}: {problem}") from None
     if not config.exams:
         plans = _both_answers(rng, plans)
     if private and not config.exams:
@@ -108,7 +113,9 @@ def _for_exams(
     found: list[ScenePlan] = []
     for name, model in config.exams:
         spare = SPARE if model.kind == "balanced" else 1
-        plans = shuffled(rng, _plans(replace(config, scenes=spare * model.tasks), rng))
+        plans = shuffled(
+            rng, _plans(config.model_copy(update={"scenes": spare * model.tasks}), rng)
+        )
         key = hmac_key(count_root, f"{TRACK_NAME}/{split}/exam/{name}")
         where = f"splits.{split}.exams.{name}.{TRACK_NAME}"
         found += _asked_once(name, model, plans, key, where)
@@ -142,40 +149,27 @@ def _asked_once(
 def _plans(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
     """One plan per scene: its structure drawn or stored, its equations dealt, and what is
     measured."""
-    if config.stored:
-        found = [
-            (_stored_structure(scene), _stored_words(config, scene)) for scene in config.stored
-        ]
-    else:
-        found = [(one, Wording(config.words)) for one in _drawn_structures(config, rng)]
+    found = config.told or tuple(
+        (one, Wording(config.words)) for one in _drawn_structures(config, rng)
+    )
     measured = spread(rng, config.outcome_measured, config.scenes)
-    continuous = dealt(rng, config.continuous, config.scenes)
-    binary = dealt(rng, config.binary, config.scenes)
+    continuous = dealt(rng, config.profiles.continuous, config.scenes)
+    binary = dealt(rng, config.profiles.binary, config.scenes)
+    views = config.shown
     return [
         ScenePlan(
             structure,
-            Equations(continuous[turn], binary[turn], config.train, config.test),
+            Equations(continuous[turn], binary[turn], config.rows.train, config.rows.test),
             telling,
-            Questions(config.views, measured[turn], config.diagnostics),
+            Questions(views, measured[turn], config.diagnostics),
         )
         for turn, (structure, telling) in enumerate(found)
     ]
 
 
-def _stored_structure(scene: StoredScene) -> Structure:
-    kinds = scene.kind(scene.treatment), scene.kind(scene.outcome)
-    graph = scene.nodes, scene.edges, scene.latent
-    return Structure(scene.motif, scene.structure, *graph, scene.treatment, scene.outcome, *kinds)
-
-
-def _stored_words(config: Config, scene: StoredScene) -> Wording:
-    seeds = () if scene.seed is None else (scene.seed,)
-    return Wording(config.words, stored=scene, seeds=seeds)
-
-
 def _drawn_structures(config: Config, rng: np.random.Generator) -> list[Structure]:
     """The structures of a split, sorted by motif, grafts and kinds."""
-    found = blueprints(config.composition, config.scenes, rng)
+    found = blueprints(config, config.scenes, rng)
     place_of = {name: i for i, name in reversed(list(enumerate(s.motif.name for s in found)))}
     treatments = _treatments(rng, config.treatment_binary, found)
     slots = sorted(enumerate(found), key=lambda s: (place_of[s[1].motif.name], treatments[s[0]]))
@@ -205,17 +199,17 @@ def _treatments(rng: np.random.Generator, share: float, found: Sequence[Blueprin
     """Which treatments are binary: the share of all scenes, but never a napkin's.
 
     The napkin is planted because its average effect is identifiable and its effect on the treated
-    is not; with a binary treatment both would be. Raises :class:`Impossible` where too many are
+    is not; with a binary treatment both would be. Raises :class:`Fault` where too many are
     wanted.
     """
     free = [i for i, structure in enumerate(found) if structure.motif.name != CONTINUOUS_ONLY]
     total = count_of(share, len(found))
     if total > len(free):
-        raise Impossible(
-            "treatment_binary",
+        raise Fault(
             f"{total} binary treatments are wanted, but the {len(found) - len(free)} scenes of "
             f"{CONTINUOUS_ONLY} have a continuous one; ask for at most "
             f"{math.floor(100 * len(free) / len(found)) / 100:g}, or plant no {CONTINUOUS_ONLY}",
+            "treatment_binary",
         )
     wanted = min(share * len(found) / len(free), 1.0) if free else 0.0
     flags = dict(zip(free, spread(rng, wanted, len(free)), strict=True)) if free else {}

@@ -17,7 +17,7 @@ from builder.splits.settings import STRICT
 from builder.splits.track import Asked
 from builder.stories.llm.settings import Request, Seed, Settings
 from builder.stories.naming import Naming
-from builder.stories.narration import StoredScene
+from builder.stories.narration import StoredTelling
 from builder.stories.types import Kind
 from grader.io.jsonio import canonical
 from grader.tracks.causalds.shapes import CAUSALDS
@@ -158,7 +158,7 @@ class Wording:
     arm: str | None = None
     llm: Settings | None = None
     seeds: tuple[Seed, ...] = ()
-    stored: StoredScene | None = None
+    stored: StoredTelling | None = None
 
     @property
     def naming(self) -> Naming | None:

@@ -4,9 +4,9 @@ Planning and the composition of exams look here before any world is drawn. A cla
 also depends on numbers may turn out to be rare. What an asker does with a scene is in ``ask``.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from builder.equations.profiles import STRAIGHT
 from builder.graphs.adjustment import valid_adjustment_sets
@@ -14,8 +14,31 @@ from builder.graphs.identification import is_identifiable
 from builder.graphs.method import identification_method
 from builder.graphs.motifs import Motif
 from builder.graphs.paths import opens_collider_bias
-from builder.tracks.causalds.complete import KEYS, one_each
-from builder.tracks.causalds.scene_plan import ScenePlan
+from builder.tracks.causalds.design.scene_plan import ScenePlan
+from grader.tracks.causalds.shapes import CAUSALDS
+
+_T = TypeVar("_T")
+
+KEYS: Final = tuple(variant.key for variant in CAUSALDS)
+
+
+def one_each(found: Mapping[str, _T], wanted: Iterable[str], what: str, file: str) -> dict[str, _T]:
+    """``found`` in the order of ``wanted``.
+
+    Raises ``LookupError`` where they do not name the same, with the ``file`` in which ``what`` is
+    missing or left over.
+    """
+    names = dict.fromkeys(wanted)
+    for name in names:
+        if name not in found:
+            raise LookupError(
+                f"{name} has no {what}: write it in {file} (docs/adding-a-variant.md)"
+            )
+    for name in found:
+        if name not in names:
+            raise LookupError(f"{file} has what is not asked: {name}")
+    return {name: found[name] for name in names}
+
 
 Hosts = Callable[[ScenePlan], bool]
 """Whether such a scene can be asked a variant at all."""
@@ -328,7 +351,7 @@ ELIGIBILITY: Final = one_each(
     },
     KEYS,
     "eligibility",
-    "builder/tracks/causalds/eligibility.py",
+    "builder/tracks/causalds/design/eligibility.py",
 )
 """Eligibility by variant key, in the order of ``grader.tracks.VARIANTS``."""
 
