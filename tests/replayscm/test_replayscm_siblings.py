@@ -5,24 +5,21 @@ from puzzles import items
 from builder.gate.exams import HeldExam, _borrowed
 from builder.tracks import TRACKS
 
-FOUND = items()
-
-
 def _held(*families: str) -> HeldExam:
     """An exam of all tasks of these families."""
-    return HeldExam("x", [i.task for i in FOUND if i.task.family in families], {}, False)
+    return HeldExam("x", [i.task for i in items() if i.task.family in families], {}, False)
 
 
 def _problems(exam: HeldExam) -> tuple[str, ...]:
-    return _borrowed("dev", TRACKS, [exam], {i.task.task_id: i.truth for i in FOUND}).problems
+    return _borrowed("dev", TRACKS, [exam], {i.task.task_id: i.truth for i in items()}).problems
 
 
 def test_a_printed_program_that_answers_a_sibling_is_a_problem_of_the_exam() -> None:
     """Alternative prompts print the hidden program: every induction task of the same program is
     answered by it, with hidden roots too, for the same prompt names the roots."""
-    alternatives = {i.task.instance_id for i in FOUND if i.task.family == "alternative"}
+    alternatives = {i.task.instance_id for i in items() if i.task.family == "alternative"}
     answered = [
-        i.task for i in FOUND if i.task.family == "induction" and i.task.instance_id in alternatives
+        i.task for i in items() if i.task.family == "induction" and i.task.instance_id in alternatives
     ]
     problems = _problems(_held("alternative", "induction"))
     assert answered and all(any(t.task_id in line for line in problems) for t in answered)

@@ -3,6 +3,7 @@
 import re
 import statistics
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -32,7 +33,10 @@ def _scene(name: str, seed: int) -> Subject:
     return Subject(motif.graph, kinds, naming)
 
 
-SCENES = [_scene(name, seed) for seed in range(6) for name in MOTIFS]
+@cache
+def _scenes() -> list[Subject]:
+    """Every motif, three times."""
+    return [_scene(name, seed) for seed in range(3) for name in MOTIFS]
 
 
 @pytest.mark.parametrize("words", [words for words in VERBALISERS if words not in BY_MODEL])
@@ -40,7 +44,7 @@ def test_a_reader_that_shares_nothing_with_the_frames_reads_the_stories(words: s
     """Whatever the words, the facts are the same: clear English can be read without knowing how it
     was made."""
     scores = []
-    for number, scene in enumerate(SCENES):
+    for number, scene in enumerate(_scenes()):
         told = VERBALISERS[words](scene, hmac_key(KEY, str(number)))
         names = {node: variable.name for node, variable in told.variables.items()}
         known = sorted(names[node] for node in scene.graph.observed)
@@ -54,14 +58,14 @@ def test_a_reader_that_shares_nothing_with_the_frames_reads_the_stories(words: s
 def test_mechanisms_are_told_with_their_own_effects() -> None:
     """A mechanism beside another effect would be read as an effect of its own."""
     told = 0
-    for number, scene in enumerate(SCENES):
+    for number, scene in enumerate(_scenes()):
         narration = VERBALISERS["knowledge"](scene, hmac_key(KEY, str(number)))
         sentences = {one.what[1:]: one.sentence for one in narration.telling.attestations}
         for edge, how in narration.mechanism_clauses.items():
             if how.lower() in narration.telling.story.lower():
                 assert how.lower() in sentences[edge].lower()
                 told += 1
-    assert told > 100
+    assert told > 50
 
 
 def test_a_graph_with_more_nodes_than_single_letters_gets_doubled_ones_as_well() -> None:
@@ -77,7 +81,7 @@ def test_a_graph_with_more_nodes_than_single_letters_gets_doubled_ones_as_well()
 def test_anonymous_names_are_letters_that_are_no_role() -> None:
     """Roles such as X, M or U would give the motif away."""
     for number in range(20):
-        told = VERBALISERS["anonymous"](SCENES[number], hmac_key(KEY, str(number)))
+        told = VERBALISERS["anonymous"](_scenes()[number], hmac_key(KEY, str(number)))
         names = [variable.name for variable in told.variables.values()]
         assert all(name in LETTERS for name in names)
     roles = {node for motif in MOTIFS.values() for node in motif.graph.nodes}
@@ -86,7 +90,7 @@ def test_anonymous_names_are_letters_that_are_no_role() -> None:
 
 def test_knowledge_without_planned_names_is_refused() -> None:
     """Names are decided for a split as a whole, or two scenes might share them."""
-    bare = Subject(SCENES[0].graph, SCENES[0].kinds)
+    bare = Subject(_scenes()[0].graph, _scenes()[0].kinds)
     with pytest.raises(ValueError, match="planned"):
         VERBALISERS["knowledge"](bare, KEY)
 
