@@ -19,7 +19,7 @@ from grader.errors import UsageError
 from grader.io.jsonio import canonical
 from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import write_hypothesis
-from grader.release.release import Release
+from grader.opening import open_release
 from grader.scoring.shape import Task
 from grader.tracks.causalab.scoring import episode_of
 
@@ -230,7 +230,7 @@ def in_laboratory(name: str, agent: Agent, otherwise: Solver | None = None) -> S
             return
         release = exam.release
         if exam.private is not None:
-            release = Release.open(release.public.path, exam.private)
+            release = open_release(release.public.path, exam.private)
         truths = release.truths(exam.split, tasks)
         for task in tasks:
             yield task, host(episode_of(task, truths[task.task_id]), agent, name)

@@ -8,7 +8,6 @@ tasks, and yields each task that it answers with the answer.
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,8 +26,9 @@ from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import pretty
 from grader.io.paths import inside
+from grader.opening import open_release, release_path
 from grader.release.beside import TABLES, Column, scenes
-from grader.release.release import ENVIRONMENT_VARIABLE, Release, select_exam
+from grader.release.release import Release, select_exam
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 
@@ -80,9 +80,9 @@ def open_exam(
     only exam or the one that is called as the release is; ``all`` is the whole split. Raises
     ``UsageError``.
     """
-    path = path or Path(os.environ.get(ENVIRONMENT_VARIABLE) or "release")
+    path = release_path(path) or Path("release")
     # The public folder alone: a test taker has no private one, even where a maintainer does.
-    release = Release.open(path / "public" if (path / "public").is_dir() else path)
+    release = open_release(path / "public" if (path / "public").is_dir() else path)
     split = release.choose_split(split)
     exams, tasks = release.exams(split), release.tasks(split)
     name, tasks = select_exam(exams, tasks, exam, own=release.public.manifest["release"])
@@ -227,7 +227,7 @@ _SKETCHES: Final = ("edges", "skeleton_edges")
 
 def gold(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
     """Each task with its published truth, from the private side where it is private."""
-    truths = Release.open(exam.path, exam.private).truths(exam.split, tasks)
+    truths = open_release(exam.path, exam.private).truths(exam.split, tasks)
     return ((task, task.shape.gold(task, truths[task.task_id])) for task in tasks)
 
 

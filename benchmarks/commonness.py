@@ -25,6 +25,7 @@ from grader.answers.attempts import read
 from grader.answers.budget import Limits
 from grader.errors import UsageError
 from grader.io.pipe import exit_with
+from grader.opening import open_release
 from grader.pipeline import grade
 from grader.release.beside import worlds
 from grader.release.exam import Split
@@ -167,7 +168,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _print_table(asked: argparse.Namespace) -> int:
-    split = Split.open(Release.open(asked.release), asked.split, exam=asked.exam)
+    split = Split.open(open_release(asked.release), asked.split, exam=asked.exam)
     print(f"{'system':<24} {'tasks':>5} groups   {'slope':>7} {'95% interval':<18} rank corr.")
     for folder in asked.answers:
         submission = read(folder, split.tasks, Limits())

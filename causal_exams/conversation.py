@@ -24,9 +24,9 @@ from causal_exams.laboratory.host import Host
 from causal_exams.laboratory.session import Session
 from causal_exams.tools import laboratory_tools, shell_tool
 from causal_exams.words import packages, pinned
-from grader.answers.check import check
 from grader.answers.submission import MAX_BYTES
 from grader.scoring.model import RawAnswer
+from grader.scoring.score import check
 from grader.scoring.shape import Task
 
 ANSWER: Final = "answer"

@@ -31,8 +31,8 @@ from causal_exams.tracks import preset_of
 from causal_exams.words import DOCKER
 from grader.commands.common import read_key
 from grader.errors import UsageError
+from grader.opening import open_release
 from grader.release.exam import Exam, choose_exam
-from grader.release.release import Release
 from grader.scoring.model import RawAnswer
 from grader.scoring.score import score_answer
 from grader.scoring.shape import Task
@@ -61,7 +61,7 @@ class Sitting:
     def opened(self, track: str | None) -> Exam:
         """Return the exam, one track of it or all; raises ``UsageError``."""
         private = None if self.private is None else Path(self.private)
-        return choose_exam(Release.open(Path(self.release), private), self.split, self.exam, track)
+        return choose_exam(open_release(Path(self.release), private), self.split, self.exam, track)
 
     def protocol(self, track: str) -> tuple[str | None, Protocol]:
         """Return the preset's name, None without one, and the protocol; raises ``UsageError``."""

@@ -17,10 +17,10 @@ from grader.answers.submission import Submission
 from grader.errors import UsageError
 from grader.io.jsonio import canonical
 from grader.io.names import did_you_mean
+from grader.opening import open_release
 from grader.pipeline import grade as grade_exam
 from grader.release.beside import TABLES, scenes
 from grader.release.exam import Exam, Split
-from grader.release.release import Release as Opened
 from grader.reports.build import Graded
 from grader.reports.ledger import held, show_all
 from grader.reports.table import truth_json
@@ -47,7 +47,7 @@ class Release:
         split: str | None = None,
     ) -> None:
         sides = [None if side is None else Path(side) for side in (path, private)]
-        self._opened = Opened.open(*sides)
+        self._opened = open_release(*sides)
         self.split = self._opened.choose_split(split)
 
     @property

@@ -8,7 +8,6 @@ from typing import Any
 
 from grader.answers.attempts import merge, read
 from grader.answers.budget import REASON, Budget, Limits
-from grader.answers.check import check
 from grader.answers.collect import submissions_in
 from grader.answers.digest import answers_sha256
 from grader.answers.submission import Submission, with_notice
@@ -19,9 +18,8 @@ from grader.reports.aggregate import aggregate, with_statuses
 from grader.reports.build import Graded, build_report, finite, with_attempts
 from grader.reports.redact import redact, with_figure
 from grader.scoring.model import Checked, RawAnswer, Score
-from grader.scoring.score import score, verify
+from grader.scoring.score import check, score, verify
 from grader.scoring.shape import Task
-from grader.tracks import TRACKS, VARIANTS
 
 Answers = dict[str, Checked]
 """Task id to the checked answer."""
@@ -55,7 +53,7 @@ def grade(
         exam.truths,
         answers,
         submission.usage,
-        TRACKS,
+        exam.tracks,
         exam.floors,
         slice_intervals=slice_intervals,
         tables=tables,
@@ -63,7 +61,7 @@ def grade(
     report = build_report(exam, submission, totals, _with_exam(exam, _remarks(exam, submission)))
     if len(verified) > 1:
         grid = [score_tasks(exam, attempt, submission.budget) for attempt in verified]
-        told = with_attempts(report, submission.attempts, grid, exam.truths, verified, TRACKS)
+        told = with_attempts(report, submission.attempts, grid, exam.truths, verified, exam.tracks)
         report = finite(told)
     if not exam.split.reveal:
         report = _held_back(exam, report, _before_the_truth(scores, before))
@@ -100,7 +98,11 @@ def look_at(exam: Exam, submission: Submission) -> tuple[Answers, list[str]]:
     attempts, _ = sign_attempts(exam, submission.source, checked)
     notices = _remarks(exam, submission)
     if len(attempts) > 1 and any(task.shape.merge is None for task in exam.tasks):
-        merging = sorted({spec.track for spec in VARIANTS if spec.shape.merge is not None})
+        merging = sorted(
+            name
+            for name, track in exam.tracks.items()
+            if any(spec.shape.merge is not None for spec in track.variants)
+        )
         notices = with_notice(
             notices,
             f"of {len(attempts)} attempts, {submission.attempts[0].source.name} is looked at; the "
@@ -159,7 +161,7 @@ def sign_attempts(
     for signed in found:
         known = set[str]()
         for task in exam.tasks:
-            if (sign := TRACKS[task.track].sign) is not None:
+            if (sign := task.shape.sign) is not None:
                 answer, names = sign(signed[task.task_id], task.answer_file, key)
                 signed[task.task_id] = answer
                 known |= names

@@ -21,7 +21,6 @@ from grader.release.release import Release
 from grader.release.side import Side
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
-from grader.tracks import TRACKS
 
 COMMITTED: Final = "commitments"
 """The public config of commitments: private config, id of the row, SHA-256."""
@@ -91,7 +90,7 @@ def _tasks(release: Release, split: str, proofs: bool) -> Iterator[Check]:
     try:
         listed = release.exams(split)
         strangers = {task_id for members in listed.values() for task_id in members}
-        for track in TRACKS:
+        for track in release.tracks:
             for task in release.each_task(split, [track]):
                 count, doubled, last = count + 1, doubled + (task.task_id == last), task.task_id
                 strangers.discard(last)
@@ -129,7 +128,7 @@ class _Truths:
         """Looks for the truth of the next task; after the first that has none, for no more."""
         if self._problem:
             return
-        certify = TRACKS[track].certify if self._proofs else None
+        certify = self._release.tracks[track].certify if self._proofs else None
         try:
             truth = self._of(track, task)
             problem = None if certify is None else certify(task, truth)
@@ -201,7 +200,7 @@ def _broken(release: Release, private: Side, split: str, counts: list[int]) -> I
         counts.append(seen)
         if seen != len(expected):
             yield f"{config}: {seen} rows, {len(expected)} committed"
-    truths = {f"{track}_truth" for track in TRACKS if release.public.shards(track, split)}
+    truths = {f"{track}_truth" for track in release.tracks if release.public.shards(track, split)}
     for config in sorted(truths.difference(configs)):
         yield f"{config} is not committed to"
 

@@ -7,6 +7,7 @@ from builder.splits.track import Built
 from grader.release.rows import task_of, truth_of
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
+from grader.tracks import TRACKS
 
 _TASK_COLUMNS: Final = (
     "task_id", "instance_id", "track", "rung", "family", "variant", "view", "input_mode",
@@ -23,4 +24,4 @@ def task_row(task: Task) -> dict[str, Any]:
 def pairs_of(built: Built, track: str) -> list[tuple[Task, Truth]]:
     """The tasks of an instance with their truths, but for labels."""
     truths = {row["task_id"]: truth_of(row) for row in built.rows[f"{track}_truth"]}
-    return [(task_of(row), truths[row["task_id"]]) for row in built.rows[track]]
+    return [(task_of(row, TRACKS), truths[row["task_id"]]) for row in built.rows[track]]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from builder.commands.command import FAILED, OK, Command, add_release, add_workers, need_release
 from grader.errors import UsageError
+from grader.opening import open_release
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +51,6 @@ def _publish(options: argparse.Namespace) -> int:
     from builder.publishing.secrecy import refuse_private
     from builder.release.manifest import read_manifest
     from grader.hub.client import connect, told
-    from grader.release.release import Release
 
     # What a typing error or an absent token stops is said before the gate, which takes its time.
     need_release(options.release)
@@ -65,7 +65,7 @@ def _publish(options: argparse.Namespace) -> int:
     if not _passes(options):
         print("nothing was sent; `check` prints the whole record")
         return FAILED
-    opened = Release.open(options.release)
+    opened = open_release(options.release)
     refuse_private(opened)
     found = [
         (target, contents(side, read_manifest(side), target.repo, target.tag))
@@ -119,7 +119,6 @@ def _passes(options: argparse.Namespace) -> bool:
     from builder.build import check_release
     from builder.release.manifest import read_manifest
     from builder.release.progress import Reporter
-    from grader.release.release import Release
     from grader.verify import verify
 
     imported = "imported" in read_manifest(options.release / "public")["configuration"]
@@ -131,7 +130,7 @@ def _passes(options: argparse.Namespace) -> bool:
                 print(*(f"  {problem}" for problem in line.problems), sep="\n")
         if not report.ok:
             return False
-    broken = [one for one in verify(Release.open(options.release)) if not one.ok]
+    broken = [one for one in verify(open_release(options.release)) if not one.ok]
     for one in broken:
         print(f"FAIL {one.name}: {one.detail}")
     return not broken

@@ -59,7 +59,7 @@ def check_floors(opened: Release, tracks: Mapping[str, Track], split: str) -> Sp
     manifest = opened.public.manifest
     stated = manifest.get("floors", {}).get(split, {})
     tasks = [task for task in opened.tasks(split, prompts=False) if task.track in stated]
-    problems = [*Stated.from_manifest(manifest, split, tasks).notices]
+    problems = [*Stated.from_manifest(manifest, split, tasks, opened.tracks).notices]
     rows: list[FloorRow] = []
     for name in stated if not problems else ():
         floors = tracks[name].floors

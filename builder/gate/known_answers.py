@@ -22,6 +22,7 @@ from grader.release.rows import Rows
 from grader.scoring.model import RawAnswer, Score, Truth
 from grader.scoring.score import score_answer
 from grader.scoring.shape import Task
+from grader.tracks import TRACKS as GRADED
 
 AT_ONCE: Final = 3000
 """Tasks of a split without exams that go through the whole grader together."""
@@ -111,7 +112,7 @@ class _Grader:
 def tasks_and_truths(rows: PartRows, problems: list[str]) -> Iterator[tuple[Task, Truth]]:
     """The tasks of a part with their truths, an instance after the other, as the grader reads
     them; a row that it cannot read is added to ``problems``."""
-    read = Rows()
+    read = Rows(GRADED)
     for instance, tasks in sorted(rows.tasks.items()):
         truths = {row["task_id"]: row for row in rows.truths.get(instance, ())}
         beside = rows.labels.get(instance, {})

@@ -36,6 +36,7 @@ from builder.release.parts import Part, Parts
 from builder.release.reader import configs, public_side
 from builder.splits.track import Track
 from grader.io.processors import processors
+from grader.opening import open_release
 from grader.release.release import Release
 from grader.verify import verify
 
@@ -69,7 +70,7 @@ def run_gate(
     tell = progress or (lambda _: None)
     workers = workers or processors()
     public_side(release)
-    opened = Release.open(release)
+    opened = open_release(release)
     tell("gate: hashes, rows and cards")
     lines = [*_integrity(opened, release), *_schemas(release, tracks), *_cards(release)]
     if not all(line.ok for line in lines):

@@ -15,7 +15,7 @@ from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.names import did_you_mean
 from grader.io.paths import plain
-from grader.release.release import Release
+from grader.opening import open_release
 
 ERRATA: Final = "ERRATA.md"
 _HEAD: Final = (
@@ -35,7 +35,7 @@ def deprecate(
     public = public_side(release)
     manifest = read_manifest(public)
     refuse_imported(manifest, release)
-    opened = Release.open(release)
+    opened = open_release(release)
     split = opened.choose_split(split)
     why = " ".join(why.split())
     if not 0 < len(why) <= _LONGEST:

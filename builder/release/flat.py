@@ -25,6 +25,7 @@ from builder.tracks import TRACKS
 from grader.io.jsonio import canonical
 from grader.io.schemas import schema
 from grader.release.rows import Rows
+from grader.tracks import TRACKS as GRADED
 
 CONFIG: Final = "tasks"
 _ALIKE: Final = tuple(name for name in FLAT.names if name not in ("answer_schema_json", "answer"))
@@ -67,7 +68,7 @@ def _flat_rows(job: FlatJob, track: str) -> Iterator[Row]:
             labels = pa.concat_tables(tables)
     places = {name: k for k, name in enumerate(labels["instance_id"].to_pylist())}
     schemas: dict[str, str] = {}
-    read = Rows()
+    read = Rows(GRADED)
     for row in rows(shards(job.public, track, job.split)):
         name = row["answer_schema"]
         if name not in schemas:

@@ -17,10 +17,9 @@ from builder.release.progress import Reporter
 from builder.splits.config import ReleaseConfig
 from builder.splits.track import Built, Floors, Graded, InstanceSpec
 from builder.tracks import TRACKS
-from grader.answers.check import check
 from grader.release.rows import task_of, truth_of
 from grader.scoring.model import RawAnswer, Truth
-from grader.scoring.score import score, verify
+from grader.scoring.score import check, score, verify
 from grader.scoring.shape import Task
 from grader.tracks import TRACKS as GRADED
 
@@ -159,7 +158,7 @@ def asked(name: str, built: Built) -> Iterator[tuple[Task, Truth]]:
         row["instance_id"]: row["values"] for row in built.rows.get(f"{name}_labels", ())
     }
     for row in built.rows[name]:
-        task = task_of(row)
+        task = task_of(row, GRADED)
         values = labels[task.instance_id] if task.shape.kind == "predictions" else None
         yield (
             task,

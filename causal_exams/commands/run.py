@@ -26,7 +26,7 @@ from causal_exams.laboratory.session import MAX_SUBMISSION
 from causal_exams.protocols import OPEN, SETTINGS
 from causal_exams.tracks import PAPER, PRESETS
 from grader.errors import UsageError
-from grader.hub.located import local
+from grader.opening import local
 
 REQUIRED = "Inspect is not installed; pip install 'causal-exams[run]'"
 

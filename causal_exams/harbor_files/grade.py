@@ -7,26 +7,26 @@ to 1. Without the truth answers are only collected: a valid one has the reward 1
 import json
 from pathlib import Path
 
-from grader.answers.check import check
 from grader.answers.submission import MAX_BYTES, Unreadable, open_regular
 from grader.io.paths import inside
-from grader.release.rows import Rows
+from grader.release.rows import task_of, truth_of
 from grader.scoring.model import RawAnswer
-from grader.scoring.score import score_answer
+from grader.scoring.score import check, score_answer
 from grader.scoring.shape import Task
+from grader.tracks import TRACKS
 
 
 def main(tests: str, answers: str, logs: str) -> None:
     """Write reward.txt and graded.txt into ``logs``, and a copy of the answer."""
     place = Path(logs)
     stated = json.loads((Path(tests) / "task.json").read_text(encoding="utf-8"))
-    task = Rows().task(stated["task"])
+    task = task_of(stated["task"], TRACKS)
     raw = _answer(task, Path(answers), place)
     if stated["truth"] is None:
         checked = check(task, raw)
         reward, told = float(checked.status == "scored"), f"{checked.status} {checked.reason}"
     else:
-        truth = Rows().truth(stated["truth"], stated["labels"])
+        truth = truth_of(stated["truth"], stated["labels"])
         row = score_answer(task, truth, raw)
         reward, told = row.points, f"{row.status} {row.reason} {row.message}"
     (place / "reward.txt").write_text(f"{reward}\n", encoding="utf-8")

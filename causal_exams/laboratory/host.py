@@ -11,6 +11,7 @@ from grader.io.jsonio import BadJson
 from grader.io.names import did_you_mean
 from grader.io.paths import inside
 from grader.laboratory.episode import Episode, EpisodeError
+from grader.opening import open_release
 from grader.release.exam import Exam
 from grader.release.release import Release
 from grader.tracks.causalab.scoring import episode_of
@@ -31,7 +32,7 @@ def open_episode(
     try:
         if name.endswith(".json"):
             return Episode.load(_read(Path(name)))
-        return _of_release(name, Release.open(release, private), split)
+        return _of_release(name, open_release(release, private), split)
     except EpisodeError as error:
         raise UsageError(f"{name}: {error}") from None
 

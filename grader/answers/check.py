@@ -1,4 +1,4 @@
-"""From raw bytes to a checked answer: the same for ``validate`` and ``grade``.
+"""What shapes have in common in checking bytes: the same for ``validate`` and ``grade``.
 
 Everything that can be said without the truth is decided here: whether the answer parses, fits its
 schema, and commits or abstains. :data:`REASONS` is the closed list of what can be wrong.
@@ -23,13 +23,6 @@ REASONS: Final[Mapping[str, str]] = tomllib.loads(_REASONS.read_text(encoding="u
 
 Step = Callable[[Task, dict[str, Any]], Any]
 """What a shape does with a document that fits its schema; raises :class:`Invalid`."""
-
-
-def check(task: Task, raw: RawAnswer | None) -> Checked:
-    """Validate one raw answer. Never raises for anything an answer can contain."""
-    if raw is None:
-        return Checked("missing", reason="no_answer", message=f"no file {task.answer_file}")
-    return task.shape.check(task, raw)
 
 
 def check_csv(task: Task, raw: RawAnswer, *, columns: Sequence[str]) -> Checked:

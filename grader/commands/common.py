@@ -11,8 +11,8 @@ from grader.answers.submission import Submission
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import pretty
+from grader.opening import open_release
 from grader.release.exam import Exam, Split
-from grader.release.release import Release
 from grader.scoring.route import READINGS
 
 MIN_KEY = 16
@@ -150,7 +150,7 @@ def open_split(arguments: argparse.Namespace) -> Split:
     }
     key = getattr(arguments, "transcript_key", None)
     return Split.open(
-        Release.open(arguments.release, getattr(arguments, "private", None)),
+        open_release(arguments.release, getattr(arguments, "private", None)),
         arguments.split,
         transcript_key=None if key is None else read_key(key),
         **asked,

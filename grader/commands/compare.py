@@ -45,7 +45,6 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.pages.terminal import comparison_view, console
     from grader.pipeline import grade
     from grader.reports.comparison import compare
-    from grader.tracks import TRACKS
 
     check_outputs(arguments)
     split = open_split(arguments)
@@ -56,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     for one in graded:
         if not one.submission.answers and not one.submission.run:
             raise UsageError(f"{one.submission.source}: {one.report['notices'][0]}")
-    result = compare(*graded, TRACKS)
+    result = compare(graded[0], graded[1], split.release.tracks)
     shown = in_reading(result, arguments.reading)
     write_documents(arguments, lambda: result, lambda: comparison_page(shown))
     console().print(comparison_view(shown))

@@ -149,21 +149,20 @@ def read(arguments: argparse.Namespace) -> "tuple[str, str, Desk]":
     from grader.board.workers import Limits
     from grader.hub.address import Address
     from grader.hub.evaluate import Desk
-    from grader.hub.located import told_address
-    from grader.release.release import Release
+    from grader.opening import address_of, open_release
 
     for name in ("per_day", "workers", "memory", "wall"):
         if not 0 < getattr(arguments, name) < 1 << 20:
             raise UsageError(f"--{name.replace('_', '-')}: give a whole number from 1")
     inbox, kept = (Address.of(text).repo for text in (arguments.inbox, arguments.results))
-    release = Release.open(arguments.release, arguments.private)
+    release = open_release(arguments.release, arguments.private)
     hidden = [name for name in release.splits if not release.has_public_truth(name)]
     if hidden and release.private is None:
         raise UsageError(f"--private: the truth of {', '.join(hidden)} is not here; name its side")
     key = arguments.transcript_key
     desk = Desk(
         release=release,
-        address=told_address(arguments.release),
+        address=str(address_of(arguments.release) or ""),
         work=arguments.work,
         ledger=arguments.ledger,
         key=None if key is None else read_key(key),

@@ -10,7 +10,6 @@ examples:
 
 import argparse
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -38,17 +37,16 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.hub.client import connect
     from grader.hub.eval_results import FOLDER, eval_results, file_name, propose
     from grader.hub.fetch import fetch
-    from grader.hub.located import is_remote
     from grader.io.files import write_text
     from grader.io.paths import inside
-    from grader.release.release import ENVIRONMENT_VARIABLE
+    from grader.opening import address_of, open_release, release_path
 
     model = Address.of(arguments.model, "--model").repo
-    named = arguments.release or Path(os.environ.get(ENVIRONMENT_VARIABLE, ""))
-    if not is_remote(named):
+    address = address_of(release_path(arguments.release))
+    if address is None:
         raise UsageError("--release: give the release's address on the Hub, hf://org/name@revision")
-    address, report = Address.of(str(named)), _read(arguments.report)
-    text = eval_results(report, address, fetch(address), arguments.source)
+    report = _read(arguments.report)
+    text = eval_results(report, address, open_release(fetch(address)), arguments.source)
     folder = arguments.out or Path(model.partition("/")[2]) / FOLDER
     file = inside(folder, file_name(report))
     write_text(file, text)

@@ -18,11 +18,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print one line per check; exit with 1 if any fails."""
+    from grader.opening import open_release
     from grader.pages.terminal import console, plain
-    from grader.release.release import Release
     from grader.verify import verify
 
-    checks = verify(Release.open(arguments.release or arguments.other, arguments.private))
+    checks = verify(open_release(arguments.release or arguments.other, arguments.private))
     out = console()
     for check in checks:
         mark, style = ("ok  ", "green") if check.ok else ("FAIL", "bold red")

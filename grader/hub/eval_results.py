@@ -28,21 +28,20 @@ def file_name(report: Mapping[str, Any]) -> str:
 
 
 def eval_results(
-    report: Mapping[str, Any], address: Address, folder: Path, source: str | None = None
+    report: Mapping[str, Any], address: Address, release: Release, source: str | None = None
 ) -> str:
-    """The YAML of a report about the release at ``address``, which was fetched to ``folder``.
+    """The YAML of a report about the release at ``address``, which was fetched.
 
     Raises ``UsageError`` for a report without skill, or about another release.
     """
     import yaml
     from huggingface_hub import eval_result_entries_to_yaml
 
-    release = Release.open(folder)
     split = release.choose_split(str(report["split"]))
     if report["release"]["content_sha256"] != release.content_hashes(split):
         raise UsageError(f"{address}: is another release than the report's; name the one graded")
     # The client keeps each commit in a folder called after it.
-    entries = list(_entries(report, address, folder.name, source))
+    entries = list(_entries(report, address, release.public.path.name, source))
     if not entries:
         raise UsageError("the report has no skill to state: floors are absent, or it is redacted")
     return yaml.safe_dump(eval_result_entries_to_yaml(entries), sort_keys=False)

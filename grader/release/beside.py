@@ -8,7 +8,6 @@ from grader.io import parquet
 from grader.io.jsonio import as_mapping
 from grader.release.release import Release
 from grader.release.side import Side
-from grader.tracks import TRACKS
 
 Column = tuple[str, Sequence[float]]
 """A name and its values."""
@@ -28,7 +27,7 @@ def scenes(release: Release, split: str, instances: Sequence[str]) -> dict[tuple
     """The scenes of some instances by (instance, view); none for a track that ships none."""
     found = {}
     columns = ("instance_id", "view", "story", *TABLES)
-    for row in _rows(release.public, "{}_scenes", split, columns, instances):
+    for row in _rows(release, release.public, "{}_scenes", split, columns, instances):
         tables = {name: _columns(row[name]) for name in TABLES if row.get(name)}
         found[row["instance_id"], row["view"]] = Scene(row["story"], tables)
     return found
@@ -37,26 +36,31 @@ def scenes(release: Release, split: str, instances: Sequence[str]) -> dict[tuple
 def worlds(release: Release, split: str, instances: Sequence[str]) -> dict[str, dict[str, Any]]:
     """The hidden worlds of some instances; the truth side must be here."""
     side, columns = release.truth_side(split), ("instance_id", "world_json")
-    rows = _rows(side, "{}_worlds", split, columns, instances)
+    rows = _rows(release, side, "{}_worlds", split, columns, instances)
     return {row["instance_id"]: dict(as_mapping(row["world_json"])) for row in rows}
 
 
 def sources(release: Release, split: str, tasks: Sequence[str]) -> dict[str, dict[str, Any]]:
     """How each number among some truths was worked out: ``value_source``, ``value_draws``."""
     side, columns = release.truth_side(split), ("task_id", "value_source", "value_draws")
-    rows = _rows(side, "{}_truth", split, columns, tasks)
+    rows = _rows(release, side, "{}_truth", split, columns, tasks)
     return {row.pop("task_id"): row for row in rows}
 
 
 def _rows(
-    side: Side, config: str, split: str, columns: Sequence[str], wanted: Iterable[str]
+    release: Release,
+    side: Side,
+    config: str,
+    split: str,
+    columns: Sequence[str],
+    wanted: Iterable[str],
 ) -> Iterator[dict[str, Any]]:
     """The rows of one config of every track whose first column is wanted; those of ``columns``
     that a file has."""
     names = sorted(set(wanted))
     suffix = f"WHERE list_contains(?, {columns[0]}) ORDER BY {columns[0]}"
     with parquet.connect() as connection:
-        for track in TRACKS:
+        for track in release.tracks:
             files = side.shards(config.format(track), split)
             there = parquet.column_names(connection, files)
             if columns[0] not in there:

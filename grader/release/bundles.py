@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from grader.scoring.shape import Task
-from grader.tracks import TRACKS
+from grader.scoring.track import Track
 
 Arms = Mapping[str, tuple[str, str]]
 """Task id to bundle and arm; an arm that is empty is numbered in the order of the exam."""
 
 
-def arms(tasks: Sequence[Task], stated: Arms) -> Arms:
+def arms(tasks: Sequence[Task], stated: Arms, tracks: Mapping[str, Track]) -> Arms:
     """Bundle and arm of every task that has partners among ``tasks``.
 
     ``stated`` is what the exam says; it goes before what a track sees from the tasks.
@@ -28,7 +28,7 @@ def arms(tasks: Sequence[Task], stated: Arms) -> Arms:
             tellings[bundle] += 1
             found[task.task_id] = (bundle, arm or f"telling {tellings[bundle]}")
     for task in tasks:
-        seen = TRACKS[task.track].bundle
+        seen = tracks[task.track].bundle
         if task.task_id not in found and seen is not None and (pair := seen(task)) is not None:
             found[task.task_id] = pair
     members = Counter(bundle for bundle, _ in found.values())

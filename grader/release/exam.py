@@ -14,6 +14,7 @@ from grader.release.release import Release, select_exam
 from grader.scoring.floors import Floors
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
+from grader.scoring.track import Track
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -114,6 +115,11 @@ class Exam:
     is_final: bool = False
     deprecated: int = 0
 
+    @property
+    def tracks(self) -> Mapping[str, Track]:
+        """The tracks that the grader knows, by name, in the order in which reports list them."""
+        return self.split.release.tracks
+
     @cached_property
     def truths(self) -> Mapping[str, Truth]:
         """The truth of each task; read once."""
@@ -122,12 +128,15 @@ class Exam:
     @cached_property
     def arms(self) -> Arms:
         """Bundle and arm of its tasks that have partners in it."""
-        return arms(self.tasks, self.split.bundles.get(self.name, {}))
+        return arms(self.tasks, self.split.bundles.get(self.name, {}), self.tracks)
 
     @cached_property
     def floors(self) -> Floors:
         """The points of the best constant answer to each variant."""
-        return Floors.from_manifest(self.split.release.public.manifest, self.split.name, self.tasks)
+        release = self.split.release
+        return Floors.from_manifest(
+            release.public.manifest, self.split.name, self.tasks, release.tracks
+        )
 
     @cached_property
     def shown(self) -> frozenset[str]:

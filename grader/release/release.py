@@ -4,14 +4,12 @@ Only shards whose SHA-256 agrees with the manifest are read: whoever opens a rel
 shard once.
 """
 
-import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 from grader.errors import UsageError
-from grader.hub.located import local
 from grader.io import parquet
 from grader.io.names import did_you_mean, nearest_path
 from grader.io.paths import plain
@@ -19,9 +17,8 @@ from grader.release.rows import TASK_COLUMNS, TRUTH_COLUMNS, Rows
 from grader.release.side import Side
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
-from grader.tracks import TRACKS
+from grader.scoring.track import Track
 
-ENVIRONMENT_VARIABLE = "CAUSAL_EXAMS_RELEASE"
 WHOLE_SPLIT = "all"
 """What stands for an exam's name where every task of a split is meant."""
 _BY_ID = "ORDER BY task_id"
@@ -32,35 +29,33 @@ _FEW = 50_000
 
 @dataclass(slots=True)
 class Release:
-    """A release: the public side, and the private side where the reader has it."""
+    """A release: the public side, the private side where the reader has it, and the tracks that
+    the reader knows, by name."""
 
     public: Side
     private: Side | None
+    tracks: Mapping[str, Track]
 
     @classmethod
-    def open(cls, path: Path | None = None, private: Path | None = None) -> Self:
+    def open(cls, path: Path, private: Path | None, tracks: Mapping[str, Track]) -> Self:
         """Open a release folder, or its ``public`` folder alone.
 
-        ``path`` defaults to ``$CAUSAL_EXAMS_RELEASE``, then ``./release``. ``private`` may be a
-        private repository or a release folder that has one; by default it is the ``private``
-        folder beside ``public``. Both may be addresses on the Hub (``hf://org/name@v1``), which
-        are fetched unless they are here. Raises ``UsageError``.
+        ``private`` may be a private repository or a release folder that has one; by default it is
+        the ``private`` folder beside ``public``. Raises ``UsageError``.
         """
-        path = local(path or Path(os.environ.get(ENVIRONMENT_VARIABLE) or "release"))
         if not path.is_dir():
             raise UsageError(
                 f"{path}: no release there{nearest_path(path)}; name its folder or its address on "
-                f"the Hub (--release, ${ENVIRONMENT_VARIABLE}), or build one (README.md)"
+                "the Hub (--release, $CAUSAL_EXAMS_RELEASE), or build one (README.md)"
             )
         public = path / "public" if (path / "public").is_dir() else path
         if private is None:
             beside = path / "private"
             private_side = Side.open(beside) if (beside / "manifest.json").is_file() else None
         else:
-            private = local(private)
             inner = private / "private"
             private_side = Side.open(inner if inner.is_dir() else private)
-        release = cls(Side.open(public), private_side)
+        release = cls(Side.open(public), private_side, tracks)
         release._check_pair()
         return release
 
@@ -109,7 +104,7 @@ class Release:
 
         Prompts are nearly all there is to read: without ``prompts`` they are left empty.
         """
-        return list(self.each_task(split, TRACKS, prompts=prompts, only=only))
+        return list(self.each_task(split, self.tracks, prompts=prompts, only=only))
 
     def each_task(
         self,
@@ -121,8 +116,9 @@ class Release:
     ) -> Iterator[Task]:
         """The tasks of some tracks, one after another: a large split has tens of millions."""
         columns = [c if prompts or c != "prompt" else "'' AS prompt" for c in TASK_COLUMNS]
-        read, where = Rows(), _among(only, _order(self.public, "{}", split, tracks))
-        for row in _rows(self.public, "{}", split, columns, *where, tracks=tracks):
+        read = Rows(self.tracks)
+        where = _among(only, _order(self.public, "{}", split, tracks))
+        for row in _rows(self.public, "{}", tracks, split, columns, *where):
             stated = dict(zip(TASK_COLUMNS, row, strict=True))
             try:
                 yield _fitting(read.task(stated), self.public.path)
@@ -139,14 +135,16 @@ class Release:
         """``tasks`` of a split, in their order, with the prompts that ``tasks()`` left out."""
         ids = [task.task_id for task in tasks]
         suffix = "WHERE list_contains(?, task_id)"
-        prompts = dict(_rows(self.public, "{}", split, ("task_id", "prompt"), suffix, [ids]))
+        prompts = dict(
+            _rows(self.public, "{}", self.tracks, split, ("task_id", "prompt"), suffix, [ids])
+        )
         return [replace(task, prompt=prompts[task.task_id]) for task in tasks]
 
     def exams(self, split: str) -> dict[str, list[str]]:
         """Exam name to its task ids in order; an exam may span tracks."""
         exams: dict[str, list[str]] = {}
         columns, suffix = ("exam", "task_id"), "ORDER BY exam, position"
-        for exam, task_id in _rows(self.public, "{}_exams", split, columns, suffix):
+        for exam, task_id in _rows(self.public, "{}_exams", self.tracks, split, columns, suffix):
             exams.setdefault(exam, []).append(task_id)
         for exam in exams:
             plain(exam, f"{self.public.path}: the exam")
@@ -168,7 +166,7 @@ class Release:
         columns = ("exam", "task_id", "bundle", "coalesce(arm, '')")
         suffix = "WHERE bundle IS NOT NULL ORDER BY exam, position"
         for exam, task_id, bundle, arm in _rows(
-            self.public, "{}_exams", split, columns, suffix, optional="bundle"
+            self.public, "{}_exams", self.tracks, split, columns, suffix, optional="bundle"
         ):
             found.setdefault(exam, {})[task_id] = (bundle, arm)
         return found
@@ -192,11 +190,13 @@ class Release:
         columns, suffix = ("instance_id", "values"), "WHERE list_contains(?, instance_id)"
         labels: dict[str, Any] = {}
         if needs:
-            told = _rows(side, "{}_labels", split, columns, suffix, [needs], optional="values")
+            told = _rows(
+                side, "{}_labels", self.tracks, split, columns, suffix, [needs], optional="values"
+            )
             labels = dict(told)
-        truths, read = {}, Rows()
+        truths, read = {}, Rows(self.tracks)
         where = _among(wanted if len(wanted) <= _FEW else None, _BY_ID)
-        for values in _rows(side, "{}_truth", split, TRUTH_COLUMNS, *where):
+        for values in _rows(side, "{}_truth", self.tracks, split, TRUTH_COLUMNS, *where):
             if (task := wanted.get(values[0])) is not None:
                 row, name = dict(zip(TRUTH_COLUMNS, values, strict=True)), task.instance_id
                 own = labels.get(name) if task.shape.kind == "predictions" else None
@@ -212,9 +212,9 @@ class Release:
     def each_truth(self, split: str, tracks: Iterable[str]) -> Iterator[Truth]:
         """The truths of some tracks in the order of :meth:`each_task` for the same, without what
         their labels hold; raises ``UsageError`` if they are not here or cannot be read."""
-        side, read = self.truth_side(split), Rows()
+        side, read = self.truth_side(split), Rows(self.tracks)
         where = _among(None, _order(side, "{}_truth", split, tracks))
-        for row in _rows(side, "{}_truth", split, TRUTH_COLUMNS, *where, tracks=tracks):
+        for row in _rows(side, "{}_truth", tracks, split, TRUTH_COLUMNS, *where):
             yield _truth(side, read, dict(zip(TRUTH_COLUMNS, row, strict=True)))
 
     def content_hashes(self, split: str) -> dict[str, str]:
@@ -224,7 +224,7 @@ class Release:
             for name, entry in sorted(self.public.manifest["shards"].items())
             if any(
                 name.startswith(f"{config}/{split}-")
-                for track in TRACKS
+                for track in self.tracks
                 for config in (track, f"{track}_exams")
             )
         }
@@ -265,15 +265,15 @@ def _fitting(task: Task, path: Path) -> Task:
 def _rows(
     side: Side,
     config: str,
+    tracks: Iterable[str],
     split: str,
     columns: Sequence[str],
     suffix: str = "",
     parameters: Sequence[object] = (),
     *,
     optional: str | None = None,
-    tracks: Iterable[str] = TRACKS,
 ) -> Iterator[tuple[Any, ...]]:
-    """Rows of one config of every track, or of some, ``{}`` in ``config`` for its name.
+    """Rows of one config of some tracks, ``{}`` in ``config`` for the name of each.
 
     Files without the column ``optional`` are left out.
     """

@@ -8,7 +8,7 @@ from typing import Any, Final
 from grader.io.jsonio import as_mapping
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task, Variant
-from grader.tracks import variant
+from grader.scoring.track import Track
 
 TASK_COLUMNS: Final = (
     "task_id", "instance_id", "track", "rung", "family", "variant", "view", "input_mode",
@@ -24,13 +24,17 @@ _SHARED: Final = 1 << 14
 class Rows:
     """A reader of rows; what equal texts of JSON say is one object, which nobody may change."""
 
-    def __init__(self) -> None:
+    def __init__(self, tracks: Mapping[str, Track]) -> None:
         self._parse: Callable[[str], Mapping[str, Any]] = lru_cache(_SHARED)(as_mapping)
-        self._variant: Callable[[str, str], Variant] = lru_cache(_SHARED)(variant)
+        self._variants: dict[tuple[str, str, str], Variant] = {
+            (spec.track, spec.family, spec.name): spec
+            for track in tracks.values()
+            for spec in track.variants
+        }
 
     def task(self, row: Mapping[str, Any]) -> Task:
         """A row of a config ``<track>``; raises ``KeyError`` for a variant nobody knows."""
-        spec = self._variant(row["track"], f"{row['family']}.{row['variant']}")
+        spec = self._variants[row["track"], row["family"], row["variant"]]
         return Task(
             task_id=row["task_id"],
             instance_id=_once(row["instance_id"]),
@@ -57,14 +61,14 @@ class Rows:
         )
 
 
-def task_of(row: Mapping[str, Any]) -> Task:
+def task_of(row: Mapping[str, Any], tracks: Mapping[str, Track]) -> Task:
     """One row of a config ``<track>``; raises ``KeyError`` for a variant nobody knows."""
-    return Rows().task(row)
+    return Rows(tracks).task(row)
 
 
 def truth_of(row: Mapping[str, Any], labels: Sequence[float] | None = None) -> Truth:
     """One row of a config ``<track>_truth``, with what the labels hold for its task."""
-    return Rows().truth(row, labels)
+    return Rows({}).truth(row, labels)
 
 
 def _once(value: Any) -> Any:

@@ -11,8 +11,8 @@ from grader.reports.aggregate import Totals, Tracks, points_by_track, spread
 from grader.reports.redact import overall
 from grader.reports.table import count_endings, usage_means
 from grader.scoring.model import Checked, Score, Truth, Unit
-from grader.scoring.skill import members
 from grader.statistics.repeats import spread_of
+from grader.statistics.skill import members
 from grader.version import __version__
 
 FORMAT = 1
@@ -126,8 +126,8 @@ def with_attempts(
         if (repeated := tracks[name].attempts) is not None:
             own = [[score for score in scores if score.track == name] for scores in grid]
             parts[name] = {**part, "attempts": repeated(own)}
-    figures = [track.run_figure for track in tracks.values() if track.run_figure is not None]
-    levels = {"points": tuple(parts), **{figure.name: figure.levels for figure in figures}}
+    extra = [track.run_figure for track in tracks.values() if track.run_figure is not None]
+    levels = {"points": tuple(parts), **{figure.name: figure.levels for figure in extra}}
     spreads = {
         name: {level: spread_of([run[name].get(level) for run in runs]) for level in names}
         for name, names in levels.items()

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from grader.reports.aggregate import Totals, Tracks
 from grader.reports.build import Graded
-from grader.scoring.skill import Skill
 from grader.scoring.track import Track
 from grader.statistics.paired import Pairs, difference, line, lines, minus
+from grader.statistics.skill import Skill
 from grader.version import __version__
 
 FORMAT: Final = 1

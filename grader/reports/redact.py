@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from grader.scoring.model import Unit
-from grader.scoring.skill import WHOLE, on_scale
+from grader.statistics.skill import WHOLE, on_scale
 
 SUBMISSIONS: Final = 100
 FIGURES: Final = 3

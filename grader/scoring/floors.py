@@ -6,7 +6,6 @@ from typing import Any, Self
 
 from grader.scoring.shape import Task
 from grader.scoring.track import Track
-from grader.tracks import TRACKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +20,13 @@ class Floors:
     notices: tuple[str, ...] = ()
 
     @classmethod
-    def from_manifest(cls, manifest: Mapping[str, Any], split: str, tasks: Sequence[Task]) -> Self:
+    def from_manifest(
+        cls,
+        manifest: Mapping[str, Any],
+        split: str,
+        tasks: Sequence[Task],
+        tracks: Mapping[str, Track],
+    ) -> Self:
         """Return what a release's manifest says of the variants of ``tasks``, whatever else stands
         in it."""
         stated = _table(_table(manifest, "floors"), split)
@@ -31,7 +36,7 @@ class Floors:
             entry = _table(stated, track)
             floors = _table(entry, "variants")
             keys = sorted({task.spec.key for task in tasks if task.track == track})
-            problem = next(_problems(entry, floors, TRACKS[track], keys), None)
+            problem = next(_problems(entry, floors, tracks[track], keys), None)
             if problem is None:
                 found[track] = {key: float(floor["points"]) for key, floor in floors.items()}
             else:

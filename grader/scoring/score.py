@@ -4,12 +4,10 @@ from collections.abc import Callable
 from sys import intern
 from typing import Final, TypeVar
 
-from grader.answers.check import check
 from grader.io.jsonio import canonical
 from grader.scoring.model import Checked, RawAnswer, Score, Truth
 from grader.scoring.route import needs_mark, route
 from grader.scoring.shape import Task
-from grader.tracks import TRACKS
 
 _LARGEST: Final = 1e300
 
@@ -20,12 +18,19 @@ class GraderBug(Exception):
     """Our own fault while grading a task: never turned into a submitter's ``invalid``."""
 
 
+def check(task: Task, raw: RawAnswer | None) -> Checked:
+    """Validate one raw answer. Never raises for anything an answer can contain."""
+    if raw is None:
+        return Checked("missing", reason="no_answer", message=f"no file {task.answer_file}")
+    return task.shape.check(task, raw)
+
+
 def verify(task: Task, truth: Truth, checked: Checked) -> Checked:
     """``checked`` with the status that counts: some answers only the truth can call invalid.
 
     Comes before :func:`score`; raises :class:`GraderBug` as that does.
     """
-    verifier = TRACKS[task.track].verify
+    verifier = task.shape.verify
     return checked if verifier is None else _named(task, lambda: verifier(task, truth, checked))
 
 
@@ -55,7 +60,7 @@ def _score(task: Task, truth: Truth, checked: Checked) -> Score:
         mark = task.shape.score(task, truth, checked.answer)
     routed = route(task.shape, truth, checked, mark)
     extra = {
-        **TRACKS[task.track].facts(truth),
+        **task.shape.facts(truth),
         **checked.extra,
         **(mark.extra if mark else {}),
     }

@@ -48,8 +48,12 @@ class Shape:
     ``check`` turns bytes into a checked answer without looking at the truth; ``score`` marks a
     *committed* answer (validated, not abstaining) to an identifiable target; ``gold`` writes the
     right answer in the answer format. ``merge`` joins repeated attempts at a task where they are
-    scored together; elsewhere the first counts. They are functions of a module (or partials of
-    one), so that a task can be sent to another process.
+    scored together; elsewhere the first counts. ``verify`` says what of an answer's validity only
+    the truth can tell, before it is scored; ``sign`` takes ``(checked, source, key)`` and gives an
+    answer after its signatures were compared with the host's key, and the names of the submissions
+    whose work it records; ``facts`` are what ``extra_json`` of a score row says of a task whether
+    or not it was answered. They are functions of a module (or partials of one), so that a task can
+    be sent to another process.
     """
 
     name: str
@@ -64,6 +68,11 @@ class Shape:
     abstention: str | bool | Never | None = NEVER
     input_mode: InputMode = "data"
     merge: Callable[[Sequence[Checked]], Checked] | None = member(default=None, compare=False)
+    verify: Callable[["Task", Truth, Checked], Checked] | None = member(default=None, compare=False)
+    sign: Callable[[Checked, str, bytes], tuple[Checked, frozenset[str]]] | None = member(
+        default=None, compare=False
+    )
+    facts: Callable[[Truth], Mapping[str, Any]] = member(default=lambda _: {}, compare=False)
 
     @property
     def abstainable(self) -> bool:

@@ -3,19 +3,22 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from grader.scoring.model import Checked, Score, TrackSummary, Truth
 from grader.scoring.shape import Task, Variant
 
-if TYPE_CHECKING:
-    from grader.pages.look import Look
-    from grader.pages.page import Section
-    from grader.pages.table import Table
-    from grader.reports.table import Results
-    from grader.statistics.paired import Pairs
-
+Results = Any
+"""A track's part of one grading: :class:`grader.reports.table.Results`."""
+Look = Any
+"""What ``browse`` shows of a task: :class:`grader.pages.look.Look`."""
+Table = Any
+"""A table of the terminal or a page: :class:`grader.pages.table.Table`."""
+Section = Any
+"""A part of a page: :class:`grader.pages.page.Section`."""
 Report = Mapping[str, Any]
+Pairs = Sequence[tuple[Score, Score]]
+"""The rows of two gradings of one exam, task by task."""
 BoardColumn = tuple[str, list[str]]
 """A heading on a leaderboard, and a cell for each submission."""
 
@@ -31,7 +34,7 @@ class RunFigure:
     label: str
     digits: int
     levels: tuple[str, ...]
-    of: "Callable[[Results], Mapping[str, float | None]]"
+    of: Callable[[Results], Mapping[str, float | None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,13 +48,6 @@ class Track:
     ``rules``
         raised whenever some answer's points change: floors that were graded under another number
         do not count (:mod:`grader.scoring.floors`).
-    ``facts``
-        what ``extra_json`` of a score row says of a task whether or not it was answered.
-    ``verify``
-        what of an answer's validity only the truth can tell; it comes before scoring.
-    ``sign``
-        ``(checked, source, key)``: an answer after its signatures were compared with the host's
-        key, and the names of the submissions whose work it records.
     ``bundle``
         what a task asks, and in which of several ways, where it may have partners that ask the
         same in another way (:mod:`grader.release.bundles`).
@@ -72,8 +68,8 @@ class Track:
     ``certify``
         proves again what a truth claims (``verify``); a sentence says what is wrong with it.
     ``look``
-        ``(task, truth, world)``: what ``browse`` shows of a task beside its prompt
-        (:class:`grader.pages.look.Look`), given its world row (empty where there is none).
+        ``(task, truth, world)``: what ``browse`` shows of a task beside its prompt, given its
+        world row (empty where there is none).
     ``draw``
         one verified answer as a page (``explain --html``).
     ``tables``
@@ -91,21 +87,18 @@ class Track:
     variants: tuple[Variant, ...]
     schemas: Path | None = None
     rules: int = 1
-    facts: Callable[[Truth], Mapping[str, Any]] = lambda _: {}
-    verify: Callable[[Task, Truth, Checked], Checked] | None = None
-    sign: Callable[[Checked, str, bytes], tuple[Checked, frozenset[str]]] | None = None
     bundle: Callable[[Task], tuple[str, str] | None] | None = None
-    summarise: "Callable[[Results], TrackSummary] | None" = None
+    summarise: Callable[[Results], TrackSummary] | None = None
     own_points: bool = False
-    extend: "Callable[[dict[str, Any], Results], None] | None" = None
+    extend: Callable[[dict[str, Any], Results], None] | None = None
     run_figure: RunFigure | None = None
     attempts: Callable[[Sequence[Sequence[Score]]], dict[str, Any]] | None = None
-    compare: "Callable[[Pairs, Report, Report], Mapping[str, Any]] | None" = None
+    compare: Callable[[Pairs, Report, Report], Mapping[str, Any]] | None = None
     board_members: Callable[[Sequence[Report]], Sequence[Mapping[str, Any]]] | None = None
     certify: Callable[[Task, Truth], str | None] | None = None
-    look: "Callable[[Task, Truth, Mapping[str, Any]], Look] | None" = None
+    look: Callable[[Task, Truth, Mapping[str, Any]], Look] | None = None
     draw: Callable[[Task, Truth, Checked], str] | None = None
-    tables: "Callable[[Report], Sequence[Table]] | None" = None
-    sections: "Callable[[Sequence[Report]], Sequence[Section]] | None" = None
+    tables: Callable[[Report], Sequence[Table]] | None = None
+    sections: Callable[[Sequence[Report]], Sequence[Section]] | None = None
     board_columns: Callable[[Sequence[Report]], list[BoardColumn]] | None = None
-    compared: "Callable[[Mapping[str, Any]], Sequence[Table]] | None" = None
+    compared: Callable[[Mapping[str, Any]], Sequence[Table]] | None = None

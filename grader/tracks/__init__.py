@@ -3,8 +3,7 @@
 A track that is registered is read, graded and shown like the others (``docs/adding-a-track.md``).
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Final, overload
+from typing import Final
 
 from grader.io.schemas import add_folder
 from grader.scoring.shape import Variant
@@ -32,27 +31,7 @@ def unregister(name: str) -> None:
     del TRACKS[name]
 
 
-class _Variants(Sequence[Variant]):
-    """The variants of the tracks that are registered now."""
-
-    def _all(self) -> tuple[Variant, ...]:
-        return tuple(spec for track in TRACKS.values() for spec in track.variants)
-
-    def __len__(self) -> int:
-        return len(self._all())
-
-    def __iter__(self) -> Iterator[Variant]:
-        return iter(self._all())
-
-    @overload
-    def __getitem__(self, place: int) -> Variant: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Variant, ...]: ...
-    def __getitem__(self, place: int | slice) -> Variant | tuple[Variant, ...]:
-        return self._all()[place]
-
-
-VARIANTS: Final[Sequence[Variant]] = _Variants()
+VARIANTS: Final = tuple(spec for track in TRACKS.values() for spec in track.variants)
 """Every way of asking one question: the shared vocabulary of builder, grader and tests."""
 
 

@@ -18,8 +18,8 @@ from baselines.causalds.naive import make_solver as make_naive_solver
 from baselines.taking import ShownScene, write_answer
 from builder.graphs.adjustment import valid_adjustment_sets
 from builder.graphs.motifs import MOTIFS
-from grader.answers.check import check
 from grader.scoring.model import RawAnswer
+from grader.scoring.score import check
 from grader.scoring.shape import Task
 from grader.tracks import VARIANTS
 

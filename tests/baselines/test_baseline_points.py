@@ -13,9 +13,9 @@ from built_exam import build
 from baselines.__main__ import main
 from baselines.systems import answers, find_system
 from baselines.taking import open_exam, text_of
+from grader.opening import open_release
 from grader.pipeline import grade
 from grader.release.exam import choose_exam
-from grader.release.release import Release
 from grader.scoring.model import RawAnswer, Score
 from grader.scoring.score import score_answer
 from grader.scoring.shape import Task
@@ -43,7 +43,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def scores(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Scores:
     """Each solver's scores, graded from the folder it wrote."""
     folder = tmp_path_factory.mktemp("answers")
-    exam = choose_exam(Release.open(release), "dev", "balanced")
+    exam = choose_exam(open_release(release), "dev", "balanced")
     found = {}
     for name in SOLVERS:
         out = folder / name
@@ -108,7 +108,7 @@ def numbers(release: Path) -> Numbers:
     """Percent of the points of every number about an identifiable target that the split asks, not
     the exam alone: by task, of ``informed`` and of ``double-sampling``."""
     exam = open_exam(release, "dev", "all")
-    truths = Release.open(release).truths("dev", exam.tasks)
+    truths = open_release(release).truths("dev", exam.tasks)
     tasks = tuple(
         task
         for task in exam.tasks

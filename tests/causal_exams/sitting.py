@@ -10,7 +10,7 @@ from typing import Any
 from scripted import Server
 
 from causal_exams.cli import main
-from grader.release.release import Release
+from grader.opening import open_release
 from grader.scoring.shape import Task
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +41,7 @@ def start(release: Path, out: Path, server: Server, *more: str) -> "subprocess.P
 
 def tasks(release: Path, track: str) -> list[Task]:
     """The tasks of mini in one track, in the exam's order, with their prompts."""
-    opened = Release.open(release)
+    opened = open_release(release)
     known = {task.task_id: task for task in opened.tasks("dev")}
     return [
         known[task_id] for task_id in opened.exams("dev")["mini"] if known[task_id].track == track

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from causal_exams.harbor import exportable, write_harbor
+from grader.opening import open_release
 from grader.release.exam import Exam, choose_exam
-from grader.release.release import Release
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def exam(mini_release: Path) -> Exam:
-    return choose_exam(Release.open(mini_release), None, "mini")
+    return choose_exam(open_release(mini_release), None, "mini")
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ from scripted import Reply, replies, serve  # noqa: E402
 from sitting import lines, sit, tasks  # noqa: E402
 
 from causal_exams.cli import main  # noqa: E402
+from grader.opening import open_release  # noqa: E402
 from grader.release.exam import choose_exam  # noqa: E402
-from grader.release.release import Release  # noqa: E402
 
 NEEDS_BWRAP = pytest.mark.skipif(not shutil.which("bwrap"), reason="bwrap is not installed")
 OPEN = ("--sandbox", "bubblewrap")
@@ -108,7 +108,7 @@ def test_what_a_local_model_costs_is_counted_and_can_be_limited(
 
 def test_logs_hold_no_truth(mini_release: Path, tmp_path: Path) -> None:
     """Target and metadata are empty of it; the scorer reads it when it scores."""
-    exam = choose_exam(Release.open(mini_release), None, "mini")
+    exam = choose_exam(open_release(mini_release), None, "mini")
     out = tmp_path / "run"
     assert sit(mini_release, out, None, "--setting", "closed") == 0
     logs = "".join(

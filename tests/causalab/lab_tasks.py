@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from grader.answers.check import check
 from grader.scoring.model import RawAnswer, Score, Truth
-from grader.scoring.score import score, verify
+from grader.scoring.score import check, score, verify
 from grader.scoring.shape import Task
 from grader.tracks import variant
 from grader.tracks.causalab.submission import sign

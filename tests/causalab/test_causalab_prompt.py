@@ -12,12 +12,11 @@ from lab_worlds import worlds
 from builder.tracks.causalab.ask import write_prompt
 from builder.tracks.causalab.episode import Parts
 from builder.tracks.causalab.suites import SUITES
-from grader.answers.check import check
 from grader.laboratory.episode import Episode
 from grader.laboratory.model import MODES, Mode
 from grader.laboratory.session import Laboratory
 from grader.scoring.model import RawAnswer
-from grader.scoring.score import score_answer
+from grader.scoring.score import check, score_answer
 
 NAME = "lab-0000000000000000"
 KINDS = ("main-3", "main-7", "quad-hard", "hidden-range-50", "freqparent-6", "golden-4", "5o0i-6")

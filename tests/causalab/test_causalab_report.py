@@ -13,7 +13,6 @@ from lab_tasks import grade, task_and_truth
 from lab_verification import resealed
 
 from grader import pipeline
-from grader.answers.check import check
 from grader.answers.collect import collect
 from grader.board.sessions import refuse_others
 from grader.commands.main import main
@@ -22,13 +21,14 @@ from grader.io.jsonio import canonical
 from grader.io.schemas import first_problem, schema
 from grader.laboratory.episode import Episode
 from grader.laboratory.session import Laboratory
+from grader.opening import open_release
 from grader.pages import page as draw
 from grader.pages.table import in_terminal
 from grader.pages.terminal import console
 from grader.release.exam import Split, choose_exam
-from grader.release.release import Release
 from grader.reports.table import Results, ScoreTable
 from grader.scoring.model import RawAnswer, Score, TrackSummary
+from grader.scoring.score import check
 from grader.statistics.bootstrap import wilson
 from grader.tracks.causalab import episode_problem
 from grader.tracks.causalab.diagnostics import open_submission
@@ -200,7 +200,7 @@ def _verified(task: Any, truth: Any, session: Laboratory) -> Any:
 @pytest.fixture
 def lab_answers(mini_release: Path, tmp_path: Path) -> tuple[Path, str]:
     """One session of the small release with an intervention, and its task."""
-    exam = choose_exam(Release.open(mini_release))
+    exam = choose_exam(open_release(mini_release))
     tasks = [task for task in exam.split.tasks if task.track == "causalab"]
     task = next(task for task in tasks if task.inputs["budget"])
     truth = exam.truths[task.task_id]
@@ -242,7 +242,7 @@ def test_transcripts_travel_in_every_form_of_a_submission(
     packed = tmp_path / "packed.parquet"
     release = ["--release", str(mini_release)]
     assert main(["pack", str(folder), *release, "--name", "x", "--out", str(packed)]) == 0
-    exam = choose_exam(Release.open(mini_release), track="causalab")
+    exam = choose_exam(open_release(mini_release), track="causalab")
     for source in (folder, lines, packed):
         found = collect(source, exam.split.tasks)
         assert found.answers[task_id].data == text.encode(), source
@@ -272,7 +272,7 @@ def test_signed_sessions_of_several_submissions_are_refused(
 ) -> None:
     """A host signs for everyone; one system's answers should be one system's sessions."""
     key = b"k" * 32
-    exam = choose_exam(Release.open(mini_release), track="causalab", transcript_key=key)
+    exam = choose_exam(open_release(mini_release), track="causalab", transcript_key=key)
     folder = tmp_path / "answers"
     folder.mkdir()
     tasks = [task for task in exam.split.tasks if task.track == "causalab"]
@@ -295,7 +295,7 @@ def test_a_board_says_how_many_sessions_were_started(mini_release: Path, tmp_pat
     """Best of many shows: a session that was moved aside to start anew still counts."""
     key = tmp_path / "host.key"
     key.write_bytes(b"k" * 32)
-    exam = choose_exam(Release.open(mini_release), track="causalab", transcript_key=b"k" * 32)
+    exam = choose_exam(open_release(mini_release), track="causalab", transcript_key=b"k" * 32)
     kept, board = tmp_path / "hosted" / "team-a", tmp_path / "board" / "team-a"
     kept.mkdir(parents=True)
     board.mkdir(parents=True)
@@ -324,7 +324,7 @@ def test_a_private_report_does_not_say_whether_a_made_up_session_replays(
     mini_release: Path, tmp_path: Path
 ) -> None:
     """Else each transcript asks the hidden mechanism; equal answers have one hash all the same."""
-    split = Split.open(Release.open(mini_release), None, "mini", "causalab")
+    split = Split.open(open_release(mini_release), None, "mini", "causalab")
     known, private = (replace(split, reveal=r).choose_exam_for() for r in (True, False))
     task = known.tasks[0]
     session = Laboratory(episode_of(task, known.truths[task.task_id]))
@@ -371,7 +371,7 @@ def test_a_board_shows_the_folder_of_another_teams_sessions_as_failed(
     """One row is withheld with its reason, and the board is written."""
     key = tmp_path / "host.key"
     key.write_bytes(b"k" * 32)
-    exam = choose_exam(Release.open(mini_release), track="causalab", transcript_key=b"k" * 32)
+    exam = choose_exam(open_release(mini_release), track="causalab", transcript_key=b"k" * 32)
     task = next(task for task in exam.split.tasks if task.track == "causalab")
     truth = exam.truths[task.task_id]
     hosted = Laboratory(Episode.of(task.task_id, task.inputs, truth.target), "team-a", b"k" * 32)

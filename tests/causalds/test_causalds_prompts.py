@@ -15,6 +15,7 @@ from builder.tracks.causalds.check.graph import graph_of, mediators
 from builder.tracks.causalds.design.eligibility import ELIGIBILITY
 from grader.release.rows import task_of, truth_of
 from grader.scoring.shape import Task
+from grader.tracks import TRACKS as GRADED
 from grader.tracks import VARIANTS
 
 LABELS: dict[str, list[str]] = {key: file["prompt"] for key, file in CASE_FILES.items()}
@@ -105,14 +106,14 @@ _ANSWERS = re.compile(r"\((\S+)\) answers \S+ \((\S+)\)")
 
 def test_no_prompt_answers_another_task_about_its_scene() -> None:
     """Who is told what lies between treatment and outcome is told what must not be controlled."""
-    assert _answering([task_of(task) for _, task, _, _ in every_task()]) == set()
+    assert _answering([task_of(task, GRADED) for _, task, _, _ in every_task()]) == set()
 
 
 def test_the_gate_finds_prompts_that_list_the_mediators() -> None:
     """Such a list is the whole answer where nothing else is affected by what lies between."""
     telling = []
     for _, row, _, built in every_task():
-        task, hidden = task_of(row), world(built)
+        task, hidden = task_of(row, GRADED), world(built)
         if "natural" in task.prompt:
             graph = graph_of(hidden["world"]["edges"], hidden["variables"])
             between = mediators(graph, hidden["treatment"], hidden["outcome"])

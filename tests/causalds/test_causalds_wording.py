@@ -17,7 +17,7 @@ from builder.stories.fictional import LETTERS, themes
 from builder.stories.frames import NO_DIRECTION
 from builder.stories.knowledge import domains
 from builder.tracks.causalds.ask.wording import NAMES
-from grader.release.release import Release
+from grader.opening import open_release
 from grader.scoring.model import RawAnswer
 from grader.scoring.score import score_answer
 from grader.tracks import VARIANTS
@@ -196,7 +196,7 @@ def test_a_tie_is_about_absolute_values() -> None:
 
 def test_example_answers_are_never_right(mini_release: Path) -> None:
     """An example that may be right is an answer; one that is right half of the time is a hint."""
-    release = Release.open(mini_release)
+    release = open_release(mini_release)
     tasks = [task for task in release.tasks("dev") if task.track == "causalds"]
     truths, seen = release.truths("dev", tasks), set()
     for task in tasks:

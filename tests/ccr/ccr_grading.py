@@ -8,10 +8,9 @@ from built_tasks import pairs_of
 from ccr_worlds import built
 
 from baselines.ccr import perfect
-from grader.answers.check import check
 from grader.reports.table import Results, ScoreTable
 from grader.scoring.model import Checked, RawAnswer, Score, TrackSummary, Truth
-from grader.scoring.score import score
+from grader.scoring.score import check, score
 from grader.scoring.shape import Task
 from grader.tracks.ccr.contexts import ContextResult
 from grader.tracks.ccr.summary import contexts_of, summarise

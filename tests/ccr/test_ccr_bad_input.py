@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from baselines.ccr import perfect
 from grader.answers.check import REASONS
+from grader.opening import open_release
 from grader.scoring.model import RawAnswer, Score, Truth
 from grader.scoring.score import score_answer
 from grader.scoring.shape import Task
@@ -198,9 +199,8 @@ def test_empty_and_broken_attempts(tmp_path: Path, mini_release: Path) -> None:
     """An empty attempt is left out with a note, a broken one counts; no run ends early."""
     from grader.pipeline import grade
     from grader.release.exam import choose_exam
-    from grader.release.release import Release
 
-    release = Release.open(mini_release)
+    release = open_release(mini_release)
     exam = choose_exam(release, None, None, "ccr")
     tasks = release.with_prompts(exam.split.name, exam.tasks)
     for number in (1, 2, 3):

@@ -8,10 +8,10 @@ import pytest
 
 from baselines.__main__ import main
 from grader.io.schemas import first_problem
+from grader.opening import open_release
 from grader.pages.pages import board_page
 from grader.pipeline import grade
 from grader.release.exam import choose_exam
-from grader.release.release import Release
 from grader.reports.build import Graded
 from grader.tracks.ccr.tables import commuting, cut_tree
 
@@ -19,7 +19,7 @@ from grader.tracks.ccr.tables import commuting, cut_tree
 @pytest.fixture(scope="module")
 def graded(mini_release: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Graded]:
     """Three reference reasoners on the mini exam's ccr tasks."""
-    exam = choose_exam(Release.open(mini_release), None, None, "ccr")
+    exam = choose_exam(open_release(mini_release), None, None, "ccr")
     found = {}
     for name in ("ccr-perfect", "ccr-global-wrong", "empty"):
         out = tmp_path_factory.mktemp(name) / name
@@ -69,7 +69,7 @@ def test_the_ccr_workspace_holds_prompt_and_schema(mini_release: Path, tmp_path:
     """A track without scenes needs no story file and no data."""
     from grader.workspace import write_workspaces
 
-    exam = choose_exam(Release.open(mini_release), None, None, "ccr")
+    exam = choose_exam(open_release(mini_release), None, None, "ccr")
     tasks = exam.tasks[:5]
     write_workspaces(exam.split.release, exam.split.name, tasks, tmp_path)
     for task in tasks:
@@ -79,6 +79,6 @@ def test_the_ccr_workspace_holds_prompt_and_schema(mini_release: Path, tmp_path:
 
 def test_truth_rows_fit_their_schema(mini_release: Path) -> None:
     """Whoever reads the truth table reads the schema first."""
-    exam = choose_exam(Release.open(mini_release), None, None, "ccr")
+    exam = choose_exam(open_release(mini_release), None, None, "ccr")
     for truth in exam.truths.values():
         assert first_problem("truth/ccr", dict(truth.target)) is None

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from baselines.ccr import noise, perfect
 from grader.answers.attempts import merge
-from grader.answers.check import check
 from grader.scoring.model import RawAnswer
+from grader.scoring.score import check
 from grader.scoring.shape import Task
 from grader.tracks.ccr.algorithm import (
     agree,

@@ -11,9 +11,9 @@ import pytest
 import scipy.stats
 from ccr_grading import Exam
 
-from grader.answers.check import check
 from grader.reports.table import Results, ScoreTable
 from grader.scoring.model import Checked, RawAnswer, TrackSummary
+from grader.scoring.score import check
 from grader.scoring.shape import Task
 from grader.statistics.paired import RANKED_EXACTLY, signed_rank
 from grader.tracks.ccr.checks import merge_units

@@ -11,8 +11,8 @@ from builder.splits.settings import TomlTable
 from builder.tracks.ccr.check import audit_instance
 from builder.tracks.ccr.track import TRACK
 from causal_exams.cli import main as sit
+from grader.opening import open_release
 from grader.release.exam import choose_exam
-from grader.release.release import Release
 
 PRIVATE = """
 name = "hidden"
@@ -54,7 +54,7 @@ def test_a_private_split_passes_its_gate_and_grades_100(
     assert folders == ["ccr", "ccr_exams", "commitments", "tasks"]
     gate = (tmp_path / "out" / "GATE.md").read_text()
     assert "nothing private in public | ok" in gate and "gold answers | ok" in gate
-    exams = {name: choose_exam(Release.open(public), None, name) for name in ("first", "inductive")}
+    exams = {name: choose_exam(open_release(public), None, name) for name in ("first", "inductive")}
     families = {name: {task.family for task in exam.tasks} for name, exam in exams.items()}
     assert families == {
         "first": {"simulation", "direct", "deductive"}, "inductive": {"inductive"},

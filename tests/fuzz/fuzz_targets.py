@@ -23,7 +23,7 @@ from grader.io.jsonio import BadJson, canonical, parse_strict
 from grader.io.schemas import first_problem
 from grader.laboratory.equation import BadHypothesis, tokens_of
 from grader.laboratory.transcript import TranscriptError, check_chain, read_lines
-from grader.release.release import Release
+from grader.opening import open_release
 from grader.tracks import VARIANTS
 from grader.tracks.replayscm.boolean import FormulaError, parse, to_text
 from grader.tracks.replayscm.submission import candidates
@@ -84,7 +84,7 @@ def fuzz_manifests(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "manifest.json").write_bytes(data)
         with suppress(UsageError):
-            release = Release.open(Path(folder), None)
+            release = open_release(Path(folder), None)
             release.choose_split(None)
 
 

@@ -7,8 +7,8 @@ import pytest
 from grading import Runner
 
 from grader.commands.main import main
+from grader.opening import open_release
 from grader.release.exam import Exam, choose_exam
-from grader.release.release import Release
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +26,7 @@ def own_release(release: Path, tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def dev(release: Path) -> Exam:
     """Split ``dev``, every task."""
-    return choose_exam(Release.open(release), "dev", "all")
+    return choose_exam(open_release(release), "dev", "all")
 
 
 @pytest.fixture(scope="session")

@@ -20,13 +20,13 @@ from baselines.systems import answers, find_system
 from baselines.taking import open_exam, text_of
 from builder.release.floors import graded_answer
 from builder.tracks import TRACKS
+from grader.opening import open_release
 from grader.release.exam import Exam, choose_exam
-from grader.release.release import Release
 from grader.reports.table import ScoreTable
 from grader.scoring.model import RawAnswer, Score
 from grader.scoring.score import score_answer
 from grader.scoring.shape import LOSS_CAP, Task
-from grader.scoring.skill import measure, units_of
+from grader.statistics.skill import measure, units_of
 
 SYSTEMS: Final = ("naive", "informed", "random", "constant")
 SOME: Final = 150
@@ -36,7 +36,7 @@ Rows = Mapping[str, Score]
 
 @pytest.fixture(scope="module")
 def exam(mini_release: Path) -> Exam:
-    whole = choose_exam(Release.open(mini_release), "dev", "all", "causalds")
+    whole = choose_exam(open_release(mini_release), "dev", "all", "causalds")
     ranked = sorted(whole.tasks, key=lambda task: task.task_id)
     kept = {task.spec.key: task for task in ranked} | {t.task_id: t for t in ranked[:SOME]}
     return replace(whole, tasks=tuple({task.task_id: task for task in kept.values()}.values()))

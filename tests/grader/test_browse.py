@@ -15,12 +15,12 @@ from grading import Runner, put
 from small_release import TASKS, task_id
 
 from grader.commands.main import main
+from grader.opening import open_release
 from grader.pages.browse import INDEX, Shown, pages
 from grader.pages.graph import histogram, layered
 from grader.pages.look import Graph, Look
 from grader.release.beside import Scene
 from grader.release.exam import Split
-from grader.release.release import Release
 from grader.scoring.model import RawAnswer
 
 NASTY = "<img src=x onerror=alert(1)>\"'&</svg></style><b>\u202e\x07"
@@ -104,7 +104,7 @@ def test_all_four_tracks_show_truth_proof_and_answer(site: Path) -> None:
 
 def test_nothing_a_stranger_wrote_can_run(release: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A release, answers, names, stories and columns made to break out of a page."""
-    split = Split.open(Release.open(release), "dev")
+    split = Split.open(open_release(release), "dev")
     (task,) = [one for one in split.tasks if one.task_id == task_id("ate")]
     truth = split.choose_exam_for().truths[task.task_id]
     hostile = replace(task, prompt=NASTY * 3, view=NASTY, instance_id=NASTY)

@@ -11,11 +11,11 @@ import pytest
 from case_files import CASE_FILES
 from small_release import TASKS, answer_file, task_id
 
-from grader.answers.check import REASONS, check
+from grader.answers.check import REASONS
 from grader.io.schemas import first_problem, folder
 from grader.release.exam import Exam
 from grader.scoring.model import RawAnswer
-from grader.scoring.score import score
+from grader.scoring.score import check, score
 from grader.tracks import VARIANTS as EVERY_VARIANT
 
 VARIANTS = [spec for spec in EVERY_VARIANT if spec.track == "causalds"]

@@ -22,7 +22,7 @@ from small_release import (
 from test_case_tables import TABLES
 
 from grader.io.schemas import schema
-from grader.release.release import Release
+from grader.opening import open_release
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 from grader.tracks import TRACKS
@@ -293,7 +293,7 @@ def test_answers_of_a_run_of_another_release_are_remarked_on(
     """Ids of two builds may be the same while their tasks are not; ``run.json`` knows."""
     copied, report = shutil.copytree(gold, tmp_path / "mine"), tmp_path / "report.json"
     words = ("grade", copied, "--release", runner.release, *DEV, "--json", report)
-    own = Release.open(runner.release).content_hashes("dev")
+    own = open_release(runner.release).content_hashes("dev")
     for hashes, remarked in ((own, False), ({**own, next(iter(own)): "0" * 64}, True)):
         (copied / "run.json").write_text(json.dumps({"hashes": {"release": hashes}}))
         runner.run(*words)

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from malformations import malformations
 from small_release import TASKS, answer_file, task_id
 
-from grader.answers.check import REASONS, check
+from grader.answers.check import REASONS
 from grader.pipeline import grade
 from grader.release.exam import Exam
 from grader.scoring.model import RawAnswer, Score, Truth
 from grader.scoring.route import cap
-from grader.scoring.score import score, score_answer
+from grader.scoring.score import check, score, score_answer
 from grader.scoring.shape import Task
 
 NAMES = sorted(TASKS)

@@ -8,9 +8,9 @@ import pytest
 from small_release import TASKS, answer_file, task_id
 from test_linear_work import ROOT, grows_linearly
 
-from grader.answers.check import check
 from grader.release.exam import Exam
 from grader.scoring.model import RawAnswer
+from grader.scoring.score import check
 
 
 def patterns() -> dict[str, re.Pattern[str]]:

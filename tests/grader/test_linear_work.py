@@ -16,7 +16,6 @@ from jsonschema.exceptions import ValidationError
 from small_release import TASKS, answer_file, task_id
 
 from causal_exams.extraction import blocks, yes_or_no
-from grader.answers.check import check
 from grader.answers.predictions import read_predictions
 from grader.errors import Invalid
 from grader.io import schemas
@@ -28,6 +27,7 @@ from grader.laboratory.names import plain
 from grader.laboratory.transcript import TranscriptError, read_lines
 from grader.release.exam import Exam
 from grader.scoring.model import RawAnswer
+from grader.scoring.score import check
 from grader.tracks.replayscm.boolean import FormulaError, parse
 from grader.tracks.replayscm.submission import candidates
 

@@ -12,15 +12,15 @@ from grading import Runner, put
 from score_rows import failed, row
 from small_release import SCHEMAS, restate, task_id, write_shard
 
+from grader.opening import open_release
 from grader.pages import page as draw
 from grader.release.bundles import arms
-from grader.release.release import Release
 from grader.reports.table import ScoreTable, fill_usage
 from grader.scoring.model import Score
 from grader.scoring.shape import Task
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import cluster_means
-from grader.tracks import variant
+from grader.tracks import TRACKS, variant
 from grader.tracks.causalds.charts import decomposition_chart, every_pair
 from grader.tracks.causalds.matched import matched
 from grader.tracks.causalds.tables import SPECIFICATION, sections
@@ -43,7 +43,7 @@ def test_the_same_question_under_two_views_is_a_bundle() -> None:
         task("t3", "clean", asked | {"treatment": "C"}),
         task("t4", "proxy", asked, instance="another scene"),
     ]
-    found = arms(tasks, {})
+    found = arms(tasks, {}, TRACKS)
     assert set(found) == {"t1", "t2"}
     assert found["t1"][0] == found["t2"][0] and found["t1"][1:] + found["t2"][1:] == (
         "clean",
@@ -54,13 +54,13 @@ def test_the_same_question_under_two_views_is_a_bundle() -> None:
 def test_what_an_exam_says_goes_first_and_tellings_are_numbered() -> None:
     tasks = [task(f"t{k}", "clean", {"treatment": name}) for k, name in enumerate("ABCD")]
     stated = {"t0": ("b1", ""), "t1": ("b1", ""), "t2": ("b2", "fictional"), "t3": ("b2", "plain")}
-    assert arms(tasks, stated) == {
+    assert arms(tasks, stated, TRACKS) == {
         "t0": ("b1", "telling 1"),
         "t1": ("b1", "telling 2"),
         "t2": ("b2", "fictional"),
         "t3": ("b2", "plain"),
     }
-    assert arms(tasks, {"t0": ("alone", "")}) == {}
+    assert arms(tasks, {"t0": ("alone", "")}, TRACKS) == {}
 
 
 def pair(name: str, scene: str, clean: Score, proxy: Score) -> list[Score]:
@@ -220,7 +220,7 @@ def test_an_exam_states_its_bundles_in_two_optional_columns(
     finally:
         SCHEMAS.update(known)
     restate(own_release / "public", shard, rows)
-    release = Release.open(own_release)
+    release = open_release(own_release)
     assert release.exam_bundles("dev") == {
         "swap": {task_id(name): found for name, found in bundles.items()}
     }
@@ -238,4 +238,4 @@ def test_an_exam_states_its_bundles_in_two_optional_columns(
 
 
 def test_exams_without_the_columns_state_nothing(release: Path) -> None:
-    assert Release.open(release).exam_bundles("dev") == {}
+    assert open_release(release).exam_bundles("dev") == {}

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from grading import Runner
 
+from grader.opening import open_release
 from grader.release.exam import Split, shown_half
-from grader.release.release import Release
 from grader.reports.ledger import Ledger, show_all
 from grader.reports.redact import FIGURES, SUBMISSIONS, Ladder, overall, weights
 from grader.scoring.model import Unit
@@ -173,7 +173,7 @@ def test_half_of_the_exam_is_shown_and_only_the_salt_says_which(release: Path) -
     names = [f"i{k}" for k in range(101)]
     halves = [shown_half(names, bytes([salt]) * 32) for salt in (1, 2)]
     assert halves[0] != halves[1] and {len(half) for half in halves} == {50}
-    split = Split.open(Release.open(release), "test")
+    split = Split.open(open_release(release), "test")
     exam = split.choose_exam_for()
     shown = {task.task_id for task in exam.tasks if task.instance_id in exam.shown}
     rest = {task.task_id for task in exam.final().tasks}
@@ -228,7 +228,7 @@ def test_the_final_ranking_is_made_once(runner: Runner, tmp_path: Path) -> None:
     assert "failed: bell" not in again.err
     board = runner.run(*command[:-1]).out
     assert "no new figure is shown" in " ".join(board.split())
-    exam = Split.open(Release.open(runner.release), "test").choose_exam_for()
+    exam = Split.open(open_release(runner.release), "test").choose_exam_for()
     closed = Ledger(tmp_path / "ledger.json", exam)
     closed.enter("acme", "hash", 80.0, Ladder(130))
     assert closed.show({}, "acme", Ladder(130)) == {}, "no figure after the end"
@@ -237,7 +237,7 @@ def test_the_final_ranking_is_made_once(runner: Runner, tmp_path: Path) -> None:
 def test_two_boards_at_once_lose_no_submission(release: Path, tmp_path: Path) -> None:
     """Whoever comes second waits, and reads what the first has written."""
     path = tmp_path / "ledger.json"
-    exam = Split.open(Release.open(release), "test").choose_exam_for()
+    exam = Split.open(open_release(release), "test").choose_exam_for()
     report = {"floor": None, "tracks": {}}
     held = report | {"held": {"answers": "b", "points": 50.0, "instances": 130}}
     with path.with_name("ledger.json.lock").open("w") as lock:

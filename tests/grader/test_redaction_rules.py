@@ -14,14 +14,14 @@ from small_release import answer_file
 
 from grader import pipeline
 from grader.io.schemas import first_problem
+from grader.opening import open_release
 from grader.release.exam import Split
-from grader.release.release import Release
 from grader.reports import ledger
 from grader.reports.aggregate import aggregate
 from grader.reports.redact import Ladder, redact
 from grader.scoring.model import Checked, Score, Truth
 from grader.scoring.shape import Task
-from grader.scoring.skill import members as members_of
+from grader.statistics.skill import members as members_of
 from grader.tracks import TRACKS
 
 
@@ -65,7 +65,7 @@ def test_all_that_a_board_shows_follows_from_the_figures_that_are_shown(
         folder = tmp_path / "in" / team
         assert runner.run("gold", *at, "--out", folder, "--reveal").code == 0
         (folder / "run.json").write_text(json.dumps({"system": team}), "utf-8")
-    exam = Split.open(Release.open(runner.release), "test").choose_exam_for()
+    exam = Split.open(open_release(runner.release), "test").choose_exam_for()
     shown = [task.task_id for task in exam.tasks if task.instance_id in exam.shown]
     rest = [task.task_id for task in exam.tasks if task.instance_id not in exam.shown]
     assert len(shown) == 4 == len(rest)
@@ -97,12 +97,12 @@ def test_nobody_but_who_says_reveal_has_figures(release: Path, tmp_path: Path) -
 
     (tmp_path / "answers").mkdir()
     shutil.copy(release / "public" / "manifest.json", tmp_path / "answers" / "other.json")
-    exam = Split.open(Release.open(release), "test").choose_exam_for()
+    exam = Split.open(open_release(release), "test").choose_exam_for()
     graded = grade(exam, tmp_path / "answers")
     assert graded.report["redacted"] and graded.report["points"] is None
     with pytest.raises(UsageError, match="--reveal"):
         compare(graded, graded, TRACKS)
-    known = Split.open(Release.open(release), "test", reveal=True).choose_exam_for()
+    known = Split.open(open_release(release), "test", reveal=True).choose_exam_for()
     assert grade(known, tmp_path / "answers").report["points"] == 0.0
 
 
@@ -132,7 +132,7 @@ def test_every_track_of_a_redacted_run_can_be_shown(mini_release: Path) -> None:
     from grader.pages.terminal import report_view
     from grader.pipeline import grade
 
-    split = replace(Split.open(Release.open(mini_release), None, "mini"), reveal=False)
+    split = replace(Split.open(open_release(mini_release), None, "mini"), reveal=False)
     graded = grade(split.choose_exam_for(), mini_release)  # a folder without answers
     assert graded.report["redacted"] and first_problem("report", graded.report) is None
     console = Console(width=140)

@@ -15,7 +15,7 @@ from small_release import FLOORS, TASKS, write_manifest
 from grader.commands.leaderboard import rank
 from grader.reports.redact import with_figure
 from grader.scoring.model import Unit
-from grader.scoring.skill import measure, members, on_scale, overall, value_of
+from grader.statistics.skill import measure, members, on_scale, overall, value_of
 
 DEV = ("--split", "dev")
 SHARE = st.floats(0, 1, allow_nan=False)

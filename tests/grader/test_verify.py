@@ -8,8 +8,8 @@ import pytest
 from grading import Runner
 from small_release import rewrite, task_id
 
+from grader.opening import open_release
 from grader.release import release
-from grader.release.release import Release
 from grader.tracks import TRACKS
 
 DEV = ("--split", "dev")
@@ -77,10 +77,10 @@ def test_verify_pairs_tasks_and_truths_as_they_are_written(
     runner: Runner, own_release: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tens of millions of rows are not sorted in memory again; a truth that is absent is named."""
-    found = [Release.open(own_release).truths("dev", Release.open(own_release).tasks("dev"))]
+    found = [open_release(own_release).truths("dev", open_release(own_release).tasks("dev"))]
     monkeypatch.setattr(release, "_SORTED", 0)
     assert runner.run("verify", own_release).code == 0
-    opened = Release.open(own_release)
+    opened = open_release(own_release)
     assert [truth.task_id for truth in opened.each_truth("dev", TRACKS)] == sorted(found[0])
     rewrite(own_release / "public", TRUTHS, lambda rows: rows.pop(0))
     run = runner.run("verify", own_release)

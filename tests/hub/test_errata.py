@@ -9,8 +9,8 @@ from hub_place import Says
 from local_hub import LocalHub
 
 from builder.release.manifest import read_manifest
+from grader.opening import open_release
 from grader.release.exam import choose_exam
-from grader.release.release import Release
 from grader.verify import verify
 
 DEV = ("--split", "dev", "--exam", "mini")
@@ -18,7 +18,7 @@ OLD, NEW = ("--release", "hf://org/exams@v0.1.0"), ("--release", "hf://org/exams
 
 
 def _mini(release: Path) -> list[str]:
-    return [task.task_id for task in choose_exam(Release.open(release), "dev", "mini").tasks]
+    return [task.task_id for task in choose_exam(open_release(release), "dev", "mini").tasks]
 
 
 def _deprecate(release: Path, *tasks: str, version: str = "0.1.1") -> int:
@@ -34,7 +34,7 @@ def test_a_deprecated_task_counts_no_more_and_stays_as_it_was(
     first, *rest = _mini(own)
     assert _deprecate(own, first) == 0
     assert _mini(own) == rest
-    assert all(check.ok for check in verify(Release.open(own)))
+    assert all(check.ok for check in verify(open_release(own)))
     for file in tiny.rglob("*.parquet"):
         assert file.read_bytes() == (own / file.relative_to(tiny)).read_bytes()
     errata = (own / "public/ERRATA.md").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ from local_hub import LocalHub
 from builder.publishing.secrecy import private_in_public
 from builder.release.manifest import read_manifest
 from grader.io.files import file_sha256
-from grader.release.release import Release
+from grader.opening import open_release
 
 Publish = Callable[..., tuple[int, str, str]]
 BOTH = ("--repo", "org/exams", "--private-repo", "org/exams-private")
@@ -256,7 +256,7 @@ def test_private_truth_is_refused_by_what_it_is(
 def test_a_clean_release_has_nothing_private_in_public(tiny: Path) -> None:
     """What is refused above is refused for a reason, not always."""
     with fake_builder.small_track():
-        assert list(private_in_public(Release.open(tiny))) == []
+        assert list(private_in_public(open_release(tiny))) == []
 
 
 @pytest.mark.slow

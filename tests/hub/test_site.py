@@ -12,9 +12,9 @@ from hub_place import Says
 from local_hub import LocalHub
 
 from grader.hub.site import write_site
+from grader.opening import open_release
 from grader.pipeline import grade
 from grader.release.exam import choose_exam
-from grader.release.release import Release
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 EVIL = '<script>alert(1)</script>"&'
@@ -38,7 +38,7 @@ def _row(number: int, report: Row, **more: Any) -> Row:
 def rows(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Rows:
     """Four rows: gold twice, nothing at all under an odd name, and one that was refused."""
     folder = tmp_path_factory.mktemp("rows")
-    exam = choose_exam(Release.open(release), "dev", "mini")
+    exam = choose_exam(open_release(release), "dev", "mini")
     for name in ("gold", "empty"):
         (folder / name).mkdir()
     for task in exam.tasks:

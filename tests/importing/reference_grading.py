@@ -3,10 +3,9 @@
 import json
 from typing import Any
 
-from grader.answers.check import check
 from grader.release.exam import Exam
 from grader.scoring.model import RawAnswer
-from grader.scoring.score import score
+from grader.scoring.score import check, score
 from grader.scoring.shape import Task
 
 

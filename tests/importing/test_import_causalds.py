@@ -24,8 +24,8 @@ from builder.tracks.causalds.design.eligibility import ELIGIBILITY
 from grader import pipeline
 from grader.commands.main import main as grade
 from grader.io.schemas import first_problem
+from grader.opening import open_release
 from grader.release.exam import Exam, choose_exam
-from grader.release.release import Release
 from grader.tracks import VARIANTS
 from grader.verify import verify
 
@@ -41,7 +41,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def exam(imported: Path) -> Exam:
-    return choose_exam(Release.open(imported))
+    return choose_exam(open_release(imported))
 
 
 def cases() -> Iterator[tuple[str, Any, str | None, float | None]]:
@@ -74,7 +74,7 @@ def test_the_paper_reading_of_every_answer_is_the_one_worked_by_hand(
 
 def test_gold_answers_of_the_imported_release_are_all_right(imported: Path, tmp_path: Path) -> None:
     """From files to the report, of tasks outside the exam as well."""
-    everything = choose_exam(Release.open(imported), exam="all")
+    everything = choose_exam(open_release(imported), exam="all")
     for task in everything.tasks:
         gold = task.shape.gold(task, everything.truths[task.task_id])
         (tmp_path / task.answer_file).write_bytes(text_of(gold))
@@ -87,7 +87,7 @@ def test_gold_answers_of_the_imported_release_are_all_right(imported: Path, tmp_
 def test_the_imported_release_verifies_and_its_workspace_holds_the_published_files(
     imported: Path, tmp_path: Path
 ) -> None:
-    problems = [check for check in verify(Release.open(imported)) if not check.ok]
+    problems = [check for check in verify(open_release(imported)) if not check.ok]
     assert problems == []
     assert grade(["workspace", "--release", str(imported), "--out", str(tmp_path / "w")]) == 0
     task = tmp_path / "w" / "task1"

@@ -18,8 +18,8 @@ from reference_layout import (
 )
 
 from builder.importing.exam import import_causalds
+from grader.opening import open_release
 from grader.release.exam import Exam, choose_exam
-from grader.release.release import Release
 
 OTHER_NAMES = {
     "Dose": "Patient's Well-being",
@@ -109,7 +109,7 @@ def exam(tmp_path_factory: pytest.TempPathFactory) -> Exam:
     write_scene(main, renamed(truth))
     write_exam(main, tasks)
     import_causalds(main, main / "release")
-    return choose_exam(Release.open(main / "release"))
+    return choose_exam(open_release(main / "release"))
 
 
 def losses(exam: Exam, spell: Callable[[str], str]) -> dict[str, float]:
@@ -173,7 +173,7 @@ def test_names_are_read_as_those_of_the_true_sets_alone(tmp_path: Path) -> None:
     write_scene(tmp_path / "main", json.loads(text))
     write_exam(tmp_path / "main", [task])
     import_causalds(tmp_path / "main", tmp_path / "release")
-    exam = choose_exam(Release.open(tmp_path / "release"))
+    exam = choose_exam(open_release(tmp_path / "release"))
     assert graded(exam, "task1", {"adjust": ["Age score"]}).paper_loss == 0.0
     assert graded(exam, "task1", {"adjust": ["Weight score"]}).paper_loss == 1.0
 
@@ -188,6 +188,6 @@ def test_names_are_spelt_as_the_question_spells_them(tmp_path: Path) -> None:
     write_json(main / "scenes_private" / "scene_000001" / "ground_truth.json", json.loads(curly))
     write_exam(main, [task])
     import_causalds(main, tmp_path / "release")
-    exam = choose_exam(Release.open(tmp_path / "release"))
+    exam = choose_exam(open_release(tmp_path / "release"))
     row = graded(exam, "task1", {"adjust": ["Patient's Age-years"]})
     assert (row.paper_loss, row.message) == (0.0, "")

@@ -20,7 +20,7 @@ from builder.splits.config import load_config
 from builder.tracks import TRACKS
 from grader.api import Release as Opened
 from grader.api import grade
-from grader.release.release import Release
+from grader.opening import open_release
 
 SPLITS = """
 name = "floored"
@@ -106,7 +106,7 @@ def test_floors_stand_in_both_manifests_for_each_split(release: Path) -> None:
     }  # fmt: skip
     floor = dev["causalab"]["variants"]["laboratory.linear"]
     assert floor["tasks"] >= 6 and 0 < floor["points"] < 1
-    checked = [check_floors(Release.open(release), TRACKS, name) for name in ("dev", "test")]
+    checked = [check_floors(open_release(release), TRACKS, name) for name in ("dev", "test")]
     assert all(one.rows and not one.problems for one in checked)
     assert [one.public for one in checked] == [True, False]
 

@@ -13,6 +13,7 @@ from builder.release.floors import asked as asked_of
 from builder.release.floors import graded_answer
 from builder.splits.settings import TomlTable
 from builder.tracks import TRACKS
+from grader.opening import open_release
 from grader.release.exam import choose_exam
 from grader.release.release import Release
 from grader.scoring.model import Truth
@@ -32,7 +33,7 @@ def constants_of(task: Task, truth: Truth) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def asked(mini_release: Path) -> Asked:
     """Of the small release, and of instances that are asked what the small release does not ask."""
-    exam = choose_exam(Release.open(mini_release), exam="all")
+    exam = choose_exam(open_release(mini_release), exam="all")
     found: Asked = {}
     for task in exam.tasks:
         pair = task, exam.truths[task.task_id]
@@ -87,7 +88,7 @@ def test_the_points_of_an_interval_by_hand(asked: Asked) -> None:
 
 def with_floors(release: Path, change: Any) -> Release:
     """The release opened, its floors changed in memory."""
-    opened = Release.open(release)
+    opened = open_release(release)
     change(opened.public.manifest["floors"]["dev"])
     return opened
 
@@ -107,7 +108,7 @@ FAULTS: dict[str, Any] = {
 
 
 def test_floors_of_a_release_stand(mini_release: Path) -> None:
-    found = check_floors(Release.open(mini_release), TRACKS, "dev")
+    found = check_floors(open_release(mini_release), TRACKS, "dev")
     assert found.problems == ()
     assert {"simulation.context", "laboratory.linear"} <= {row.variant for row in found.rows}
 
@@ -132,6 +133,6 @@ def test_an_answer_that_is_nearly_always_right_is_refused(
 ) -> None:
     """A variant with one answer asks nothing, and rewards doing nothing."""
     monkeypatch.setattr(gate_floors, "CEILING", 0.1)
-    found = check_floors(Release.open(mini_release), TRACKS, "dev")
+    found = check_floors(open_release(mini_release), TRACKS, "dev")
     assert any("is nearly always right" in problem for problem in found.problems)
     assert not any("effect_point" in problem for problem in found.problems)

@@ -21,6 +21,7 @@ from builder.gate.part_rows import read_part, take_apart
 from builder.gate.rules import Tables
 from builder.release.parts import Part
 from builder.tracks import TRACKS
+from grader.opening import open_release
 from grader.release.exam import Exam, choose_exam
 from grader.release.release import Release
 from grader.reports.build import Graded
@@ -57,7 +58,7 @@ def test_a_split_without_exams_goes_through_the_grader_where_it_is_small(
     built: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """All predictions of a whole release at once would fill the memory."""
-    opened = Release.open(built)
+    opened = open_release(built)
     assert graded_exams(opened, "dev", 10**6) == ("practice",)
     monkeypatch.setattr(Release, "exams", lambda *_: {})
     assert graded_exams(opened, "dev", 10) == ("all",)
@@ -77,7 +78,7 @@ def test_right_answers_are_written_where_somebody_else_removes_them(
 
     real = known_answers.grade
     monkeypatch.setattr(known_answers, "grade", grade)
-    points_of_exam(Release.open(built), "dev", "practice", tmp_path)
+    points_of_exam(open_release(built), "dev", "practice", tmp_path)
     (parent, none), (same, all_of_them) = given
     assert parent == same == tmp_path and none == 0 < all_of_them
     assert list(tmp_path.iterdir()) == []
@@ -87,7 +88,7 @@ def test_a_right_answer_that_loses_points_is_named(
     built: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One wrong gold answer among thousands must not drown."""
-    victim = choose_exam(Release.open(built), "dev", "all").tasks[0]
+    victim = choose_exam(open_release(built), "dev", "all").tasks[0]
     scored = known_answers._Grader.scored
 
     def spoilt(self: Any, task: Task, truth: Any, answer: str | None) -> Any:

@@ -10,9 +10,8 @@ from built_tasks import pairs_of
 from builder.splits.track import Built
 from builder.tracks.replayscm.plan import Config
 from builder.tracks.replayscm.track import TRACK
-from grader.answers.check import check
 from grader.scoring.model import Checked, RawAnswer, Score, Truth
-from grader.scoring.score import score
+from grader.scoring.score import check, score
 from grader.scoring.shape import Task
 
 ROOT = b"tests of replayscm"

@@ -8,9 +8,8 @@ from grader.pages.look import Graph, Kind, Look, proofs
 from grader.scoring.model import Checked, Truth
 from grader.scoring.shape import Task
 from grader.scoring.track import Track
-from grader.tracks.causalab.scoring import episode_of, verify_checked
+from grader.tracks.causalab.scoring import episode_of
 from grader.tracks.causalab.shapes import CAUSALAB
-from grader.tracks.causalab.submission import sign
 from grader.tracks.causalab.summary import summarise
 from grader.tracks.causalab.tables import SPECIFICATION, sections
 
@@ -36,18 +35,6 @@ def _sum(terms: list[Mapping[str, Any]]) -> str:
     return "base + " + " + ".join(parts)
 
 
-SETTINGS: Final = ("reference", "wide")
-
-
-def facts(truth: Truth) -> dict[str, Any]:
-    """What every score row of the track says of its task, answered or not."""
-    return {
-        "setting": SETTINGS.index(truth.target["setting"]),
-        "nodes": len(truth.target["equations"]),
-        "true_edges": sum(len(terms) for terms in truth.target["equations"].values()),
-    }
-
-
 def episode_problem(task: Task, truth: Truth) -> str | None:
     """What is wrong with a task's episode, ``None`` if its parts agree with each other.
 
@@ -70,9 +57,6 @@ def _draw(task: Task, truth: Truth, verified: Checked) -> str:
 TRACK: Final = Track(
     name="causalab",
     variants=CAUSALAB,
-    facts=facts,
-    verify=verify_checked,
-    sign=sign,
     summarise=summarise,
     certify=episode_problem,
     draw=_draw,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import Hypothesis, parse_hypothesis
@@ -12,6 +12,8 @@ from grader.scoring.model import Checked, Mark, Truth
 from grader.scoring.shape import Task
 from grader.tracks.causalab.metrics import hypothesis_metrics, prediction_metrics
 from grader.tracks.causalab.submission import LabAnswer
+
+SETTINGS: Final = ("reference", "wide")
 
 
 def score_hypothesis(
@@ -31,6 +33,15 @@ def score_hypothesis(
 def episode_of(task: Task, truth: Truth) -> Episode:
     """The episode that a task and its truth make up."""
     return Episode.of(task.task_id, task.inputs, truth.target)
+
+
+def facts(truth: Truth) -> dict[str, Any]:
+    """What every score row of the track says of its task, answered or not."""
+    return {
+        "setting": SETTINGS.index(truth.target["setting"]),
+        "nodes": len(truth.target["equations"]),
+        "true_edges": sum(len(terms) for terms in truth.target["equations"].values()),
+    }
 
 
 def verify_checked(task: Task, truth: Truth, checked: Checked) -> Checked:

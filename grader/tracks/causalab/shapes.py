@@ -9,8 +9,13 @@ from grader.laboratory.hypothesis import write_hypothesis
 from grader.laboratory.session import Laboratory
 from grader.scoring.model import Truth
 from grader.scoring.shape import Shape, Task, Variant
-from grader.tracks.causalab.scoring import episode_of, laboratory_score
-from grader.tracks.causalab.submission import check
+from grader.tracks.causalab.scoring import (
+    episode_of,
+    facts,
+    laboratory_score,
+    verify_checked,
+)
+from grader.tracks.causalab.submission import check, sign
 
 
 def true_hypothesis(episode: Episode) -> dict[str, Any]:
@@ -35,6 +40,7 @@ def gold_answer(task: Task, truth: Truth) -> str:
 LABORATORY: Final = Shape(
     "laboratory_jsonl", "session", "prediction", "f1", "accuracy_edge_f1",
     check, laboratory_score, gold_answer, input_mode="prompt",
+    verify=verify_checked, sign=sign, facts=facts,
 )  # fmt: skip
 
 

@@ -10,10 +10,10 @@ import duckdb
 from grader.reports.table import Results, ScoreTable, sql
 from grader.scoring.model import Score
 from grader.scoring.shape import LOSS_CAP
-from grader.scoring.skill import on_scale
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import REPLICATES, Draws
 from grader.statistics.paired import Pairs, difference, lines
+from grader.statistics.skill import on_scale
 from grader.tracks.causalds.matched import matched
 from grader.tracks.causalds.replicates import (
     SLICE_REPLICATES,

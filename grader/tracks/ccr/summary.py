@@ -8,9 +8,9 @@ from typing import Any, Final, Literal, get_args
 
 from grader.reports.table import Results
 from grader.scoring.model import Checked, Score, TrackSummary, Truth, Unit
-from grader.scoring.skill import units_of
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import cluster_means
+from grader.statistics.skill import units_of
 from grader.tracks.ccr.contexts import CONTEXT, ContextResult, PathLine, evaluate_context, nearly
 from grader.tracks.ccr.stated import StatedContext, quadrant_of, stated_contexts
 

@@ -10,7 +10,6 @@ from grader.scoring.shape import Task
 from grader.scoring.track import Track
 from grader.tracks.replayscm.proof import problem_of
 from grader.tracks.replayscm.report import summarise
-from grader.tracks.replayscm.scoring import facts
 from grader.tracks.replayscm.shapes import REPLAYSCM
 from grader.tracks.replayscm.tables import SPECIFICATION, sections
 
@@ -38,7 +37,6 @@ def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Look:
 TRACK: Final = Track(
     name="replayscm",
     variants=REPLAYSCM,
-    facts=facts,
     summarise=summarise,
     certify=problem_of,
     look=look,

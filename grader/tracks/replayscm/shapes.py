@@ -7,7 +7,7 @@ from typing import Final
 from grader.io.jsonio import pretty
 from grader.scoring.model import Truth
 from grader.scoring.shape import Shape, Task, read_variants
-from grader.tracks.replayscm.scoring import alternative, induction
+from grader.tracks.replayscm.scoring import alternative, facts, induction
 from grader.tracks.replayscm.submission import check
 
 
@@ -24,7 +24,9 @@ def _gold_alternative(task: Task, truth: Truth) -> str:
     return pretty(truth.target["alternative"])
 
 
-_shape = partial(Shape, field="mechanisms", pool="pass", input_mode="prompt", check=check)
+_shape = partial(
+    Shape, field="mechanisms", pool="pass", input_mode="prompt", check=check, facts=facts
+)
 _induction = partial(_shape, kind="program", metric="heldout_exact", score=induction)
 
 MECHANISMS: Final = _induction("mechanisms", gold=_gold)

@@ -1,0 +1,47 @@
+"""Releases as they are named: a folder, or an address on the Hub, which is fetched."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from grader.hub.address import Address
+from grader.release.release import Release
+from grader.tracks import TRACKS
+
+_VARIABLE: Final = "CAUSAL_EXAMS_RELEASE"
+_SCHEME: Final = "hf:"
+
+
+def open_release(path: Path | None = None, private: Path | None = None) -> Release:
+    """Open a release with the tracks that are registered.
+
+    ``path`` is its folder, its public side alone, or its address on the Hub
+    (``hf://org/name@v1``); by default ``$CAUSAL_EXAMS_RELEASE``, then ``./release``. ``private``
+    is the folder or address of its private side, by default the folder ``private`` beside the
+    public one. Raises ``UsageError``.
+    """
+    path = local(release_path(path) or Path("release"))
+    return Release.open(path, None if private is None else local(private), TRACKS)
+
+
+def release_path(path: Path | None) -> Path | None:
+    """Return what was typed for a release, or else ``$CAUSAL_EXAMS_RELEASE``, or None."""
+    default = os.environ.get(_VARIABLE)
+    return path or (Path(default) if default else None)
+
+
+def address_of(path: Path | None) -> Address | None:
+    """Return the address that was typed as a path, or None for a folder (``Path`` makes one slash
+    of two)."""
+    return Address.of(str(path)) if path is not None and path.parts[:1] == (_SCHEME,) else None
+
+
+def local(path: Path) -> Path:
+    """Return ``path`` itself, or the folder to which its address is fetched; raises
+    ``UsageError``."""
+    address = address_of(path)
+    if address is None:
+        return path
+    from grader.hub.fetch import fetch
+
+    return fetch(address)
