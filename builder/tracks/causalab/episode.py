@@ -5,8 +5,7 @@ come from the engine that grading replays, so building and replay cannot differ.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -49,8 +48,7 @@ TRACE_STEPS: Final = 6
 """Interventions in a golden trace, at least one on every property (reference: six)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(NamedTuple):
     """The two sides of an episode, as ``docs/causalab.md`` describes them."""
 
     public: dict[str, Any]

@@ -7,36 +7,27 @@ Graphs are drawn here because they must differ from each other; everything else 
 comes from its own key.
 """
 
-import json
 from dataclasses import dataclass
 from typing import Annotated, Final, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
 
-from builder.graphs.graph import LatentDAG
 from builder.splits.instance_keys import keyed_specs, plan_stream
 from builder.splits.seeds import hmac_key, shuffled, stream
 from builder.splits.settings import Fault, TomlModel, TomlTable, check
 from builder.splits.track import Asked, InstanceSpec
 from builder.splits.values import some, some_of
 from builder.tracks.causalab.graphs import sample_graphs
-from builder.tracks.causalab.suites import (
-    PAPER,
-    SETTINGS,
-    SUITES,
-    Setting,
-    Suite,
-    label,
-    read_label,
-    suite_of,
-)
+from builder.tracks.causalab.suites import PAPER, SETTINGS, SUITES, Setting, Suite, suite_of
 from grader.errors import UsageError
-from grader.io.jsonio import canonical
 from grader.laboratory.model import Mode
 
+TRACK_NAME: Final = "causalab"
 _MOST: Final = 2_000
 MOST_OF_THREE: Final = 100
 """More three-node graphs than this are near the number there is under eight names."""
+
+Episode = tuple[Suite, Setting]
 
 
 def _suites(stated: object) -> tuple[str, ...]:
@@ -65,7 +56,7 @@ class Config(TomlModel):
     mode: Mode = "shift"
 
     @property
-    def episodes(self) -> tuple[tuple[Suite, Setting], ...]:
+    def episodes(self) -> tuple[Episode, ...]:
         """The suites of the paper in its order, then the others, each in its settings."""
         papers = [*SUITES.values()]
         found = [suite for suite in dict.fromkeys(map(suite_of, self.suites)) if suite]
@@ -98,15 +89,16 @@ def parse_config(table: TomlTable) -> Config:
     return check(Config, table)
 
 
-TRACK_NAME: Final = "causalab"
-
-
 @dataclass(frozen=True, slots=True)
 class GraphPlan:
-    """A named graph and its episodes; with ``fixed`` wide episodes bar a property from control."""
+    """A named graph (``edges`` over ``names``, frequency last) and its episodes.
 
-    graph: LatentDAG
-    episodes: tuple[tuple[Suite, Setting], ...]
+    With ``fixed`` wide episodes bar a property from control.
+    """
+
+    names: tuple[str, ...]
+    edges: tuple[tuple[str, str], ...]
+    episodes: tuple[Episode, ...]
     fixed: bool
     mode: Mode = "shift"
 
@@ -119,30 +111,16 @@ class GraphPlan:
         return Asked(levels=(("variant", self.episodes[0][0].variant),))
 
     def to_json(self) -> str:
-        """Canonical JSON."""
-        asked = self.asked
-        return canonical(
-            {
-                "names": self.graph.nodes,
-                "edges": sorted(self.graph.edges),
-                "episodes": [label(*episode) for episode in self.episodes],
-                "fixed": self.fixed,
-                "mode": self.mode,
-                "tasks": asked.tasks,
-                **dict(asked.levels),
-            }
-        )
+        """The plan as ``config_json``."""
+        return _PLAN.dump_json(self).decode()
 
     @staticmethod
     def from_json(text: str) -> "GraphPlan":
         """What :meth:`to_json` wrote."""
-        record = json.loads(text)
-        return GraphPlan(
-            LatentDAG(tuple(record["names"]), tuple((a, b) for a, b in record["edges"])),
-            tuple(read_label(text) for text in record["episodes"]),
-            record["fixed"],
-            record["mode"],
-        )
+        return _PLAN.validate_json(text)
+
+
+_PLAN: Final = TypeAdapter(GraphPlan)
 
 
 def plan_graphs(config: Config, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:
@@ -174,6 +152,7 @@ def plan_graphs(config: Config, split: str, count_root: bytes, private: bool) ->
             )
         for turn, graph in enumerate(graphs):
             own = members if config.graphs else members[turn // config.per_suite :][:1]
-            plans.append(GraphPlan(graph, tuple(own), turn % 2 == 1, config.mode))
+            fixed = turn % 2 == 1
+            plans.append(GraphPlan(graph.nodes, graph.edges, tuple(own), fixed, config.mode))
     ordered = shuffled(plan_stream(count_root, TRACK_NAME, split, "plan"), plans)
     return keyed_specs(ordered, (TRACK_NAME, split), ("graph", "graph"), count_root, private)

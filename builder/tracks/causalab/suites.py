@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
+from pydantic import TypeAdapter
+
 Family = Literal["linear", "quadratic"]
 Setting = Literal["reference", "wide"]
 
@@ -62,30 +64,30 @@ class Suite:
         return f"main-{self.size}" if self.regime else self.name
 
 
-def _read(name: str, *, regime: bool) -> tuple[Suite, ...]:
-    """The suites of one list of ``suites.toml``."""
-    path = Path(__file__).with_name("suites.toml")
-    found = []
-    for entry in tomllib.loads(path.read_text(encoding="utf-8"))[name]:
-        hidden = Hidden(**entry["hidden"]) if "hidden" in entry else None
-        settings = tuple(entry.get("settings", SETTINGS[:1]))
-        found.append(Suite(**{**entry, "hidden": hidden, "settings": settings}, regime=regime))
-    return tuple(found)
+_COUNT: Final = "(0|[1-9][0-9]*)"
+_VIEW: Final = re.compile(f"{_COUNT}o{_COUNT}i-{_COUNT}")
+_VARIED: Final = re.compile(rf"(\S+) {_COUNT}o{_COUNT}i")
 
 
-PAPER: Final = _read("paper", regime=False)
+def _view(name: str) -> Suite | None:
+    """The regime of a main suite that is called by records, interventions and nodes."""
+    if (found := _VIEW.fullmatch(name)) is None:
+        return None
+    observations, budget, size = map(int, found.groups())
+    return Suite(name, size, observations, budget, regime=True)
+
+
+_TABLE: Final = tomllib.loads(Path(__file__).with_name("suites.toml").read_text(encoding="utf-8"))
+
+PAPER: Final = TypeAdapter(tuple[Suite, ...]).validate_python(_TABLE["paper"])
 """The 19 suites."""
 
-REGIMES: Final = _read("regimes", regime=True)
+REGIMES: Final = tuple(filter(None, map(_view, _TABLE["regimes"])))
 """The 21 regimes of Tables 9-12."""
 
 SUITES: Final = {suite.name: suite for suite in (*PAPER, *REGIMES)}
 """The paper's suites and regimes by name."""
 
-
-_COUNT: Final = "(0|[1-9][0-9]*)"
-_VIEW: Final = re.compile(f"{_COUNT}o{_COUNT}i-{_COUNT}")
-_VARIED: Final = re.compile(rf"(\S+) {_COUNT}o{_COUNT}i")
 MOST_EVIDENCE: Final = 100
 """Records that a regime may show, and interventions that it may allow."""
 
@@ -101,11 +103,9 @@ def suite_of(text: str) -> Suite | None:
     """
     if text in SUITES:
         return SUITES[text]
-    if view := _VIEW.fullmatch(text):
-        observations, budget, size = map(int, view.groups())
-        if size not in SIZES:
-            raise ValueError(f"has {size} nodes; end it with -{SIZES[0]} to -{SIZES[-1]}")
-        own = Suite(text, size, observations, budget, regime=True)
+    if own := _view(text):
+        if own.size not in SIZES:
+            raise ValueError(f"has {own.size} nodes; end it with -{SIZES[0]} to -{SIZES[-1]}")
     elif (varied := _VARIED.fullmatch(text)) and varied.group(1) in SUITES:
         base = SUITES[varied.group(1)]
         seen, allowed = int(varied.group(2)), int(varied.group(3))

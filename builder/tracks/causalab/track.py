@@ -1,8 +1,9 @@
-"""The causalab track as the release machinery sees it: settings, plans, and rows of a graph."""
+"""The causalab track as the release machinery sees it: the episodes of a graph, as rows."""
 
 from functools import partial
 from typing import Final
 
+from builder.graphs.graph import LatentDAG
 from builder.release import rows
 from builder.release.attempts import Clock, first_accepted
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
@@ -10,45 +11,11 @@ from builder.splits.seeds import attempt_key, public_id
 from builder.splits.track import Built, Floors, InstanceSpec, Row, Track
 from builder.tracks.causalab.ask import constants, twin, variants_of, write_prompt
 from builder.tracks.causalab.check import audit_instance, leak_facts
-from builder.tracks.causalab.episode import Parts, draw
+from builder.tracks.causalab.episode import draw
 from builder.tracks.causalab.plan import TRACK_NAME, GraphPlan, parse_config, plan_graphs
 from builder.tracks.causalab.show import report
-from builder.tracks.causalab.suites import Setting, Suite, label
+from builder.tracks.causalab.suites import label
 from grader.tracks import variant as variant_of
-
-
-def task_id(spec: InstanceSpec, suite: Suite, setting: Setting) -> str:
-    """The public id of a task: it depends on the id key and the label alone."""
-    return public_id("lab", spec.id_key, label(suite, setting))
-
-
-def task_row(spec: InstanceSpec, name: str, parts: Parts) -> Row:
-    """A row of ``causalab``: the task called ``name``."""
-    variant = variant_of(TRACK_NAME, f"laboratory.{parts.public['family']}")
-    prompt = write_prompt(parts.public, name, name + variant.shape.suffix)
-    view = parts.private["regime"]
-    return rows.task_row(name, spec.instance_id, variant, prompt, parts.public, view=view)
-
-
-def truth_row(spec: InstanceSpec, name: str, parts: Parts) -> Row:
-    """A row of ``causalab_truth``: the frequency is exact."""
-    private = parts.private
-    suite, setting = private["suite"], private["setting"]
-    slice_name = suite if setting == "reference" else f"{suite}-{setting}"
-    frequency = rows.TrueValue(private["frequency"])
-    return rows.truth_row(name, spec.instance_id, slice_name, private, frequency)
-
-
-def world_row(spec: InstanceSpec, plan: GraphPlan, attempt: int) -> Row:
-    """A row of ``causalab_worlds``: the graph, and which task is which episode of it."""
-    world = {
-        "names": plan.graph.nodes,
-        "edges": sorted(plan.graph.edges),
-        "fixed": plan.fixed,
-        "tasks": {task_id(spec, *episode): label(*episode) for episode in plan.episodes},
-    }
-    return rows.world_row(spec, attempt, f"k{len(plan.graph.nodes)}", world)
-
 
 INPUTS: Final = frozenset(
     {"variables", "target", "family", "mode", "frequency_may_be_parent", "shifts"}
@@ -65,29 +32,40 @@ def build(spec: InstanceSpec) -> Built:
 
     Raises ``UsageError`` when none of ``MAX_ATTEMPTS`` will do.
     """
-    plan = GraphPlan.from_json(spec.config_json)
-    return first_accepted(
-        spec, partial(_try, spec, plan), MAX_ATTEMPTS, "episode", "change the seed"
-    )
+    make = partial(_try, spec, GraphPlan.from_json(spec.config_json))
+    return first_accepted(spec, make, MAX_ATTEMPTS, "episode", "change the seed")
 
 
 def _try(
     spec: InstanceSpec, plan: GraphPlan, attempt: int, _: int, clock: Clock
 ) -> dict[str, list[Row]]:
+    key, graph = attempt_key(spec.key, attempt), LatentDAG(plan.names, plan.edges)
+    tasks, truths, labels = list[Row](), list[Row](), dict[str, str]()
     with clock("episodes"):
-        key = attempt_key(spec.key, attempt)
-        parts = [_episode(plan, suite, setting, key) for suite, setting in plan.episodes]
-        names = [task_id(spec, *episode) for episode in plan.episodes]
-        found = list(zip(names, parts, strict=True))
-        return {
-            "causalab": [task_row(spec, *entry) for entry in found],
-            "causalab_truth": [truth_row(spec, *entry) for entry in found],
-            "causalab_worlds": [world_row(spec, plan, attempt)],
-        }
-
-
-def _episode(plan: GraphPlan, suite: Suite, setting: Setting, key: bytes) -> Parts:
-    return draw(plan.graph, suite, setting, plan.fixed and setting == "wide", plan.mode, key)
+        for suite, setting in plan.episodes:
+            fixed = plan.fixed and setting == "wide"
+            public, private = draw(graph, suite, setting, fixed, plan.mode, key)
+            episode = label(suite, setting)
+            name = public_id("lab", spec.id_key, episode)
+            labels[name] = episode
+            variant = variant_of(TRACK_NAME, suite.variant)
+            prompt = write_prompt(public, name, name + variant.shape.suffix)
+            view = private["regime"]
+            tasks.append(rows.task_row(name, spec.instance_id, variant, prompt, public, view=view))
+            group = suite.name if setting == "reference" else f"{suite.name}-{setting}"
+            frequency = rows.TrueValue(private["frequency"])
+            truths.append(rows.truth_row(name, spec.instance_id, group, private, frequency))
+    world = {
+        "names": plan.names,
+        "edges": sorted(plan.edges),
+        "fixed": plan.fixed,
+        "tasks": labels,
+    }
+    return {
+        "causalab": tasks,
+        "causalab_truth": truths,
+        "causalab_worlds": [rows.world_row(spec, attempt, f"k{len(plan.names)}", world)],
+    }
 
 
 TRACK: Final = Track(

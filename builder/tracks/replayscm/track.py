@@ -56,12 +56,14 @@ def make_instance(plan: ProgramPlan, key: bytes, clock: Clock) -> Instance:
     """One attempt at an instance; raises ``Rejected``."""
     with clock("program and worlds"):
         evidence = generate(stream(key, "evidence"), plan.generation)
-        blocks = draw_blocks(stream(key, "blocks"), evidence.program)
-        shifted = shift(stream(key, "shifted"), evidence.program, evidence.heldout)
+        program, shifted = evidence.program, tuple[World, ...]()
+        blocks = draw_blocks(stream(key, "blocks"), program)
+        if plan.shifted:
+            shifted = shift(stream(key, "shifted"), program, evidence.heldout)
     with clock("levels"):
         levels = add_levels({pool.level for pool in plan.pools}, key, evidence)
         tables = {level: tabulate_worlds(worlds) for level, worlds in levels.items()}
-    return Instance(evidence, blocks, levels, tables, shifted if plan.shifted else ())
+    return Instance(evidence, blocks, levels, tables, shifted)
 
 
 def task_inputs(made: Instance, pool: Pool) -> dict[str, Any]:
