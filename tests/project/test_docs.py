@@ -1,16 +1,24 @@
-"""Every ``bash``, ``python`` and ``sql`` block in the README and the guides is run, in order."""
+"""Every ``bash`` and ``python`` block in the README and the guides is run, in order."""
 
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from smaller_splits import write_splits
+
+from baselines.__main__ import main as baselines
+from builder.commands.main import main as builder
+from causal_exams.cli import main as causal_exams
+from grader.commands.main import main as grader
 
 BLOCK = re.compile(
     r"^(?P<skip><!-- not run: [^\n]+ -->\n)?```(?P<language>bash|python)\n(?P<code>.*?)^```",
@@ -23,6 +31,14 @@ DOCUMENTS = [
     if any(not block["skip"] for block in BLOCK.finditer(path.read_text(encoding="utf-8")))
 ]
 """Those with code to run."""
+PROGRAMS: Final[dict[str, Callable[[list[str]], int]]] = {
+    "python build_dataset.py": builder,
+    "python -m grader": grader,
+    "python -m baselines": baselines,
+    "python -m causal_exams": causal_exams,
+}
+PLAIN = re.compile(rf"({'|'.join(map(re.escape, PROGRAMS))}) ([^|<>$&;]*?)(?: > ([\w.-]+))?")
+"""A call of one of our programs, to which a shell adds nothing but where its output goes."""
 TREES = ("grader", "builder", "baselines", "causal_exams", "schemas", "dataset_card")
 
 
@@ -35,11 +51,11 @@ def playground(tmp_path_factory: pytest.TempPathFactory, root: Path, mini_releas
     write_splits(root / "splits", folder / "splits")
     shutil.copy(root / "build_dataset.py", folder)
     shutil.copytree(mini_release, folder / "release")
-    command = [sys.executable, "-m", "baselines", "naive", "--release", "release"]
-    subprocess.run([*command, "--out", "answers/naive"], cwd=folder, check=True)
+    out = folder / "answers" / "naive"
+    assert baselines(["naive", "--release", str(folder / "release"), "--out", str(out)]) == 0
     (folder / "bin").mkdir()
     (folder / "bin" / "python").symlink_to(sys.executable)
-    shutil.copytree(folder / "answers" / "naive", folder / "answers", dirs_exist_ok=True)
+    shutil.copytree(out, folder / "answers", dirs_exist_ok=True)
     return folder
 
 
@@ -51,37 +67,76 @@ def playground(tmp_path_factory: pytest.TempPathFactory, root: Path, mini_releas
         for one in DOCUMENTS
     ],
 )
-def test_code_in_the_docs_runs(document: str, root: Path, playground: Path) -> None:
+def test_code_in_the_docs_runs(
+    document: str, root: Path, playground: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A command in a guide that fails is the first thing a newcomer meets."""
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    environment |= {"PYTHONPATH": str(playground), "HF_HUB_OFFLINE": "1", "COLUMNS": "100"}
-    environment |= {"HF_HOME": str(playground / "hf")}
-    environment.pop("CAUSAL_EXAMS_SECRET", None)
-    script = []
-    for block in BLOCK.finditer((root / document).read_text(encoding="utf-8")):
-        if block["skip"]:
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(playground))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_HOME", str(playground / "hf"))
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.delenv("CAUSAL_EXAMS_SECRET", raising=False)
+    monkeypatch.chdir(playground)
+    blocks = [b for b in BLOCK.finditer((root / document).read_text("utf-8")) if not b["skip"]]
+    assert blocks
+    for block in blocks:
+        if block["language"] == "bash":
+            run_commands(block["code"], monkeypatch)
+        elif "import load_dataset" in block["code"]:  # reads its settings where it is imported
+            subprocess.run([sys.executable, "-c", block["code"]], check=True)
+        else:
+            exec(compile(block["code"], document, "exec"), {"__name__": "__main__"})
+
+
+def run_commands(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run plain calls of our programs in this process and all else by bash, in order."""
+    for plain, text in parts(code):
+        if plain is None:
+            script = f"set -aeuo pipefail\n{text}\nenv -0 > .environment"
+            subprocess.run(["bash", "-c", script], check=True)
+            for entry in Path(".environment").read_text("utf-8").split("\0"):
+                name, sign, value = entry.partition("=")
+                if sign:
+                    monkeypatch.setenv(name, value)
             continue
-        code = block["code"]
-        script.append(code if block["language"] == "bash" else f"python - <<'CODE'\n{code}CODE\n")
-    assert script
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", "\n".join(script)],
-        cwd=playground,
-        env=environment,
-        capture_output=True,
-        text=True,
-        preexec_fn=_on_one_processor,
-    )
-    assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+        program, words, file = plain.groups()
+        with (
+            Path(file or os.devnull).open("w", encoding="utf-8") as stream,
+            redirect_stdout(stream),
+        ):
+            assert PROGRAMS[program](shlex.split(words)) == 0, text
 
 
-def _on_one_processor() -> None:
+def parts(code: str) -> Iterator[tuple[re.Match[str] | None, str]]:
+    """Yield each plain call with its match, and what stands between them without one."""
+    rest: list[str] = []
+    for line in code.replace("\\\n", " ").splitlines():
+        continued = rest and rest[-1].endswith("|")
+        plain = None if continued else PLAIN.fullmatch(line.strip())
+        if plain is None:
+            rest.append(line)
+            continue
+        if rest:
+            yield None, "\n".join(rest)
+        rest = []
+        yield plain, line
+    if rest:
+        yield None, "\n".join(rest)
+
+
+@pytest.fixture(autouse=True)
+def _one_processor() -> Iterator[None]:
     """Commands begin as many workers as they may use processors, each with seconds of imports; the
     other processor is busy with tests of its own."""
-    if hasattr(os, "sched_setaffinity"):
-        mine = sorted(os.sched_getaffinity(0))
-        number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-        os.sched_setaffinity(0, {mine[number % len(mine)]})
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    mine = sorted(os.sched_getaffinity(0))
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    os.sched_setaffinity(0, {mine[number % len(mine)]})
+    yield
+    os.sched_setaffinity(0, mine)
 
 
 def test_links_between_documents_lead_somewhere(root: Path) -> None:
