@@ -11,7 +11,7 @@ from causalds_scenes import ROOT, asked, private, public, world
 
 from builder.splits.settings import TomlTable
 from builder.splits.track import Built, InstanceSpec
-from builder.tracks.causalds.ask.collider import _ALONE, _asked_alone
+from builder.tracks.causalds.ask.association import _ALONE, _asked_alone
 from builder.tracks.causalds.design.eligibility import ELIGIBILITY
 from builder.tracks.causalds.design.scene_plan import ScenePlan
 from builder.tracks.causalds.exams.candidates import label_class

@@ -14,8 +14,7 @@ from builder.release.arrow import round_truth
 from builder.release.schemas import TASKS, TRUTH, labels_schema, scenes_schema, worlds_schema
 from builder.splits.seeds import public_id
 from builder.splits.track import InstanceSpec, Row
-from builder.tracks.causalds.ask.registry import Question
-from builder.tracks.causalds.ask.wording import write_prompt
+from builder.tracks.causalds.ask.wording import Question, write_prompt
 from builder.tracks.causalds.design.scene_plan import CLEAN
 from builder.tracks.causalds.make.observe import Observation, measurement_name
 from builder.tracks.causalds.make.scene import Column, Scene

@@ -13,7 +13,7 @@ from builder.stories.llm.settings import published
 from builder.tracks.causalds import rows
 from builder.tracks.causalds.ask import ASKERS
 from builder.tracks.causalds.ask.constants import constants, twin, variants_of
-from builder.tracks.causalds.ask.registry import Question
+from builder.tracks.causalds.ask.wording import Question
 from builder.tracks.causalds.check.audit import audit_instance
 from builder.tracks.causalds.check.public import leak_facts, lends, shown_problems
 from builder.tracks.causalds.check.story import reading

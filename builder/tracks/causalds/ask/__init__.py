@@ -3,16 +3,9 @@
 from typing import Final
 
 # Importing a module of askers registers them.
-from builder.tracks.causalds.ask import (  # noqa: F401
-    adjustment,
-    association,
-    collider,
-    effects,
-    identification,
-    prediction,
-    sketch,
-)
-from builder.tracks.causalds.ask.registry import in_spec_order
+from builder.tracks.causalds.ask import association, effects, graph, prediction  # noqa: F401
+from builder.tracks.causalds.ask.wording import REGISTERED
+from builder.tracks.causalds.design.eligibility import KEYS, one_each
 
-ASKERS: Final = in_spec_order()
+ASKERS: Final = one_each(REGISTERED, KEYS, "asker", "a module of builder/tracks/causalds/ask/")
 """Asker by variant key, in the order of ``grader.tracks.VARIANTS``."""

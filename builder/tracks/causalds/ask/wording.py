@@ -1,21 +1,82 @@
-"""Phrases that several questions share, so that each rule is put in words once; and the complete
-prompt of a task, the parts of paper A.16.2 in our own words."""
+"""A question with its truth, the phrases that several questions share, so that each rule is put in
+words once, and the complete prompt of a task: the parts of paper A.16.2 in our own words.
+
+An asker looks at a scene and yields its questions with their truths: one, several that name
+different variables or estimands, or none where the scene cannot be asked this (a label too close to
+its boundary, say). Which scenes it is asked of is said by ``design.eligibility``. The second
+derivation of its truths (``check.tasks``) is kept apart, so that one mistake cannot be made in both
+places at once.
+"""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
+from builder.equations.quantities import Quantity
 from builder.splits.seeds import shuffled
 from builder.stories.texts import Texts
 from builder.stories.types import Variable
-from builder.tracks.causalds.ask.registry import Question
 from builder.tracks.causalds.make.observe import Observation
 from builder.tracks.causalds.make.scene import Scene
 from grader.scoring.shape import Variant
 
 _TEXTS: Final = Texts(__file__)
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What the grader needs: see ``causalds_truth`` in docs/release-format.md.
+
+    ``quantity`` is the number asked for, None where there is none or abstaining is right.
+    """
+
+    target: Mapping[str, object] = field(default_factory=dict)
+    quantity: Quantity | None = None
+    should_abstain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One task of a scene, ready to be put into a prompt.
+
+    ``question`` and ``answer`` (the answer format) are Markdown; ``inputs`` becomes
+    ``inputs_json``. ``detail`` tells the questions of one variant apart: the node or the estimand
+    that this one names, "" where there is only one.
+    """
+
+    question: str
+    answer: str
+    inputs: Mapping[str, object]
+    truth: Truth
+    detail: str = ""
+
+
+Ask = Callable[[Scene, np.random.Generator], Iterator[Question]]
+"""(scene, generator of orders) -> its questions; a prediction's inputs get the view's columns."""
+
+REGISTERED: Final[dict[str, Ask]] = {}
+"""Asker by variant key, in the order in which modules are imported."""
+
+
+def asks(key: str) -> Callable[[Ask], Ask]:
+    """Register the decorated function as the asker of the variant ``key``."""
+
+    def register(ask: Ask) -> Ask:
+        if key in REGISTERED:
+            raise ValueError(f"two askers for {key}")
+        REGISTERED[key] = ask
+        return ask
+
+    return register
+
+
+def ends(scene: Scene) -> dict[str, object]:
+    """The inputs that name treatment and outcome."""
+    return {"treatment": scene.treatment.name, "outcome": scene.outcome.name}
+
 
 IDENTIFIABLE: Final = (
     "*Identifiable* means: fixed by the joint distribution of the measured variables, in the same "
@@ -98,19 +159,14 @@ NAMES: Final = ("Moon dust", "Ring tilt", "Comet tail")
 right would be an answer; one that is never right would tell what is."""
 
 
-def example(form: Mapping[str, object]) -> str:
-    """The form of an answer as a fenced JSON block, its blanks where the content goes."""
+def fields(form: Mapping[str, object], what: str = "") -> str:
+    """The members of an answer, what they are, and its form, its blanks where the content goes."""
+    *first, last = [f"`{name}`" for name in form]
+    names = f"fields {', '.join(first)} and {last}" if first else f"field {last}"
     text = json.dumps(form, ensure_ascii=False)
     for blank in (NUMBER, COUNT, TRUTH_VALUE):
         text = text.replace(f'"{blank}"', blank)
-    return fenced("json", text)
-
-
-def fields(form: Mapping[str, object], what: str = "") -> str:
-    """The members of an answer, what they are, and its form."""
-    *first, last = [f"`{name}`" for name in form]
-    names = f"fields {', '.join(first)} and {last}" if first else f"field {last}"
-    return f"A JSON object with the {names}{what}:\n\n{example(form)}"
+    return f"A JSON object with the {names}{what}:\n\n{fenced('json', text)}"
 
 
 def listed(labels: Mapping[str, str]) -> str:
@@ -141,9 +197,6 @@ def rely(*promises: tuple[str, str]) -> str:
 
 
 RIGHT_OR_WRONG: Final = "Right or wrong, nothing between."
-
-SIGN_LABELS: Final = f"The three labels are {either(['+', '-', '0'])}."
-"""Of an association or its change."""
 
 
 def any_order(rng: np.random.Generator, names: Iterable[str]) -> list[str]:
