@@ -1,8 +1,8 @@
 """What the verbalisers share: variables as a story names them, and a story with its evidence."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 Kind = Literal["continuous", "binary"]
 
@@ -113,22 +113,11 @@ class Facts:
         return frozenset((self.variables[a].name, self.variables[b].name) for a, b in self.edges)
 
 
-def facts_from_json(
-    variables: Mapping[str, Mapping[str, Any]],
-    edges: tuple[tuple[str, str], ...],
-    unmeasured: frozenset[str],
-    clauses: Sequence[Sequence[str]] = (),
-) -> Facts:
-    """Facts from a world row, whose variables were written by :meth:`Variable.to_json`.
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """Names for two nodes, by node, cause first, and a field that they come from (or nothing);
+    ``support`` is how often CauseNet found the pair, 0 where that is not known."""
 
-    ``clauses`` are (cause, effect, clause), by name.
-    """
-    return Facts(
-        {
-            node: Variable(**{**value, "states": value["states"] and tuple(value["states"])})
-            for node, value in variables.items()
-        },
-        edges,
-        unmeasured,
-        {(cause, effect): how for cause, effect, how in clauses},
-    )
+    names: tuple[tuple[str, str], ...]
+    hint: str = ""
+    support: int = 0

@@ -1,21 +1,23 @@
-"""One interface for every way of telling a scene.
+"""One interface for every way of telling a scene by rule, and what a telling is.
 
 A verbaliser takes what is to be told and a key, and returns names and story; it is a pure function
-of both (and, for ``llm``, of the transcripts). ``knowledge`` needs the names that were planned for
-the scene (:mod:`builder.stories.naming`); ``fictional`` and ``anonymous`` make their own; ``llm``
-asks a language model (:mod:`builder.stories.llm`), ``stored`` repeats what one told once.
+of both. ``knowledge`` needs the names that were planned for the scene
+(:mod:`builder.stories.naming`); ``fictional`` and ``anonymous`` make their own; ``stored`` repeats
+what a language model told once: its names and story do not depend on a seed, nor on any prompt;
+only equations and rows are drawn anew. A language model is asked by :mod:`builder.stories.llm`.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
+from builder.graphs.graph import LatentDAG
 from builder.splits.seeds import stream
 from builder.stories.fictional import furnish, invent_scene, letter_scene
 from builder.stories.knowledge import domain
-from builder.stories.llm.tell import tell_scene
-from builder.stories.narration import Narration, Subject
+from builder.stories.naming import Naming
 from builder.stories.story import tell
-from builder.stories.types import Facts, Setting, Telling, Theme, Variable
+from builder.stories.types import Attestation, Facts, Kind, Seed, Setting, Telling, Theme, Variable
 
 DEFAULT: Final = "knowledge"
 LLM: Final = "llm"
@@ -23,10 +25,61 @@ STORED: Final = "stored"
 BY_MODEL: Final = frozenset({LLM, STORED})
 """Words of a language model, which fit no frame."""
 
+
+@dataclass(frozen=True, slots=True)
+class StoredTelling:
+    """The names and the story of a scene that was told once.
+
+    ``record`` and ``records`` are what a row of its table is called; ``variables`` pairs every node
+    with what the story calls it.
+    """
+
+    record: str
+    records: str
+    variables: tuple[tuple[str, Variable], ...]
+    story: str
+    attestations: tuple[Attestation, ...]
+
+
+class NarrationFailed(Exception):
+    """A subject that could not be named and told; ``reason`` is counted."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is to be told: a graph, the kinds of its nodes, and what was planned for its words.
+
+    ``naming`` are names of a domain, ``seeds`` pairs that a language model may start from.
+    """
+
+    graph: LatentDAG
+    kinds: Mapping[str, Kind]
+    naming: Naming | None = None
+    seeds: tuple[Seed, ...] = ()
+    stored: StoredTelling | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Narration:
+    """The words of a scene: its place, its variables' names, its mechanisms and its story.
+
+    ``mechanism_clauses`` maps (cause, effect), by name, to the mechanism that the story may give.
+    """
+
+    setting: Setting
+    variables: Mapping[str, Variable]
+    telling: Telling
+    mechanism_clauses: Mapping[tuple[str, str], str]
+
+
 Verbaliser = Callable[[Subject, bytes], Narration]
 
 
-def tell_knowledge(subject: Subject, key: bytes) -> Narration:
+def _tell_knowledge(subject: Subject, key: bytes) -> Narration:
     """Tells a scene by the names planned for it, with the mechanisms of their domain.
 
     Raises ``ValueError`` when no names were planned.
@@ -44,7 +97,7 @@ def tell_knowledge(subject: Subject, key: bytes) -> Narration:
     return _told(subject, key, furnish(stream(key, "names"), found.theme), variables, clauses)
 
 
-def tell_stored(subject: Subject, key: bytes) -> Narration:
+def _tell_stored(subject: Subject, key: bytes) -> Narration:
     """Return the names and the story of a stored scene; ``key`` changes nothing.
 
     Raises ``ValueError`` for a subject without one.
@@ -58,17 +111,19 @@ def tell_stored(subject: Subject, key: bytes) -> Narration:
 
 
 VERBALISERS: Final[Mapping[str, Verbaliser]] = {
-    "knowledge": tell_knowledge,
+    "knowledge": _tell_knowledge,
     "fictional": lambda subject, key: _told(
         subject, key, *invent_scene(stream(key, "names"), subject.kinds)
     ),
     "anonymous": lambda subject, key: _told(
         subject, key, *letter_scene(stream(key, "names"), subject.kinds)
     ),
-    LLM: tell_scene,
-    STORED: tell_stored,
+    STORED: _tell_stored,
 }
 """Verbaliser by the value of the split file's key ``words``."""
+
+WORDS: Final = (*VERBALISERS, LLM)
+"""All values of that key."""
 
 
 def _told(

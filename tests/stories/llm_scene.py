@@ -9,10 +9,10 @@ from llm_server import Answer
 from builder.graphs.graph import LatentDAG
 from builder.graphs.growth import graft
 from builder.graphs.motifs import MOTIFS
-from builder.stories.llm.settings import Request, Seed, Settings
-from builder.stories.narration import Narration, Subject
-from builder.stories.types import Facts, Kind
-from builder.stories.verbalise import VERBALISERS
+from builder.stories.llm.settings import Settings
+from builder.stories.llm.tell import tell_scene
+from builder.stories.types import Facts, Kind, Seed
+from builder.stories.verbalise import Narration, Subject
 from builder.stories.verify import verify_attested
 
 KEY = b"the key of a scene"
@@ -27,19 +27,19 @@ def with_budgets(settings: Settings, **changes: int) -> Settings:
     return replace(settings, budgets=replace(settings.budgets, **changes))
 
 
-def scene_of(graph: LatentDAG, settings: Settings, seeds: tuple[Seed, ...] = ()) -> Subject:
+def scene_of(graph: LatentDAG, seeds: tuple[Seed, ...] = ()) -> Subject:
     """A scene of ``graph`` whose first node is binary."""
     kinds: dict[str, Kind] = dict.fromkeys(graph.nodes, "continuous")
     kinds[graph.nodes[0]] = "binary"
-    return Subject(graph, kinds, request=Request(settings, "llm", seeds))
+    return Subject(graph, kinds, seeds=seeds)
 
 
 def tell(
     settings: Settings, graph: LatentDAG = CONFOUNDING, seeds: tuple[Seed, ...] = ()
 ) -> Narration:
     """A scene of ``graph``, told; its story attests the graph, with the kinds asked for."""
-    scene = scene_of(graph, settings, seeds)
-    told = VERBALISERS["llm"](scene, KEY)
+    scene = scene_of(graph, seeds)
+    told = tell_scene(scene, settings, KEY)
     facts = Facts(told.variables, graph.edges, graph.latent)
     assert verify_attested(told.telling.story, told.telling.attestations, facts) == []
     assert {node: v.kind for node, v in told.variables.items()} == dict(scene.kinds)

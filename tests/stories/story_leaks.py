@@ -22,8 +22,8 @@ from sklearn.model_selection import KFold, permutation_test_score
 from builder.gate.leak import ClassMeans, merge_rare, within
 from builder.graphs.identification import is_identifiable
 from builder.splits.config import load_config
-from builder.stories.narration import Narration
 from builder.stories.story import ordered
+from builder.stories.verbalise import Narration
 from builder.stories.verify import replace_words
 from builder.tracks.causalds.design.scene_plan import ScenePlan
 from builder.tracks.causalds.make.scene import narrate

@@ -15,10 +15,9 @@ from builder.splits.seeds import hmac_key
 from builder.stories.fictional import LETTERS, letter_scene
 from builder.stories.frames import EFFECTS, LINKS, PAIRS, number_forms
 from builder.stories.naming import Namer
-from builder.stories.narration import Subject
 from builder.stories.story import tell
 from builder.stories.types import Facts, Kind, Setting, Theme, Variable
-from builder.stories.verbalise import BY_MODEL, VERBALISERS
+from builder.stories.verbalise import BY_MODEL, VERBALISERS, Subject
 
 KEY = b"key"
 

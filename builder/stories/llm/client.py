@@ -8,15 +8,20 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
-from builder.stories.llm.settings import Settings, check_endpoint
-from builder.stories.llm.transcripts import Transcript, request_hash, wait_for_turn
-from builder.stories.narration import NarrationFailed
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+
+from builder.stories.llm.settings import Settings
+from builder.stories.llm.transcripts import Transcript, request_hash
 from builder.stories.texts import Texts
+from builder.stories.verbalise import NarrationFailed
 from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from openai import OpenAI
 
 Message = dict[str, str]
 
@@ -29,39 +34,6 @@ AUDITOR: Final = _TEXTS("auditor", direct_effect=_DIRECT)
 WRITER: Final = _TEXTS("writer")
 VERIFIER: Final = _TEXTS("verifier")
 
-
-def conversation(system: str, content: Mapping[str, object]) -> list[Message]:
-    """A role and its material."""
-    shown = {key: value for key, value in content.items() if value not in (None, [], {}, "")}
-    text = json.dumps(shown, ensure_ascii=False, indent=1)
-    return [{"role": "system", "content": system}, {"role": "user", "content": text}]
-
-
-def answered(
-    messages: Sequence[Message],
-    reply: Mapping[str, object],
-    violations: Sequence[str],
-    warnings: Sequence[str],
-    flags: Sequence[str],
-) -> list[Message]:
-    """The conversation with what the model proposed and what was found wrong with it."""
-    found = {
-        "violations": list(violations),
-        "warnings": list(warnings),
-        "yellow_flags": list(flags),
-    }
-    shown = {key: value for key, value in found.items() if value}
-    complaint = _TEXTS("complaint", found=json.dumps(shown, ensure_ascii=False, indent=1))
-    return [
-        *messages,
-        {"role": "assistant", "content": json.dumps(reply, ensure_ascii=False)},
-        {"role": "user", "content": complaint},
-    ]
-
-
-if TYPE_CHECKING:
-    from openai import OpenAI
-
 MOST_CHARACTERS: Final = 60_000
 """Longer replies are cut, and then are no JSON."""
 MOST_BYTES: Final = 4_000_000
@@ -69,24 +41,62 @@ MOST_BYTES: Final = 4_000_000
 _ECHOED: Final = 12_000
 """Characters of a bad reply that are shown to the model again."""
 
-T = TypeVar("T")
-
 Verdict = tuple[Sequence[str], Sequence[str], Sequence[str]]
 """What is wrong with a draft: violations, warnings and yellow flags."""
 
 
-class Malformed(ValueError):
-    """A reply that is not the JSON asked for; the message says what to mend."""
+def _tidy(value: object) -> str:
+    return " ".join(value.split())[:300] if isinstance(value, str) else ""
+
+
+def line(most: int) -> AfterValidator:
+    """The check of a text that must not be blank and has ``most`` characters, spaces tidied."""
+
+    def check(text: str) -> str:
+        tidy = " ".join(text.split())
+        if not 0 < len(tidy) <= most:
+            raise ValueError(f"must have 1 to {most} characters")
+        return tidy
+
+    return AfterValidator(check)
+
+
+Remark = Annotated[str, BeforeValidator(_tidy)]
+"""A text that may be absent, cut to 300 characters."""
+
+Remarks = Annotated[
+    tuple[Remark, ...],
+    BeforeValidator(lambda found: found[:8] if isinstance(found, list) else ()),
+]
+"""Up to eight remarks; what is no list holds none."""
+
+
+class Reply(BaseModel):
+    """The JSON object of a reply, or an object in it; members that nobody asked for are ignored."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+Made = TypeVar("Made", bound=Reply)
+
+
+def conversation(system: str, content: Mapping[str, object]) -> list[Message]:
+    """A role and its material."""
+    return [{"role": "system", "content": system}, {"role": "user", "content": _shown(content)}]
+
+
+def _shown(content: Mapping[str, object]) -> str:
+    filled = {key: value for key, value in content.items() if value not in (None, [], (), {}, "")}
+    return json.dumps(filled, ensure_ascii=False, indent=1)
 
 
 class Client:
     """Asks one model on behalf of one scene; replies come from the transcript where it has them."""
 
-    def __init__(self, settings: Settings, where: str, key: bytes) -> None:
-        """``where`` is the settings' place in a split file; ``key`` names the transcript."""
+    def __init__(self, settings: Settings, key: bytes) -> None:
+        """``key`` names the transcript."""
         self.settings = settings
-        self._where = where
-        self._transcript = Transcript(Path(settings.transcripts), key, where)
+        self._transcript = Transcript(Path(settings.transcripts), key)
         self._calls = 0
         self._openai: OpenAI | None = None
 
@@ -109,54 +119,63 @@ class Client:
         return reply
 
     def ask_json(
-        self, stage: str, messages: Sequence[Message], read: Callable[[Mapping[str, Any]], T]
-    ) -> T:
-        """What ``read`` makes of the JSON object in the reply.
+        self,
+        stage: str,
+        messages: Sequence[Message],
+        model: type[Made],
+        lacks: Callable[[Made], Iterable[str]] = lambda reply: (),
+    ) -> Made:
+        """The reply as a ``model``.
 
-        A reply without one, or one that ``read`` refuses with :class:`Malformed`, is asked for
+        A reply without a JSON object, with another one, or that ``lacks`` verdicts, is asked for
         again, with what is wrong. Raises :class:`NarrationFailed` when the repairs are used up.
         """
         asked = list(messages)
         for _ in range(self.settings.budgets.repairs + 1):
-            reply = self.ask(stage, asked)
+            text = self.ask(stage, asked)
             try:
-                return read(json_object(reply))
-            except Malformed as problem:
-                asked = [
-                    *messages,
-                    {"role": "assistant", "content": reply[:_ECHOED]},
-                    {
-                        "role": "user",
-                        "content": f"That reply cannot be used: {problem}. Send the whole JSON "
-                        "object again, mended, and nothing else.",
-                    },
-                ]
+                reply = model.model_validate(json_object(text))
+                if missing := [*lacks(reply)]:
+                    raise ValueError(f"it has no verdict on {'; '.join(missing[:12])}")
+                return reply
+            except ValueError as problem:
+                complaint = (
+                    f"That reply cannot be used: {_fault(problem)}. Send the whole JSON object "
+                    "again, mended, and nothing else."
+                )
+            asked = [*messages, *_answered(text[:_ECHOED], complaint)]
         raise NarrationFailed(f"llm: no usable JSON from the {stage}")
 
     def ask_revised(
         self,
         stage: str,
         messages: Sequence[Message],
-        read: Callable[[Mapping[str, Any]], T],
-        judge: Callable[[T], Verdict],
-        shown: Callable[[T], Mapping[str, object]],
+        model: type[Made],
+        judge: Callable[[Made], Verdict],
         rounds: tuple[str, int],
-        draft: T | None = None,
-    ) -> T:
+        draft: Made | None = None,
+    ) -> Made:
         """A draft that ``judge`` finds no violation in.
 
-        ``shown`` is a draft as the model writes it, ``rounds`` the name of a budget and how many
-        judgements it has. Raises :class:`NarrationFailed` when they are used up.
+        ``rounds`` is the name of a budget and how many judgements it has. Raises
+        :class:`NarrationFailed` when they are used up.
         """
         budget, most = rounds
-        draft = self.ask_json(stage, messages, read) if draft is None else draft
+        draft = self.ask_json(stage, messages, model) if draft is None else draft
         for turn in range(1, most + 1):
             violations, warnings, flags = judge(draft)
             if not violations:
                 return draft
             if turn < most:
-                asked = answered(messages, shown(draft), violations[:20], warnings, flags)
-                draft = self.ask_json(stage, asked, read)
+                found = {
+                    "violations": violations[:20],
+                    "warnings": warnings,
+                    "yellow_flags": flags,
+                }
+                complaint = _TEXTS("complaint", found=_shown(found))
+                reply = json.dumps(draft.model_dump(mode="json"), ensure_ascii=False)
+                asked = [*messages, *_answered(reply, complaint)]
+                draft = self.ask_json(stage, asked, model)
         raise NarrationFailed(f"llm: {budget} budget exhausted")
 
     def _request(self, messages: Sequence[Message]) -> dict[str, Any]:
@@ -171,68 +190,40 @@ class Client:
         return request
 
     def _send(self, request: Mapping[str, Any]) -> str:
-        client = self._openai = self._openai or _connect(self.settings, self._where)
-        from openai import APIConnectionError, APIStatusError, OpenAIError
+        client = self._openai = self._openai or _connect(self.settings)
+        from openai import APIConnectionError, APIStatusError
 
-        wait_for_turn(self._transcript.folder, self.settings.per_minute)
+        deadline, body = time.monotonic() + self.settings.seconds, b""
         try:
             with client.chat.completions.with_streaming_response.create(**request) as response:
-                body = _body(response.iter_bytes(), self.settings.seconds)
+                for piece in response.iter_bytes():
+                    body += piece
+                    if len(body) > MOST_BYTES or time.monotonic() > deadline:
+                        raise OverflowError(f"more than {MOST_BYTES} bytes, or too slow")
             content = json.loads(body)["choices"][0]["message"]["content"]
             return str(content or "")[:MOST_CHARACTERS]
-        except _BrokenOff as problem:
-            what = str(problem)
         except APIStatusError as error:
             what = f"answered with status {error.status_code}"
         except APIConnectionError as error:  # time-outs are among them
             what = f"did not answer ({type(error).__name__})"
-        except (OpenAIError, ValueError, TypeError, LookupError, RecursionError) as error:
+        except Exception as error:  # also the HTTP library's own, whichever it is
             what = f"sent no chat completion ({type(error).__name__})"
         # The server's own message is left out, because it may repeat the key.
         raise UsageError(
-            f"{self._where}: the endpoint {what} after {self.settings.retries} retries; check "
+            f"llm: the endpoint {what} after {self.settings.retries} retries; check "
             "endpoint, model and key, then start the same build again: what was answered is kept"
         )
 
 
-class _BrokenOff(Exception):
-    """A response whose body did not end well; the message says how."""
-
-
-def _body(pieces: Iterator[bytes], seconds: float) -> bytes:
-    """A response's body, of limited size and in limited time; raises :class:`_BrokenOff`."""
-    deadline = time.monotonic() + seconds
-    body = b""
-    try:
-        for piece in pieces:
-            body += piece
-            if len(body) > MOST_BYTES:
-                raise _BrokenOff(f"sent more than {MOST_BYTES} bytes")
-            if time.monotonic() > deadline:
-                raise _BrokenOff(f"was not done in {seconds:g} seconds")
-    except _BrokenOff:
-        raise
-    except Exception as error:  # the HTTP library's own, whichever it is: the endpoint's fault
-        raise _BrokenOff(f"broke off ({type(error).__name__})") from None
-    return body
-
-
-def _connect(settings: Settings, where: str) -> "OpenAI":
+def _connect(settings: Settings) -> "OpenAI":
     try:
         from openai import OpenAI
     except ImportError:
         raise UsageError(
-            f"{where}: the package openai is not installed; pip install 'causal-exams[llm]'"
+            "llm: the package openai is not installed; pip install 'causal-exams[llm]'"
         ) from None
-    endpoint = settings.endpoint or os.environ.get(settings.endpoint_env, "")
-    if not endpoint:
-        raise UsageError(
-            f"{where}.endpoint_env: the variable {settings.endpoint_env} is not set; set it "
-            "to the endpoint's URL"
-        )
-    check_endpoint(endpoint, f"{where}: the endpoint")
     return OpenAI(
-        base_url=endpoint,
+        base_url=settings.endpoint,
         # Local servers want no key, but the client insists on one.
         api_key=os.environ.get(settings.key_env) or "none",
         max_retries=settings.retries,
@@ -240,10 +231,23 @@ def _connect(settings: Settings, where: str) -> "OpenAI":
     )
 
 
+def _answered(reply: str, complaint: str) -> list[Message]:
+    """What the model said, and what is wrong with it."""
+    return [{"role": "assistant", "content": reply}, {"role": "user", "content": complaint}]
+
+
+def _fault(problem: ValueError) -> str:
+    """What to mend: of several faults of a reply the first, with its place."""
+    if not isinstance(problem, ValidationError):
+        return str(problem)
+    first = problem.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+
+
 def json_object(reply: str) -> Mapping[str, Any]:
     """The first JSON object in a reply, past any thinking aloud and fences.
 
-    Raises :class:`Malformed` when there is none.
+    Raises ``ValueError`` when there is none.
     """
     text = re.sub(r"<think>.*?</think>", "", reply, flags=re.DOTALL)
     decoder = json.JSONDecoder()
@@ -260,49 +264,4 @@ def json_object(reply: str) -> Mapping[str, Any]:
             continue
         if isinstance(found, dict):
             return found
-    raise Malformed("it holds no complete JSON object")
-
-
-# --- reading members -----------------------------------------------------------------------------
-
-
-def text_of(entry: Mapping[str, Any], key: str, most: int = 400) -> str:
-    """A string member, spaces tidied; raises :class:`Malformed` if it is absent or too long."""
-    value = entry.get(key)
-    if not isinstance(value, str) or not value.strip():
-        raise Malformed(f'"{key}" must be a string that is not empty')
-    tidy = " ".join(value.split())
-    if len(tidy) > most:
-        raise Malformed(f'"{key}" has more than {most} characters')
-    return tidy
-
-
-def remark_of(entry: Mapping[str, Any], key: str) -> str:
-    """A string member that may be absent, cut to 300 characters."""
-    value = entry.get(key)
-    return " ".join(value.split())[:300] if isinstance(value, str) else ""
-
-
-def flag_of(entry: Mapping[str, Any], key: str) -> bool:
-    """A truth value; raises :class:`Malformed`."""
-    value = entry.get(key)
-    if not isinstance(value, bool):
-        raise Malformed(f'"{key}" must be true or false')
-    return value
-
-
-def entries_of(found: Mapping[str, Any], key: str, most: int = 300) -> list[Mapping[str, Any]]:
-    """A list of objects; raises :class:`Malformed`."""
-    value = found.get(key)
-    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
-        raise Malformed(f'"{key}" must be a list of objects')
-    if len(value) > most:
-        raise Malformed(f'"{key}" has more than {most} entries')
-    return value
-
-
-def remarks_of(found: Mapping[str, Any], key: str) -> list[str]:
-    """Up to eight strings of a list that may be absent, each cut to 300 characters."""
-    value = found.get(key)
-    texts = [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
-    return [" ".join(text.split())[:300] for text in texts[:8]]
+    raise ValueError("it holds no complete JSON object")

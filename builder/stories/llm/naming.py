@@ -5,16 +5,18 @@ The model sees a graph fragment by fragment, under ids without meaning: the role
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Final
+from typing import Annotated, Final
 
 import numpy as np
+from pydantic import AfterValidator, Field, StrictBool
 
 from builder.graphs.graph import LatentDAG
 from builder.stories.knowledge import is_plural
-from builder.stories.llm.client import Malformed, entries_of, flag_of, remark_of, text_of
+from builder.stories.llm.client import Remark, Reply, line
 from builder.stories.types import Kind, Variable
 from builder.stories.verify import NO_UNIT, TECHNICAL
 
@@ -132,164 +134,82 @@ _UNIT: Final = re.compile(r"[^\W_][\w %/°²³'()-]{0,39}")
 _STATE: Final = re.compile(r"[a-z][\w '-]{1,49}")
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """One variable as it was named: a story variable, whether it is observed, what it means."""
-
-    variable: Variable
-    observed: bool
-    meaning: str
-
-    def to_json(self) -> dict[str, object]:
-        """What prompts show of it."""
-        variable = self.variable
-        return {
-            "name": variable.name,
-            "observed": self.observed,
-            "kind": variable.kind,
-            "unit": variable.unit,
-            "states": None if variable.states is None else list(variable.states),
-            "meaning": self.meaning,
-        }
+_State = Annotated[str, line(80), AfterValidator(lambda text: text.rstrip("."))]
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """Names for a graph: its domain, the noun for a record, and what every id stands for.
+class Named(Reply):
+    """One variable as it was named: its story variable, whether it is observed, what it means."""
 
-    ``twice`` are ids that were given two names, which is against the rules.
-    """
+    id: Annotated[str, line(10)]
+    name: Annotated[str, line(120)]
+    observed: StrictBool
+    kind: Kind
+    unit: Annotated[str, line(80)] | None = None
+    states: tuple[_State, _State] | None = None
+    meaning: Remark = ""
 
-    domain: str
-    record: str
-    records: str
-    named: Mapping[str, Named]
-    twice: tuple[str, ...] = field(default=(), compare=False)
-
-    def names(self) -> dict[str, str]:
-        """Name by id."""
-        return {node: named.variable.name for node, named in self.named.items()}
-
-    def to_json(self) -> dict[str, object]:
-        """The proposal as the model writes it."""
-        return {
-            "domain": self.domain,
-            "record": self.record,
-            "records": self.records,
-            "variables": [{"id": node, **named.to_json()} for node, named in self.named.items()],
-        }
+    @property
+    def variable(self) -> Variable:
+        """The variable as the story names it."""
+        binary = self.kind == "binary"
+        return Variable(
+            self.name,
+            self.kind,
+            unit=None if binary else self.unit,
+            states=self.states if binary else None,
+            article=False,
+            plural=is_plural(self.name),
+        )
 
 
-def read_proposal(found: Mapping[str, Any]) -> Proposal:
-    """The proposal in a reply; raises :class:`Malformed`."""
-    named: dict[str, Named] = {}
-    twice = []
-    for entry in entries_of(found, "variables", most=60):
-        node = text_of(entry, "id", 10)
-        if node in named:
-            twice.append(node)
-        named[node] = _named(entry)
-    domain, record, records = (text_of(found, key, 80) for key in ("domain", "record", "records"))
-    return Proposal(domain, record, records, named, tuple(twice))
+class Proposal(Reply):
+    """Names for a graph: its domain, the noun for a record, and what every id stands for."""
 
+    domain: Annotated[str, line(80)]
+    record: Annotated[str, line(80)]
+    records: Annotated[str, line(80)]
+    variables: tuple[Named, ...] = Field(max_length=60)
 
-def _named(entry: Mapping[str, Any]) -> Named:
-    name = text_of(entry, "name", 120)
-    kind = entry.get("kind")
-    if kind not in ("continuous", "binary"):
-        raise Malformed('"kind" must be "continuous" or "binary"')
-    unit = text_of(entry, "unit", 80) if entry.get("unit") is not None else None
-    states = entry.get("states")
-    if states is not None:
-        if not isinstance(states, list) or len(states) != 2:
-            raise Malformed('"states" must be null or a list of two strings')
-        first, second = (text_of({"states": state}, "states", 80) for state in states)
-        states = (first.rstrip("."), second.rstrip("."))
-    binary = kind == "binary"
-    variable = Variable(
-        name,
-        "binary" if binary else "continuous",
-        unit=None if binary else unit,
-        states=states if binary else None,
-        article=False,
-        plural=is_plural(name),
-    )
-    return Named(variable, flag_of(entry, "observed"), remark_of(entry, "meaning"))
+    @property
+    def named(self) -> dict[str, Named]:
+        """The variables by id."""
+        return {one.id: one for one in self.variables}
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What a proposal must keep: names by id, whole variables by id (the anchors of a graft), and
-    names that other fragments have taken."""
+    """What a proposal must keep: members of variables by id (a name, or all of an anchor of a
+    graft), and names that other fragments have taken."""
 
-    names: Mapping[str, str]
-    variables: Mapping[str, Named]
+    fixed: Mapping[str, Mapping[str, object]]
     taken: frozenset[str] = frozenset()
 
-    @property
-    def fixed(self) -> frozenset[str]:
-        """The ids whose names cannot change."""
-        return frozenset(self.names) | frozenset(self.variables)
 
-    def to_json(self) -> dict[str, object]:
-        """What prompts show: fixed names, or fixed variables in full."""
-        whole = {node: named.to_json() for node, named in self.variables.items()}
-        return {**{node: {"name": name} for node, name in self.names.items()}, **whole}
-
-
-def rule_violations(proposal: Proposal, stage: Sketch, settled: Settled) -> list[str]:
-    """What is wrong with a proposal by rule, one line each."""
-    return [
-        *_completeness(proposal, stage),
-        *_drift(proposal, settled),
-        *_uniqueness(proposal, settled),
-        *(
-            f"{node}: {text}"
-            for node, named in proposal.named.items()
-            if node in stage.kinds
-            for text in _variable(named, stage.kinds[node], node not in stage.graph.latent)
-        ),
-        *_record(proposal),
-    ]
-
-
-def _completeness(proposal: Proposal, stage: Sketch) -> Iterator[str]:
-    for node in stage.graph.nodes:
-        if node not in proposal.named:
-            yield f"{node} has no entry"
-    for node in proposal.named:
-        if node not in stage.kinds:
-            yield f"{node} is no id of this system"
-    for node in proposal.twice:
-        yield f"{node} has two entries"
-
-
-def _drift(proposal: Proposal, settled: Settled) -> Iterator[str]:
-    """Fixed names and anchors that did not stay what they are."""
-    for node, name in settled.names.items():
-        found = proposal.named.get(node)
-        if found is not None and found.variable.name != name:
-            yield f"{node} is settled as {name!r} and must keep that name"
-    for node, before in settled.variables.items():
-        found = proposal.named.get(node)
-        if found is None or found.variable == before.variable:
-            continue
-        yield (
-            f"{node} is settled as {before.variable.name!r} and must keep its name, kind, unit and "
-            "states"
-        )
-
-
-def _uniqueness(proposal: Proposal, settled: Settled) -> Iterator[str]:
-    names = proposal.names()
-    for node, name in names.items():
-        if node not in settled.fixed:
-            for other in sorted(settled.taken):
-                if _clash(name, other):
-                    yield f"{node}: {name!r} and {other!r}, which is taken, are too much alike"
-        for other_node, other in names.items():
-            if node < other_node and _clash(name, other):
-                yield f"{node} and {other_node}: {name!r} and {other!r} are the same or contained"
+def rule_violations(proposal: Proposal, stage: Sketch, settled: Settled) -> Iterator[str]:
+    """Yield what is wrong with a proposal by rule, one line each."""
+    named, counts = proposal.named, Counter(one.id for one in proposal.variables)
+    yield from (f"{node} has no entry" for node in stage.graph.nodes if node not in named)
+    yield from (f"{node} is no id of this system" for node in named if node not in stage.kinds)
+    yield from (f"{node} has {count} entries" for node, count in counts.items() if count > 1)
+    for node, members in settled.fixed.items():
+        if node in named and any(getattr(named[node], key) != members[key] for key in members):
+            keys = ", ".join(members)
+            yield f"{node} is settled as {members['name']!r} and must keep its {keys}"
+    for node, one in named.items():
+        for name in sorted(settled.taken) if node not in settled.fixed else ():
+            if _clash(one.name, name):
+                yield f"{node}: {one.name!r} and {name!r}, which is taken, are too much alike"
+        for other in named.values():
+            if node < other.id and _clash(one.name, other.name):
+                names = f"{one.name!r} and {other.name!r}"
+                yield f"{node} and {other.id}: {names} are the same or contained"
+        if node in stage.kinds:
+            for text in _variable(one, stage.kinds[node], node not in stage.graph.latent):
+                yield f"{node}: {text}"
+    for key in ("record", "records"):
+        text = getattr(proposal, key)
+        if not re.fullmatch(r"[a-z][a-z '-]{1,39}", text) or TECHNICAL.search(text):
+            yield f'"{key}" must be a plain noun in small letters, such as "visit"'
 
 
 def _clash(one: str, other: str) -> bool:
@@ -319,10 +239,3 @@ def _variable(named: Named, kind: str, observed: bool) -> Iterator[str]:
             yield 'needs two different states such as "is shut" and "is open", without punctuation'
     if named.observed != observed:
         yield f'"observed" must be {str(observed).lower()}'
-
-
-def _record(proposal: Proposal) -> Iterator[str]:
-    for key in ("record", "records"):
-        text = getattr(proposal, key)
-        if not re.fullmatch(r"[a-z][a-z '-]{1,39}", text) or TECHNICAL.search(text):
-            yield f'"{key}" must be a plain noun in small letters, such as "visit"'

@@ -18,17 +18,18 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Any, Final
+from typing import IO, Final, Literal
 
 import numpy as np
+from pydantic import StrictBool
 
 from builder.graphs.graph import LatentDAG
 from builder.splits.seeds import pick
 from builder.stories.knowledge import domains
-from builder.stories.llm.client import PRE_AUDITOR, Client, Malformed, conversation, flag_of
+from builder.stories.llm.client import PRE_AUDITOR, Client, Reply, conversation
 from builder.stories.llm.naming import Sketch
-from builder.stories.llm.settings import Seed, Settings
-from builder.stories.types import Kind
+from builder.stories.llm.settings import Settings
+from builder.stories.types import Kind, Seed
 from builder.stories.verify import TECHNICAL
 from grader.errors import UsageError
 
@@ -41,13 +42,13 @@ CausalPair = tuple[str, str]
 
 
 @lru_cache(maxsize=1)
-def read_pairs(path: Path, where: str) -> Mapping[CausalPair, int]:
+def read_pairs(path: Path) -> Mapping[CausalPair, int]:
     """The (cause, effect) pairs whose concepts can serve as names, sorted, with their support: 0
     where the file tells of no sources.
 
     Concepts of more than three words, with digits or signs, with terms of statistics, and pairs
-    where one concept stands inside the other are left out. ``where`` is the place of the settings
-    in a split file. Raises ``UsageError`` naming file and line.
+    where one concept stands inside the other are left out. Raises ``UsageError`` naming file and
+    line.
     """
     try:
         with path.open("rb") as raw:
@@ -60,7 +61,7 @@ def read_pairs(path: Path, where: str) -> Mapping[CausalPair, int]:
         reason = getattr(error, "strerror", None) or error
         raise UsageError(
             f"{path}: cannot be read ({reason}); give the CauseNet-Precision JSONL file, plain or "
-            f"as .bz2, in {where}.causenet"
+            "as .bz2, in llm.causenet"
         ) from None
     if not found:
         raise UsageError(f"{path}: holds no causal relation that could name two variables")
@@ -107,15 +108,14 @@ _DEALT: int = 3
 class Dealer:
     """Deals pairs of a cause and an effect to the scenes of a split.
 
-    ``where`` is the place of the settings in the split file.
     Raises ``UsageError`` when the CauseNet file cannot be used.
     """
 
-    def __init__(self, settings: Settings, where: str, rng: np.random.Generator) -> None:
+    def __init__(self, settings: Settings, rng: np.random.Generator) -> None:
         self._rng = rng
         self._count = _DEALT * settings.budgets.seeds
         path = settings.causenet if self._count else None
-        self._known = tuple(read_pairs(Path(path), where).items()) if path else ()
+        self._known = tuple(read_pairs(Path(path)).items()) if path else ()
         self._order: Iterator[int] = iter(())
 
     def deal(self, graph: LatentDAG, kinds: Mapping[str, Kind], outcome: str) -> tuple[Seed, ...]:
@@ -167,19 +167,19 @@ class Dealer:
                 return pick(self._rng, fitting), domain.field
 
 
+class _PreAudit(Reply):
+    feasible: StrictBool
+    confidence: Literal["high", "low"]
+
+
 def pre_audit(client: Client, stage: Sketch, fixed: Mapping[str, str]) -> bool:
     """Algorithm 2: whether a skilled mapper could make something of the fixed names."""
-
-    def read(found: Mapping[str, Any]) -> bool:
-        if found.get("confidence") not in ("high", "low"):
-            raise Malformed('"confidence" must be "high" or "low"')
-        return flag_of(found, "feasible")
-
-    apart = [f"{a}, {b}" for a, b in stage.non_edges if a in fixed and b in fixed]
     content = {
         **stage.to_json(),
         "named": dict(fixed),
         "open": [node for node in stage.graph.nodes if node not in fixed],
-        "named_without_direct_effect": apart,
+        "named_without_direct_effect": [
+            f"{a}, {b}" for a, b in stage.non_edges if a in fixed and b in fixed
+        ],
     }
-    return client.ask_json("pre-audit", conversation(PRE_AUDITOR, content), read)
+    return client.ask_json("pre-audit", conversation(PRE_AUDITOR, content), _PreAudit).feasible

@@ -5,20 +5,16 @@ of a request, the request and the reply, and never the key or the address of the
 time a run makes the same request it gets the n-th recorded reply, so a rebuild repeats the run.
 """
 
-import fcntl
 import hashlib
 import json
 import os
-import time
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from grader.errors import UsageError
 from grader.io.jsonio import canonical
-
-_TURN: Final = ".turn"
 
 
 def request_hash(request: Mapping[str, Any]) -> str:
@@ -27,13 +23,11 @@ def request_hash(request: Mapping[str, Any]) -> str:
 
 
 class Transcript:
-    """The calls made for one scene; ``key`` is the scene's secret, which the file's name
-    hides; ``where`` is the place of the settings in a split file."""
+    """The calls made for one scene; ``key`` is the scene's secret, which the file's name hides."""
 
-    def __init__(self, folder: Path, key: bytes, where: str) -> None:
+    def __init__(self, folder: Path, key: bytes) -> None:
         name = hashlib.sha256(b"causal-exams transcript\0" + key).hexdigest()[:32]
         self.folder = folder
-        self._where = where
         self.path = folder / f"{name}.jsonl"
         self._replies: dict[str, list[str]] = {}
         self._used: Counter[str] = Counter()
@@ -52,14 +46,14 @@ class Transcript:
         """Records a call before its reply is used. Raises ``UsageError`` if that is impossible."""
         line = {"hash": digest, "stage": stage, "request": request, "reply": reply}
         try:
-            private_folder(self.folder)
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             with os.fdopen(handle, "a", encoding="utf-8") as stream:
                 stream.write(json.dumps(line, ensure_ascii=True) + "\n")
         except OSError as error:
             raise UsageError(
                 f"{self.path}: cannot be written ({error.strerror}); name another folder in "
-                f"{self._where}.transcripts"
+                "llm.transcripts"
             ) from None
         self._replies.setdefault(digest, []).append(reply)
         self._used[digest] += 1
@@ -89,28 +83,3 @@ class Transcript:
                     "told anew"
                 )
             self._replies.setdefault(digest, []).append(reply)
-
-
-def private_folder(folder: Path) -> None:
-    """Makes a folder that only its owner can read; an existing one is left as it is."""
-    if not folder.is_dir():
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-
-
-def wait_for_turn(folder: Path, per_minute: float) -> None:
-    """Spaces the requests of all workers that share a folder; returns when the next one may go."""
-    if per_minute <= 0.0:
-        return
-    private_folder(folder)
-    handle = os.open(folder / _TURN, os.O_RDWR | os.O_CREAT, 0o600)
-    with os.fdopen(handle, "r+", encoding="ascii") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
-        try:
-            due = float(stream.read() or 0.0)
-        except ValueError:
-            due = 0.0
-        # A clock that was set back must not stop a build.
-        time.sleep(min(max(due - time.time(), 0.0), 60.0 / per_minute))
-        stream.seek(0)
-        stream.truncate()
-        stream.write(repr(time.time() + 60.0 / per_minute))

@@ -16,7 +16,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from builder.stories.types import Attestation, facts_from_json
+from pydantic import TypeAdapter
+
+from builder.stories.types import Attestation, Facts, Variable
 from builder.stories.verbalise import BY_MODEL
 from builder.stories.verify import verify, verify_attested
 from builder.tracks.causalds.check.equations import NotAuditable
@@ -71,7 +73,9 @@ def _audit_world(hidden: Hidden, story: str) -> tuple[str, ...]:
     """The story, the numbers and the treatment levels: the views of a scene share them."""
     record = hidden.record
     edges = tuple((a, b) for a, b in record["world"]["edges"])
-    facts = facts_from_json(record["variables"], edges, hidden.latent, record["hows"])
+    variables = TypeAdapter(dict[str, Variable]).validate_python(record["variables"])
+    clauses = {(cause, effect): how for cause, effect, how in record["hows"]}
+    facts = Facts(variables, edges, hidden.latent, clauses)
     attestations = [
         Attestation(tuple(item["what"]), item["sentence"]) for item in record["attestations"]
     ]

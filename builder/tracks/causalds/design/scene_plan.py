@@ -15,10 +15,10 @@ from builder.graphs.graph import LatentDAG
 from builder.graphs.motifs import Motif
 from builder.splits.settings import STRICT
 from builder.splits.track import Asked
-from builder.stories.llm.settings import Request, Seed, Settings
+from builder.stories.llm.settings import Settings
 from builder.stories.naming import Naming
-from builder.stories.narration import StoredTelling
-from builder.stories.types import Kind
+from builder.stories.types import Kind, Seed
+from builder.stories.verbalise import StoredTelling
 from grader.io.jsonio import canonical
 from grader.tracks.causalds.shapes import CAUSALDS
 
@@ -164,11 +164,6 @@ class Wording:
     def naming(self) -> Naming | None:
         """The names that were planned for the scene, if any."""
         return None if self.domain is None else Naming(self.domain, self.names)
-
-    @property
-    def request(self) -> Request | None:
-        """How a language model is asked for the words of the scene, if one is."""
-        return None if self.llm is None else Request(self.llm, "causalds.llm", self.seeds)
 
 
 @dataclass(frozen=True, slots=True)

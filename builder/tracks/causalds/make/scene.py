@@ -23,9 +23,9 @@ from builder.graphs.motifs import Motif
 from builder.release.arrow import round_data
 from builder.release.attempts import Rejected
 from builder.splits.seeds import shuffled, stream
-from builder.stories.narration import Narration, NarrationFailed, Subject
+from builder.stories.llm.tell import tell_scene
 from builder.stories.types import Variable
-from builder.stories.verbalise import VERBALISERS
+from builder.stories.verbalise import VERBALISERS, Narration, NarrationFailed, Subject
 from builder.tracks.causalds.design.scene_plan import ScenePlan
 from grader.io.names import confusable
 
@@ -201,11 +201,14 @@ def narrate(plan: ScenePlan, key: bytes) -> Narration:
         plan.structure.query.graph,
         plan.structure.kinds,
         plan.telling.naming,
-        plan.telling.request,
+        plan.telling.seeds,
         plan.telling.stored,
     )
     try:
-        narration = VERBALISERS[plan.telling.words](subject, key)
+        if plan.telling.llm is None:
+            narration = VERBALISERS[plan.telling.words](subject, key)
+        else:
+            narration = tell_scene(subject, plan.telling.llm, key)
     except NarrationFailed as failure:
         raise Rejected(failure.reason, words=True) from None
     alike = confusable([variable.name for variable in narration.variables.values()])

@@ -12,10 +12,9 @@ from pydantic import Field, model_validator
 from builder.equations.profiles import BINARY_PROFILES, CONTINUOUS_PROFILES, mixture_weights
 from builder.splits.settings import Fault, TomlModel, TomlTable, check
 from builder.splits.values import Ordered, Share, Text, Weight, one_of, some_of, weights_of
-from builder.stories.llm.settings import LlmTable, Seed
-from builder.stories.narration import StoredTelling
-from builder.stories.types import Attestation, Variable
-from builder.stories.verbalise import DEFAULT, LLM, STORED, VERBALISERS
+from builder.stories.llm.settings import LlmTable
+from builder.stories.types import Attestation, Seed, Variable
+from builder.stories.verbalise import DEFAULT, LLM, STORED, WORDS, StoredTelling
 from builder.tracks.causalds.design.scene_plan import VIEWS, Structure, Thresholds, View, Wording
 from builder.tracks.causalds.exams.model import ExamModel, Matched
 from builder.tracks.causalds.plan.blueprint import Composition, check_quotas
@@ -107,7 +106,7 @@ class _Table(Composition):
         default=_Observation(), description="a table of views with their settings"
     )
     diagnostics: bool = False
-    words: Annotated[str, one_of(VERBALISERS)] = DEFAULT
+    words: Annotated[str, one_of(WORDS)] = DEFAULT
     tellings: int = Field(default=0, ge=0, le=_MOST)
     llm: LlmTable | None = Field(default=None, description=_LLM)
     stored: _Stored | None = Field(default=None, description=_STORED)

@@ -91,7 +91,7 @@ def _planned(config: Config, split: str, count_root: bytes, private: bool) -> li
         where = f"splits.{split}.causalds.tellings"
         plans = told_again(plans, config.tellings, drawn("tellings"), count_root, where)
     if config.llm is not None:
-        dealer = Dealer(config.llm, f"{TRACK_NAME}.llm", drawn("llm"))
+        dealer = Dealer(config.llm, drawn("llm"))
         plans = [_with_seeds(plan, config.llm, dealer) for plan in plans]
     return plans
 
