@@ -22,7 +22,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from grader.answers.attempts import read
-from grader.answers.budget import Limits
+from grader.answers.submission import Limits
 from grader.errors import UsageError
 from grader.io.pipe import exit_with
 from grader.opening import open_release

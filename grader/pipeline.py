@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from grader.answers.attempts import merge, read
-from grader.answers.budget import REASON, Budget, Limits
+from grader.answers.check import answers_sha256
 from grader.answers.collect import submissions_in
-from grader.answers.digest import answers_sha256
-from grader.answers.submission import Submission, with_notice
+from grader.answers.submission import BUDGET, Budget, Limits, Submission, with_notice
 from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.release.exam import Exam
@@ -77,7 +76,7 @@ def _before_the_truth(scores: Sequence[Score], told: Answers) -> Sequence[Score]
     rows = []
     for row in scores:
         known = told[row.task_id]
-        if row.status != known.status and row.reason != REASON:
+        if row.status != known.status and row.reason != BUDGET:
             row = replace(row, status=known.status, reason=known.reason)
         rows.append(row)
     return rows

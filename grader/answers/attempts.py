@@ -12,9 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from grader.answers.budget import Budget, Limits
 from grader.answers.collect import collect, run_card
-from grader.answers.submission import Submission
+from grader.answers.submission import Budget, Limits, Submission
 from grader.errors import UsageError
 from grader.io.jsonio import BadJson, clip
 from grader.scoring.model import Checked
@@ -56,6 +55,14 @@ def attempt_folders(source: Path, tracks: Iterable[str] = ()) -> list[Path]:
                 "move it into one of the attempts"
             )
     return [numbered[number] for number in sorted(numbered)]
+
+
+def refuse_attempts(answers: Path) -> None:
+    """Raise ``UsageError`` for a folder of repeated attempts: one file holds one."""
+    if folders := attempt_folders(answers):
+        raise UsageError(
+            f"{answers}: holds repeated attempts; pack one of them, such as {folders[0]}"
+        )
 
 
 def read(source: Path, tasks: Sequence[Task], limits: Limits | None = None) -> Submission:

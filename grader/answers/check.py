@@ -1,20 +1,27 @@
-"""What shapes have in common in checking bytes: the same for ``validate`` and ``grade``.
+"""What shapes have in common in checking bytes, the same for ``validate`` and ``grade``: JSON,
+labels, intervals, and prediction files, which are read row by row and never guessed at.
 
 Everything that can be said without the truth is decided here: whether the answer parses, fits its
 schema, and commits or abstains. :data:`REASONS` is the closed list of what can be wrong.
 """
 
+import csv
+import hashlib
+import io
+import math
+import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from operator import gt
 from pathlib import Path
 from typing import Any, Final
 
-from grader.answers.predictions import read_predictions
 from grader.errors import Invalid
-from grader.io.jsonio import BadJson, clip, parse_strict
+from grader.io.jsonio import BadJson, canonical, clip, parse_strict
 from grader.io.names import is_null_equivalent, normal_label
 from grader.io.schemas import first_problem
-from grader.scoring.model import Checked, RawAnswer
+from grader.scoring.model import Checked, Predictions, RawAnswer
 from grader.scoring.shape import Shape, Task
 
 _REASONS: Final = Path(__file__).with_name("reasons.toml")
@@ -116,3 +123,101 @@ def with_bounds(task: Task, document: dict[str, Any]) -> dict[str, Any]:
             f"at /ci_lower: {clip(lower)} is above ci_upper {clip(upper)}; swap them",
         )
     return document
+
+
+MAX_COLUMNS: Final = 100
+_DECIMAL: Final = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d{1,4})?", re.ASCII)
+
+
+def read_predictions(data: bytes, columns: Sequence[str], rows: int) -> Predictions:
+    """The named columns of a CSV file with exactly ``rows`` rows after its header.
+
+    Other columns are ignored. Raises :class:`Invalid`.
+    """
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Invalid("encoding", f"byte {error.start} is not UTF-8") from None
+    text = text.removeprefix("\ufeff")
+    if not text.strip():
+        raise Invalid("empty", f"the file is empty; write the header {','.join(columns)}")
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        header = [cell.strip() for cell in next(reader)]
+        positions = _positions(header, columns)
+        values = _values(reader, positions, columns, rows)
+    except csv.Error as error:
+        raise Invalid("not_csv", f"line {reader.line_num}: {error}") from None
+    predictions = Predictions(*values)
+    crossed = list(map(gt, predictions.lower, predictions.upper))
+    if True in crossed:
+        row = crossed.index(True)
+        lower, upper = predictions.lower[row], predictions.upper[row]
+        raise Invalid("bounds_reversed", f"row {row + 1}: lower {lower!r} is above upper {upper!r}")
+    return predictions
+
+
+def _positions(header: list[str], columns: Sequence[str]) -> list[int]:
+    if len(header) > MAX_COLUMNS:
+        raise Invalid("wrong_columns", f"{len(header)} columns; at most {MAX_COLUMNS} are read")
+    for column in columns:
+        if header.count(column) != 1:
+            times = "is absent" if column not in header else "appears twice"
+            raise Invalid(
+                "wrong_columns",
+                f"the column {column} {times} in the header {clip(','.join(header))}; "
+                f"the header must hold {','.join(columns)}",
+            )
+    return [header.index(column) for column in columns]
+
+
+def _values(
+    reader: Iterator[list[str]],
+    positions: Sequence[int],
+    columns: Sequence[str],
+    rows: int,
+) -> list[tuple[float, ...]]:
+    values: list[list[float]] = [[] for _ in positions]
+    count = 0
+    for cells in reader:
+        if not cells:
+            continue  # a blank line, such as the one at the end of many files
+        count += 1
+        if count > rows:
+            raise Invalid("wrong_length", f"more than the {rows} rows of test_features")
+        for column, position, name in zip(values, positions, columns, strict=True):
+            cell = cells[position].strip() if position < len(cells) else ""
+            number = float(cell) if _DECIMAL.fullmatch(cell) else math.nan
+            if not math.isfinite(number):
+                raise Invalid(
+                    "not_a_number",
+                    f"row {count}, column {name}: {clip(cell)} is not a finite decimal number",
+                )
+            column.append(number)
+    if count != rows:
+        raise Invalid("wrong_length", f"{count} rows, but test_features has {rows}")
+    return [tuple(column) for column in values]
+
+
+def answers_sha256(answers: Mapping[str, Checked]) -> str:
+    """Return one hash for equal answers, however they were handed in and whatever the system is
+    called; keys are task ids, in the exam's order.
+
+    It is of answers as they are known without the truth, since boards show it.
+    """
+    total = hashlib.sha256()
+    for task_id, told in answers.items():
+        answer = canonical(_plain(told.answer))
+        total.update(f"{task_id} {told.status} {told.abstained} {answer}\n".encode())
+    return total.hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """An answer as JSON that equal ones share: no set has an order, no object an address."""
+    if is_dataclass(value):
+        return {part.name: _plain(getattr(value, part.name)) for part in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return sorted(map(_plain, value), key=canonical) if isinstance(value, frozenset) else value

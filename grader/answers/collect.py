@@ -14,12 +14,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
-from grader.answers.budget import REASON, Budget
 from grader.answers.packed import read_parquet_answers
 from grader.answers.submission import (
+    BUDGET,
     MAX_BYTES,
     MAX_ENTRIES,
     MAX_USAGE,
+    Budget,
     Submission,
     Unreadable,
     json_object,
@@ -183,7 +184,7 @@ def _lines(path: Path, found: Submission) -> Iterator[tuple[int, bytes]]:
 def _read_line(line: bytes, where: str, suffixes: dict[str, str], found: Submission) -> None:
     try:
         if why := found.budget.spent or found.budget.take(line):
-            raise BadJson(REASON, why)
+            raise BadJson(BUDGET, why)
         if len(line) > MAX_LINE:
             raise BadJson("too_large", f"a line of over {MAX_LINE >> 20} MiB")
         entry = parse_strict(line, max_depth=40)

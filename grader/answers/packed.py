@@ -1,20 +1,20 @@
-"""Answers in a Parquet file: ``answers.parquet`` and packed submissions.
+"""Answers in a Parquet file: ``answers.parquet`` and packed submissions, read and written.
 
 A dictionary-encoded column repeats one long value for nothing, so a file of a few kB can stand for
 gigabytes: sizes are read before contents, and only rows that are wanted are unpacked.
 """
 
+import json
 import os
 from array import array
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import duckdb
 
-from grader.answers.budget import REASON
 from grader.answers.submission import (
+    BUDGET,
     MAX_BYTES,
     MAX_ENTRIES,
     MAX_USAGE,
@@ -25,12 +25,14 @@ from grader.answers.submission import (
 )
 from grader.errors import UsageError
 from grader.io import parquet
+from grader.io.files import file_sha256, replacing
 from grader.io.jsonio import BadJson, clip
+from grader.release.exam import Exam
 from grader.scoring.model import RawAnswer
+from grader.version import __version__
 
 _NUMBERED: Final = parquet.SCAN.replace(")", ", file_row_number = true)")
-_BATCH_BYTES: Final = 32 << 20
-_BATCH_ROWS: Final = 20_000
+_ROWS_AT_ONCE: Final = 20_000
 _MAX_FOOTER: Final = 16 << 20
 _READ: Final = ("task_id", "answer", "submission_json", "usage_json")
 
@@ -44,7 +46,9 @@ def read_parquet_answers(
     """
     try:
         _check_footer_length(path)
-        with _database(os.getpid()).cursor() as connection:
+        with duckdb.connect(config={"threads": 1, "memory_limit": "1GB"}) as connection:
+            # Rows come in the order of the file, which the other way round a join would lose.
+            connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
             _read_rows(connection, parquet.literal(path), label, suffixes, found)
     except (Unreadable, duckdb.Error) as error:
         text = f"{label}: cannot be read as Parquet ({str(error).splitlines()[0][:200]})"
@@ -77,19 +81,6 @@ def card_of(path: Path) -> dict[str, Any]:
     return json_object(bytes(rows[0][0])) if rows else {}
 
 
-@cache
-def _database(process: int) -> duckdb.DuckDBPyConnection:
-    """The database by which a process reads strangers' files, which takes a while to make.
-
-    It is for nothing else, since the limit holds for all connections to one. It keeps nothing of
-    a file. Rows come in the order of the file, which the other way round would be lost in a join.
-    """
-    database = duckdb.connect(config={"threads": 1, "memory_limit": "1GB"})
-    database.execute("SET enable_external_file_cache = false")
-    database.execute("SET GLOBAL disabled_optimizers = 'build_side_probe_side'")
-    return database
-
-
 def _read_rows(
     connection: duckdb.DuckDBPyConnection,
     pattern: str,
@@ -115,31 +106,29 @@ def _read_rows(
         [[pattern]],
     )
     names, wanted = dict(zip(suffixes, suffixes, strict=True)), list[str]()
-    positions, lengths = array("q"), array("q")
-    while some := rows.fetchmany(_BATCH_ROWS):
+    positions = array("q")
+    while some := rows.fetchmany(_ROWS_AT_ONCE):
         for position, task_id, length in some:
             name = names.get(task_id, task_id)  # each id once in memory
             if _accept(name, length, f"{label} row {position + 1}", suffixes, found):
                 wanted.append(name)
                 positions.append(position)
-                lengths.append(length)
     data = "answer" if is_bytes else "encode(answer::VARCHAR)"
     contents = connection.execute(
         f"SELECT file_row_number, {data} FROM {_NUMBERED} "
         "WHERE file_row_number IN (SELECT unnest(?::BIGINT[]))",
         [[pattern], positions.tolist()],
     )
-    for batch in _batches(lengths):
+    for task_id, position in zip(wanted, positions, strict=True):
+        where = found.answers[task_id].source
         if found.budget.spent:
-            for k in batch:
-                where = found.answers[wanted[k]].source
-                _keep(found, wanted[k], found.budget.refused(where))
+            _keep(found, task_id, found.budget.refused(where))
             continue
-        for k, (position, content) in zip(batch, contents.fetchmany(len(batch)), strict=True):
-            assert position == positions[k], "rows out of order"
-            where, text = found.answers[wanted[k]].source, bytes(content)
-            late = found.budget.spent or found.budget.take(text)
-            _keep(found, wanted[k], found.budget.refused(where) if late else RawAnswer(where, text))
+        row = contents.fetchone()
+        assert row is not None and row[0] == position, "rows out of order"
+        text = bytes(row[1])
+        late = found.budget.take(text)
+        _keep(found, task_id, found.budget.refused(where) if late else RawAnswer(where, text))
 
 
 def _keep(found: Submission, task_id: str, raw: RawAnswer) -> None:
@@ -177,18 +166,6 @@ def _check_sizes(connection: duckdb.DuckDBPyConnection, pattern: str, most: int)
         raise Unreadable(f"its columns unpack to over {most >> 20:,} MiB (--max-mib)")
     if any(repeating for _, _, repeating in columns):
         raise Unreadable("DELTA_BYTE_ARRAY strings; write them plain or with a dictionary")
-
-
-def _batches(lengths: Sequence[int]) -> Iterator[range]:
-    """Places of answers of these lengths, in groups that stay small in memory."""
-    start = size = 0
-    for place, length in enumerate(lengths):
-        if place > start and (size + length > _BATCH_BYTES or place - start == _BATCH_ROWS):
-            yield range(start, place)
-            start, size = place, 0
-        size += length
-    if lengths:
-        yield range(start, len(lengths))
 
 
 def _accept(
@@ -241,7 +218,64 @@ def _read_packed_columns(
         for task_id, usage in rows:
             try:
                 if why := found.budget.spent or found.budget.take(bytes(usage)):
-                    raise BadJson(REASON, why)
+                    raise BadJson(BUDGET, why)
                 found.usage[task_id] = json_object(bytes(usage))
             except BadJson as error:
                 found.notice(f"{label}: usage of {clip(task_id)}: {error.message}; ignored")
+
+
+_LONGEST: Final = 200
+
+
+def named(name: object) -> str:
+    """A system's name for the leaderboard; raises ``UsageError`` where it is none."""
+    if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST:
+        raise UsageError(f"--name: give 1 to {_LONGEST} characters")
+    return name
+
+
+def pack(path: Path, exam: Exam, found: Submission, name: str) -> None:
+    """Write a submission.
+
+    The card says who, how (``run.json``) and to what: release, split, exam, and the hash of the
+    release's manifest. Raises ``UsageError`` where ``path`` cannot be written.
+    """
+    # What could not be read is packed as null: it stays an invalid answer, not a missing one.
+    packed = {
+        task.task_id: raw.data
+        for task in exam.tasks
+        if (raw := found.answers.get(task.task_id)) is not None
+    }
+    release = exam.split.release
+    card = {
+        **found.run,
+        "system": name,
+        "release": release.name,
+        "release_sha256": file_sha256(release.public.path / "manifest.json"),
+        "split": exam.split.name,
+        "exam": exam.name,
+        "packed_by": __version__,
+    }
+    _write(path, card, packed, found.usage)
+
+
+def _write(
+    path: Path,
+    card: Mapping[str, Any],
+    packed: Mapping[str, bytes | None],
+    usage: Mapping[str, Mapping[str, Any]],
+) -> None:
+    ids: list[str | None] = [*sorted(packed)]
+    ids = ids or [None]  # a row to carry the card of an empty submission
+    answers = [packed[task_id] if task_id else None for task_id in ids]
+    usages = [json.dumps(usage[i]) if i is not None and i in usage else None for i in ids]
+    with replacing(path) as temporary, parquet.connect() as connection:
+        connection.execute(
+            "CREATE TEMP TABLE submission AS SELECT unnest($1::VARCHAR[]) AS task_id, "
+            "unnest($2::BLOB[]) AS answer, unnest($3::VARCHAR[]) AS usage_json, "
+            "$4::VARCHAR AS submission_json",
+            [ids, answers, usages, json.dumps(card)],
+        )
+        parquet.copy_to(
+            connection, "SELECT * FROM submission", temporary, "FORMAT parquet, COMPRESSION zstd"
+        )

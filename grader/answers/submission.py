@@ -1,17 +1,18 @@
-"""What a submission holds, the caps on it, and the one careful way to open a file of it."""
+"""What a submission holds and may cost, and the one careful way to open a file of it."""
 
 import errno
 import os
 import stat
-from collections.abc import Collection
+import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from grader.answers.budget import Budget
 from grader.io.jsonio import BadJson, clip, parse_strict
 from grader.io.names import nearest_id
-from grader.scoring.model import RawAnswer
+from grader.scoring.model import Checked, RawAnswer
 
 MAX_BYTES: Final = {".json": 1 << 20, ".csv": 16 << 20, ".jsonl": 16 << 20}
 """The largest answer that is read, by file ending."""
@@ -20,6 +21,78 @@ MAX_ENTRIES: Final = 1_000_000
 MAX_NOTICES: Final = 50
 _GUESSED: Final = 5
 """For so many strange ids the nearest task is looked for, which takes a while each."""
+
+
+BUDGET: Final = "budget"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The most that one submission may cost, all its attempts together.
+
+    ``mebibytes`` of answers after decompression and ``cells`` in them (commas and ends of lines)
+    are the same on every machine; ``seconds`` of processor time are not, so that no honest
+    submission should come near them.
+    """
+
+    mebibytes: int = 1024
+    cells: int = 50_000_000
+    seconds: int = 900
+
+
+class Budget:
+    """What of its ``limits`` a submission has used."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
+        self._bytes = self._cells = 0
+        self._seconds = 0.0
+
+    @property
+    def spent(self) -> str:
+        """Which limit on reading is passed and what to do, empty while none is."""
+        limits = self.limits
+        if self._bytes > limits.mebibytes << 20:
+            return _told(f"{limits.mebibytes:,} MiB", "--max-mib")
+        if self._cells > limits.cells:
+            return _told(f"{limits.cells:,} cells", "--max-cells")
+        return ""
+
+    @property
+    def late(self) -> str:
+        """:attr:`spent` for the time that checking and scoring took: for all not yet scored."""
+        if self._seconds <= self.limits.seconds:
+            return ""
+        return _told(f"{self.limits.seconds:,} s of processor time", "--max-seconds")
+
+    def take(self, data: bytes) -> str:
+        """Count what was read; what :attr:`spent` says then."""
+        self._bytes += len(data)
+        self._cells += 1 + len(data) - len(data.translate(None, b",\n\r"))
+        return self.spent
+
+    def refused(self, source: str) -> RawAnswer:
+        """The raw answer that stands for one which is not read, or looked at, any more."""
+        return RawAnswer(source, reason=BUDGET, message=self.spent or self.late)
+
+    def exhausted(self, checked: Checked, source: str) -> Checked:
+        """``checked``, or in its place an invalid answer where it comes too late."""
+        if checked.status != "scored" or not (why := self.late):
+            return checked
+        return Checked("invalid", reason=BUDGET, message=f"{source}: {why}")
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Count the processor time of a block."""
+        start = time.process_time()
+        try:
+            yield
+        finally:
+            self._seconds += time.process_time() - start
+
+
+def _told(limit: str, option: str) -> str:
+    return f"comes after the submission's budget of {limit} was used up ({option} sets another)"
 
 
 @dataclass(slots=True)

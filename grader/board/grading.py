@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
-from grader.answers.budget import Limits as Budget
+from grader.answers.submission import Limits as Budget
 from grader.board.workers import Failed, Limits, run_limited, run_patiently
 from grader.pipeline import grade
 from grader.release.exam import Exam

@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _graded(split: Split, answers: Path) -> "Graded":
     """The answers, graded; raises ``UsageError`` where scores may not be seen."""
     from grader.answers.attempts import read
-    from grader.answers.budget import Limits
+    from grader.answers.submission import Limits
     from grader.pipeline import grade
 
     split.refuse_private_details("a page of a task shows its score")

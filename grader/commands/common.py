@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.answers.attempts import read
-from grader.answers.budget import Limits
-from grader.answers.submission import Submission
+from grader.answers.submission import Limits, Submission
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import pretty

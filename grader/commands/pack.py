@@ -8,9 +8,11 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from grader.answers.packing import named, pack, refuse_attempts
+from grader.answers.attempts import refuse_attempts
+from grader.answers.packed import named, pack
 from grader.commands.common import PUBLIC_EXAM, add, add_limits, read_answers
 from grader.errors import UsageError
+from grader.pipeline import look_at
 from grader.release.exam import Exam
 from grader.scoring.model import Checked
 
@@ -31,7 +33,9 @@ def run(arguments: argparse.Namespace) -> int:
     name = named(arguments.name)
     refuse_attempts(arguments.answers)
     exam, found = read_answers(arguments)
-    tell(str(arguments.out), exam, pack(arguments.out, exam, found, name))
+    checked, _ = look_at(exam, found)
+    pack(arguments.out, exam, found, name)
+    tell(str(arguments.out), exam, checked)
     return 0
 
 

@@ -36,10 +36,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Pack, validate, send, and say where it is."""
-    from grader.answers.packing import named, pack, refuse_attempts
+    from grader.answers.attempts import refuse_attempts
+    from grader.answers.packed import named, pack
     from grader.hub.address import Address
     from grader.hub.client import connect
     from grader.hub.submit import hand_in
+    from grader.pipeline import look_at
 
     repo = Address.of(arguments.to, "--to").repo
     refuse_attempts(arguments.answers)
@@ -50,7 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
         found.run = {**found.run, "setting": arguments.setting}
     with tempfile.TemporaryDirectory() as folder:
         packed = Path(folder) / "submission.parquet"
-        checked = pack(packed, exam, found, named(name))
+        checked, _ = look_at(exam, found)
+        pack(packed, exam, found, named(name))
         tell(str(arguments.answers), exam, checked)
         if all(answer.status != "scored" for answer in checked.values()):
             raise UsageError(f"{arguments.answers}: no valid answer in it, so nothing was sent")

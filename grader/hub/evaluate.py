@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
-from grader.answers.budget import Limits as Budget
 from grader.answers.packed import card_of
+from grader.answers.submission import Limits as Budget
 from grader.answers.submission import Unreadable
 from grader.board.grading import Entry, NotGraded, grade_all, with_figures
 from grader.board.sessions import refuse_others

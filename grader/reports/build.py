@@ -23,7 +23,7 @@ class Graded:
     """One submission, graded: the scores of its answers, and what these come to.
 
     ``hosts`` are the names by which the host knows those whose sessions it holds, where its key
-    was given; ``answers_sha256`` is the same for equal answers (:mod:`grader.answers.digest`),
+    was given; ``answers_sha256`` is the same for equal answers (:mod:`grader.answers.check`),
     and empty where nobody asked.
     """
 

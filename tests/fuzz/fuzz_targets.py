@@ -15,8 +15,8 @@ import duckdb
 
 from builder.splits.config import load_config
 from causal_exams.extraction import answer_in, blocks, yes_or_no
+from grader.answers.check import read_predictions
 from grader.answers.packed import card_of, read_parquet_answers
-from grader.answers.predictions import read_predictions
 from grader.answers.submission import Submission, Unreadable
 from grader.errors import Invalid, UsageError
 from grader.io.jsonio import BadJson, canonical, parse_strict

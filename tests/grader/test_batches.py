@@ -28,7 +28,7 @@ def test_a_table_is_read_in_batches_in_its_order(
     assert len(whole.answers_sha256) == 64
     for module, name in (
         (table, "_ROWS_AT_ONCE"),
-        (packed, "_BATCH_ROWS"),
+        (packed, "_ROWS_AT_ONCE"),
         (parquet, "_ROWS_AT_ONCE"),
     ):
         monkeypatch.setattr(module, name, 2)

@@ -12,9 +12,8 @@ from grading import Run, Runner, only_changed, put
 from small_release import TASKS, answer_file, task_id
 
 from grader.answers import collect, packed
-from grader.answers.budget import Budget, Limits
 from grader.answers.packed import read_parquet_answers
-from grader.answers.submission import MAX_USAGE, Submission
+from grader.answers.submission import MAX_USAGE, Budget, Limits, Submission
 from grader.pipeline import grade
 from grader.release.exam import Exam
 

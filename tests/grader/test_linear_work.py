@@ -16,7 +16,7 @@ from jsonschema.exceptions import ValidationError
 from small_release import TASKS, answer_file, task_id
 
 from causal_exams.extraction import blocks, yes_or_no
-from grader.answers.predictions import read_predictions
+from grader.answers.check import read_predictions
 from grader.errors import Invalid
 from grader.io import schemas
 from grader.io.jsonio import BadJson
