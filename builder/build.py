@@ -24,7 +24,7 @@ from builder.release.exams import (
     moved_mass,
 )
 from builder.release.flat import FlatJob, write_flat
-from builder.release.floors import measure_floors
+from builder.release.floors import Points, TwinJob, grade_constants, measure_floors
 from builder.release.identity import canary, fingerprint
 from builder.release.manifest import Contents, manifest_of
 from builder.release.papers import write_papers
@@ -112,7 +112,7 @@ def build_release(
         for line in moved_mass(exams):
             reporter.note(line)
         shards = _write_shards(config, roots, parts, exams, workspace, pool, reporter)
-        floors = measure_floors(config, pool, reporter)
+        floors = measure_floors(config, grade_twin, pool, reporter)
         contents = Contents(config, roots, _plans(config, specs), parts, exams, shards, floors)
         manifest = _write_papers(contents, workspace)
         report = _run_gate(workspace, parts, workers, reporter)
@@ -128,7 +128,7 @@ def make_part(job: PartJob) -> tuple[Part, bool]:
     """Build a part, unless it is there, and check it; return whether it was there. Runs in a
     worker."""
     found = find_part(job.folder) if job.resuming else None
-    part = found or build_part(job)
+    part = found or build_part(job, TRACKS[job.origin.track])
     return replace(part, seconds={**part.seconds, "checks": check_staged(part)}), found is not None
 
 
@@ -146,6 +146,11 @@ def check_release(
     """Run the gate over a release, made of checked ``parts`` or, without them, finished; raises
     ``UsageError`` when there is none or its private side is absent."""
     return run_gate(release, TRACKS, check_staged, progress, workers=workers, parts=parts)
+
+
+def grade_twin(job: TwinJob) -> list[list[tuple[str, Points]]]:
+    """Grade every constant answer on some instances of a twin. Runs in a worker."""
+    return grade_constants(job, TRACKS[job.track])
 
 
 def _made_parts(
@@ -167,7 +172,7 @@ def _made_parts(
 
 def _plans(config: ReleaseConfig, specs: Specs) -> dict[tuple[str, str], Planned]:
     return {
-        (split.name, track): planned(TRACKS[track], settings, specs[split.name, track])
+        (split.name, track): planned(config.tracks[track], settings, specs[split.name, track])
         for split in config.splits
         for track, settings in split.tracks
     }
@@ -181,7 +186,7 @@ def _compose_exams(
     for split in config.splits:
         root = roots[split.name].key
         for name, _ in split.tracks:
-            track, place = TRACKS[name], (split.name, name)
+            track, place = config.tracks[name], (split.name, name)
             read = partial(staged_rows, parts[place])
             if split.private:
                 exams[place] = built_private(split, track, specs[place], read, root)
@@ -204,7 +209,10 @@ def _write_shards(
     mark = canary(config.name, config.version)
     shards: list[Shard] = []
     own = _shard_jobs(config, roots, parts, workspace)
-    flat = [FlatJob(workspace.public, s.name, mark, not s.private) for s in config.splits]
+    flat = [
+        FlatJob(workspace.public, split.name, tuple(dict(split.tracks)), mark, not split.private)
+        for split in config.splits
+    ]
     with reporter.stage("Parquet shards", len(own) + len(flat)) as advance:
         for written in chain(pool.map(write_shard, own), pool.map(write_flat, flat)):
             shards += written
@@ -230,7 +238,7 @@ def _shard_jobs(
     for split in config.splits:
         own: list[ShardJob] = []
         for name, _ in split.tracks:
-            track = TRACKS[name]
+            track = config.tracks[name]
             for table, schema in track.tables.items():
                 hidden = split.private and table in track.private
                 repository = workspace.private if hidden else workspace.public

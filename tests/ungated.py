@@ -8,12 +8,13 @@ from builder.gate.report import GateReport
 from builder.release.progress import Reporter
 from builder.splits.config import load_config
 from builder.splits.roots import read_roots
+from builder.tracks import TRACKS
 
 
 def build_ungated(file: Path, out: Path) -> Path:
     """Build the release of a split file into ``out``, in this process; return ``out``. No gate sees
     it, and its parts are not checked."""
-    config = load_config(file)
+    config = load_config(file, TRACKS)
     roots, _ = read_roots(config)
     with (
         patch.object(build, "run_gate", lambda *_, **__: GateReport(())),

@@ -64,10 +64,11 @@ def _build(options: argparse.Namespace) -> int:
     from builder.release.progress import Reporter
     from builder.splits.config import load_config
     from builder.splits.roots import read_roots
+    from builder.tracks import TRACKS
     from grader.io.jsonio import pretty
 
     reporter = Reporter(options.quiet)
-    config = load_config(options.toml)
+    config = load_config(options.toml, TRACKS)
     roots, warnings = read_roots(config)
     for warning in warnings:
         reporter.warn(warning)
@@ -114,7 +115,7 @@ def _conclude(
     options: argparse.Namespace, config: "ReleaseConfig", outcome: "Outcome", reporter: "Reporter"
 ) -> int:
     """What a person wants to know after a build."""
-    from builder.release.report import describe_outcome, report_lock
+    from builder.commands.report import describe_outcome, report_lock
 
     if outcome.status == "refused by the gate":
         assert outcome.gate is not None
@@ -132,12 +133,13 @@ def _conclude(
 
 
 def _plan(options: argparse.Namespace) -> int:
+    from builder.commands.report import describe_plan
     from builder.release.planning import plan_specs
-    from builder.release.report import describe_plan
     from builder.splits.config import load_config
     from builder.splits.roots import placeholder_roots
+    from builder.tracks import TRACKS
 
-    config = load_config(options.toml)
+    config = load_config(options.toml, TRACKS)
     describe_plan(config, plan_specs(config, placeholder_roots(config)))
     return OK
 
@@ -156,13 +158,15 @@ def _add_exam(parser: argparse.ArgumentParser) -> None:
 
 def _exam(options: argparse.Namespace) -> int:
     from builder.build import check_release
+    from builder.commands.report import describe_exam
     from builder.release.extra_exam import draw_extra_exam
     from builder.release.progress import Reporter
-    from builder.release.report import describe_exam
     from builder.release.workspace import GATE_FILE, write_gate
+    from builder.tracks import TRACKS
 
     added = draw_extra_exam(
         options.release,
+        TRACKS,
         options.exam,
         split=options.split,
         name=options.name,

@@ -17,12 +17,12 @@ def _add(parser: argparse.ArgumentParser) -> None:
 
 
 def _inspect(options: argparse.Namespace) -> int:
-    from builder.release.report import generation_report
+    from builder.commands.report import generation_report
     from builder.tracks import TRACKS
 
     need_release(options.release)
     if options.scene is None:
-        print("\n\n".join(generation_report(options.release)))
+        print("\n\n".join(generation_report(options.release, TRACKS)))
         return OK
     draw = next(track.scene_page for track in TRACKS.values() if track.scene_page is not None)
     page, summary = draw(options.release, options.scene)

@@ -8,11 +8,11 @@ from typing import Any, Final, NoReturn
 
 from builder.commands.build import BUILD, EXAM, PLAN
 from builder.commands.command import BUG, INTERRUPTED, PROGRAM, UNUSABLE, use_domains
+from builder.commands.importing import IMPORT
 from builder.commands.inspect import INSPECT
 from builder.commands.look import CHECK, DIFF
 from builder.commands.new import NEW_DOMAIN, NEW_SECRET, NEW_VARIANT
 from builder.commands.publish import PUBLISH
-from builder.importing import IMPORT
 from grader.errors import UsageError
 from grader.io.names import did_you_mean
 from grader.io.pipe import interrupted, unwritable

@@ -50,6 +50,7 @@ def _publish(options: argparse.Namespace) -> int:
     from builder.publishing.contents import contents
     from builder.publishing.secrecy import refuse_private
     from builder.release.manifest import read_manifest
+    from builder.tracks import TRACKS
     from grader.hub.client import connect, told
 
     # What a typing error or an absent token stops is said before the gate, which takes its time.
@@ -66,7 +67,7 @@ def _publish(options: argparse.Namespace) -> int:
         print("nothing was sent; `check` prints the whole record")
         return FAILED
     opened = open_release(options.release)
-    refuse_private(opened)
+    refuse_private(opened, TRACKS)
     found = [
         (target, contents(side, read_manifest(side), target.repo, target.tag))
         for target, side in targets

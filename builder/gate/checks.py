@@ -5,8 +5,8 @@ Every check takes what was read and returns problems as one-line strings; none m
 
 from collections.abc import Iterator
 
-from builder.release.tables import SceneRow, SplitTables, TaskRow
-from builder.splits.track import Track
+from builder.release.tables import SplitTables
+from builder.splits.track import SceneRow, TaskRow, Track
 from grader.scoring.shape import Variant
 from grader.tracks import variant as variant_of
 

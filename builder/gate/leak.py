@@ -167,7 +167,7 @@ def leak_test(
     ``permutations`` alone. Raises ``UsageError`` for an absent release, split or private side.
     """
     public = public_side(release)
-    present = [(name, track) for track in tracks(public) for name in splits(public, track)]
+    present = [(name, track) for track in tracks(public, known) for name in splits(public, track)]
     names = list(dict.fromkeys(name for name, _ in present))
     if split is not None and split not in names:
         choice = ", ".join(names) or "none"

@@ -31,7 +31,6 @@ from builder.splits.track import StoryReading, Track
 from grader.io.jsonio import canonical
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
-from grader.tracks import TRACKS as GRADED
 
 CHECK: Final = "check.json"
 
@@ -121,7 +120,7 @@ def findings(part: Part, track: Track) -> Findings:
     stories = [one.story for one in audited if one.story is not None]
     certain = [story for story in stories if story.certain]
     free = [story for story in stories if not story.certain]
-    proved, certificates = _certificates(part.origin.track, rows)
+    proved, certificates = _certificates(track, rows)
     return Findings(
         instances=len(tables.worlds),
         tasks=len(tables.tasks),
@@ -141,9 +140,9 @@ def findings(part: Part, track: Track) -> Findings:
     )
 
 
-def _certificates(track: str, rows: PartRows) -> tuple[int, list[str]]:
+def _certificates(track: Track, rows: PartRows) -> tuple[int, list[str]]:
     """How many records claim what the grader can prove, and what is wrong with them."""
-    certify = GRADED[track].certify
+    certify = track.grader.certify
     if certify is None:
         return 0, []
     pairs = list(tasks_and_truths(rows, []))

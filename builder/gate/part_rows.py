@@ -16,7 +16,6 @@ from builder.release.parts import Origin, Part, part_name, read_staged, stage_pa
 from builder.release.reader import groups, open_shard, public_side, shards
 from builder.release.shards import plan_shards
 from builder.release.tables import (
-    Place,
     Row,
     SplitTables,
     scene_row,
@@ -24,7 +23,7 @@ from builder.release.tables import (
     task_row,
     truth_side,
 )
-from builder.splits.track import Track
+from builder.splits.track import Place, Track
 
 _NOWHERE: Final = Place(0, 0, 0, 0, ())
 """Parts have no place in a file yet."""

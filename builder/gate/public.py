@@ -12,8 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from builder.release.tables import SceneRow, TaskRow
-from builder.splits.track import LeakFacts
+from builder.splits.track import LeakFacts, SceneRow, TaskRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ task beside them, and papers repeat nothing of the private side's.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from builder.release.reader import configs, open_shard, rows, shards, splits
 from builder.release.schemas import COMMITMENTS, FLAT
 from builder.release.shards import COMMITTED
 from builder.release.workspace import GATE_FILE
-from builder.tracks import TRACKS
+from builder.splits.track import Track
 from grader.errors import UsageError
 from grader.release.release import Release
 
@@ -29,28 +29,27 @@ _TELLING: Final = 12
 _WORD: Final = re.compile(r"[0-9A-Za-z]")
 
 
-def refuse_private(opened: Release) -> None:
+def refuse_private(opened: Release, tracks: Mapping[str, Track]) -> None:
     """Raise ``UsageError`` for the first thing in the public side that is private."""
-    for problem in private_in_public(opened):
+    for problem in private_in_public(opened, tracks):
         raise UsageError(f"{opened.public.path}: {problem}; nothing was sent")
 
 
-def private_in_public(opened: Release) -> Iterator[str]:
+def private_in_public(opened: Release, tracks: Mapping[str, Track]) -> Iterator[str]:
     """What is private in the public side of a release, one line each."""
     hidden = [name for name in opened.splits if not opened.has_public_truth(name)]
     public = opened.public.path
-    yield from _tables(public, frozenset(hidden))
+    yield from _tables(public, tracks, frozenset(hidden))
     if opened.private is not None:
         ids = _private_ids(opened.private.path)
         yield from _rows_about(public, ids, frozenset(hidden))
         yield from _repeated(public, opened.private.path)
 
 
-def _tables(public: Path, hidden: frozenset[str]) -> Iterator[str]:
+def _tables(public: Path, tracks: Mapping[str, Track], hidden: frozenset[str]) -> Iterator[str]:
     """Shards of a private split whose columns are not those of a public table."""
     shown: dict[str, pa.Schema] = {CONFIG: FLAT, COMMITTED: COMMITMENTS}
-    for name in TRACKS:
-        track = TRACKS[name]
+    for name, track in tracks.items():
         shown |= {config: s for config, s in track.tables.items() if config not in track.private}
         shown[f"{name}_exams"] = EXAM_SCHEMA
     for config in configs(public):

@@ -18,8 +18,7 @@ from builder.release.shards import marked, write_groups
 from builder.release.workspace import GATE_FILE
 from builder.splits.seeds import hmac_key
 from builder.splits.settings import read_toml
-from builder.splits.track import DrawnExam, Read
-from builder.tracks import TRACKS
+from builder.splits.track import DrawnExam, Read, Track
 from grader.errors import UsageError
 from grader.io.names import did_you_mean
 
@@ -35,7 +34,13 @@ class NewExam:
 
 
 def draw_extra_exam(
-    release: Path, file: Path, *, split: str | None, name: str | None, seed: str | None
+    release: Path,
+    tracks: Mapping[str, Track],
+    file: Path,
+    *,
+    split: str | None,
+    name: str | None,
+    seed: str | None,
 ) -> NewExam:
     """Draw the exam that ``file`` describes from the tasks of a split with public truth.
 
@@ -46,8 +51,8 @@ def draw_extra_exam(
     public = public_side(release)
     manifest = read_manifest(public)
     refuse_imported(manifest, release)
-    chosen, track = _split(manifest, split, release)
-    exams = TRACKS[track].exams
+    chosen, track = _split(manifest, tracks, split, release)
+    exams = tracks[track].exams
     assert exams is not None
     entry = manifest["splits"][chosen]
     name = name or file.stem
@@ -78,7 +83,9 @@ def draw_extra_exam(
     return NewExam(name, len(exam.task_ids), exam.composition, remarks)
 
 
-def _split(manifest: Mapping[str, Any], wanted: str | None, release: Path) -> tuple[str, str]:
+def _split(
+    manifest: Mapping[str, Any], tracks: Mapping[str, Track], wanted: str | None, release: Path
+) -> tuple[str, str]:
     """The split to draw from, the one named or else the only one with public truth, and its track
     that composes exams."""
     splits = manifest["splits"]
@@ -87,7 +94,7 @@ def _split(manifest: Mapping[str, Any], wanted: str | None, release: Path) -> tu
         for name, entry in splits.items()
         if entry["truth"] == "public"
         for track in entry["tracks"]
-        if TRACKS[track].exams is not None
+        if tracks[track].exams is not None
     }
     if wanted is not None and wanted not in splits:
         hint = did_you_mean(wanted, able)

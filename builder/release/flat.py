@@ -21,7 +21,6 @@ from builder.release.reader import groups, rows, shards
 from builder.release.schemas import FLAT
 from builder.release.shards import GROUP_ROWS, Shard, marked, write_groups
 from builder.splits.track import Row
-from builder.tracks import TRACKS
 from grader.io.jsonio import canonical
 from grader.io.schemas import schema
 from grader.release.rows import Rows
@@ -33,22 +32,23 @@ _ALIKE: Final = tuple(name for name in FLAT.names if name not in ("answer_schema
 
 @dataclass(frozen=True, slots=True)
 class FlatJob:
-    """The config of one split: the public repository, whose shards of tracks are written, and
-    whether truth is public, so that there are answers."""
+    """The config of one split: the public repository, where the shards of ``tracks`` are written,
+    and whether truth is public, so that there are answers."""
 
     public: Path
     split: str
+    tracks: tuple[str, ...]
     canary: str
     answered: bool
 
 
 def write_flat(job: FlatJob) -> list[Shard]:
     """Write the config of a split, in the order of ids; return its shards. Runs in a worker."""
-    tracks = [track for track in TRACKS if shards(job.public, track, job.split)]
-    files = [pq.ParquetFile(p).metadata for t in tracks for p in shards(job.public, t, job.split)]
+    paths = [path for track in job.tracks for path in shards(job.public, track, job.split)]
+    files = [pq.ParquetFile(path).metadata for path in paths]
     count = -(-sum(file.num_rows for file in files) // GROUP_ROWS)
     size = sum(f.row_group(k).total_byte_size for f in files for k in range(f.num_row_groups))
-    merged = merge(*(_flat_rows(job, track) for track in tracks), key=itemgetter("task_id"))
+    merged = merge(*(_flat_rows(job, track) for track in job.tracks), key=itemgetter("task_id"))
     tables = (
         table_from_rows(rows, FLAT) for rows in iter(lambda: [*islice(merged, GROUP_ROWS)], [])
     )

@@ -8,20 +8,18 @@ every constant answer. Of the twin nothing is kept but points.
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from builder.release.engine import Workers
 from builder.release.progress import Reporter
 from builder.splits.config import ReleaseConfig
-from builder.splits.track import Built, Floors, Graded, InstanceSpec
-from builder.tracks import TRACKS
+from builder.splits.track import Built, Floors, Graded, InstanceSpec, Track
 from grader.release.rows import task_of, truth_of
 from grader.scoring.model import RawAnswer, Truth
 from grader.scoring.score import check, score, verify
 from grader.scoring.shape import Task
-from grader.tracks import TRACKS as GRADED
 
 SEED: Final = b"causal-exams floors"
 """The root of every twin, which everybody knows."""
@@ -45,8 +43,16 @@ class TwinJob:
     wanted: tuple[tuple[InstanceSpec, frozenset[str]], ...]
 
 
-def measure_floors(config: ReleaseConfig, pool: Workers, reporter: Reporter) -> dict[str, Any]:
+Grade = Callable[[TwinJob], list[list[tuple[str, Points]]]]
+"""Builds the instances of a job and grades every constant on them."""
+
+
+def measure_floors(
+    config: ReleaseConfig, grade: Grade, pool: Workers, reporter: Reporter
+) -> dict[str, Any]:
     """Return the floors of a release's manifest: split to track to its ``rules`` and ``variants``.
+
+    ``grade`` is :func:`grade_constants` for the track of a job, as a function of a module.
 
     Splits whose twins have the same settings share one.
     """
@@ -54,26 +60,29 @@ def measure_floors(config: ReleaseConfig, pool: Workers, reporter: Reporter) -> 
     found: dict[str, dict[str, Any]] = {}
     for split in config.splits:
         for name, settings in split.tracks:
-            floors = TRACKS[name].floors
+            track = config.tracks[name]
+            floors = track.floors
             if floors is None or not config.floor_tasks:
                 continue
             twin = floors.twin(settings, config.floor_tasks)
             entry = next((entry for track, own, entry in known if (track, own) == (name, twin)), {})
             if not entry:
-                points = _graded(name, floors, twin, config.floor_tasks, pool, reporter)
+                points = _graded(track, grade, twin, config.floor_tasks, pool, reporter)
                 best = {key: _best(tasks) for key, tasks in sorted(points.items())}
-                entry = {"rules": GRADED[name].rules, "variants": best}
+                entry = {"rules": track.grader.rules, "variants": best}
                 known.append((name, twin, entry))
             found.setdefault(split.name, {})[name] = entry
     return found
 
 
 def _graded(
-    name: str, floors: Floors, twin: Any, tasks: int, pool: Workers, reporter: Reporter
+    track: Track, grade: Grade, twin: Any, tasks: int, pool: Workers, reporter: Reporter
 ) -> dict[str, list[Points]]:
     """Build a twin, at least ``tasks`` instances for each variant where it has so many; return the
     points of all constants on each task, by variant."""
-    specs = list(TRACKS[name].plan(twin, NAME, SEED, False))
+    floors, name = track.floors, track.name
+    assert floors is not None
+    specs = list(track.plan(twin, NAME, SEED, False))
     specs.sort(key=lambda spec: hashlib.sha256(f"floors/{spec.index}".encode()).digest())
     found: dict[str, list[Points]] = {}
     counts: Counter[str] = Counter()
@@ -86,7 +95,7 @@ def _graded(
         if not jobs:
             break
         with reporter.stage(f"{name}: floors", len(jobs)) as advance:
-            for instances in pool.map(grade_constants, jobs, _label):
+            for instances in pool.map(grade, jobs, _label):
                 for own in instances:
                     counts.update({key for key, _ in own})
                     for key, points in own:
@@ -113,10 +122,9 @@ def _label(job: TwinJob) -> str:
     return f"{job.track}/{NAME}/{job.wanted[0][0].index}"
 
 
-def grade_constants(job: TwinJob) -> list[list[tuple[str, Points]]]:
-    """Build instances; return for each the points of every constant on each task that is wanted,
-    with the task's variant, and on the instance where its tasks count together."""
-    track = TRACKS[job.track]
+def grade_constants(job: TwinJob, track: Track) -> list[list[tuple[str, Points]]]:
+    """Build instances of a track; return for each the points of every constant on each task that is
+    wanted, with the task's variant, and on the instance where its tasks count together."""
     floors = track.floors
     assert floors is not None
     return [

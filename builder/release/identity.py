@@ -12,7 +12,6 @@ from builder.splits.config import ReleaseConfig
 from builder.splits.roots import Root
 from builder.stories.knowledge import own_files
 from grader.io.jsonio import canonical
-from grader.tracks import TRACKS as GRADED
 from grader.version import __version__
 
 FORMAT: Final = 1
@@ -74,7 +73,7 @@ def fingerprint(config: ReleaseConfig, roots: Mapping[str, Root]) -> str:
             "configuration": config.document,
             "format": FORMAT,
             "libraries": library_versions(),
-            "rules": {track.name: track.rules for track in GRADED.values()},
+            "rules": {name: track.grader.rules for name, track in config.tracks.items()},
             "source": source_sha256(),
         }
     )

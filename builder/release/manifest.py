@@ -15,7 +15,7 @@ from builder.release.planning import Planned
 from builder.release.shards import Shard
 from builder.splits.config import ReleaseConfig, SplitConfig
 from builder.splits.roots import Root
-from builder.tracks import TRACKS
+from builder.splits.track import Track
 from grader.errors import UsageError
 from grader.io.files import file_sha256, write_text
 from grader.io.jsonio import canonical, pretty
@@ -146,8 +146,9 @@ def _track(contents: Contents, split: SplitConfig, track: str, private: bool) ->
     }
     entry: dict[str, Any] = {"requested": requested, "realised": realised}
     if private or not split.private:
-        realised["motifs"] = _levels(parts, track, "worlds", "motif")
-        realised["structures"] = _levels(parts, track, "truth", "structure")
+        record = contents.config.tracks[track]
+        realised["motifs"] = _levels(parts, record, "worlds", "motif")
+        realised["structures"] = _levels(parts, record, "truth", "structure")
         composition = {
             **plan.composition,
             **composed(contents.exams[split.name, track]),
@@ -160,10 +161,10 @@ def _track(contents: Contents, split: SplitConfig, track: str, private: bool) ->
     return entry
 
 
-def _levels(parts: Sequence[Part], track: str, table: str, column: str) -> dict[str, int]:
+def _levels(parts: Sequence[Part], track: Track, table: str, column: str) -> dict[str, int]:
     """How often each text stands in a column; empty where a track has no such column."""
-    config = f"{track}_{table}"
-    if config not in TRACKS[track].tables or column not in TRACKS[track].tables[config].names:
+    config = f"{track.name}_{table}"
+    if config not in track.tables or column not in track.tables[config].names:
         return {}
     return _counted(row[column] for row in staged_rows(parts, config, (column,)))
 

@@ -22,7 +22,6 @@ from builder.release.arrow import table_from_rows
 from builder.release.engine import InstanceFailed
 from builder.release.planning import Specs
 from builder.splits.track import Built, InstanceSpec, Track
-from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.io.files import file_sha256
 from grader.io.jsonio import canonical
@@ -122,12 +121,11 @@ def part_jobs(specs: Specs, staging: Path, resuming: bool) -> Iterator[PartJob]:
             yield PartJob(origin, own, origin.folder(staging, number), resuming)
 
 
-def build_part(job: PartJob) -> Part:
-    """Build the instances of a part and stage them.
+def build_part(job: PartJob, track: Track) -> Part:
+    """Build the instances of a part of a track and stage them.
 
     Raises ``InstanceFailed`` naming the instance when the track or its rows are wrong.
     """
-    track = TRACKS[job.origin.track]
     pieces = {config: [schema.empty_table()] for config, schema in track.tables.items()}
     rejections: Counter[str] = Counter()
     seconds: Counter[str] = Counter()

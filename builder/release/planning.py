@@ -9,7 +9,6 @@ from builder.release.exams import assign_exams, compose_public, planned_candidat
 from builder.splits.config import ReleaseConfig, SplitConfig
 from builder.splits.roots import Root
 from builder.splits.track import Composition, InstanceSpec, Track
-from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.io.names import did_you_mean
 
@@ -17,16 +16,16 @@ Specs = Mapping[tuple[str, str], Sequence[InstanceSpec]]
 """(split, track) to the planned instances."""
 
 
-def plan_specs(
-    config: ReleaseConfig, roots: Mapping[str, Root], tracks: Mapping[str, Track] = TRACKS
-) -> Specs:
+def plan_specs(config: ReleaseConfig, roots: Mapping[str, Root]) -> Specs:
     """The instances of every split and track, in index order.
 
     With private truth each instance has its exam. Raises ``UsageError`` when the exams cannot be
     composed of what is planned.
     """
     return {
-        (split.name, name): _planned_split(config, split, tracks[name], settings, roots[split.name])
+        (split.name, name): _planned_split(
+            config, split, config.tracks[name], settings, roots[split.name]
+        )
         for split in config.splits
         for name, settings in split.tracks
     }

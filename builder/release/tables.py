@@ -5,7 +5,7 @@ never at the builder's memory.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -13,67 +13,14 @@ from typing import Any, Final
 import pyarrow as pa
 
 from builder.release.reader import groups, public_side, rows, shards, splits
+from builder.splits.track import Place, SceneRow, TaskRow
 from grader.errors import UsageError
-from grader.tracks import TRACKS
 
 Row = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a row lies: everything the file layout says about it.
-
-    ``group_bytes`` are the uncompressed and compressed sizes of the row's group, in bytes, then
-    the compressed size of each of its column chunks.
-    """
-
-    position: int
-    shard: int
-    group: int
-    offset: int
-    group_bytes: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TaskRow:
-    """One row of ``<track>``."""
-
-    task_id: str
-    instance_id: str
-    track: str
-    rung: int
-    family: str
-    variant: str
-    view: str
-    input_mode: str
-    prompt: str
-    answer_schema: str
-    answer_file: str
-    inputs: Mapping[str, Any]
-    place: Place
-
-    @property
-    def key(self) -> str:
-        """``family.variant``."""
-        return f"{self.family}.{self.variant}"
-
-
 NESTED: Final = ("data", "test_features", "calibration")
 """Columns of ``<track>_scenes`` that hold tables."""
-
-
-@dataclass(frozen=True, slots=True)
-class SceneRow:
-    """One row of ``<track>_scenes`` without its tables; ``rows`` counts them (train, test)."""
-
-    instance_id: str
-    view: str
-    story: str
-    columns: tuple[tuple[str, str], ...]
-    data_columns: tuple[str, ...]
-    test_columns: tuple[str, ...]
-    rows: tuple[int, int]
-    place: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +48,9 @@ class SplitTables:
         )
 
 
-def tracks(public: Path) -> list[str]:
-    """The tracks of which ``public`` holds tasks, in the grader's order."""
-    return [track for track in TRACKS if splits(public, track)]
+def tracks(public: Path, known: Iterable[str]) -> list[str]:
+    """Return which of the ``known`` tracks ``public`` holds tasks of, in their order."""
+    return [track for track in known if splits(public, track)]
 
 
 def split_tables(

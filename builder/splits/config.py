@@ -7,7 +7,7 @@ problem is a one-line ``UsageError`` that names the file, the key and the fix.
 import fnmatch
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -16,11 +16,9 @@ from pydantic import Field, create_model, model_validator
 from builder.splits.settings import Fault, TomlModel, TomlTable, check, read_toml
 from builder.splits.track import Track
 from builder.splits.values import Text, Variable
-from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.io.names import did_you_mean
-from grader.tracks import TRACKS as GRADED
 
 Truth = Literal["public", "private"]
 
@@ -84,13 +82,15 @@ class SplitConfig:
 @dataclass(frozen=True, slots=True)
 class ReleaseConfig:
     """A whole split file. ``document`` is the parsed TOML without the place of any secret;
-    ``floor_tasks`` the least tasks that the floor of a variant is measured on, 0 for no floors."""
+    ``tracks`` are all that a split file may name; ``floor_tasks`` is the least number of tasks that
+    the floor of a variant is measured on, 0 for no floors."""
 
     path: Path
     name: str
     version: str
     splits: tuple[SplitConfig, ...]
     document: dict[str, Any]
+    tracks: Mapping[str, Track] = field(repr=False, compare=False)
     floor_tasks: int = FLOOR_TASKS
 
     @property
@@ -165,15 +165,15 @@ class _Split(TomlModel):
         return self
 
 
-def load_config(path: Path, tracks: Mapping[str, Track] = TRACKS) -> ReleaseConfig:
-    """Reads and checks a split file; raises ``UsageError``."""
+def load_config(path: Path, tracks: Mapping[str, Track]) -> ReleaseConfig:
+    """Read and check a split file, which may name these tracks; raises ``UsageError``."""
     table = read_toml(path)
     file = check(_File, table)
     if not file.splits:
         raise table.problem("splits", "none is defined; add a table [splits.dev]")
     splits = tuple(_split(table, name, path, tracks) for name in file.splits)
     document = _document(table.values, tracks, path)
-    return ReleaseConfig(path, file.name, file.version, splits, document, file.floor_tasks)
+    return ReleaseConfig(path, file.name, file.version, splits, document, tracks, file.floor_tasks)
 
 
 def _split(file: TomlTable, name: str, path: Path, tracks: Mapping[str, Track]) -> SplitConfig:
@@ -203,7 +203,7 @@ def _split(file: TomlTable, name: str, path: Path, tracks: Mapping[str, Track]) 
     secret = None if told.secret_file is None else path.parent / Path(told.secret_file).expanduser()
     split = SplitConfig(name, told.truth, told.seed, told.secret_env, secret, planned, exams)
     if split.private:
-        _check_private_exams(table, split)
+        _check_private_exams(table, split, tracks)
     return split
 
 
@@ -237,7 +237,7 @@ def _draw(told: _Draw, track: Track, table: TomlTable, path: Path) -> Draw:
     tasks = None if told.tasks == "all" else told.tasks
     if told.variants is None:
         return Draw(track.name, tasks)
-    known, asked = [variant.key for variant in GRADED[track.name].variants], set()
+    known, asked = [variant.key for variant in track.grader.variants], set()
     for pattern in told.variants:
         asked.update(found := fnmatch.filter(known, pattern))
         if not found:
@@ -274,7 +274,7 @@ def _with_exams(
     return track.exams.plan_for(settings, models, where)
 
 
-def _check_private_exams(table: TomlTable, split: SplitConfig) -> None:
+def _check_private_exams(table: TomlTable, split: SplitConfig, tracks: Mapping[str, Track]) -> None:
     """In a private-truth split each task is in exactly one exam, so there must be one to be in."""
     for track, _ in split.tracks:
         draws = [draw for exam in split.exams for draw in exam.draws if draw.track == track]
@@ -284,7 +284,7 @@ def _check_private_exams(table: TomlTable, split: SplitConfig) -> None:
                 f"no exam takes the tasks of {track}; with private truth every task is in exactly "
                 f'one exam: add {track} = {{ tasks = "all" }}',
             )
-        known = [variant.key for variant in GRADED[track].variants]
+        known = [variant.key for variant in tracks[track].grader.variants]
         for key in known:
             if sum(draw.tasks is None and draw.asks(key) for draw in draws) > 1:
                 raise table.problem(

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from builder.release.tables import SceneRow, TaskRow
     from builder.splits.settings import TomlTable
     from grader.scoring.model import Checked, Score, Truth
     from grader.scoring.shape import Task, Variant
+    from grader.scoring.track import Track as GraderTrack
 
 Record = Mapping[str, Any]
 """What a world row or a truth row holds as JSON."""
@@ -180,6 +180,59 @@ class StoryReading:
     certain: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a row lies: everything the file layout says about it.
+
+    ``group_bytes`` are the uncompressed and compressed sizes of the row's group, in bytes, then
+    the compressed size of each of its column chunks.
+    """
+
+    position: int
+    shard: int
+    group: int
+    offset: int
+    group_bytes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """One row of ``<track>``."""
+
+    task_id: str
+    instance_id: str
+    track: str
+    rung: int
+    family: str
+    variant: str
+    view: str
+    input_mode: str
+    prompt: str
+    answer_schema: str
+    answer_file: str
+    inputs: Mapping[str, Any]
+    place: Place
+
+    @property
+    def key(self) -> str:
+        """``family.variant``."""
+        return f"{self.family}.{self.variant}"
+
+
+@dataclass(frozen=True, slots=True)
+class SceneRow:
+    """One row of ``<track>_scenes`` without its tables; ``rows`` counts them (train, test)."""
+
+    instance_id: str
+    view: str
+    story: str
+    columns: tuple[tuple[str, str], ...]
+    data_columns: tuple[str, ...]
+    test_columns: tuple[str, ...]
+    rows: tuple[int, int]
+    place: Place
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeakFacts:
     """What the leak test is told of a task: private facts, and what may tell them.
@@ -204,6 +257,7 @@ class LeakFacts:
 class Track:
     """One exam of the benchmark as the builder's machinery sees it.
 
+    ``grader`` is the same track on the grader's side: its variants, the number of its rules.
     ``name`` names the configs, ``name`` and ``name_...``; ``tables`` maps a config to its explicit
     Arrow schema, whose first column is the id of its rows; ``private`` are the configs that a
     private-truth split keeps out of the public repository.
@@ -244,6 +298,7 @@ class Track:
     audit: Callable[
         [Mapping[str, Any], Sequence[Mapping[str, Any]], Mapping[str, Any] | None, Any], list[str]
     ]
+    grader: GraderTrack
     floors: Floors | None = None
     inputs: Callable[[Variant], frozenset[str]]
     read: Callable[[Mapping[str, Any], Mapping[str, Any]], StoryReading] | None = None

@@ -9,6 +9,6 @@ from builder.tracks.ccr.track import TRACK as CCR
 from builder.tracks.replayscm.track import TRACK as REPLAYSCM
 
 TRACKS: Final[dict[str, Track]] = {
-    track.name: track for track in (CAUSALAB, CAUSALDS, CCR, REPLAYSCM)
+    track.name: track for track in (CAUSALDS, CCR, REPLAYSCM, CAUSALAB)
 }
-"""Name to track. A worker process finds a track here by its name."""
+"""Name to track, in the order in which reports list them."""

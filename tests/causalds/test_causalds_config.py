@@ -109,14 +109,14 @@ def test_bad_values_are_refused_by_name(changes: dict[str, object], message: str
 @pytest.mark.parametrize("name", ["mini", "leak-400", "private-example"])
 def test_the_split_files_of_the_repository_are_good(root: Path, name: str) -> None:
     """What documentation and tests build must at least parse, and plan."""
-    release = load_config(root / "splits" / f"{name}.toml")
+    release = load_config(root / "splits" / f"{name}.toml", TRACKS)
     assert release.name == name
     _check_plans(release)
 
 
 def test_the_main_release_can_be_planned(root: Path) -> None:
     """Quotas are met, and there are names enough in the knowledge graph."""
-    _check_plans(load_config(root / "splits" / "main.toml"))
+    _check_plans(load_config(root / "splits" / "main.toml", TRACKS))
 
 
 def _check_plans(release: ReleaseConfig) -> None:

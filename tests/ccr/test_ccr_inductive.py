@@ -17,6 +17,7 @@ from baselines.ccr import naive, perfect
 from benchmarks import ccr_simulations as simulations
 from builder.splits.config import load_config
 from builder.splits.settings import TomlTable
+from builder.tracks import TRACKS
 from builder.tracks.ccr.check import audit_instance
 from builder.tracks.ccr.graph import KINDS, PAPER_GRAPHS, CutTree, Pair, chain, cut_tree
 from builder.tracks.ccr.plan import LATER, ContextPlan, parse_config
@@ -171,7 +172,7 @@ def test_the_papers_own_graph_has_its_edges_and_its_values(root: Path) -> None:
     dag = chain(kinds, sizes, np.random.default_rng(0))
     place = {name: str(k) for k, name in enumerate("XABCDEFY")}
     assert {*dag.edges} == {(place[a], place[b]) for a, b in FIGURE_4}
-    (split,) = load_config(root / "splits" / "ccr-paper.toml").splits
+    (split,) = load_config(root / "splits" / "ccr-paper.toml", TRACKS).splits
     specs = TRACK.plan(dict(split.tracks)["ccr"], "dev", b"root", False)
     purposes = [ContextPlan.from_json(spec.config_json).purpose for spec in specs]
     counts = {"simulation": 2, "deductive": 8, "inductive": 8, "stated": 4}

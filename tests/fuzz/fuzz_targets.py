@@ -14,6 +14,7 @@ from typing import Final
 import duckdb
 
 from builder.splits.config import load_config
+from builder.tracks import TRACKS
 from causal_exams.extraction import answer_in, blocks, yes_or_no
 from grader.answers.check import read_predictions
 from grader.answers.packed import card_of, read_parquet_answers
@@ -94,7 +95,7 @@ def fuzz_toml(data: bytes) -> None:
         path = Path(folder) / "split.toml"
         path.write_bytes(data)
         with suppress(UsageError):
-            load_config(path)
+            load_config(path, TRACKS)
 
 
 def fuzz_replies(data: bytes) -> None:

@@ -14,6 +14,7 @@ from local_hub import LocalHub
 
 from builder.publishing.secrecy import private_in_public
 from builder.release.manifest import read_manifest
+from builder.tracks import TRACKS
 from grader.io.files import file_sha256
 from grader.opening import open_release
 
@@ -256,7 +257,7 @@ def test_private_truth_is_refused_by_what_it_is(
 def test_a_clean_release_has_nothing_private_in_public(tiny: Path) -> None:
     """What is refused above is refused for a reason, not always."""
     with fake_builder.small_track():
-        assert list(private_in_public(open_release(tiny))) == []
+        assert list(private_in_public(open_release(tiny), TRACKS)) == []
 
 
 @pytest.mark.slow

@@ -71,7 +71,7 @@ TRACK_WORDS = re.compile(r"\b(causalds|replayscm|ccr|causalab)\b")
 """As the code writes them; a paper is cited by its own name, such as CausalDS."""
 ROOMS = (
     "grader/tracks/", "grader/laboratory/", "causal_exams/tracks/", "causal_exams/laboratory/",
-    "builder/tracks/", "builder/importing/",
+    "builder/tracks/", "builder/importing/", "builder/commands/importing.py",
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from builder.splits.track import Asked, Built, InstanceSpec, Track
 from builder.tracks.causalds.rows import PRIVATE_CONFIGS
 from builder.tracks.causalds.rows import SCHEMAS as TABLES
 from grader.io.jsonio import canonical
+from grader.tracks import TRACKS as GRADED
 
 FORMS = {
     "effect_estimate.ate_point": "ate", "association.sign_only": "sign",
@@ -127,6 +128,7 @@ def _asked(settings: dict[str, str | None]) -> Asked:
 
 TRACK = Track(
     name=NAME,
+    grader=GRADED[NAME],
     tables=TABLES,
     private=PRIVATE_CONFIGS,
     parse=parse,

@@ -20,6 +20,7 @@ from builder.release.shards import plan_shards
 from builder.release.workspace import Workspace, opened
 from builder.splits.config import load_config
 from builder.splits.roots import read_roots
+from builder.tracks import TRACKS
 from grader.io.schemas import first_problem
 
 
@@ -206,7 +207,7 @@ def test_many_shards_hold_the_same_rows_as_one(tiny, split_file, secret, monkeyp
     out = tmp_path / "many"
     monkeypatch.setattr(shards_module, "SHARD_BYTES", 9000)
     with small_track():
-        config = load_config(split_file)
+        config = load_config(split_file, TRACKS)
         roots, _ = read_roots(config)
         build_release(config, out, roots, workers=1, reporter=Reporter(quiet=True))
     shards = sorted((out / "public/causalds_scenes").glob("dev-*.parquet"))

@@ -12,6 +12,7 @@ from ungated import build_ungated
 
 from baselines.systems import answers, find_system
 from baselines.taking import open_exam
+from builder.build import grade_twin
 from builder.gate.floors import check_floors
 from builder.release.engine import Workers
 from builder.release.floors import _best, _missing, measure_floors
@@ -53,7 +54,7 @@ causalab = { tasks = "all" }
 
 
 def measured(toml: Path) -> dict[str, Any]:
-    return measure_floors(load_config(toml), Workers(1), Reporter(quiet=True))
+    return measure_floors(load_config(toml, TRACKS), grade_twin, Workers(1), Reporter(quiet=True))
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +83,7 @@ def test_every_variant_takes_the_first_instances_that_are_asked_it(toml: Path) -
     effects were identifiable."""
     track = TRACKS["ccr"]
     assert track.floors is not None
-    settings = dict(load_config(toml).splits[0].tracks)["ccr"]
+    settings = dict(load_config(toml, TRACKS).splits[0].tracks)["ccr"]
     specs = list(track.plan(settings, "dev", b"root", False))
     rare = replace(
         track.floors, variants_of=lambda spec: ["often", "rare"] if spec.index > 8 else ["often"]

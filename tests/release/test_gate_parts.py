@@ -54,7 +54,7 @@ def refused(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A build that its gate refused, with everything that is staged; do not change."""
     folder = tmp_path_factory.mktemp("parts")
     (folder / "parts.toml").write_text(SPLITS, encoding="utf-8")
-    config = load_config(folder / "parts.toml")
+    config = load_config(folder / "parts.toml", TRACKS)
     roots, _ = read_roots(config)
     reports = []
 

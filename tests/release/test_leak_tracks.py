@@ -15,7 +15,8 @@ import pytest
 
 from builder.gate import leak
 from builder.gate.leak import LeakReport, facts, leaks_of
-from builder.release.tables import Place, SplitTables, TaskRow, split_tables
+from builder.release.tables import SplitTables, split_tables
+from builder.splits.track import Place, TaskRow
 from builder.tracks import TRACKS
 from builder.tracks.causalds.check.public import leak_facts
 

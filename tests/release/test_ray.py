@@ -20,6 +20,7 @@ from builder.release.parts import Part, PartJob, build_part, part_jobs
 from builder.release.planning import plan_specs
 from builder.splits.config import load_config
 from builder.splits.roots import read_roots
+from builder.tracks import TRACKS
 from grader.errors import UsageError
 
 pytest.importorskip("ray", reason="the extra ray is not installed")
@@ -170,7 +171,7 @@ def test_parts_travel_over_s3(
 def kill(job: PartJob) -> tuple[Part, bool]:
     """As if memory ran out over every part."""
     os.kill(os.getpid(), signal.SIGKILL)
-    return build_part(job), False
+    return build_part(job, TRACKS[job.origin.track]), False
 
 
 def fail(job: PartJob) -> tuple[Part, bool]:
@@ -181,7 +182,7 @@ def test_errors_keep_their_type_and_what_is_lost_again_and_again_is_named(
     cluster: Any, scenes: Path, tmp_path: Path
 ) -> None:
     """Ray's own words name neither the part nor a cure."""
-    config = load_config(scenes)
+    config = load_config(scenes, TRACKS)
     specs = plan_specs(config, read_roots(config)[0])
     few = {key: members[:4] for key, members in specs.items()}
     nodes = Cluster(cluster.address, f"file://{tmp_path}/store")

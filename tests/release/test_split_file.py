@@ -8,6 +8,7 @@ from fake_builder import small_track
 from tiny_release import SPLIT_FILE
 
 from builder.splits.config import load_config
+from builder.tracks import TRACKS
 from grader.errors import UsageError
 
 CASES = {
@@ -89,7 +90,7 @@ CASES = {
 
 def _problem(file: Path) -> str:
     with small_track(), pytest.raises(UsageError) as caught:
-        load_config(file)
+        load_config(file, TRACKS)
     return str(caught.value)
 
 
@@ -123,7 +124,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
 def test_the_place_of_a_secret_is_not_part_of_the_configuration(split_file):
     """The manifest publishes the configuration."""
     with small_track():
-        config = load_config(split_file)
+        config = load_config(split_file, TRACKS)
     assert "TINY_SECRET" not in str(config.document)
     assert config.splits[1].secret_env == "TINY_SECRET"
 
@@ -153,13 +154,18 @@ def test_a_copy_of_a_split_file_plans_wherever_it_lies(
     text = (root / "splits" / "mini.toml").read_text(encoding="utf-8")
     (tmp_path / "my.toml").write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    copied, own = load_config(Path("my.toml")), load_config(root / "splits" / "mini.toml")
+    copied, own = (
+        load_config(Path("my.toml"), TRACKS),
+        load_config(root / "splits" / "mini.toml", TRACKS),
+    )
     assert copied.splits == own.splits and copied.document == own.document
     assert copied.lock_path == Path("my.lock.json")
     (tmp_path / "exams").mkdir()
     nearer = (root / "splits" / "exams" / "mini.toml").read_text().replace("100", "99")
     (tmp_path / "exams" / "mini.toml").write_text(nearer, encoding="utf-8")
-    assert load_config(Path("my.toml")).splits != own.splits  # what lies beside it comes first
+    assert (
+        load_config(Path("my.toml"), TRACKS).splits != own.splits
+    )  # what lies beside it comes first
 
 
 def test_an_exam_file_that_is_nowhere_is_named_with_its_places(root: Path, tmp_path: Path) -> None:
@@ -167,7 +173,7 @@ def test_an_exam_file_that_is_nowhere_is_named_with_its_places(root: Path, tmp_p
     file = tmp_path / "my.toml"
     file.write_text(text.replace("exams/mini.toml", "exams/mine.toml"), encoding="utf-8")
     with pytest.raises(UsageError) as error:
-        load_config(file)
+        load_config(file, TRACKS)
     told = str(error.value)
     assert told.startswith(f"{file}: the exam file exams/mine.toml is neither {tmp_path}")
     assert "\n" not in told

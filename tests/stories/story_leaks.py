@@ -25,6 +25,7 @@ from builder.splits.config import load_config
 from builder.stories.story import ordered
 from builder.stories.verbalise import Narration
 from builder.stories.verify import replace_words
+from builder.tracks import TRACKS
 from builder.tracks.causalds.design.scene_plan import ScenePlan
 from builder.tracks.causalds.make.scene import narrate
 from builder.tracks.causalds.plan.config import Config
@@ -49,7 +50,7 @@ class Told:
 
 def main_config() -> Config:
     """The causalds table of the split ``dev`` of splits/main.toml."""
-    config = dict(load_config(_MAIN).splits[0].tracks)["causalds"]
+    config = dict(load_config(_MAIN, TRACKS).splits[0].tracks)["causalds"]
     assert isinstance(config, Config)
     return config
 

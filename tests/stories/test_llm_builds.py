@@ -13,6 +13,7 @@ from builder.release.parts import build_instance
 from builder.splits.config import load_config
 from builder.splits.settings import TomlTable
 from builder.splits.track import Built, InstanceSpec
+from builder.tracks import TRACKS
 from builder.tracks.causalds import track
 from builder.tracks.causalds.check.audit import audit_instance
 from builder.tracks.causalds.design.scene_plan import ScenePlan
@@ -180,7 +181,7 @@ def test_neither_manifest_nor_world_rows_tell_places(model: Model, tmp_path: Pat
         f'[splits.dev.causalds.llm]\nendpoint = "{model.url}"\nmodel = "scripted"\n'
         f'transcripts = "{tmp_path}/kept"\nkey_env = "MY_KEY"\n'
     )
-    document = load_config(file).document
+    document = load_config(file, TRACKS).document
     assert document["splits"]["dev"]["causalds"]["llm"] == {"model": "scripted"}
     record = _world(TRACK.build(_specs(model, tmp_path)[0]))
     assert record["plan"]["telling"]["llm"]["model"] == "scripted"

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from builder.commands.report import lock_document
 from builder.release.planning import plan_specs
-from builder.release.report import lock_document
 from builder.splits.config import load_config
 from builder.splits.roots import read_roots
 from builder.splits.seeds import attempt_key
@@ -18,6 +18,7 @@ from builder.splits.settings import TomlTable
 from builder.stories.frames import NO_DIRECTION
 from builder.stories.types import Facts
 from builder.stories.verify import verify_attested
+from builder.tracks import TRACKS
 from builder.tracks.causalds.design.scene_plan import ScenePlan
 from builder.tracks.causalds.make.scene import narrate, sample_hidden_world
 from builder.tracks.causalds.track import TRACK
@@ -30,7 +31,7 @@ def test_every_stored_story_tells_its_scene(
 ) -> None:
     """From anywhere, with the sentence of every fact and none besides."""
     monkeypatch.chdir(tmp_path)
-    config = load_config(root / "splits" / file)
+    config = load_config(root / "splits" / file, TRACKS)
     specs = plan_specs(config, read_roots(config)[0])["dev", "causalds"]
     pairs = [(ScenePlan.from_json(spec.config_json), spec.key) for spec in specs]
     pairs = [(plan, key) for plan, key in pairs if plan.telling.words == "stored"]
@@ -50,7 +51,7 @@ def test_every_stored_story_tells_its_scene(
 
 def test_prose_and_rules_tell_one_problem(root: Path) -> None:
     """The members of a bundle: one world and one table, four stories, of which one is in prose."""
-    config = load_config(root / "splits" / "prose-swap.toml")
+    config = load_config(root / "splits" / "prose-swap.toml", TRACKS)
     specs = plan_specs(config, read_roots(config)[0])["dev", "causalds"]
     bundles: dict[str, dict[str, ScenePlan]] = {}
     for plan in (ScenePlan.from_json(spec.config_json) for spec in specs):
@@ -99,7 +100,7 @@ def test_what_stored_scenes_cannot_do_is_said(
 
 def test_stored_stories_are_for_public_splits(root: Path) -> None:
     """Everybody can read them."""
-    ((_, settings), *_) = load_config(root / "splits" / "prose.toml").splits[0].tracks
+    ((_, settings), *_) = load_config(root / "splits" / "prose.toml", TRACKS).splits[0].tracks
     with pytest.raises(UsageError, match="stored stories are public"):
         TRACK.plan(settings, "test", bytes(32), True)
 

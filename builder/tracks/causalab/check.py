@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-from builder.release.tables import TaskRow
-from builder.splits.track import LeakFacts
+from builder.splits.track import LeakFacts, TaskRow
 from builder.tracks.causalab.suites import read_label
 
 _HALF: Final = Fraction(1, 200)

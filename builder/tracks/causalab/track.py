@@ -16,6 +16,7 @@ from builder.tracks.causalab.plan import TRACK_NAME, GraphPlan, parse_config, pl
 from builder.tracks.causalab.show import report
 from builder.tracks.causalab.suites import label
 from grader.tracks import variant as variant_of
+from grader.tracks.causalab import TRACK as GRADER
 
 INPUTS: Final = frozenset(
     {"variables", "target", "family", "mode", "frequency_may_be_parent", "shifts"}
@@ -70,6 +71,7 @@ def _try(
 
 TRACK: Final = Track(
     name=TRACK_NAME,
+    grader=GRADER,
     report=report,
     tables={
         "causalab": TASKS,

@@ -42,6 +42,7 @@ from builder.tracks.causalds.plan.scenes import TRACK_NAME, plan_scenes
 from builder.tracks.causalds.show.page import inspect_scene
 from builder.tracks.causalds.show.scaffold import write_scaffold
 from grader.tracks import variant as variant_of
+from grader.tracks.causalds import TRACK as GRADER
 
 MAX_ATTEMPTS: Final = 60
 """Tries at one scene before its plan is declared infeasible."""
@@ -214,6 +215,7 @@ def _rows(
 
 TRACK: Final = Track(
     name=TRACK_NAME,
+    grader=GRADER,
     tables=rows.SCHEMAS,
     private=rows.PRIVATE_CONFIGS,
     parse=parse,

@@ -13,8 +13,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, Final
 
-from builder.release.tables import TaskRow
-from builder.splits.track import LeakFacts
+from builder.splits.track import LeakFacts, TaskRow
 from builder.tracks.ccr.graph import Pair
 from builder.tracks.ccr.graph import ancestors as ancestors_of
 from builder.tracks.ccr.model import BooleanContext, Context, LinearContext, context_from_json

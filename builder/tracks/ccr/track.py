@@ -49,6 +49,7 @@ from builder.tracks.ccr.text import (
 from builder.tracks.ccr.themes import THEMES, Words
 from builder.tracks.ccr.units import pair_units
 from grader.tracks import variant as variant_of
+from grader.tracks.ccr import TRACK as GRADER
 from grader.tracks.ccr.contexts import CONTEXT
 
 
@@ -219,6 +220,7 @@ _INPUTS: Final[Mapping[str, frozenset[str]]] = {
 
 TRACK: Final = Track(
     name=TRACK_NAME,
+    grader=GRADER,
     tables={"ccr": TASKS, "ccr_truth": TRUTH, "ccr_worlds": worlds_schema("purpose")},
     private=frozenset({"ccr_truth", "ccr_worlds"}),
     parse=parse_config,

@@ -11,8 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final, cast
 
-from builder.release.tables import TaskRow
-from builder.splits.track import LeakFacts
+from builder.splits.track import LeakFacts, TaskRow
 from grader.tracks.replayscm.scoring import LEVELS
 
 Row = Mapping[str, Any]

@@ -33,6 +33,7 @@ from builder.tracks.replayscm.worlds import World, shift, worlds_json
 from grader.io.jsonio import canonical
 from grader.scoring.shape import Task
 from grader.tracks import variant as variant_of
+from grader.tracks.replayscm import TRACK as GRADER
 from grader.tracks.replayscm.problem import MAX_PARENTS
 
 
@@ -200,6 +201,7 @@ def _lends(shown: Task, asked: Task) -> Iterator[str]:
 
 TRACK: Final = Track(
     name=TRACK_NAME,
+    grader=GRADER,
     report=report,
     tables={
         "replayscm": TASKS,

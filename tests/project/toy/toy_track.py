@@ -175,6 +175,7 @@ def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
 
 BUILDER: Final = building.Track(
     name="toy",
+    grader=GRADER,
     tables={"toy": TASKS, "toy_truth": TRUTH, "toy_worlds": worlds_schema()},
     private=frozenset({"toy_truth", "toy_worlds"}),
     parse=parse,

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from builder.graphs.graph import LatentDAG
 from builder.graphs.identification import is_identifiable
-from builder.release.tables import SceneRow, TaskRow
-from builder.splits.track import LeakFacts
+from builder.splits.track import LeakFacts, SceneRow, TaskRow
 from builder.tracks.causalds.plan.names import FIRST
 from grader.io.jsonio import canonical
 from grader.scoring.shape import Task

@@ -28,9 +28,8 @@ from builder.release.reader import SIDES
 from builder.release.shards import SHARD_BYTES
 from builder.release.tables import split_tables
 from builder.splits.config import ReleaseConfig
-from builder.splits.track import Composition
+from builder.splits.track import Composition, Track
 from builder.stories.texts import markdown_table
-from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import pretty
@@ -64,7 +63,7 @@ def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
     console.print(table)
     for split in config.splits:
         for name, settings in split.tracks:
-            members, track = specs[split.name, name], TRACKS[name]
+            members, track = specs[split.name, name], config.tracks[name]
             where = f"{split.name} {name}"
             plan = planned(track, settings, members)
             for axis, counts in plan.requested.items():
@@ -197,7 +196,7 @@ def _hashes(lock: Mapping[str, Any]) -> set[tuple[str, str]]:
     }
 
 
-def generation_report(release: Path) -> Iterator[str]:
+def generation_report(release: Path, tracks: Mapping[str, Track]) -> Iterator[str]:
     """The parts of ``inspect RELEASE``, as Markdown: of every split and track what was requested
     beside what came out, why attempts were rejected, and the track's own report, which stands
     beside the tables of its paper; of a private-truth split only with its private side."""
@@ -207,7 +206,7 @@ def generation_report(release: Path) -> Iterator[str]:
         for track, counts in entry.get("tracks", {}).items():
             yield f"# {split}: {track}"
             yield from _composition(counts)
-            report = TRACKS[track].report
+            report = tracks[track].report
             if report is None:
                 continue
             try:
