@@ -153,6 +153,11 @@ def grade_twin(job: TwinJob) -> list[list[tuple[str, Points]]]:
     return grade_constants(job, TRACKS[job.track])
 
 
+def write_tasks(job: FlatJob) -> list[Shard]:
+    """Write the flat config of a split. Runs in a worker."""
+    return write_flat(job, {name: track.grader for name, track in TRACKS.items()})
+
+
 def _made_parts(
     specs: Specs, made: Iterable[tuple[Part, bool]], total: int, reporter: Reporter
 ) -> Parts:
@@ -210,11 +215,10 @@ def _write_shards(
     shards: list[Shard] = []
     own = _shard_jobs(config, roots, parts, workspace)
     flat = [
-        FlatJob(workspace.public, split.name, tuple(dict(split.tracks)), mark, not split.private)
-        for split in config.splits
+        FlatJob(workspace.public, split.name, mark, not split.private) for split in config.splits
     ]
     with reporter.stage("Parquet shards", len(own) + len(flat)) as advance:
-        for written in chain(pool.map(write_shard, own), pool.map(write_flat, flat)):
+        for written in chain(pool.map(write_shard, own), pool.map(write_tasks, flat)):
             shards += written
             reporter.spend({"parquet": sum(shard.seconds for shard in written)})
             advance()

@@ -34,6 +34,7 @@ from grader.io.files import new_folder
 from grader.io.jsonio import canonical
 from grader.io.paths import inside
 from grader.io.schemas import first_problem
+from grader.tracks.causalds import TRACK as GRADER
 from grader.version import __version__
 
 RELEASE: Final = ("causalds-reference", "1")
@@ -95,7 +96,7 @@ def import_causalds(folder: Path, out: Path) -> ImportedExam:
             while part := [*islice(waiting, group)]:
                 groups.append(table_from_rows(part, schema, as_published=True))
             shards += write_groups(name, exam.split, public, marked(schema, mark), groups)
-        shards += write_flat(FlatJob(public, exam.split, (TRACK,), mark, answered=True))
+        shards += write_flat(FlatJob(public, exam.split, mark, answered=True), {TRACK: GRADER})
         manifest = _manifest(exam, shards)
         write_papers(manifest, public, template="imported.md", licence="cc0-1.0", more=_CARD)
     return exam

@@ -5,7 +5,7 @@ that a person wants, the schema of the answer, and where truth is public the rig
 taker would write it. So it is made from the written shards.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from heapq import merge
 from itertools import islice
@@ -24,7 +24,7 @@ from builder.splits.track import Row
 from grader.io.jsonio import canonical
 from grader.io.schemas import schema
 from grader.release.rows import Rows
-from grader.tracks import TRACKS as GRADED
+from grader.scoring.track import Track
 
 CONFIG: Final = "tasks"
 _ALIKE: Final = tuple(name for name in FLAT.names if name not in ("answer_schema_json", "answer"))
@@ -32,23 +32,24 @@ _ALIKE: Final = tuple(name for name in FLAT.names if name not in ("answer_schema
 
 @dataclass(frozen=True, slots=True)
 class FlatJob:
-    """The config of one split: the public repository, where the shards of ``tracks`` are written,
-    and whether truth is public, so that there are answers."""
+    """The config of one split: the public repository, where the shards of tracks are written, and
+    whether truth is public, so that there are answers."""
 
     public: Path
     split: str
-    tracks: tuple[str, ...]
     canary: str
     answered: bool
 
 
-def write_flat(job: FlatJob) -> list[Shard]:
-    """Write the config of a split, in the order of ids; return its shards. Runs in a worker."""
-    paths = [path for track in job.tracks for path in shards(job.public, track, job.split)]
+def write_flat(job: FlatJob, tracks: Mapping[str, Track]) -> list[Shard]:
+    """Write the config of a split in the order of ids, of those of the tracks that it has; return
+    its shards."""
+    read = Rows(tracks)
+    paths = [path for track in tracks for path in shards(job.public, track, job.split)]
     files = [pq.ParquetFile(path).metadata for path in paths]
     count = -(-sum(file.num_rows for file in files) // GROUP_ROWS)
     size = sum(f.row_group(k).total_byte_size for f in files for k in range(f.num_row_groups))
-    merged = merge(*(_flat_rows(job, track) for track in job.tracks), key=itemgetter("task_id"))
+    merged = merge(*(_flat_rows(job, track, read) for track in tracks), key=itemgetter("task_id"))
     tables = (
         table_from_rows(rows, FLAT) for rows in iter(lambda: [*islice(merged, GROUP_ROWS)], [])
     )
@@ -57,7 +58,7 @@ def write_flat(job: FlatJob) -> list[Shard]:
     )
 
 
-def _flat_rows(job: FlatJob, track: str) -> Iterator[Row]:
+def _flat_rows(job: FlatJob, track: str, read: Rows) -> Iterator[Row]:
     """Yield the tasks of a track in the order of ids, in which its truths are too."""
     truths: Iterator[Row] = iter(())
     labels = pa.table({"instance_id": pa.array([], pa.string())})
@@ -68,7 +69,6 @@ def _flat_rows(job: FlatJob, track: str) -> Iterator[Row]:
             labels = pa.concat_tables(tables)
     places = {name: k for k, name in enumerate(labels["instance_id"].to_pylist())}
     schemas: dict[str, str] = {}
-    read = Rows(GRADED)
     for row in rows(shards(job.public, track, job.split)):
         name = row["answer_schema"]
         if name not in schemas:

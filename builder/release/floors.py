@@ -128,7 +128,7 @@ def grade_constants(job: TwinJob, track: Track) -> list[list[tuple[str, Points]]
     floors = track.floors
     assert floors is not None
     return [
-        [*_points(floors, (one for one in asked(track.name, track.build(spec))
+        [*_points(floors, (one for one in asked(track, track.build(spec))
                            if one[0].spec.key in keys))]
         for spec, keys in job.wanted
     ]  # fmt: skip
@@ -159,14 +159,15 @@ def graded_answer(task: Task, truth: Truth, text: str) -> Graded:
     return truth, checked, score(task, truth, checked)
 
 
-def asked(name: str, built: Built) -> Iterator[tuple[Task, Truth]]:
+def asked(track: Track, built: Built) -> Iterator[tuple[Task, Truth]]:
     """Yield the tasks of an instance with their truths, as the grader would read them."""
+    name, graders = track.name, {track.name: track.grader}
     truths = {row["task_id"]: row for row in built.rows[f"{name}_truth"]}
     labels: dict[object, Any] = {
         row["instance_id"]: row["values"] for row in built.rows.get(f"{name}_labels", ())
     }
     for row in built.rows[name]:
-        task = task_of(row, GRADED)
+        task = task_of(row, graders)
         values = labels[task.instance_id] if task.shape.kind == "predictions" else None
         yield (
             task,
