@@ -41,7 +41,7 @@ def asked(mini_release: Path) -> Asked:
     track = TRACKS["ccr"]
     table = {"inductive": 4, "stated": 2, "components": [2, 3]}
     for spec in track.plan(track.parse(TomlTable(table, "test.toml: ")), "dev", b"name", False):
-        for task, truth in asked_of("ccr", track.build(spec)):
+        for task, truth in asked_of(track, track.build(spec)):
             found.setdefault(f"ccr/{task.spec.key}", []).append((task, truth))
     return found
 
