@@ -1,13 +1,16 @@
 """Contexts and graphs that several tests of the ccr track use."""
 
+from fractions import Fraction
+from typing import Any
+
 import numpy as np
 
 from builder.splits.seeds import hmac_key
 from builder.splits.track import Built, InstanceSpec
 from builder.tracks.ccr.graph import KINDS, chain, parent_lists, sorted_graph
 from builder.tracks.ccr.model import BooleanContext, LinearContext
-from builder.tracks.ccr.plan import ContextPlan
-from builder.tracks.ccr.sampling import draw_kinds
+from builder.tracks.ccr.plan import ContextPlan, Design, draw_kinds
+from builder.tracks.ccr.track import TRACK
 
 FIGURE_4 = ("XA", "XB", "XC", "AC", "BC", "CD", "DE", "DF", "EF", "EY", "FY")
 """The paper's running example: eight variables, three components, cutpoints C and D."""
@@ -34,42 +37,31 @@ def random_context(rng: np.random.Generator, most: int = 16) -> BooleanContext:
         return BooleanContext(dag, tuple(own), tuple(among), tenths)  # type: ignore[arg-type]
 
 
-def spec_of(seed: str, **changes: object) -> InstanceSpec:
-    """An instance to build: three components of three nodes unless changed."""
-    fields: dict[str, object] = {
-        "purpose": "simulation",
-        "variant": None,
-        "verdict": None,
-        "sizes": (3, 3, 3),
-        "kinds": ("cycle", "wheel", "random"),
-        "operators": "mixed",
-        "tenths": (2, 8),
-        "theme": "CandyParty",
-        "tasks": (1, 1),
-    }
-    fields |= changes
-    sizes = fields["sizes"]
-    assert isinstance(sizes, tuple)
-    if "kinds" not in changes:
-        fields["kinds"] = (("cycle", "wheel", "random") * 3)[: len(sizes)]
-    plan = ContextPlan(**fields)  # type: ignore[arg-type]
+def spec_of(
+    seed: str,
+    sizes: tuple[int, ...] = (3, 3, 3),
+    operators: str = "mixed",
+    purpose: str = "simulation",
+    variant: str | None = None,
+    verdict: Any = None,
+    theme: str = "CandyParty",
+) -> InstanceSpec:
+    """An instance to build."""
+    design = Design(sizes, (("cycle", "wheel", "random") * 3)[: len(sizes)], operators)
+    plan = ContextPlan(purpose, variant, verdict, design, theme)
     key = hmac_key(seed.encode(), "test")
     ids = hmac_key(key, "id")
     name = "ctx-" + ids.hex()[:16]
     return InstanceSpec("ccr", "dev", 0, key, name, False, ids, plan.to_json())
 
 
-def built(seed: str, **changes: object) -> Built:
+def built(seed: str, **changes: Any) -> Built:
     """The rows of a context."""
-    from builder.tracks.ccr.track import TRACK
-
     return TRACK.build(spec_of(seed, **changes))
 
 
 def appendix_c(bypass: bool) -> LinearContext:
     """The paper's linear example (Fig. C.1): all coefficients 1.5, with or without X5 -> X6."""
-    from fractions import Fraction
-
     edges = [("X1", "X2"), ("X2", "X3"), ("X1", "X5"), ("X5", "X3"), ("X3", "X4"), ("X4", "Y")]
     edges += [("X3", "X6"), ("X6", "Y")] + ([("X5", "X6")] if bypass else [])
     dag = sorted_graph(edges)

@@ -18,7 +18,8 @@ from baselines.ccr import perfect
 from baselines.ccr_story import read_context, read_question, read_simulation
 from builder.tracks.ccr.graph import CutTree, Pair, cut_tree
 from builder.tracks.ccr.model import context_from_json
-from builder.tracks.ccr.questions import VERDICTS, Deduction, deduce
+from builder.tracks.ccr.plan import VERDICTS
+from builder.tracks.ccr.questions import Deduction, deduce
 from builder.tracks.ccr.text import decimal, prompts
 from builder.tracks.ccr.themes import THEMES
 from builder.tracks.ccr.track import TRACK

@@ -7,21 +7,19 @@ import numpy as np
 import pytest
 
 from builder.splits.settings import TomlTable
+from builder.tracks.ccr.ask import answer_bits, weights_json
 from builder.tracks.ccr.check import unit_weights
 from builder.tracks.ccr.graph import KINDS, ancestors, chain, cut_tree
 from builder.tracks.ccr.model import BooleanContext, evaluate, patterns
-from builder.tracks.ccr.plan import parse_config
-from builder.tracks.ccr.quantities import component_response, exact_quantities
-from builder.tracks.ccr.sampling import (
+from builder.tracks.ccr.plan import (
     Design,
     best_component,
     check_design,
     draw_kinds,
-    measurable,
-    references,
-    sample_context,
+    parse_config,
 )
-from builder.tracks.ccr.tasks import answer_bits, weights_json
+from builder.tracks.ccr.quantities import component_response, exact_quantities
+from builder.tracks.ccr.sampling import measurable, references, sample_context
 from builder.tracks.ccr.units import MAX_UNITS, pair_units
 from grader.errors import UsageError
 

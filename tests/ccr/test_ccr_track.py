@@ -75,8 +75,9 @@ def test_every_kind_of_context_has_its_own_tasks() -> None:
     assert sum(plan["variant"] is None for plan in plans) == 5
     verdicts = [plan["verdict"] for plan in plans if plan["purpose"] == "deductive"]
     assert set(verdicts) == {"value", "inconsistent", "insufficient"}
-    assert {len(p["sizes"]) for p in plans if p["purpose"] == "simulation"} == {2, 3, 4, 5}
-    assert [len(p["sizes"]) for p in plans if p["purpose"] == "long"] == [9]
+    sizes = [(p["purpose"], len(p["design"]["sizes"])) for p in plans]
+    assert {n for purpose, n in sizes if purpose == "simulation"} == {2, 3, 4, 5}
+    assert [n for purpose, n in sizes if purpose == "long"] == [9]
     linear = {p["variant"] for p in plans if p["purpose"] == "linear"}
     assert linear == {"direct.linear", "deductive.linear", "direct.trap"}
 

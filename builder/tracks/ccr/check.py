@@ -2,8 +2,8 @@
 
 Nothing here uses the factorisation by components: quantities come from eliminating nodes one at a
 time over all three worlds (:func:`builder.tracks.ccr.quantities.twin_quantities`), linear effects
-from path sums, unit answers from a scalar evaluation, deductions from linear algebra on logarithms.
-The rules of a story tell graph and functions: they are meaning, and no leak."""
+from path sums, unit answers node after node in all three worlds, deductions from linear algebra on
+logarithms. The rules of a story tell graph and functions: they are meaning, and no leak."""
 
 import json
 import re
@@ -14,12 +14,18 @@ from itertools import pairwise
 from typing import Any, Final
 
 from builder.splits.track import LeakFacts, TaskRow
+from builder.tracks.ccr.ask import unpacked
 from builder.tracks.ccr.graph import Pair
 from builder.tracks.ccr.graph import ancestors as ancestors_of
 from builder.tracks.ccr.model import BooleanContext, Context, LinearContext, context_from_json
-from builder.tracks.ccr.quantities import Quantities, path_sum, twin_quantities
+from builder.tracks.ccr.quantities import (
+    Quantities,
+    Triple,
+    node_worlds,
+    path_sum,
+    twin_quantities,
+)
 from builder.tracks.ccr.questions import check_deduction
-from builder.tracks.ccr.tasks import unpacked
 from builder.tracks.ccr.text import Given
 
 Row = Mapping[str, Any]
@@ -32,10 +38,7 @@ _RELATIVE = 1e-9
 
 
 def audit_instance(
-    world_row: Row,
-    truth_rows: Sequence[Row],
-    label_row: object = None,
-    scene_row: object = None,
+    world_row: Row, truth_rows: Sequence[Row], _label: object = None, _shown: object = None
 ) -> list[str]:
     """The problems of one context; none when every truth is derived again."""
     world = json.loads(world_row["world_json"])
@@ -66,12 +69,7 @@ def audit_instance(
 
 
 def _task(
-    context: Context,
-    derived: Derived,
-    world: Row,
-    task: Row,
-    target: Row,
-    row: Row,
+    context: Context, derived: Derived, world: Row, task: Row, target: Row, row: Row
 ) -> Iterator[str]:
     if task["variant"] == "simulation.pair":
         assert isinstance(context, BooleanContext)
@@ -103,11 +101,7 @@ def _value(context: Context, quantity: Row, derived: Derived) -> Fraction:
 
 
 def _simulation(
-    context: BooleanContext,
-    task: Row,
-    target: Row,
-    row: Row,
-    derived: Quantities,
+    context: BooleanContext, task: Row, target: Row, row: Row, derived: Quantities
 ) -> Iterator[str]:
     if {name: Fraction(text) for name, text in target["exact"].items()} != derived:
         yield "the exact quantities differ from their second derivation"
@@ -118,9 +112,9 @@ def _simulation(
     bits = unpacked(task["bits"], count).T.tolist()
     cause, effect = (context.dag.index[name] for name in _ends(task))
     for unit in range(count):
-        for kind, level in (("factual", None), ("do_true", True), ("do_false", False)):
-            if _scalar(context, bits[unit], cause, effect, level) != (answers[kind][unit] == "1"):
-                yield f"unit {unit}: the {kind} answer differs from its second derivation"
+        told = tuple(answers[kind][unit] == "1" for kind in ("factual", "do_true", "do_false"))
+        if _answers_of(context, bits[unit], cause, effect) != told:
+            yield f"unit {unit}: an answer differs from its second derivation"
     weights = unit_weights(target)
     if sum(weights) != 1:
         yield "the weights do not add up to 1"
@@ -136,10 +130,7 @@ def _simulation(
 
 
 def _exhaustive(
-    context: BooleanContext,
-    effect: int,
-    bits: Sequence[Sequence[bool]],
-    weights: Sequence[Fraction],
+    context: BooleanContext, effect: int, bits: Sequence[Sequence[bool]], weights: list[Fraction]
 ) -> Iterator[str]:
     """Every pattern of the effect's ancestors once, with its probability."""
     ancestors = ancestors_of(context.dag, effect)
@@ -166,31 +157,17 @@ def unit_weights(target: Row) -> list[Fraction]:
     return [share.get(cell, Fraction(0)) for cell in cells]
 
 
-def _scalar(
-    context: BooleanContext, bits: Sequence[bool], cause: int, effect: int, level: bool | None
-) -> bool:
-    """One unit, one world, in plain logic."""
-    values: list[bool] = []
+def _answers_of(context: BooleanContext, bits: Sequence[bool], cause: int, effect: int) -> Triple:
+    """The effect of one unit in the three worlds, node after node."""
+    values: dict[int, Triple] = {}
     for node in range(effect + 1):
-        parents = [values[p] for p in context.parents[node]]
-        if level is not None and node == cause:
-            value = level
-        elif not parents:
-            value = bits[node]
-        else:
-            joined = any(parents) if context.among[node] == "or" else all(parents)
-            own = context.own[node]
-            value = (bits[node] or joined) if own == "or" else (bits[node] and joined)
-        values.append(bool(value))
+        values[node] = node_worlds(context, node, bits[node], values)
+        if node == cause:
+            values[node] = (values[node][0], True, False)
     return values[effect]
 
 
-def _deductive(
-    world: Row,
-    task: Row,
-    target: Row,
-    row: Row,
-) -> Iterator[str]:
+def _deductive(world: Row, task: Row, target: Row, row: Row) -> Iterator[str]:
     givens = [Given((cause, effect), Fraction(text)) for cause, effect, text in task["givens"]]
     bounded = world["context"]["kind"] == "boolean"
     verdict, value = check_deduction(world["tree"], givens, _ends(task), bounded=bounded)

@@ -1,19 +1,18 @@
-"""The settings of a split, and what each context is for: sizes, kinds, operators, theme.
+"""The settings of a split, and what each context is for: design, theme, question.
 
 Sizes, kinds and operators are drawn; themes and variants take turns. Which index receives which
-plan is a permutation seeded by the split's root, so the index carries no
-information about the context.
-Direct, deductive and linear tasks have contexts of their own in every split: a value given in one
-task is never another's answer."""
+plan is a permutation seeded by the split's root, so the index carries no information about the
+context. Direct, deductive and linear tasks have contexts of their own in every split: a value given
+in one task is never another's answer."""
 
-import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Annotated, Any, Final, Self
+from math import prod
+from typing import Annotated, Final, Literal, Self
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field, TypeAdapter, model_validator
+from pydantic.dataclasses import dataclass
 
 from builder.splits.instance_keys import keyed_specs, plan_stream
 from builder.splits.seeds import shuffled
@@ -21,19 +20,63 @@ from builder.splits.settings import Fault, TomlModel, TomlTable, check
 from builder.splits.track import Asked, InstanceSpec
 from builder.splits.values import Ordered, one_of, some_of
 from builder.tracks.ccr.graph import KINDS, PAPER_GRAPHS
-from builder.tracks.ccr.questions import VERDICTS
-from builder.tracks.ccr.sampling import BOUNDS, OPERATORS, Bounds, Design, check_design, draw_kinds
 from builder.tracks.ccr.themes import MAX_NODES, THEMES
-from grader.io.jsonio import canonical
+from grader.errors import UsageError
+
+TRACK_NAME: Final = "ccr"
+
+VARIANTS_OF: Final[Mapping[str, tuple[str, ...]]] = {
+    "simulation": ("simulation.pair",),
+    "long": ("simulation.pair",),
+    "direct": ("direct.boolean",),
+    "deductive": ("deductive.boolean",),
+    "linear": ("direct.linear", "deductive.linear", "direct.trap"),
+    "inductive": ("inductive.boolean",),
+    "stated": ("inductive.stated",),
+}
+"""The variants that contexts of each purpose are asked."""
+
+LATER: Final = ("inductive", "stated")
+"""Purposes that came later: contexts of theirs follow all others, which do not depend on them."""
+
+Verdict = Literal["value", "inconsistent", "insufficient"]
+VERDICTS: Final[tuple[Verdict, ...]] = ("value", "inconsistent", "insufficient")
+_TURNS: Final[tuple[Verdict, ...]] = ("value", "inconsistent", "value", "insufficient")
+
+OPERATORS: Final = ("or", "and", "random", "mixed")
+"""All nodes *or*, all *and*, one operator drawn for each node, or two for each node."""
 
 LONG_COMPONENTS: Final = 9
 """Components of a long context."""
-
-PURPOSES: Final = ("simulation", "long", "direct", "deductive", "linear")
-LATER: Final = ("inductive", "stated")
-"""Purposes that came later: contexts of theirs follow all others, which do not depend on them."""
+MEASURED_SPAN: Final = 5
+"""The most components that a pair may span to be asked about."""
 INCONSISTENT: Final = 3
 """The fewest components whose local values can contradict each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What can be measured: the PNS of an adjacent pair lies from ``low`` to ``high``, that of the
+    whole (and of a pair in its place) is ``whole`` at least."""
+
+    low: Fraction = Fraction(15, 100)
+    high: Fraction = Fraction(85, 100)
+    whole: Fraction = Fraction(2, 100)
+
+
+BOUNDS: Final = Bounds()
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What a context is made of; ``tenths`` are the least and greatest exogenous probability."""
+
+    sizes: tuple[int, ...]
+    kinds: tuple[str, ...]
+    operators: str
+    tenths: tuple[int, int] = (2, 8)
+    bounds: Bounds = BOUNDS
+
 
 _Count = Annotated[int, Field(ge=0, le=1_000_000)]
 _Components = Annotated[int, Field(ge=2, le=5)]
@@ -64,35 +107,27 @@ class Config(TomlModel):
     graph: Annotated[str, one_of(PAPER_GRAPHS)] | None = None
     operators: Annotated[tuple[str, ...], some_of(OPERATORS)] = ("random", "mixed")
     probability: Annotated[tuple[_Probability, _Probability], Ordered] = (0.2, 0.8)
-    local_pns: Annotated[tuple[_Local, _Local], Ordered] | None = None
-    global_pns: float | None = Field(default=None, ge=1e-6, le=1)
+    local_pns: Annotated[tuple[_Local, _Local], Ordered] = (0.15, 0.85)
+    global_pns: float = Field(default=0.02, ge=1e-6, le=1)
     themes: Annotated[tuple[str, ...], some_of(tuple(THEMES))] = tuple(THEMES)
 
     @property
-    def counts(self) -> tuple[tuple[str, int], ...]:
-        """Contexts by purpose; of the ``LATER`` purposes only those asked for."""
-        counts = {name: getattr(self, name) for name in (*PURPOSES, *LATER)}
-        return tuple((name, n) for name, n in counts.items() if n or name in PURPOSES)
+    def counts(self) -> dict[str, int]:
+        """Contexts by purpose."""
+        return {purpose: getattr(self, purpose) for purpose in VARIANTS_OF}
 
-    @property
-    def tenths(self) -> tuple[int, int]:
-        """Ten times the probabilities."""
-        return round(self.probability[0] * 10), round(self.probability[1] * 10)
-
-    @property
-    def pns(self) -> tuple[float, float, float] | None:
-        """The bounds of the quantities, where the file says some."""
-        if self.local_pns is None and self.global_pns is None:
-            return None
-        local = self.local_pns or (float(BOUNDS.low), float(BOUNDS.high))
-        return *local, float(BOUNDS.whole) if self.global_pns is None else self.global_pns
+    def design(self, sizes: tuple[int, ...], kinds: tuple[str, ...], operators: str) -> Design:
+        """Components with this table's probabilities and bounds, as the decimals that stand
+        there."""
+        tenths = round(self.probability[0] * 10), round(self.probability[1] * 10)
+        bounds = (Fraction(repr(value)) for value in (*self.local_pns, self.global_pns))
+        return Design(sizes, kinds, operators, tenths, Bounds(*bounds))
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
-        if not any(count for _, count in self.counts):
+        if not any(self.counts.values()):
             raise Fault("no context is asked for; write simulation = 6", "simulation")
-        tenths = [tenth / 10 for tenth in self.tenths]
-        if any(abs(a - b) > 1e-9 for a, b in zip(tenths, self.probability, strict=True)):
+        if any(abs(10 * value - round(10 * value)) > 1e-8 for value in self.probability):
             stated = list(self.probability)
             raise Fault(f"must be tenths, such as [0.2, 0.8], not {stated}", "probability")
         for key in ("components", "nodes", "kinds", "long", "linear") if self.graph else ():
@@ -108,96 +143,98 @@ class Config(TomlModel):
             )
         return self
 
-    def largest(self) -> Iterator[tuple[tuple[int, ...], tuple[str, ...]]]:
-        """Sizes and kinds of the components of the largest contexts."""
-        if self.graph is not None:
-            kinds, sizes = zip(*PAPER_GRAPHS[self.graph], strict=True)
-            yield sizes, kinds
-            return
+    def largest(self) -> Iterator[Design]:
+        """The largest contexts, which are the hardest: what they can reach, all can."""
         most = max(self.components[1], INCONSISTENT if self.inductive else 0)
-        for kind in self.kinds:
-            yield (self.nodes[1],) * most, (kind,) * most
-
-
-def bounds_of(pns: tuple[float, float, float] | None) -> Bounds:
-    """The bounds that a split file states, as the decimal numbers that stand there."""
-    return BOUNDS if pns is None else Bounds(*(Fraction(repr(value)) for value in pns))
+        for operators in self.operators:
+            if self.graph is not None:
+                kinds, sizes = zip(*PAPER_GRAPHS[self.graph], strict=True)
+                yield self.design(sizes, kinds, operators)
+            else:
+                for kind in self.kinds:
+                    yield self.design((self.nodes[1],) * most, (kind,) * most, operators)
 
 
 def parse_config(table: TomlTable) -> Config:
     """The checked table; raises ``UsageError`` naming the key and the fix.
 
-    Of sizes and operators that cannot reach a measurable PNS it names the bound. The largest
-    contexts are the hardest: what they can reach, all can.
+    Of sizes and operators that cannot reach a measurable PNS it names the bound.
     """
     config = check(Config, table)
-    for operators in config.operators:
-        for sizes, kinds in config.largest():
-            design = Design(sizes, kinds, operators, config.tenths, bounds_of(config.pns))
-            check_design(design, table.where.rstrip("."))
+    for design in config.largest():
+        check_design(design, table.where.rstrip("."))
     return config
 
 
-TRACK_NAME: Final = "ccr"
-LINEAR_VARIANTS: Final = ("direct.linear", "deductive.linear", "direct.trap")
-VARIANTS_OF: Final[Mapping[str, tuple[str, ...]]] = {
-    "simulation": ("simulation.pair",),
-    "long": ("simulation.pair",),
-    "direct": ("direct.boolean",),
-    "deductive": ("deductive.boolean",),
-    "linear": LINEAR_VARIANTS,
-    "inductive": ("inductive.boolean",),
-    "stated": ("inductive.stated",),
-}
-"""The variants that contexts of each purpose are asked."""
+def best_component(size: int, operators: str, tenths: tuple[int, int]) -> Fraction:
+    """The largest PNS that a component of ``size`` nodes can have.
 
-_VERDICT_TURNS: Final = ("value", "inconsistent", "value", "insufficient")
+    A PNS is linear in each probability, so its maximum lies at the ends of the range. With one
+    operator throughout, every bit must stay out of the way: ``(1 - low)^(k - 1)`` for *or*,
+    ``high^(k - 1)`` for *and*. With drawn operators the leaf's own bit alone is the limit, which
+    an *or* leaf behind *and* nodes reaches through its edge from the root.
+    """
+    quiet, loud = 1 - Fraction(tenths[0], 10), Fraction(tenths[1], 10)
+    if operators == "or":
+        return quiet ** (size - 1)
+    if operators == "and":
+        return loud ** (size - 1)
+    return max(quiet, loud)
+
+
+def check_design(design: Design, where: str) -> None:
+    """Refuse a design that cannot reach the bounds; raises ``UsageError`` naming the bound."""
+    best = [best_component(size, design.operators, design.tenths) for size in design.sizes]
+    bounds, (least, most) = design.bounds, design.tenths
+    what = f"operators = '{design.operators}', probability {least / 10} to {most / 10}"
+    for size, kind, value in zip(design.sizes, design.kinds, best, strict=True):
+        if value < bounds.low:
+            raise UsageError(
+                f"{where}: a {kind} of {size} nodes with {what} reaches a PNS of at most "
+                f"{float(value):.4g}, below {float(bounds.low):g}; use fewer nodes or other "
+                "operators, or a lower bound"
+            )
+    product = prod(min(value, bounds.high) for value in best)
+    if len(best) <= MEASURED_SPAN and product < bounds.whole:
+        raise UsageError(
+            f"{where}: components of {list(design.sizes)} nodes with {what} reach a global PNS of "
+            f"at most {float(product):.4g}, below {float(bounds.whole):g}; use fewer or smaller "
+            "ones, or a lower bound"
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class ContextPlan:
-    """What one context is for. ``variant`` is set where the context has exactly one task.
-
-    ``verdict`` is the wanted answer of a deductive or inductive task; ``tasks`` the least and most
-    tasks; ``pns`` are bounds other than the usual ones (:attr:`Config.pns`).
-    """
+    """What one context is for. ``variant`` is set where the context has exactly one task, and
+    ``verdict`` is the wanted answer of a deductive or inductive one."""
 
     purpose: str
     variant: str | None
-    verdict: str | None
-    sizes: tuple[int, ...]
-    kinds: tuple[str, ...]
-    operators: str
-    tenths: tuple[int, int]
+    verdict: Verdict | None
+    design: Design
     theme: str
-    tasks: tuple[int, int]
-    pns: tuple[float, float, float] | None = None
 
     @property
     def asked(self) -> Asked:
-        """What the release machinery reads of the plan."""
-        levels = () if self.variant is None else (("variant", self.variant),)
-        return Asked(self.tasks, levels=levels)
-
-    @property
-    def design(self) -> Design:
-        """The Boolean design of the context."""
-        return Design(self.sizes, self.kinds, self.operators, self.tenths, bounds_of(self.pns))
+        """What the release machinery reads of the plan: one task, or one a pair that can be
+        measured."""
+        if self.variant is not None:
+            return Asked(levels=(("variant", self.variant),))
+        count = len(self.design.sizes)
+        pairs = count * (count + 1) // 2
+        return Asked((count if self.purpose == "long" else pairs, pairs))
 
     def to_json(self) -> str:
-        """Canonical JSON; bounds are left out where they are the usual ones."""
-        fields = asdict(self)
-        if self.pns is None:
-            del fields["pns"]
-        return canonical(fields)
+        """The plan as ``config_json``."""
+        return _PLAN.dump_json(self).decode()
 
-    @classmethod
-    def from_json(cls, text: str) -> "ContextPlan":
-        """The plan that ``to_json`` wrote."""
-        fields: dict[str, Any] = json.loads(text)
-        for name in {"sizes", "kinds", "tenths", "tasks", "pns"} & fields.keys():
-            fields[name] = tuple(fields[name])
-        return cls(**fields)
+    @staticmethod
+    def from_json(text: str) -> "ContextPlan":
+        """What :meth:`to_json` wrote."""
+        return _PLAN.validate_json(text)
+
+
+_PLAN: Final = TypeAdapter(ContextPlan)
 
 
 def plan_contexts(
@@ -209,49 +246,45 @@ def plan_contexts(
     them.
     """
     rng = plan_stream(count_root, TRACK_NAME, split, "plan")
-    counts = dict(config.counts)
-    plans = [
-        _plan(config, purpose, turn, rng) for purpose in PURPOSES for turn in range(counts[purpose])
-    ]
-    plans = shuffled(rng, plans)
+    early = [purpose for purpose in VARIANTS_OF if purpose not in LATER]
+    plans = shuffled(rng, [plan for purpose in early for plan in _plans(config, purpose, rng)])
     for purpose in LATER:
         own = plan_stream(count_root, TRACK_NAME, split, purpose)
-        turns = range(counts.get(purpose, 0))
-        plans += shuffled(own, [_plan(config, purpose, turn, own) for turn in turns])
+        plans += shuffled(own, [*_plans(config, purpose, own)])
     return keyed_specs(plans, (TRACK_NAME, split), ("ctx", "context"), count_root, private)
 
 
-def _plan(config: Config, purpose: str, turn: int, rng: np.random.Generator) -> ContextPlan:
+def _plans(config: Config, purpose: str, rng: np.random.Generator) -> Iterator[ContextPlan]:
+    """The plans of all contexts of a purpose."""
     low, high = config.components
-    spread = high - low + 1
-    # Verdicts turn faster than sizes, so that every size meets every verdict.
-    turning = purpose in ("deductive", "inductive")
-    size_turn = turn // len(_VERDICT_TURNS) if turning else turn
-    count = LONG_COMPONENTS if purpose == "long" else low + size_turn % spread
-    verdict: str | None = _VERDICT_TURNS[turn % 4] if turning else None
-    if purpose == "inductive":
-        # All of them: in smaller ones nothing contradicts, and the number of givens would tell.
-        count = max(count, INCONSISTENT)
-    sizes = tuple(rng.integers(config.nodes[0], config.nodes[1] + 1, count).tolist())
-    variant: str | None = None
-    if purpose in ("direct", "deductive", *LATER):
-        (variant,) = VARIANTS_OF[purpose]
-    elif purpose == "linear":
-        variant = LINEAR_VARIANTS[turn % 3]
-        sizes = (4, 4) if variant == "direct.trap" else (3, 4, 3)[: 2 + turn % 2]
+    turning, variants = purpose in ("deductive", "inductive"), VARIANTS_OF[purpose]
+    for turn in range(config.counts[purpose]):
+        variant = None if "simulation.pair" in variants else variants[turn % len(variants)]
+        verdict = _TURNS[turn % len(_TURNS)] if turning else None
+        # Verdicts turn faster than sizes, so that every size meets every verdict.
+        count = low + (turn // len(_TURNS) if turning else turn) % (high - low + 1)
+        if purpose == "long":
+            count = LONG_COMPONENTS
+        elif purpose == "inductive":
+            # In smaller ones nothing contradicts, and the number of givens would tell.
+            count = max(count, INCONSISTENT)
+        sizes = tuple(rng.integers(config.nodes[0], config.nodes[1] + 1, count).tolist())
         if variant == "deductive.linear":
-            sizes, verdict = (3, 4, 3), VERDICTS[(turn // 3) % 3]
-    if config.graph is not None:
-        sizes = tuple(size for _, size in PAPER_GRAPHS[config.graph])
-    if purpose == "long":
-        tasks = (len(sizes), len(sizes) * (len(sizes) + 1) // 2)
-    else:
-        pairs = len(sizes) * (len(sizes) + 1) // 2 if variant is None else 1
-        tasks = (pairs, pairs)
-    kinds = draw_kinds(KINDS if purpose == "linear" else config.kinds, len(sizes), rng)
-    if config.graph is not None:
-        kinds = tuple(kind for kind, _ in PAPER_GRAPHS[config.graph])
-    operators = config.operators[int(rng.integers(len(config.operators)))]
-    theme = config.themes[turn % len(config.themes)]
-    plan = (purpose, variant, verdict, sizes, kinds, operators, config.tenths, theme, tasks)
-    return ContextPlan(*plan, config.pns)
+            sizes, verdict = (3, 4, 3), VERDICTS[(turn // len(variants)) % len(VERDICTS)]
+        elif purpose == "linear":
+            sizes = (4, 4) if variant == "direct.trap" else (3, 4, 3)[: 2 + turn % 2]
+        if config.graph is not None:
+            sizes = tuple(size for _, size in PAPER_GRAPHS[config.graph])
+        kinds = draw_kinds(KINDS if purpose == "linear" else config.kinds, len(sizes), rng)
+        if config.graph is not None:
+            kinds = tuple(kind for kind, _ in PAPER_GRAPHS[config.graph])
+        operators = config.operators[int(rng.integers(len(config.operators)))]
+        theme = config.themes[turn % len(config.themes)]
+        design = config.design(sizes, kinds, operators)
+        yield ContextPlan(purpose, variant, verdict, design, theme)
+
+
+def draw_kinds(kinds: Sequence[str], count: int, rng: np.random.Generator) -> tuple[str, ...]:
+    """``count`` kinds drawn from those allowed."""
+    allowed = [kind for kind in KINDS if kind in kinds]
+    return tuple(allowed[k] for k in rng.integers(0, len(allowed), count).tolist())

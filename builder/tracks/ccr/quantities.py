@@ -47,6 +47,17 @@ class Response:
         """``P(y_x, y'_x')``, by monotonicity the difference."""
         return self.high - self.low
 
+    @property
+    def quantities(self) -> Quantities:
+        """All four measures without confounding: ``PN = PNS / P(y_x)``, ``PS = PNS / P(y'_x')``
+        (CCR Eq. B.7, B.8), and the ATE, which is the PNS."""
+        return {
+            "pns": self.pns,
+            "pn": self.pns / self.high if self.high else Fraction(0),
+            "ps": self.pns / (1 - self.low) if self.low != 1 else Fraction(0),
+            "ate": self.pns,
+        }
+
 
 def component_tables(
     context: BooleanContext, component: Component
@@ -96,21 +107,11 @@ def exact_quantities(context: Context, tree: CutTree | None = None) -> dict[Pair
     tree = tree or cut_tree(context.dag)
     if isinstance(context, LinearContext):
         return {pair: {"ate": total_effect(context, *pair)} for pair in tree.pairs}
-    return {pair: from_response(r) for pair, r in responses(context, tree).items()}
+    return {pair: response.quantities for pair, response in responses(context, tree).items()}
 
 
-def from_response(response: Response) -> Quantities:
-    """All four measures from the two numbers of a pair without confounding.
-
-    ``PN = PNS / P(y_x)`` and ``PS = PNS / P(y'_x')`` (CCR Eq. B.7, B.8).
-    """
-    pns = response.pns
-    return {
-        "pns": pns,
-        "pn": pns / response.high if response.high else Fraction(0),
-        "ps": pns / (1 - response.low) if response.low != 1 else Fraction(0),
-        "ate": response.high - response.low,
-    }
+Triple = tuple[bool, bool, bool]
+"""A node's value in the factual world, under do(cause true) and under do(cause false)."""
 
 
 def twin_quantities(context: BooleanContext, pair: Pair) -> Quantities:
@@ -123,14 +124,14 @@ def twin_quantities(context: BooleanContext, pair: Pair) -> Quantities:
     needed = sorted({*ancestors(context.dag, x), *ancestors(context.dag, y)})
     last = {p: v for v in needed for p in context.parents[v]}
     live: list[int] = []
-    states: dict[tuple[tuple[bool, bool, bool], ...], int] = {(): 1}
+    states: dict[tuple[Triple, ...], int] = {(): 1}
     for node in needed:
-        grown: dict[tuple[tuple[bool, bool, bool], ...], int] = {}
+        grown: dict[tuple[Triple, ...], int] = {}
         kept = [k for k, v in enumerate(live) if v in (x, y) or last.get(v, node) > node]
         for state, weight in states.items():
             values = dict(zip(live, state, strict=True))
             for bit, mass in ((True, context.tenths[node]), (False, TENTHS - context.tenths[node])):
-                triple = _triple(context, node, bit, values)
+                triple = node_worlds(context, node, bit, values)
                 if node == x:
                     triple = (triple[0], True, False)
                 key = (*(state[k] for k in kept), triple)
@@ -139,12 +140,10 @@ def twin_quantities(context: BooleanContext, pair: Pair) -> Quantities:
     return _from_states(states, live.index(x), live.index(y))
 
 
-def _triple(
-    context: BooleanContext,
-    node: int,
-    bit: bool,
-    values: Mapping[int, tuple[bool, bool, bool]],
-) -> tuple[bool, bool, bool]:
+def node_worlds(
+    context: BooleanContext, node: int, bit: bool, values: Mapping[int, Triple]
+) -> Triple:
+    """The function of one node in plain logic, in each of the three worlds."""
     if not context.parents[node]:
         return (bit, bit, bit)
     parents = [values[p] for p in context.parents[node]]
@@ -154,9 +153,7 @@ def _triple(
     return (first, second, third)
 
 
-def _from_states(
-    states: Mapping[tuple[tuple[bool, bool, bool], ...], int], x: int, y: int
-) -> Quantities:
+def _from_states(states: Mapping[tuple[Triple, ...], int], x: int, y: int) -> Quantities:
     total = sum(states.values())
     sums = dict.fromkeys(("pns", "high", "low", "both", "neither", "pn", "ps"), 0)
     for state, weight in states.items():

@@ -5,17 +5,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import prod
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 
 from builder.tracks.ccr.graph import CutTree, Pair
 from builder.tracks.ccr.model import LinearContext
+from builder.tracks.ccr.plan import Verdict
 from builder.tracks.ccr.quantities import Quantities, total_effect
 from builder.tracks.ccr.text import Given, Quantity
-
-Verdict = Literal["value", "inconsistent", "insufficient"]
-VERDICTS: Final[tuple[Verdict, ...]] = ("value", "inconsistent", "insufficient")
 
 
 def direct_quantities(tree: CutTree, rng: np.random.Generator) -> list[Quantity]:

@@ -9,23 +9,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
 from typing import Final
 
 import numpy as np
 
 from builder.graphs.graph import LatentDAG
 from builder.release.attempts import listed
-from builder.tracks.ccr.graph import (
-    KINDS,
-    CutTree,
-    Pair,
-    chain,
-    cut_tree,
-    numbered,
-    parent_lists,
-)
+from builder.tracks.ccr.graph import CutTree, Pair, chain, cut_tree, numbered, parent_lists
 from builder.tracks.ccr.model import BooleanContext, LinearContext, Operator
+from builder.tracks.ccr.plan import BOUNDS, MEASURED_SPAN, Bounds, Design
 from builder.tracks.ccr.quantities import (
     Quantities,
     component_response,
@@ -34,76 +26,8 @@ from builder.tracks.ccr.quantities import (
 )
 from grader.errors import UsageError
 
-OPERATORS: Final = ("or", "and", "random", "mixed")
-"""All nodes *or*, all *and*, one operator drawn for each node, or two for each node."""
-
-MEASURED_SPAN: Final = 5
-"""The most components that a pair may span to be asked about."""
-
 MAX_TRIES: Final = 200_000
 """Components drawn for one context before its design is given up."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """What can be measured: the PNS of an adjacent pair lies from ``low`` to ``high``, that of the
-    whole (and of a pair in its place) is ``whole`` at least."""
-
-    low: Fraction = Fraction(15, 100)
-    high: Fraction = Fraction(85, 100)
-    whole: Fraction = Fraction(2, 100)
-
-
-BOUNDS: Final = Bounds()
-
-
-@dataclass(frozen=True, slots=True)
-class Design:
-    """What a context is made of; ``tenths`` are the least and greatest exogenous probability."""
-
-    sizes: tuple[int, ...]
-    kinds: tuple[str, ...]
-    operators: str
-    tenths: tuple[int, int] = (2, 8)
-    bounds: Bounds = BOUNDS
-
-
-def best_component(size: int, operators: str, tenths: tuple[int, int]) -> Fraction:
-    """The largest PNS that a component of ``size`` nodes can have.
-
-    A PNS is linear in each probability, so its maximum lies at the ends of the range. With one
-    operator throughout, every bit must stay out of the way: ``(1 - low)^(k - 1)`` for *or*,
-    ``high^(k - 1)`` for *and*. With drawn operators the leaf's own bit alone is the limit, which
-    an *or* leaf behind *and* nodes reaches through its edge from the root.
-    """
-    quiet, loud = 1 - Fraction(tenths[0], 10), Fraction(tenths[1], 10)
-    if operators == "or":
-        return quiet ** (size - 1)
-    if operators == "and":
-        return loud ** (size - 1)
-    return max(quiet, loud)
-
-
-def check_design(design: Design, where: str) -> None:
-    """Refuse a design that cannot reach the bounds; raises ``UsageError`` naming the bound."""
-    best = [best_component(size, design.operators, design.tenths) for size in design.sizes]
-    bounds = design.bounds
-    what = f"operators = '{design.operators}', probability {design.tenths[0] / 10} to "
-    what += f"{design.tenths[1] / 10}"
-    for size, kind, value in zip(design.sizes, design.kinds, best, strict=True):
-        if value < bounds.low:
-            raise UsageError(
-                f"{where}: a {kind} of {size} nodes with {what} reaches a PNS of at most "
-                f"{float(value):.4g}, below {float(bounds.low):g}; use fewer nodes or other "
-                "operators, or a lower bound"
-            )
-    product = prod(min(value, bounds.high) for value in best)
-    if len(best) <= MEASURED_SPAN and product < bounds.whole:
-        raise UsageError(
-            f"{where}: components of {list(design.sizes)} nodes with {what} reach a global PNS of "
-            f"at most {float(product):.4g}, below {float(bounds.whole):g}; use fewer or smaller "
-            "ones, or a lower bound"
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,9 +127,10 @@ def _part(kind: str, size: int, design: Design, rng: np.random.Generator) -> Boo
 
 def _operators(operators: str, size: int, rng: np.random.Generator) -> tuple[Operator, ...]:
     if operators in ("or", "and"):
-        one: Operator = "or" if operators == "or" else "and"
-        return tuple(one for _ in range(size))
-    return tuple("or" if drawn else "and" for drawn in (rng.random(size) < 0.5).tolist())
+        drawn = [operators == "or"] * size
+    else:
+        drawn = (rng.random(size) < 0.5).tolist()
+    return tuple("or" if one else "and" for one in drawn)
 
 
 def _joined(parts: Sequence[BooleanContext]) -> BooleanContext:
@@ -240,7 +165,6 @@ def sample_linear(
     while True:
         dag = chain(kinds, sizes, rng)
         middle = sizes[0] - 1
-        last = len(dag.nodes) - 1
         if trap:
             dag = _bypassed(dag, middle, rng)
         coefficients = tuple(
@@ -248,7 +172,7 @@ def sample_linear(
             for p in parent_lists(dag)
         )
         context = LinearContext(dag, coefficients)
-        ends = (dag.nodes[0], dag.nodes[middle], dag.nodes[last])
+        ends = (dag.nodes[0], dag.nodes[middle], dag.nodes[-1])
         pairs = [(ends[0], ends[1]), (ends[1], ends[2]), (ends[0], ends[2])]
         if not trap:
             pairs = list(cut_tree(dag).pairs)
@@ -266,9 +190,3 @@ def _bypassed(dag: LatentDAG, middle: int, rng: np.random.Generator) -> LatentDA
     after = int(rng.integers(middle + 1, len(dag.nodes) - 1))
     parents = [{*row, before} if v == after else row for v, row in enumerate(parent_lists(dag))]
     return numbered([sorted(row) for row in parents])
-
-
-def draw_kinds(kinds: Sequence[str], count: int, rng: np.random.Generator) -> tuple[str, ...]:
-    """``count`` kinds drawn from those allowed."""
-    allowed = [kind for kind in KINDS if kind in kinds]
-    return tuple(allowed[k] for k in rng.integers(0, len(allowed), count).tolist())

@@ -25,6 +25,10 @@ _VARIETY: Final = 12
 """Wordings prepared for each value of a bit."""
 
 
+Items = tuple[tuple[str, ...], tuple[str, ...]]
+"""Ways of saying that a bit is zero, and that it is one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Words:
     """How one context is told. Tuples are aligned with its nodes.
@@ -39,7 +43,7 @@ class Words:
     negations: tuple[str, ...]
     questions: tuple[str, ...]
     owns: tuple[str, ...]
-    items: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+    items: tuple[Items, ...]
     extras: tuple[tuple[str, ...], ...]
     intro: str
     case_note: str
@@ -62,16 +66,22 @@ def _codes(count: int, rng: np.random.Generator) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _amounts(threshold: int, met: bool, rng: np.random.Generator) -> list[int]:
-    low, high = (threshold, 10) if met else (1, threshold - 1)
-    return [int(n) for n in rng.integers(low, high + 1, _VARIETY)]
+def _amounts(
+    name: str, threshold: int, tell: Callable[[str, int], str], rng: np.random.Generator
+) -> Items:
+    """Ways of telling an amount below a threshold, and one of at least that."""
+    below, met = (
+        tuple(tell(name, n) for n in rng.integers(*ends, _VARIETY).tolist())
+        for ends in ((1, threshold), (threshold, 11))
+    )
+    return below, met
 
 
 def _told(
     theme: str,
     names: Sequence[str],
     given: Sequence[object],
-    items: Iterable[tuple[tuple[str, ...], tuple[str, ...]]],
+    items: Iterable[Items],
     extras: tuple[tuple[str, ...], ...] = (),
     **values: object,
 ) -> Words:
@@ -98,13 +108,8 @@ def _told(
 def candy_party(tenths: Sequence[int], rng: np.random.Generator) -> Words:
     """Guests, candies, and who is happy because of whom."""
     names = _people(len(tenths), rng)
-    items = [
-        (
-            tuple(f"{name} {n}" for n in _amounts(t, False, rng)),
-            tuple(f"{name} {n}" for n in _amounts(t, True, rng)),
-        )
-        for name, t in zip(names, tenths, strict=True)
-    ]
+    people = zip(names, tenths, strict=True)
+    items = [_amounts(name, t, lambda name, n: f"{name} {n}", rng) for name, t in people]
     return _told("CandyParty", names, tenths, items)
 
 
@@ -128,18 +133,11 @@ def flu_vaccine(tenths: Sequence[int], rng: np.random.Generator) -> Words:
     names = _people(len(tenths), rng)
 
     def told(name: str, high: int) -> str:
-        parts = [f"high fever {high}"]
-        others = rng.integers(1, 10, 2).tolist()
-        parts += [f"low fever {others[0]}", f"cough {others[1]}"]
+        low, cough = rng.integers(1, 10, 2).tolist()
+        parts = [f"high fever {high}", f"low fever {low}", f"cough {cough}"]
         return f"{name}: " + ", ".join(parts[k] for k in rng.permutation(3))
 
-    items = [
-        (
-            tuple(told(name, n) for n in _amounts(t, False, rng)),
-            tuple(told(name, n) for n in _amounts(t, True, rng)),
-        )
-        for name, t in zip(names, tenths, strict=True)
-    ]
+    items = [_amounts(name, t, told, rng) for name, t in zip(names, tenths, strict=True)]
     return _told("FluVaccine", names, tenths, items)
 
 
@@ -148,9 +146,9 @@ def clinical_notes(tenths: Sequence[int], rng: np.random.Generator) -> Words:
     count = len(tenths)
     codes = _codes(2 * count + 4, rng)
     markers, alleles, others = codes[:count], codes[count : 2 * count], codes[2 * count :]
-    items = [((f"allele {code} absent",), (f"allele {code} present",)) for code in alleles]
-    extras = tuple((f"allele {code} absent", f"allele {code} present") for code in others)
-    return _told("ClinicalNotes", markers, alleles, items, extras)
+    told = {code: (f"allele {code} absent", f"allele {code} present") for code in codes}
+    items = [((absent,), (present,)) for absent, present in map(told.__getitem__, alleles)]
+    return _told("ClinicalNotes", markers, alleles, items, tuple(told[code] for code in others))
 
 
 def abstract(tenths: Sequence[int], rng: np.random.Generator) -> Words:

@@ -1,6 +1,6 @@
 """The tasks of a context (prompt, declared inputs, truth, what the audit needs), and constants."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -11,17 +11,36 @@ from builder.splits.seeds import stream
 from builder.splits.track import Graded, InstanceSpec, planned_variants
 from builder.tracks.ccr.graph import CutTree, Pair, distance
 from builder.tracks.ccr.model import Bits, LinearContext
-from builder.tracks.ccr.plan import VARIANTS_OF, Config, ContextPlan
+from builder.tracks.ccr.plan import VARIANTS_OF, Bounds, Config, ContextPlan
 from builder.tracks.ccr.quantities import Quantities
-from builder.tracks.ccr.questions import VERDICTS, compose, deduce, values_of
-from builder.tracks.ccr.sampling import Sampled
-from builder.tracks.ccr.text import Quantity, deductive_prompt, simulation_prompt
+from builder.tracks.ccr.questions import (
+    compose,
+    deduce,
+    direct_quantities,
+    linear_quantities,
+    trap_quantities,
+    tree_quantities,
+    values_of,
+)
+from builder.tracks.ccr.sampling import Sampled, measurable, references
+from builder.tracks.ccr.text import (
+    Quantity,
+    case_lines,
+    context_text,
+    deductive_prompt,
+    direct_prompt,
+    linear_prompt,
+    simulation_prompt,
+)
 from builder.tracks.ccr.themes import Words
-from builder.tracks.ccr.units import Units
+from builder.tracks.ccr.units import Units, pair_units
 from grader.io.jsonio import canonical
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 from grader.tracks.ccr.contexts import evaluate_context
+
+FileOf = Callable[[str], str]
+"""The name of the answer file of the task with a label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,52 +59,79 @@ class ContextTask:
     audit: Mapping[str, object]
 
 
-def pair_task(
-    sampled: Sampled,
-    words: Words,
-    story: str,
-    pair: Pair,
-    units: Units,
-    cases: Sequence[str],
-    *,
-    label: str,
-    file: str,
-    reference: bool,
-) -> ContextTask:
-    """A simulation task: one pair, its units told as cases.
+def pair_tasks(
+    sampled: Sampled, words: Words, bounds: Bounds, file_of: FileOf, key: bytes
+) -> list[ContextTask]:
+    """One simulation task for every pair that can be measured, its units told as cases.
 
-    ``reference``: its indirect paths are compositions.
+    The indirect paths of a ``reference`` are compositions.
     """
-    dag = sampled.context.dag
-    cause, effect = (dag.index[name] for name in pair)
-    values = sampled.quantities[pair]
-    ends = {"cause": pair[0], "effect": pair[1]}
-    target = {
-        **ends,
-        "tree": list(sampled.tree.nodes),
-        "reference": reference,
-        "mediators": len(dag.mediators(*pair)),
-        "shortest_path": distance(dag, pair),
-        "answers": {
-            "factual": answer_bits(units.factual),
-            "do_true": answer_bits(units.high),
-            "do_false": answer_bits(units.low),
-        },
-        "weights": weights_json(units),
-        "exact": fractions(values),
-    }
-    return ContextTask(
-        label,
-        "simulation.pair",
-        simulation_prompt(words, story, (cause, effect), cases, file),
-        {**ends, "units": len(cases)},
-        values["pns"],
-        target,
-        {**ends, "bits": packed(units.bits)},
-    )
+    context, tree, dag = sampled.context, sampled.tree, sampled.context.dag
+    story = context_text(context, words, stream(key, "story"))
+    counted = references(tree, sampled.quantities, bounds)
+    tasks = []
+    for pair in measurable(tree, sampled.quantities, bounds):
+        label = "/".join(["simulation.pair", *(str(tree.nodes.index(end)) for end in pair)])
+        units = pair_units(context, tree, pair, stream(key, f"units/{label}"))
+        cases = case_lines(words, units.bits, stream(key, f"cases/{label}"))
+        nodes = dag.index[pair[0]], dag.index[pair[1]]
+        ends, values = {"cause": pair[0], "effect": pair[1]}, sampled.quantities[pair]
+        answers = {"factual": units.factual, "do_true": units.high, "do_false": units.low}
+        target = {
+            **ends,
+            "tree": list(tree.nodes),
+            "reference": pair in counted,
+            "mediators": len(dag.mediators(*pair)),
+            "shortest_path": distance(dag, pair),
+            "answers": {kind: answer_bits(bits) for kind, bits in answers.items()},
+            "weights": weights_json(units),
+            "exact": {name: str(value) for name, value in values.items()},
+        }
+        prompt = simulation_prompt(words, story, nodes, cases, file_of(label))
+        inputs, audit = {**ends, "units": len(cases)}, {**ends, "bits": packed(units.bits)}
+        tasks.append(
+            ContextTask(label, "simulation.pair", prompt, inputs, values["pns"], target, audit)
+        )
+    return tasks
 
 
-def listed_task(
+def single_task(
+    plan: ContextPlan, sampled: Sampled, words: Words, file_of: FileOf, key: bytes
+) -> ContextTask:
+    """The one task of a direct, deductive, inductive or stated context."""
+    assert plan.variant is not None
+    file = file_of(plan.variant)
+    if plan.purpose in ("direct", "stated"):
+        listed = direct_quantities if plan.purpose == "direct" else tree_quantities
+        asked = listed(sampled.tree, stream(key, "tasks"))
+        story = context_text(sampled.context, words, stream(key, "story"))
+        prompt = direct_prompt(sampled.context, words, story, asked, file, stream(key, "order"))
+        return _listed_task(plan.variant, prompt, asked, sampled.quantities, None)
+    pns = {pair: values["pns"] for pair, values in sampled.quantities.items()}
+    return _deductive_task(plan, sampled.tree, pns, "pns", file, key)
+
+
+def linear_task(
+    plan: ContextPlan,
+    context: LinearContext,
+    tree: CutTree | None,
+    ends: tuple[str, ...],
+    quantities: Mapping[Pair, Quantities],
+    file_of: FileOf,
+    key: bytes,
+) -> ContextTask:
+    """The one task of a linear context; without a cut tree, the trap."""
+    assert plan.variant is not None
+    file = file_of(plan.variant)
+    if tree is not None and plan.variant == "deductive.linear":
+        values = {pair: found["ate"] for pair, found in quantities.items()}
+        return _deductive_task(plan, tree, values, "ate", file, key)
+    asked = linear_quantities(tree, stream(key, "tasks")) if tree else trap_quantities(ends)
+    prompt = linear_prompt(context, asked, file, stream(key, "order"))
+    return _listed_task(plan.variant, prompt, asked, quantities, context)
+
+
+def _listed_task(
     variant: str,
     prompt: str,
     asked: list[Quantity],
@@ -105,7 +151,7 @@ def listed_task(
     )
 
 
-def deductive_task(
+def _deductive_task(
     plan: ContextPlan,
     tree: CutTree,
     values: Mapping[Pair, Fraction],
@@ -115,13 +161,12 @@ def deductive_task(
 ) -> ContextTask:
     """A deductive task over the PNS of a Boolean or the ATE of a linear context; an inductive one
     where the plan is for that."""
-    assert plan.variant is not None
-    (verdict,) = (known for known in VERDICTS if known == plan.verdict)
+    assert plan.variant is not None and plan.verdict is not None
     rng = stream(key, "tasks")
     if plan.purpose == "inductive":
-        found = compose(tree, values, verdict, rng)
+        found = compose(tree, values, plan.verdict, rng)
     else:
-        found = deduce(tree, values, verdict, rng, bounded=measure == "pns")
+        found = deduce(tree, values, plan.verdict, rng, bounded=measure == "pns")
     prompt = deductive_prompt(
         measure, tree.nodes, found.givens, found.target, file, stream(key, "order")
     )
@@ -139,11 +184,6 @@ def deductive_task(
         target,
         {**ends, "givens": givens},
     )
-
-
-def fractions(quantities: Mapping[str, Fraction]) -> dict[str, str]:
-    """Exact values as text, ``numerator/denominator``."""
-    return {name: str(value) for name, value in quantities.items()}
 
 
 def answer_bits(answers: Bits) -> str:
@@ -178,7 +218,7 @@ _NUMBERS: Final = (*_SHARES, *(-share for share in _SHARES[1:]), 1.5, 2.0)
 def twin(config: Config, tasks: int) -> Config:
     """Return the settings of the contexts that floors are measured on: ``tasks`` of each variant,
     simulated contexts of both sizes in the split's own shares."""
-    counts = dict(config.counts)
+    counts = config.counts
     wanted = {name: tasks * bool(count) * len(VARIANTS_OF[name]) for name, count in counts.items()}
     if simulated := counts["simulation"] + counts["long"]:
         wanted["long"] = round(tasks * counts["long"] / simulated)
