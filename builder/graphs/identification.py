@@ -16,60 +16,31 @@ effects differ in which districts matter and at which treatment level each of th
 An effect along paths that do not exist is identified as zero.
 """
 
-from typing import Final, Literal
+from typing import Literal
 
 from builder.graphs.bits import closure, components
 from builder.graphs.graph import LatentDAG, Projection, endpoints
 
 Effect = Literal["ate", "ett", "nde", "nie"]
-Obstacle = Literal["hedge", "treatment_district", "recanting_district", "latent_mediator"]
-"""What keeps an effect from being identified.
-
-- "hedge": P(F' | do(rest)) cannot be separated from a set F that bidirected edges connect, the
-  treatment's side included (Shpitser & Pearl 2006, definition 6).
-- "treatment_district": the treatment and one of its children share a district of the split graph,
-  so the event X = x1 and the response to x0 cannot be separated.
-- "recanting_district": one district holds the outcome and another child of the treatment; their
-  two responses, to x1 and to x0, cannot be separated (Shpitser 2013, definition 4).
-- "latent_mediator": the treatment reaches the outcome both by an edge and by a directed path whose
-  inside is latent, so nothing observed tells the two apart.
-"""
-
-DEFINITIONS: Final = {
-    "ate": "E[Y(x1)] - E[Y(x0)]",
-    "ett": "E[Y(x1) - Y(x0) | X = x1]",
-    "nde": "E[Y(x1, M(x0))] - E[Y(x0, M(x0))]",
-    "nie": "E[Y(x0, M(x1))] - E[Y(x0, M(x0))]",
-}
-"""The four effects, M being all nodes strictly inside directed paths from X to Y."""
 
 
 def is_identifiable(
     g: LatentDAG, x: str, y: str, effect: Effect, *, binary_treatment: bool = False
 ) -> bool:
-    """Tell whether an effect (`DEFINITIONS`) is identifiable.
+    """Tell whether an effect is identifiable.
 
     With a `binary_treatment` the ETT is so exactly when the ATE is; for more levels, or a
-    continuous treatment, fewer graphs qualify.
-    """
-    return obstacle(g, x, y, effect, binary_treatment=binary_treatment) is None
-
-
-def obstacle(
-    g: LatentDAG, x: str, y: str, effect: Effect, *, binary_treatment: bool = False
-) -> Obstacle | None:
-    """Return what blocks an effect, None where it is identifiable.
-
-    Raises ValueError for a treatment or outcome that is unknown, latent, or the same node.
+    continuous treatment, fewer graphs qualify. Raises ValueError for a treatment or outcome that is
+    unknown, latent, or the same node.
     """
     endpoints(g, x, y)
     if is_structural_zero(g, x, y, effect):
-        return None
+        return True
     if effect == "ate" or (effect == "ett" and binary_treatment):
-        return _hedge(g, x, y, response_districts(g, x, y))
+        return not _has_hedge(g, x, y, response_districts(g, x, y))
     if effect == "ett":
-        return _ett_obstacle(g, x, y)
-    return _natural_obstacle(g, x, y)
+        return _is_ett_identifiable(g, x, y)
+    return _is_natural_identifiable(g, x, y)
 
 
 def is_structural_zero(g: LatentDAG, x: str, y: str, effect: Effect) -> bool:
@@ -83,55 +54,51 @@ def is_structural_zero(g: LatentDAG, x: str, y: str, effect: Effect) -> bool:
     return not inside
 
 
-# --- obstacles ------------------------------------------------------------------------------
-
-
-def _ett_obstacle(g: LatentDAG, x: str, y: str) -> Obstacle | None:
+def _is_ett_identifiable(g: LatentDAG, x: str, y: str) -> bool:
     projection = g.projection()
     x_index = projection.nodes.index(x)
     districts = split_districts(g, x, y)
     own = next(district for district in districts if district >> x_index & 1)
-    if _children(projection, x_index) & own:
-        return "treatment_district"
-    return _hedge(g, x, y, districts)
+    # The event X = x1 and a child's response to x0 cannot be separated in one district.
+    return not _children(projection, x_index) & own and not _has_hedge(g, x, y, districts)
 
 
-def _natural_obstacle(g: LatentDAG, x: str, y: str) -> Obstacle | None:
+def _is_natural_identifiable(g: LatentDAG, x: str, y: str) -> bool:
     projection = g.projection()
     districts = response_districts(g, x, y)
     if g.child_masks[g.index[x]] >> g.index[y] & 1:
-        if _latent_mediators(g, x, y):
-            return "latent_mediator"
+        if _latent_mediators(g, x, y):  # nothing observed tells their route from the edge
+            return False
         y_bit = 1 << projection.nodes.index(y)
         own = next(district for district in districts if district & y_bit)
+        # A recanting district: the outcome responds to x1, another child in it to x0.
         if _children(projection, projection.nodes.index(x)) & own & ~y_bit:
-            return "recanting_district"
-    return _hedge(g, x, y, districts)
+            return False
+    return not _has_hedge(g, x, y, districts)
 
 
-def _hedge(g: LatentDAG, x: str, y: str, districts: list[int]) -> Obstacle | None:
+def _has_hedge(g: LatentDAG, x: str, y: str, districts: list[int]) -> bool:
+    """Tell whether some district cannot be separated from a larger one that bidirected edges
+    connect (Shpitser & Pearl 2006, definition 6)."""
     projection = g.projection()
     relevant = relevant_nodes(projection, x, y)
-    for target in districts:
-        district = closure(target, projection.sibling_masks, relevant)
-        if _blocking_district(projection, target, district):
-            return "hedge"
-    return None
+    return any(
+        _is_stuck(projection, target, closure(target, projection.sibling_masks, relevant))
+        for target in districts
+    )
 
 
-def _blocking_district(projection: Projection, target: int, district: int) -> int:
-    """Return 0 when Q[target] follows from Q[district], else the district it is stuck in.
+def _is_stuck(projection: Projection, target: int, district: int) -> bool:
+    """Tell whether Q[target] does not follow from Q[district].
 
-    `target` must be connected by bidirected edges inside `district`. The answer T, when nonzero,
-    forms a hedge with `target` (Shpitser & Pearl 2006, theorem 4): T has more nodes than the
-    target, is connected by bidirected edges, and within it everything is an ancestor of the target.
+    `target` must be connected by bidirected edges inside `district`. Where it is stuck, the last
+    district forms a hedge with it (Shpitser & Pearl 2006, theorem 4): it has more nodes than the
+    target, is connected by bidirected edges, and in it everything is an ancestor of the target.
     """
     while True:
         ancestral = closure(target, projection.parent_masks, district)
-        if ancestral == target:
-            return 0
-        if ancestral == district:
-            return district
+        if ancestral in (target, district):
+            return ancestral != target
         district = closure(target, projection.sibling_masks, ancestral)
 
 

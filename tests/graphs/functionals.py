@@ -1,31 +1,16 @@
-"""The functional behind a verdict of identification, which can be evaluated.
+"""What a verdict of identification promises: the effect, computed from the observed distribution.
 
-A verdict that an effect is identifiable is proved by its functional: on any discrete model it must
-return the effect that enumeration gives (``finite_models``).
+On any discrete model an identified effect must be the value that enumeration gives
+(``finite_models``). C-factors are arrays with one axis per observed node (Tian & Pearl 2002).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import numpy as np
-from cfactors import identify_factor
-from expressions import (
-    Array,
-    Expression,
-    Fixed,
-    Level,
-    Probability,
-    Ratio,
-    evaluate,
-    product,
-    total,
-)
+from finite_models import Array
 
-from builder.graphs.bits import closure
-from builder.graphs.graph import LatentDAG
+from builder.graphs.bits import closure, members
+from builder.graphs.graph import LatentDAG, Projection
 from builder.graphs.identification import (
     Effect,
-    is_identifiable,
     is_structural_zero,
     relevant_nodes,
     response_districts,
@@ -33,125 +18,82 @@ from builder.graphs.identification import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Estimand:
-    """An identified effect as a functional of the observed distribution.
+def identified_effect(
+    joint: Array, g: LatentDAG, x: str, y: str, effect: Effect, binary_treatment: bool = False
+) -> float:
+    """The effect of X = 1 against X = 0 under ``joint``, whose axes are the observed nodes.
 
-    The effect is the sum over levels y of the outcome, y times the signed sum of `terms`, each a
-    (sub-)probability of Y = y in which the treatment stands at `x0` or `x1`. No terms: the effect
-    is structurally zero. `binary_only` marks a functional that holds for a two-valued treatment
-    and no other.
+    The effect must be identifiable; levels of the outcome stand for 0, 1, ...
     """
-
-    effect: Effect
-    treatment: str
-    outcome: str
-    terms: tuple[tuple[int, Expression], ...]
-    binary_only: bool = False
-
-    def evaluate(self, joint: Array, variables: Sequence[str], x0: int = 0, x1: int = 1) -> float:
-        """The effect under a discrete joint distribution of shape (k_1, ..., k_n), axis i ranging
-        over the levels of ``variables[i]``; levels of the outcome stand for 0, 1, ..."""
-        axes = {name: axis for axis, name in enumerate(variables)}
-        y_axis = axes[self.outcome]
-        assert not self.binary_only or joint.shape[axes[self.treatment]] == 2
-        levels: dict[Level, int] = {"x0": x0, "x1": x1}
-        y = np.arange(joint.shape[y_axis])
-        return sum(
-            sign * float(y @ _along(evaluate(expression, joint, axes, levels), y_axis))
-            for sign, expression in self.terms
-        )
-
-
-def _along(values: Array, axis: int) -> Array:
-    """Return the values along one axis, at the first level of every other.
-
-    Other axes remain only for variables that the functional mentions and does not depend on (the
-    instrument of the napkin graph, say), so any level would do.
-    """
-    flat: Array = np.moveaxis(values, axis, 0).reshape(values.shape[axis], -1)[:, 0]
-    return flat
-
-
-def identify(
-    g: LatentDAG, x: str, y: str, effect: Effect, *, binary_treatment: bool = False
-) -> Estimand | None:
-    """The functional that gives an effect, None where the verdict says that there is none.
-
-    ``binary_treatment`` matters for "ett" alone.
-    """
-    if not is_identifiable(g, x, y, effect, binary_treatment=binary_treatment):
-        return None
     if is_structural_zero(g, x, y, effect):
-        return Estimand(effect, x, y, ())
+        return 0.0
+    districts, y_bit = response_districts(g, x, y), 1 << g.projection().nodes.index(y)
+    untreated = _mean(joint, g, x, y, districts, [0] * len(districts))
     if effect == "ate":
-        terms = ((1, _response(g, x, y, "x1")), (-1, _response(g, x, y, "x0")))
-        return Estimand(effect, x, y, terms)
+        return _mean(joint, g, x, y, districts, [1] * len(districts)) - untreated
     if effect == "ett":
-        return _binary_ett(g, x, y) if binary_treatment else _split_ett(g, x, y)
-    crossed = _crossed_response(g, x, y, effect)
-    return Estimand(effect, x, y, ((1, crossed), (-1, _response(g, x, y, "x0"))))
-
-
-def _factors(g: LatentDAG, x: str, y: str, districts: list[int]) -> list[Expression]:
-    projection = g.projection()
-    relevant = relevant_nodes(projection, x, y)
-    return [
-        identify_factor(
-            projection, target, closure(target, projection.sibling_masks, relevant), relevant
-        )
-        for target in districts
-    ]
-
-
-def _assemble(
-    g: LatentDAG, x: str, y: str, districts: list[int], levels: list[Level], free: int
-) -> Expression:
-    """Return the sum, over all nodes but `free`, of the factors, each with X at its level."""
-    factors = [
-        Fixed(x, level, factor)
-        for level, factor in zip(levels, _factors(g, x, y, districts), strict=True)
-    ]
-    return total(g.projection().names(sum(districts) & ~free), product(factors))
-
-
-def _response(g: LatentDAG, x: str, y: str, level: Level) -> Expression:
-    """Return P(Y(level))."""
-    districts = response_districts(g, x, y)
-    free = 1 << g.projection().nodes.index(y)
-    return _assemble(g, x, y, districts, [level] * len(districts), free)
-
-
-def _crossed_response(g: LatentDAG, x: str, y: str, effect: Effect) -> Expression:
-    """Return P(Y(x1, M(x0))) for the direct effect, P(Y(x0, M(x1))) for the indirect one."""
-    districts = response_districts(g, x, y)
-    y_bit = 1 << g.projection().nodes.index(y)
-    edge: Level = "x1" if effect == "nde" else "x0"
-    rest: Level = "x0" if effect == "nde" else "x1"
+        axes = tuple(i for i, name in enumerate(g.observed) if name not in (x, y))
+        pair = joint.sum(axis=axes)
+        by_x = pair if g.observed.index(x) < g.observed.index(y) else pair.T
+        treated, levels = by_x[1].sum(), np.arange(by_x.shape[1])
+        if binary_treatment:  # E[Y(x0)] less the part of those whose treatment was x0
+            counterfactual = untreated - levels @ by_x[0]
+        else:
+            districts, x_bit = split_districts(g, x, y), 1 << g.projection().nodes.index(x)
+            own = [int(bool(district & x_bit)) for district in districts]
+            counterfactual = _mean(joint, g, x, y, districts, own)
+        return float(levels @ by_x[1] - counterfactual) / float(treated)
     # Without the edge X -> Y, every response in Y's own district belongs to the other paths.
-    if not g.child_masks[g.index[x]] >> g.index[y] & 1:
-        edge = rest
-    levels = [edge if district & y_bit else rest for district in districts]
-    return _assemble(g, x, y, districts, levels, y_bit)
+    along_edge = int(effect == "nde")
+    has_edge = g.child_masks[g.index[x]] >> g.index[y] & 1
+    levels_of = [
+        along_edge if has_edge and district & y_bit else 1 - along_edge for district in districts
+    ]
+    return _mean(joint, g, x, y, districts, levels_of) - untreated
 
 
-def _split_ett(g: LatentDAG, x: str, y: str) -> Estimand:
+def _mean(
+    joint: Array, g: LatentDAG, x: str, y: str, districts: list[int], levels: list[int]
+) -> float:
+    """The sum of Y over the product of the districts' c-factors, each with X at its level."""
     projection = g.projection()
-    x_bit, y_bit = (1 << projection.nodes.index(name) for name in (x, y))
-    districts = split_districts(g, x, y)
-    levels: list[Level] = ["x1" if district & x_bit else "x0" for district in districts]
-    joint = _assemble(g, x, y, districts, levels, x_bit | y_bit)
-    treated = Fixed(x, "x1", Probability((x,)))
-    observed = Fixed(x, "x1", Probability((y,), (x,)))
-    return Estimand("ett", x, y, ((1, observed), (-1, Ratio(joint, treated))))
+    x_axis, y_axis = (projection.nodes.index(name) for name in (x, y))
+    relevant = relevant_nodes(projection, x, y)
+    product: Array = np.ones((1,) * joint.ndim)
+    for district, level in zip(districts, levels, strict=True):
+        factor = _c_factor(projection, joint, district, relevant)
+        product = product * factor.take([min(level, factor.shape[x_axis] - 1)], axis=x_axis)
+    summed = sum(districts) & ~(1 << x_axis | 1 << y_axis)
+    product = product.sum(axis=tuple(members(summed)), keepdims=True)
+    # Other axes remain where an array mentions a node that its values do not depend on.
+    by_y = np.moveaxis(product, y_axis, 0).reshape(joint.shape[y_axis], -1)[:, 0]
+    return float(np.arange(len(by_y)) @ by_y)
 
 
-def _binary_ett(g: LatentDAG, x: str, y: str) -> Estimand:
-    treated = Fixed(x, "x1", Probability((x,)))
-    untreated = Fixed(x, "x0", Probability((x, y)))
-    terms: tuple[tuple[int, Expression], ...] = (
-        (1, Fixed(x, "x1", Probability((y,), (x,)))),
-        (-1, Ratio(_response(g, x, y, "x0"), treated)),
-        (1, Ratio(untreated, treated)),
-    )
-    return Estimand("ett", x, y, terms, binary_only=True)
+def _c_factor(projection: Projection, joint: Array, target: int, relevant: int) -> Array:
+    """Q[target], which no hedge must forbid; ``relevant`` is an ancestral set."""
+    everyone = (1 << len(projection.nodes)) - 1
+    q = joint.sum(axis=tuple(members(everyone & ~relevant)), keepdims=True)
+    whole, district = relevant, closure(target, projection.sibling_masks, relevant)
+    while True:
+        q = _part(projection, q, whole, district)
+        whole = closure(target, projection.parent_masks, district)
+        q = q.sum(axis=tuple(members(district & ~whole)), keepdims=True)
+        if whole == target:
+            return q
+        district = closure(target, projection.sibling_masks, whole)
+
+
+def _part(projection: Projection, q: Array, whole: int, part: int) -> Array:
+    """Q[part] from Q[whole], ``part`` a district of it: one conditional for each of its nodes
+    (lemma 4, equation 37)."""
+    result: Array = np.ones((1,) * q.ndim)
+    later, below = whole, q.sum(axis=tuple(members(whole)), keepdims=True)
+    for node in projection.order:
+        if whole >> node & 1:
+            later &= ~(1 << node)
+            above = q.sum(axis=tuple(members(later)), keepdims=True)
+            if part >> node & 1:
+                result = result * above / below
+            below = above
+    return result

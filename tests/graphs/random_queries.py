@@ -1,8 +1,29 @@
-"""Random graphs with latent nodes, for checking identification over many of them."""
+"""Graphs with latent nodes, drawn and grown, and the definition of an open path."""
 
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
+
+import networkx as nx
 import numpy as np
 
 from builder.graphs.graph import LatentDAG
+from builder.graphs.growth import AUXILIARY, anchors, graft
+from builder.graphs.motifs import MOTIFS, Motif
+
+
+def graph_of(edges: str, latent: str = "") -> LatentDAG:
+    """The graph of edges such as "X>M M>Y", nodes in order of first mention."""
+    pairs = tuple(tuple(edge.split(">")) for edge in edges.split())
+    nodes = tuple(dict.fromkeys(node for pair in pairs for node in pair))
+    return LatentDAG(nodes, pairs, frozenset(latent.split()))
+
+
+def single_grafts(host: Motif) -> Iterator[Motif]:
+    """Every graft of one fragment onto ``host``."""
+    for name in AUXILIARY:
+        for role in MOTIFS[name].graph.observed:
+            for anchor in anchors(host):
+                yield graft(host, MOTIFS[name], role, anchor, 1)
 
 
 def random_query(
@@ -37,3 +58,21 @@ def random_query(
     graph = LatentDAG(names, edges, frozenset(unobserved))
     first, second = sorted(int(i) for i in rng.choice(len(graph.observed), 2, replace=False))
     return graph, graph.observed[first], graph.observed[second]
+
+
+def networkx_of(graph: LatentDAG) -> "nx.DiGraph[str]":
+    """The graph as networkx has it."""
+    peer: nx.DiGraph[str] = nx.DiGraph(list(graph.edges))
+    peer.add_nodes_from(graph.nodes)
+    return peer
+
+
+def is_open(peer: "nx.DiGraph[str]", path: Sequence[str], given: Collection[str]) -> bool:
+    """Whether a path of the skeleton is open given some nodes (Pearl 2009, definition 1.2.3)."""
+    for (before, node), (_, after) in pairwise(pairwise(path)):
+        if peer.has_edge(before, node) and peer.has_edge(after, node):
+            if not {node, *nx.descendants(peer, node)} & {*given}:
+                return False
+        elif node in given:
+            return False
+    return True

@@ -1,11 +1,11 @@
 """Adjustment sets and forbidden controls, against paths."""
 
-from itertools import chain, combinations, pairwise
+from itertools import chain, combinations
 
 import networkx as nx
 import numpy as np
 import pytest
-from random_queries import random_query
+from random_queries import is_open, networkx_of, random_query
 
 from builder.graphs.adjustment import (
     adjustable,
@@ -82,8 +82,7 @@ def test_latent_ends_are_refused(ask) -> None:
 def _valid_by_definition(
     g: LatentDAG, x: str, y: str, candidates: list[frozenset[str]]
 ) -> set[frozenset[str]]:
-    peer = nx.DiGraph(list(g.edges))
-    peer.add_nodes_from(g.nodes)
+    peer = networkx_of(g)
     causal = [tuple(path) for path in nx.all_simple_paths(peer, x, y)]
     on_causal = {node for path in causal for node in path[1:]}
     forbidden = on_causal.union(*(nx.descendants(peer, node) for node in on_causal))
@@ -95,15 +94,5 @@ def _valid_by_definition(
     return {
         z
         for z in candidates
-        if not z & forbidden and all(_blocked(peer, path, z) for path in others)
+        if not z & forbidden and not any(is_open(peer, path, z) for path in others)
     }
-
-
-def _blocked(peer: nx.DiGraph, path: tuple[str, ...], z: frozenset[str]) -> bool:
-    for (before, node), (_, after) in pairwise(pairwise(path)):
-        if peer.has_edge(before, node) and peer.has_edge(after, node):
-            if not z & (nx.descendants(peer, node) | {node}):
-                return True
-        elif node in z:
-            return True
-    return False

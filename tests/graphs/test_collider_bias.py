@@ -1,11 +1,9 @@
 """Which controls open a blocked path."""
 
-from itertools import pairwise
-
 import networkx as nx
 import numpy as np
 import pytest
-from random_queries import random_query
+from random_queries import graph_of, is_open, networkx_of, random_query
 
 from builder.graphs.graph import LatentDAG
 from builder.graphs.paths import opens_collider_bias
@@ -29,10 +27,7 @@ CASES = [
 @pytest.mark.parametrize(("edges", "latent", "z", "answer", "why"), CASES)
 def test_named_cases(edges: str, latent: str, z: str, answer: bool, why: str) -> None:
     """The published benchmark deletes causal edges first and so misses the first three."""
-    pairs = tuple(tuple(edge.split(">")) for edge in edges.split())
-    nodes = tuple(sorted({node for pair in pairs for node in pair}))
-    g = LatentDAG(nodes, pairs, frozenset(latent.split()))
-    assert opens_collider_bias(g, "X", "Y", z) is answer, why
+    assert opens_collider_bias(graph_of(edges, latent), "X", "Y", z) is answer, why
 
 
 def test_answers_agree_with_the_definition_path_by_path() -> None:
@@ -61,21 +56,9 @@ def test_impossible_controls_are_refused(z: str, message: str) -> None:
 
 
 def _by_definition(g: LatentDAG, x: str, y: str, z: str) -> bool:
-    peer = nx.DiGraph(list(g.edges))
-    peer.add_nodes_from(g.nodes)
+    peer = networkx_of(g)
     causal = {tuple(path) for path in nx.all_simple_paths(peer, x, y)}
     for path in map(tuple, nx.all_simple_paths(peer.to_undirected(), x, y)):
-        if path not in causal and _open(peer, path, {z}) and not _open(peer, path, set()):
+        if path not in causal and is_open(peer, path, {z}) and not is_open(peer, path, set()):
             return True
     return False
-
-
-def _open(peer: nx.DiGraph, path: tuple[str, ...], given: set[str]) -> bool:
-    for (before, node), (_, after) in pairwise(pairwise(path)):
-        collider = peer.has_edge(before, node) and peer.has_edge(after, node)
-        below = nx.descendants(peer, node) | {node}
-        if collider and not given & below:
-            return False
-        if not collider and node in given:
-            return False
-    return True

@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from oracles import bidirected, directed
-from random_queries import random_query
+from random_queries import networkx_of, random_query
 
 from builder.graphs.graph import LatentDAG
 
@@ -79,7 +79,7 @@ def test_closures_and_order_agree_with_networkx() -> None:
     rng = np.random.default_rng(1)
     for _ in range(200):
         graph, _, _ = random_query(rng)
-        peer = _networkx(graph)
+        peer = networkx_of(graph)
         order = graph.topological_order()
         for v in graph.nodes:
             assert graph.ancestors(v) == nx.ancestors(peer, v) | {v}
@@ -93,14 +93,14 @@ def test_closures_and_order_agree_with_networkx() -> None:
 def test_d_separation_agrees_with_networkx() -> None:
     """Adjustment, front-door and collider labels are all d-separation statements."""
     rng = np.random.default_rng(2)
-    for _ in range(1500):
+    for _ in range(600):
         graph, _, _ = random_query(rng)
         parts = rng.integers(0, 4, size=len(graph.nodes))
         xs, ys, zs = (
             {v for v, p in zip(graph.nodes, parts, strict=True) if p == k} for k in range(3)
         )
         if xs and ys:
-            expected = nx.is_d_separator(_networkx(graph), xs, ys, zs)
+            expected = nx.is_d_separator(networkx_of(graph), xs, ys, zs)
             assert graph.d_separated(xs, ys, zs) == expected, (graph, xs, ys, zs)
 
 
@@ -109,7 +109,7 @@ def test_projection_follows_its_definition_path_by_path() -> None:
     rng = np.random.default_rng(3)
     for _ in range(300):
         graph, _, _ = random_query(rng)
-        peer, projection = _networkx(graph), graph.projection()
+        peer, projection = networkx_of(graph), graph.projection()
         arrows = {
             (a, b)
             for a in graph.observed
@@ -126,13 +126,6 @@ def test_projection_follows_its_definition_path_by_path() -> None:
         }
         assert set(directed(projection)) == arrows
         assert set(bidirected(projection)) == arcs
-
-
-def _networkx(graph: LatentDAG) -> nx.DiGraph:
-    peer = nx.DiGraph()
-    peer.add_nodes_from(graph.nodes)
-    peer.add_edges_from(graph.edges)
-    return peer
 
 
 def _latent_path(peer: nx.DiGraph, a: str, b: str, latent: frozenset[str]) -> bool:

@@ -1,21 +1,13 @@
 """Method labels and the front-door criterion."""
 
-from itertools import pairwise
-
 import networkx as nx
 import numpy as np
 import pytest
-from random_queries import random_query
+from random_queries import graph_of, is_open, networkx_of, random_query
 
 from builder.graphs.graph import LatentDAG
 from builder.graphs.method import frontdoor_sets, identification_method
 from builder.graphs.motifs import MOTIFS
-
-
-def graph(edges: str, latent: str = "") -> LatentDAG:
-    pairs = tuple(tuple(edge.split(">")) for edge in edges.split())
-    nodes = tuple(dict.fromkeys(node for pair in pairs for node in pair))
-    return LatentDAG(nodes, pairs, frozenset(latent.split()))
 
 
 @pytest.mark.parametrize(
@@ -34,7 +26,7 @@ def graph(edges: str, latent: str = "") -> LatentDAG:
 )
 def test_the_first_label_that_applies_wins(edges, latent, method, why) -> None:
     """The order of the labels is the paper's; several criteria often hold at once."""
-    assert identification_method(graph(edges, latent), "X", "Y") == method, why
+    assert identification_method(graph_of(edges, latent), "X", "Y") == method, why
 
 
 def test_front_door_sets_agree_with_the_criterion_path_by_path() -> None:
@@ -60,8 +52,7 @@ def test_latent_ends_are_refused() -> None:
 
 
 def _is_front_door(g: LatentDAG, x: str, y: str, chosen: frozenset[str]) -> bool:
-    peer = nx.DiGraph(list(g.edges))
-    peer.add_nodes_from(g.nodes)
+    peer = networkx_of(g)
     causal = list(nx.all_simple_paths(peer, x, y))
     if not causal or not all(chosen & set(path) for path in causal):
         return False
@@ -69,7 +60,7 @@ def _is_front_door(g: LatentDAG, x: str, y: str, chosen: frozenset[str]) -> bool
 
     def backdoor_open(a: str, b: str, given: set[str], avoid: frozenset[str]) -> bool:
         return any(
-            peer.has_edge(path[1], a) and not avoid & set(path[1:-1]) and _open(peer, path, given)
+            peer.has_edge(path[1], a) and not avoid & set(path[1:-1]) and is_open(peer, path, given)
             for path in nx.all_simple_paths(skeleton, a, b)
         )
 
@@ -78,12 +69,3 @@ def _is_front_door(g: LatentDAG, x: str, y: str, chosen: frozenset[str]) -> bool
     return not any(backdoor_open(x, m, set(), frozenset()) for m in chosen) and not any(
         backdoor_open(m, y, {x}, chosen) for m in chosen
     )
-
-
-def _open(peer: nx.DiGraph, path: list[str], given: set[str]) -> bool:
-    for (before, node), (_, after) in pairwise(pairwise(path)):
-        collider = peer.has_edge(before, node) and peer.has_edge(after, node)
-        below = nx.descendants(peer, node) | {node}
-        if (collider and not given & below) or (not collider and node in given):
-            return False
-    return True
