@@ -1,14 +1,13 @@
 """Contexts and graphs that several tests of the ccr track use."""
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from builder.splits.seeds import hmac_key
 from builder.splits.track import Built, InstanceSpec
-from builder.tracks.ccr.graph import KINDS, chain, parent_lists, sorted_graph
-from builder.tracks.ccr.model import BooleanContext, LinearContext
+from builder.tracks.ccr.graph import KINDS, chain, sorted_graph
+from builder.tracks.ccr.model import BooleanContext
 from builder.tracks.ccr.plan import ContextPlan, Design, draw_kinds
 from builder.tracks.ccr.track import TRACK
 
@@ -58,12 +57,3 @@ def spec_of(
 def built(seed: str, **changes: Any) -> Built:
     """The rows of a context."""
     return TRACK.build(spec_of(seed, **changes))
-
-
-def appendix_c(bypass: bool) -> LinearContext:
-    """The paper's linear example (Fig. C.1): all coefficients 1.5, with or without X5 -> X6."""
-    edges = [("X1", "X2"), ("X2", "X3"), ("X1", "X5"), ("X5", "X3"), ("X3", "X4"), ("X4", "Y")]
-    edges += [("X3", "X6"), ("X6", "Y")] + ([("X5", "X6")] if bypass else [])
-    dag = sorted_graph(edges)
-    rows = tuple(tuple(Fraction(3, 2) for _ in parents) for parents in parent_lists(dag))
-    return LinearContext(dag, rows)

@@ -1,7 +1,6 @@
 """Every kind of bad answer has a documented status, and none stops a run."""
 
 import json
-from pathlib import Path
 
 import pytest
 from ccr_grading import Exam
@@ -10,7 +9,6 @@ from hypothesis import strategies as st
 
 from baselines.ccr import perfect
 from grader.answers.check import REASONS
-from grader.opening import open_release
 from grader.scoring.model import RawAnswer, Score, Truth
 from grader.scoring.score import score_answer
 from grader.scoring.shape import Task
@@ -193,28 +191,3 @@ def test_no_answer_crashes_the_grader(document: dict[str, object], full: bool) -
     answer = RIGHT | document if full else document
     for pair in ((TASK, TRUTH), DIRECT, *DEDUCED):
         assert grade(pair, answer).status in ("scored", "invalid")
-
-
-def test_empty_and_broken_attempts(tmp_path: Path, mini_release: Path) -> None:
-    """An empty attempt is left out with a note, a broken one counts; no run ends early."""
-    from grader.pipeline import grade
-    from grader.release.exam import choose_exam
-
-    release = open_release(mini_release)
-    exam = choose_exam(release, None, None, "ccr")
-    tasks = release.with_prompts(exam.split.name, exam.tasks)
-    for number in (1, 2, 3):
-        (tmp_path / f"attempt-{number}").mkdir()
-    for task in tasks:
-        for number in (1, 2):
-            text = json.dumps(perfect(task))
-            (tmp_path / f"attempt-{number}" / task.answer_file).write_text(text)
-    graded = grade(exam, tmp_path)
-    assert graded.report["points"] == 100
-    assert any("attempt-3: no answer in it" in note for note in graded.report["notices"])
-    victim = next(task for task in tasks if task.family == "simulation")
-    (tmp_path / "attempt-2" / victim.answer_file).write_text("{")
-    broken = grade(exam, tmp_path)
-    (row,) = [row for row in broken.scores if row.task_id == victim.task_id]
-    assert row.points == 0 and json.loads(row.extra_json)["replicates"] == 2
-    assert broken.report["points"] < 100

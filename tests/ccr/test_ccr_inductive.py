@@ -13,7 +13,7 @@ import pytest
 from built_tasks import pairs_of
 from ccr_worlds import FIGURE_4, built
 
-from baselines.ccr import naive, perfect
+from baselines.ccr import perfect
 from benchmarks import ccr_simulations as simulations
 from builder.splits.config import load_config
 from builder.splits.settings import TomlTable
@@ -25,11 +25,9 @@ from builder.tracks.ccr.questions import Deduction, check_deduction, compose
 from builder.tracks.ccr.sampling import sample_context
 from builder.tracks.ccr.text import Given, decimal
 from builder.tracks.ccr.track import TRACK
-from grader.errors import UsageError
 from grader.io.jsonio import pretty
 from grader.scoring.model import RawAnswer
 from grader.scoring.score import score_answer
-from grader.scoring.shape import Task
 
 
 def table(**values: object) -> TomlTable:
@@ -126,32 +124,6 @@ def test_the_prompt_tells_all_that_is_needed(changes: dict[str, Any]) -> None:
         assert audit_instance(world, [{**row, "target_json": json.dumps(target)}])
 
 
-def test_multiplying_whatever_is_given_is_right_only_where_one_path_is() -> None:
-    """Definition 3.4 asks which values compose, not for a product."""
-    right = []
-    for seed in range(12):
-        made = built(f"naive/{seed}", **CONTEXTS[0])
-        ((task, truth),) = pairs_of(made, "ccr")
-        raw = RawAnswer(task.answer_file, pretty(naive(task)).encode())
-        right.append(score_answer(task, truth, raw).points == 1)
-        assert right[-1] == (len(made_givens(task)) <= 3 and one_path(task))
-    assert 0 < sum(right) < len(right)
-
-
-def made_givens(task: Task) -> list[Pair]:
-    lines = [line for line in task.prompt.splitlines() if line.startswith("- PNS(")]
-    return [tuple(line[6 : line.index(")")].split(", ")) for line in lines]  # type: ignore[misc]
-
-
-def one_path(task: Task) -> bool:
-    """Whether the givens are the edges of one path from root to leaf."""
-    tree, givens = task.inputs["cut_tree"], sorted(
-        made_givens(task), key=lambda pair: task.inputs["cut_tree"].index(pair[0])
-    )  # fmt: skip
-    ends = [tree[0], *(effect for _, effect in givens)]
-    return ends[:-1] == [cause for cause, _ in givens] and ends[-1] == tree[-1]
-
-
 def test_contexts_of_the_later_purposes_follow_and_change_no_other() -> None:
     """Exams that were there keep their instances."""
     few = {"simulation": 3, "direct": 2, "deductive": 4, "linear": 3}
@@ -203,28 +175,6 @@ def test_bounds_of_ones_own_are_kept() -> None:
         assert all(Fraction(5, 100) <= value <= Fraction(15, 100) for value in local)
         assert found.quantities[found.tree.whole]["pns"] >= Fraction(1, 1000)
     assert cut_tree(found.context.dag) == found.tree
-
-
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"graph": "figure-5"}, 'graph: unknown name "figure-5"; did you mean'),
-        ({"graph": "figure-4", "nodes": [3, 4]}, "nodes: cannot be had with graph"),
-        ({"graph": "figure-4", "linear": 3}, "linear: cannot be had with graph"),
-        ({"graph": "figure-4", "operators": ["or"], "probability": [0.7, 0.7]},
-         "at most 0.027, below 0.15; use fewer nodes or other operators, or a lower bound"),
-        ({"local_pns": [0.5]}, "local_pns: must be two numbers from 0.0001 to 1"),
-        ({"global_pns": 0}, "global_pns: must be a number from 1e-06 to 1"),
-        ({"global_pns": 0.9}, "below 0.9; use fewer or smaller ones, or a lower bound"),
-        ({"inductive": -1}, "inductive: must be a whole number from 0"),
-    ],
-)  # fmt: skip
-def test_a_table_that_cannot_be_is_refused_in_one_line(
-    change: dict[str, object], problem: str
-) -> None:
-    with pytest.raises(UsageError) as refused:
-        parse_config(table(simulation=1, **change))
-    assert problem in str(refused.value) and "\n" not in str(refused.value)
 
 
 def test_the_papers_simulations_converge() -> None:

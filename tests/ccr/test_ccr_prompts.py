@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import combinations, pairwise
 from math import prod
+from typing import Any
 
 import numpy as np
 import pytest
@@ -51,14 +52,10 @@ def test_the_story_reader_answers_every_unit_from_the_text_alone(
     theme: str, operators: str
 ) -> None:
     """One wrong answer means that a prompt lacks, or garbles, what is needed."""
-    for seed in range(3):
-        made = built(f"{theme}/{seed}", theme=theme, operators=operators, sizes=(3, 4, 3))
-        for task, truth in pairs_of(made, "ccr"):
-            answers = perfect(task)
-            expected = {
-                rung: [bit == "1" for bit in bits] for rung, bits in truth.target["answers"].items()
-            }
-            assert answers == expected
+    made = built(f"{theme}/0", theme=theme, operators=operators, sizes=(3, 4, 3))
+    for task, truth in pairs_of(made, "ccr"):
+        told = truth.target["answers"].items()
+        assert perfect(task) == {rung: [bit == "1" for bit in bits] for rung, bits in told}
 
 
 @pytest.mark.parametrize("theme", sorted(THEMES))
@@ -75,35 +72,63 @@ def test_single_questions_can_be_answered_one_call_at_a_time(theme: str) -> None
         assert answer_question(prompt.text) == expected
 
 
-@pytest.mark.parametrize("theme", sorted(THEMES))
-@pytest.mark.parametrize("purpose", ["direct", "deductive"])
-def test_direct_and_deductive_prompts_hold_all_that_is_needed(purpose: str, theme: str) -> None:
-    """The same for stated values, right or impossible."""
-    for seed, verdict in enumerate(("value", "inconsistent", "insufficient")):
-        for sizes in ((3, 3), (3, 4, 3), (3, 3, 3, 3)):
-            changes = {"purpose": purpose, "variant": f"{purpose}.boolean", "theme": theme}
-            changes |= {"verdict": verdict if purpose == "deductive" else None}
-            made = built(f"{theme}/{seed}", sizes=sizes, **changes)
-            ((task, truth),) = pairs_of(made, "ccr")
-            assert points(task, truth, perfect(task)) == 1.0
-            if purpose == "deductive":
-                assert truth.target["verdict"] == verdict
-                text = task.prompt
-                assert "exactly when" not in text and "probabilities" not in text
+SCHEMA_EXAMPLES = {
+    name: [
+        example
+        for example in json.loads((folder() / "answers" / f"{name}.json").read_text())["examples"]
+        if not isinstance(example.get("value"), str)  # a word, which the prompt lists
+    ]
+    for name in ("quantities", "deduction")
+}
+
+SINGLE = [
+    ("direct", "direct.boolean", None, (3, 4, 3)),
+    ("direct", "direct.boolean", None, (3, 3, 3, 3)),
+    ("linear", "direct.linear", None, (3, 4, 3)),
+    ("linear", "direct.trap", None, (4, 4)),
+    *(("deductive", "deductive.boolean", v, n) for v in VERDICTS for n in ((3, 3), (3, 4, 3))),
+    *(("linear", "deductive.linear", verdict, (3, 4, 3)) for verdict in VERDICTS),
+]
 
 
-@pytest.mark.parametrize("variant", ["direct.linear", "direct.trap", "deductive.linear"])
-def test_linear_prompts_hold_all_that_is_needed(variant: str) -> None:
-    """Equations in, effects out; the trap's two numbers differ."""
-    for seed, verdict in enumerate(("value", "inconsistent", "insufficient")):
-        sizes = (4, 4) if variant == "direct.trap" else (3, 4, 3)
-        made = built(f"linear/{seed}", purpose="linear", variant=variant, verdict=verdict,
-                     sizes=sizes)  # fmt: skip
-        ((task, truth),) = pairs_of(made, "ccr")
-        assert points(task, truth, perfect(task)) == 1.0
+@pytest.mark.parametrize(("purpose", "variant", "verdict", "sizes"), SINGLE)
+def test_a_single_prompt_holds_all_that_is_needed_and_no_number_of_its_own(
+    purpose: str, variant: str, verdict: str | None, sizes: tuple[int, ...]
+) -> None:
+    """The example 0.25 was within 10% of one truth in fourteen, so that the form holds blanks. The
+    examples of the schema, which lies beside the prompt, are never right either; no given tells by
+    its digits that it was altered; arrows between neighbours looked like the edges of the graph."""
+    for theme in sorted(THEMES):
+        changes = {"purpose": purpose, "variant": variant, "verdict": verdict, "theme": theme}
+        ((task, truth),) = pairs_of(built(f"{theme}/single", sizes=sizes, **changes), "ccr")
+        answer: Any = perfect(task)
+        assert points(task, truth, answer) == 1.0
+        (form,) = re.findall(r"\{.*\}", task.prompt)
+        assert "<number>" in form and not re.search(r"[:\[] *-?\d", form)
+        blank = json.loads(form.replace("<number>", "1e6"))
+        raw = RawAnswer(task.answer_file, json.dumps(blank).encode())
+        scored = score_answer(task, truth, raw)
+        assert (scored.status, scored.points) == ("scored", 0.0)
+        for example in SCHEMA_EXAMPLES[task.answer_schema]:
+            assert points(task, truth, example) == 0.0
+        if variant.startswith("direct"):
+            assert sorted(blank["quantities"]) == sorted(answer["quantities"])
         if variant == "direct.trap":
-            first, second = perfect(task)["quantities"].values()  # type: ignore[index]
+            first, second = answer["quantities"].values()
             assert first != pytest.approx(second, rel=0.2)
+        if verdict is not None:
+            assert truth.target["verdict"] == verdict
+            assert "exactly when" not in task.prompt and "probabilities" not in task.prompt
+            tree = ", ".join(task.inputs["cut_tree"])
+            assert f"in causal order: {tree}. The other nodes and the edges" in task.prompt
+            assert "->" not in task.prompt and "up to 1% are rounding" in task.prompt
+            for number in re.findall(r"\) = (\S+)$", task.prompt, re.MULTILINE):
+                assert len(number.strip("-").replace(".", "").lstrip("0")) == 4, number
+
+
+def test_a_given_has_four_significant_digits() -> None:
+    values = [Fraction(3, 25), Fraction(9, 2), Fraction(-1, 3), Fraction(1, 12345678)]
+    assert [decimal(v) for v in values] == ["0.1200", "4.500", "-0.3333", "0.00000008100"]
 
 
 @pytest.mark.parametrize("theme", sorted(THEMES))
@@ -128,51 +153,6 @@ def test_equations_have_no_sign_after_a_plus() -> None:
     for line in lines:
         assert re.fullmatch(rf"- V\d+ = (-?{term}( [+-] {term})* \+ )?noise of V\d+", line), line
     assert re.search(rf"= -{term}", text) and re.search(rf" - {term}", text)
-
-
-def test_the_order_of_cutpoints_is_not_drawn_as_a_chain() -> None:
-    """Arrows between neighbours looked like the edges of the graph."""
-    for variant in ("deductive.boolean", "deductive.linear"):
-        rows = built("order", purpose=variant.split(".")[0], variant=variant, verdict="value").rows
-        prompt = str(rows["ccr"][0]["prompt"])
-        tree = json.loads(str(rows["ccr"][0]["inputs_json"]))["cut_tree"]
-        assert f"in causal order: {', '.join(tree)}. The other nodes and the edges" in prompt
-        assert "->" not in prompt and "up to 1% are rounding" in prompt
-
-
-SCHEMA_EXAMPLES = {
-    name: [
-        example
-        for example in json.loads((folder() / "answers" / f"{name}.json").read_text())["examples"]
-        if not isinstance(example.get("value"), str)  # a word, which the prompt lists
-    ]
-    for name in ("quantities", "deduction")
-}
-
-
-@pytest.mark.parametrize(
-    "variant",
-    ["direct.boolean", "direct.linear", "direct.trap", "deductive.boolean", "deductive.linear"],
-)
-def test_the_form_of_an_answer_holds_blanks_and_no_number(variant: str) -> None:
-    """The example 0.25 was within 10% of one truth in fourteen. The examples of the schema, which
-    lies beside the prompt, are never right either."""
-    purpose, _, kind = variant.partition(".")
-    changes = {"purpose": "linear" if kind != "boolean" else purpose, "variant": variant}
-    changes |= {"verdict": "value"} if purpose == "deductive" else {}
-    for seed in range(3):
-        sizes = (4, 4) if kind == "trap" else (3, 4, 3)
-        ((task, truth),) = pairs_of(built(f"forms/{seed}", sizes=sizes, **changes), "ccr")
-        (form,) = re.findall(r"\{.*\}", task.prompt)
-        assert "<number>" in form and not re.search(r"[:\[] *-?\d", form)
-        answer = json.loads(form.replace("<number>", "1e6"))
-        raw = RawAnswer(task.answer_file, json.dumps(answer).encode())
-        scored = score_answer(task, truth, raw)
-        assert (scored.status, scored.points) == ("scored", 0.0)
-        for example in SCHEMA_EXAMPLES[task.answer_schema]:
-            assert points(task, truth, example) == 0.0
-        if purpose == "direct":
-            assert sorted(answer["quantities"]) == sorted(perfect(task)["quantities"])  # type: ignore[arg-type]
 
 
 @cache
@@ -232,8 +212,8 @@ def test_contradictions_are_a_quarter_or_more_and_all_else_agrees_within_roundin
 def test_text_order_is_unrelated_to_topological_order() -> None:
     """Scanning downwards must not be a way to find causes: Kendall's tau averages to zero."""
     taus: dict[str, list[float]] = {"rules": [], "cases": [], "names": []}
-    for seed in range(150):
-        rows = built(f"order/{seed}", sizes=(3, 4, 3), theme="abstract").rows
+    for seed in range(60):
+        rows = built(f"order/{seed}", sizes=(3, 3), theme="abstract").rows
         world = json.loads(str(rows["ccr_worlds"][0]["world_json"]))
         names = context_from_json(world["context"]).dag.nodes
         prompt = str(rows["ccr"][0]["prompt"])
@@ -267,16 +247,3 @@ def test_rows_that_are_no_simulation_prompt_are_refused() -> None:
     """A damaged prompt must not silently lose its cases."""
     with pytest.raises(ValueError, match="section is absent"):
         list(prompts({"family": "simulation", "prompt": "hello"}))
-
-
-def test_every_given_has_four_significant_digits() -> None:
-    """An altered value is not told by a longer fraction."""
-    values = [Fraction(3, 25), Fraction(9, 2), Fraction(-1, 3), Fraction(1, 12345678)]
-    assert [decimal(v) for v in values] == ["0.1200", "4.500", "-0.3333", "0.00000008100"]
-    for seed, verdict in enumerate(("value", "inconsistent", "insufficient")):
-        made = built(
-            f"digits/{seed}", purpose="deductive", variant="deductive.boolean", verdict=verdict
-        )
-        ((task, _),) = pairs_of(made, "ccr")
-        for number in re.findall(r"\) = (\S+)$", task.prompt, re.MULTILINE):
-            assert len(number.replace(".", "").lstrip("0")) == 4, number

@@ -6,8 +6,9 @@ from math import prod
 
 import numpy as np
 import pytest
-from ccr_worlds import appendix_c, figure_4, random_context
+from ccr_worlds import figure_4, random_context
 
+from benchmarks.ccr_simulations import appendix_c
 from builder.tracks.ccr.graph import compositions, cut_tree
 from builder.tracks.ccr.quantities import (
     exact_quantities,
@@ -68,17 +69,3 @@ def test_the_linear_example_of_appendix_c() -> None:
     assert product == Fraction(81, 4)
     with pytest.raises(ValueError, match="no cutpoint"):
         exact_quantities(trap)
-
-
-def test_nine_components_are_still_exact() -> None:
-    """The global effect of nine components needs no enumeration, and no float could state it."""
-    from builder.tracks.ccr.graph import chain
-    from builder.tracks.ccr.model import BooleanContext
-
-    dag = chain(["cycle"] * 9, [3] * 9, np.random.default_rng(1))
-    count = len(dag.nodes)
-    context = BooleanContext(dag, ("or",) * count, ("or",) * count, (6,) * count)
-    tree = cut_tree(dag)
-    exact = exact_quantities(context)[tree.whole]["pns"]
-    assert exact == Fraction(4, 10) ** 18
-    assert twin_quantities(context, tree.whole)["pns"] == exact

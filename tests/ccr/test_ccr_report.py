@@ -65,18 +65,6 @@ def test_commuting_paths_count_the_direct_one(graded: dict[str, Graded]) -> None
         )
 
 
-def test_the_ccr_workspace_holds_prompt_and_schema(mini_release: Path, tmp_path: Path) -> None:
-    """A track without scenes needs no story file and no data."""
-    from grader.workspace import write_workspaces
-
-    exam = choose_exam(open_release(mini_release), None, None, "ccr")
-    tasks = exam.tasks[:5]
-    write_workspaces(exam.split.release, exam.split.name, tasks, tmp_path)
-    for task in tasks:
-        names = sorted(path.name for path in (tmp_path / task.task_id).iterdir())
-        assert names == ["answer.schema.json", "prompt.md"]
-
-
 def test_truth_rows_fit_their_schema(mini_release: Path) -> None:
     """Whoever reads the truth table reads the schema first."""
     exam = choose_exam(open_release(mini_release), None, None, "ccr")

@@ -9,7 +9,7 @@ import pytest
 from builder.splits.settings import TomlTable
 from builder.tracks.ccr.ask import answer_bits, weights_json
 from builder.tracks.ccr.check import unit_weights
-from builder.tracks.ccr.graph import KINDS, ancestors, chain, cut_tree
+from builder.tracks.ccr.graph import KINDS, ancestors, chain
 from builder.tracks.ccr.model import BooleanContext, evaluate, patterns
 from builder.tracks.ccr.plan import (
     Design,
@@ -18,10 +18,12 @@ from builder.tracks.ccr.plan import (
     draw_kinds,
     parse_config,
 )
-from builder.tracks.ccr.quantities import component_response, exact_quantities
+from builder.tracks.ccr.quantities import component_response
 from builder.tracks.ccr.sampling import measurable, references, sample_context
 from builder.tracks.ccr.units import MAX_UNITS, pair_units
 from grader.errors import UsageError
+
+ONE = {"simulation": 1}
 
 
 def design(count: int, size: int = 3, operators: str = "random") -> Design:
@@ -95,21 +97,24 @@ def test_an_unattainable_design_is_refused_with_its_bound() -> None:
     [
         ({}, "simulation: no context"),
         ({"simulation": -1}, "simulation: must be a whole number from 0"),
-        ({"simulation": 1, "theme": []}, "unknown key"),
-        (
-            {"simulation": 1, "components": [1, 3]},
-            "components: must be two whole numbers from 2",
-        ),
-        ({"simulation": 1, "nodes": [4, 3]}, "4 is more than 3"),
-        (
-            {"simulation": 1, "kinds": ["weel"]},
-            'unknown name "weel"; did you mean',
-        ),
-        ({"simulation": 1, "probability": [0.25, 0.8]}, "probability: must be tenths"),
-        ({"simulation": 1, "operators": ["or"], "nodes": [3, 10]}, "at most 0.1342"),
+        ({**ONE, "theme": []}, "unknown key"),
+        ({**ONE, "components": [1, 3]}, "components: must be two whole numbers from 2"),
+        ({**ONE, "nodes": [4, 3]}, "4 is more than 3"),
+        ({**ONE, "kinds": ["weel"]}, 'unknown name "weel"; did you mean'),
+        ({**ONE, "probability": [0.25, 0.8]}, "probability: must be tenths"),
+        ({**ONE, "operators": ["or"], "nodes": [3, 10]}, "at most 0.1342"),
         ({"long": 1, "nodes": [3, 12]}, "more than the 77 variables"),
+        ({**ONE, "graph": "figure-5"}, 'graph: unknown name "figure-5"; did you mean'),
+        ({**ONE, "graph": "figure-4", "nodes": [3, 4]}, "nodes: cannot be had with graph"),
+        ({**ONE, "graph": "figure-4", "linear": 3}, "linear: cannot be had with graph"),
+        ({**ONE, "graph": "figure-4", "operators": ["or"], "probability": [0.7, 0.7]},
+         "at most 0.027, below 0.15; use fewer nodes or other operators, or a lower bound"),
+        ({**ONE, "local_pns": [0.5]}, "local_pns: must be two numbers from 0.0001 to 1"),
+        ({**ONE, "global_pns": 0}, "global_pns: must be a number from 1e-06 to 1"),
+        ({**ONE, "global_pns": 0.9}, "below 0.9; use fewer or smaller ones, or a lower bound"),
+        ({"inductive": -1}, "inductive: must be a whole number from 0"),
     ],
-)
+)  # fmt: skip
 def test_a_bad_table_is_refused_in_one_line(change: dict[str, object], problem: str) -> None:
     """A split file is checked before any work starts."""
     with pytest.raises(UsageError) as refused:
@@ -162,11 +167,3 @@ def test_stratified_units_follow_their_distribution_within_a_cell() -> None:
         expected = (everything[:, inside] * mass[inside]).sum(axis=1) / mass[inside].sum()
         spread = np.sqrt(np.clip(expected * (1 - expected), 1e-9, None) / counts[name])
         assert np.abs(total / counts[name] - expected).max() <= (4.5 * spread + 1e-9).max()
-
-
-def test_the_components_are_in_the_cut_tree_as_designed() -> None:
-    """The design's sizes are what the graph has."""
-    sampled = sample_context(Design((3, 5, 2), ("cycle",) * 3, "mixed"),
-                             np.random.default_rng(0), "here")  # fmt: skip
-    assert [len(part) for part in cut_tree(sampled.context.dag).components] == [3, 5, 2]
-    assert exact_quantities(sampled.context) == sampled.quantities
