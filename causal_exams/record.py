@@ -21,11 +21,12 @@ from grader.commands.common import read_key
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import canonical, pretty
-from grader.pages.pages import report_page
+from grader.pages.report_page import report_page
 from grader.pipeline import grade
 from grader.release.exam import Exam
 from grader.reports.build import Graded
 from grader.reports.table import ENDINGS
+from grader.tracks import TRACKS
 from grader.version import __version__
 
 IMAGE: Final = "causal-exams-sandbox"
@@ -193,5 +194,5 @@ def _report(out: Path, exam: Exam) -> Graded | None:
     split = replace(exam.split, transcript_key=read_key(key) if key.exists() else None)
     graded = grade(replace(exam, split=split), out / "answers")
     write_text(out / "report.json", pretty(graded.report))
-    write_text(out / "report.html", report_page(graded.report, graded.scores, {}))
+    write_text(out / "report.html", report_page(graded.report, TRACKS, graded.scores))
     return graded

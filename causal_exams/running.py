@@ -23,10 +23,11 @@ from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import pretty
 from grader.io.names import did_you_mean
-from grader.pages.report import costliest
-from grader.pages.terminal import console, first_screen
+from grader.pages.report import costliest, first_screen
+from grader.pages.terminal import console
 from grader.pages.words import printable
 from grader.release.exam import Exam
+from grader.tracks import TRACKS
 
 CHARACTERS: Final = 4
 """Characters of English that are about one token."""
@@ -228,7 +229,7 @@ def _tell(run: Run, outcome: Outcome) -> None:
         f"{run.out / 'report.html'}: every task",
         f"inspect view --log-dir {run.out / 'logs'}",
     ]
-    console().print(first_screen(outcome.graded.report, steps))
+    console().print(first_screen(outcome.graded.report, TRACKS, steps))
 
 
 def _say(text: str) -> None:

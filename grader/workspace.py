@@ -1,20 +1,20 @@
 """Workspaces: the public side of a task as files a person or an agent can open."""
 
 import shutil
-import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 import duckdb
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from grader.io import parquet
 from grader.io.jsonio import pretty
 from grader.io.paths import inside
 from grader.io.schemas import schema
+from grader.pages.terminal import progress
+from grader.release.beside import TABLES
 from grader.release.release import Release
 from grader.scoring.shape import Task
 
@@ -34,23 +34,21 @@ def write_workspaces(release: Release, split: str, tasks: Sequence[Task], folder
     for task in tasks:
         scenes = asked.setdefault(task.track, {})
         scenes.setdefault((task.instance_id, task.view), []).append(task)
-    with parquet.connect() as connection, _progress() as progress:
-        bar = progress.add_task("tasks", total=len(tasks))
+    with parquet.connect() as connection, progress() as shown:
+        bar = shown.add_task("tasks", total=len(tasks))
         for name, scenes in sorted(asked.items()):
             files = release.public.shards(f"{name}_scenes", split)
             if not files:  # a track whose prompts hold all there is
-                for task in (task for asked_here in scenes.values() for task in asked_here):
+                for task in chain.from_iterable(scenes.values()):
                     _write_question(task, folder)
-                    progress.advance(bar)
                 continue
-            places = sorted(scenes)
-            for start in range(0, len(places), TOGETHER):
-                chunk = places[start : start + TOGETHER]
-                _read_scenes(connection, files, chunk)
-                for place in chunk:
-                    scene = _read_scene(connection, *place)
-                    _write_scene(connection, scene, scenes[place], folder)
-                    progress.advance(bar, len(scenes[place]))
+            ordered = sorted(scenes)
+            for start in range(0, len(ordered), TOGETHER):
+                places = ordered[start : start + TOGETHER]
+                read = _read_scenes(connection, files, places)
+                for place in places:
+                    _write_scene(connection, read[place], scenes[place], folder)
+                    shown.update(bar, advance=len(scenes[place]), refresh=True)
 
 
 def workspace_files(release: Release, split: str, task: Task) -> dict[str, bytes]:
@@ -59,18 +57,6 @@ def workspace_files(release: Release, split: str, task: Task) -> dict[str, bytes
         write_workspaces(release, split, release.with_prompts(split, [task]), Path(name))
         (place,) = Path(name).iterdir()
         return {file.name: file.read_bytes() for file in sorted(place.iterdir())}
-
-
-def _progress() -> Progress:
-    """A bar on a terminal, nothing elsewhere."""
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
-    return Progress(
-        *columns,
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        disable=not sys.stderr.isatty(),
-        transient=True,
-    )
 
 
 def _write_question(task: Task, folder: Path) -> Path:
@@ -85,46 +71,25 @@ def _write_question(task: Task, folder: Path) -> Path:
 
 def _read_scenes(
     connection: duckdb.DuckDBPyConnection, files: list[Path], places: Sequence[tuple[str, str]]
-) -> None:
-    """Keeps some scenes, given by sorted (instance, view), as DuckDB's table ``scenes``.
+) -> dict[tuple[str, str], dict[str, Any]]:
+    """Some scenes by (instance, view), given by these in order; raises ``ValueError`` without one.
 
     Rows are sorted by instance, so that the range leaves most row groups unread.
     """
-    connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE scenes AS SELECT * FROM {parquet.SCAN} "
-        "WHERE instance_id BETWEEN ? AND ? AND list_contains(?, instance_id || '/' || view)",
-        [
-            [parquet.literal(file) for file in files],
-            places[0][0],
-            places[-1][0],
-            [f"{instance_id}/{view}" for instance_id, view in places],
-        ],
-    )
-
-
-def _read_scene(
-    connection: duckdb.DuckDBPyConnection, instance_id: str, view: str
-) -> dict[str, Any]:
-    """Story and columns of one of the scenes kept; its tables go into the table ``scene``."""
-    connection.execute(
-        "CREATE OR REPLACE TEMP TABLE scene AS SELECT * FROM scenes "
-        "WHERE instance_id = ? AND view = ?",
-        [instance_id, view],
-    )
-    names = [column[0] for column in connection.execute("DESCRIBE scene").fetchall()]
-    calibration = "[t.name FOR t IN calibration]" if "calibration" in names else "[]"
-    row = connection.execute(
-        "SELECT story, columns, [t.name FOR t IN data], [t.name FOR t IN test_features], "
-        f"{calibration} FROM scene"
-    ).fetchone()
-    if row is None:
-        raise ValueError(f"scene {instance_id} ({view}) is not in the release")
-    return dict(zip(("story", "columns", "data", "test_features", "calibration"), row, strict=True))
+    there = parquet.column_names(connection, files)
+    names = [name for name in ("instance_id", "view", "story", "columns", *TABLES) if name in there]
+    where = "WHERE instance_id BETWEEN ? AND ? AND list_contains(?, instance_id || '/' || view)"
+    sought = [f"{instance_id}/{view}" for instance_id, view in places]
+    rows = parquet.read(connection, files, names, where, [places[0][0], places[-1][0], sought])
+    found = {(row[0], row[1]): dict(zip(names, row, strict=True)) for row in rows}
+    if lost := set(places).difference(found):
+        raise ValueError(f"scenes {sorted(lost)} are not in the release")
+    return found
 
 
 def _write_scene(
     connection: duckdb.DuckDBPyConnection,
-    scene: dict[str, Any],
+    scene: Mapping[str, Any],
     asked: Sequence[Task],
     folder: Path,
 ) -> None:
@@ -136,24 +101,24 @@ def _write_scene(
             continue
         (place / "columns.json").write_text(pretty(scene["columns"]), encoding="utf-8")
         tables = ["data", "test_features"] if task.family == "prediction" else ["data"]
-        for table in tables + (["calibration"] if scene["calibration"] else []):
+        for table in tables + (["calibration"] if scene.get("calibration") else []):
             file = place / f"{table}.parquet"
             if table in written:
                 # A copy, not a link: an agent that edits its data must not edit another's.
                 shutil.copyfile(written[table], file)
             else:
-                _write_table(connection, table, scene[table], file)
+                _write_table(connection, scene[table], file)
                 written[table] = file
 
 
 def _write_table(
-    connection: duckdb.DuckDBPyConnection, table: str, names: Sequence[str], file: Path
+    connection: duckdb.DuckDBPyConnection, columns: Sequence[Mapping[str, Any]], file: Path
 ) -> None:
-    """A nested table column as a flat Parquet file, one column per name, rows in order."""
+    """A nested table as a flat Parquet file, one column per name, rows in order."""
     selected = ", ".join(
-        f"unnest({table}[{k}].values) AS {parquet.identifier(name)}"
-        for k, name in enumerate(names, start=1)
+        f"unnest(${k}::FLOAT[]) AS {parquet.identifier(column['name'])}"
+        for k, column in enumerate(columns, start=1)
     )
-    parquet.copy_to(
-        connection, f"SELECT {selected} FROM scene", file, "FORMAT parquet, COMPRESSION zstd"
-    )
+    values = [column["values"] for column in columns]
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE flat AS SELECT {selected}", values)
+    parquet.copy_to(connection, "SELECT * FROM flat", file, "FORMAT parquet, COMPRESSION zstd")

@@ -1,4 +1,4 @@
-"""Work on things from strangers, one at a time, in processes with a limit on memory and time.
+"""Work on things from strangers, each in a process with a limit on memory and time.
 
 A process is a fork: what the parent has read, such as a release, is read once for all of them.
 Whatever a piece of work does (ends its process, eats memory, never ends), it costs itself alone.
@@ -54,31 +54,26 @@ def run_limited(
 ) -> Iterator[tuple[int, Outcome]]:
     """What ``work`` makes of each of ``things``, with its place, as it is finished.
 
-    No outcome depends on the number of ``workers`` or on the other things. A worker whose work
-    failed is replaced, so that nothing of it is left.
+    Each has a process of its own, so that nothing of it is left for the next: no outcome depends on
+    the number of ``workers`` or on the other things.
     """
     waiting = iter(range(len(things)))
     busy: dict[Connection, _Worker] = {}
     try:
         while True:
             while len(busy) < workers and (place := next(waiting, None)) is not None:
-                _give(busy, _Worker(work, things, limits, list(busy)), place)
+                worker = _Worker(work, things[place], place, limits, list(busy))
+                busy[worker.end] = worker
             if not busy:
                 return
             soonest = min(worker.until for worker in busy.values())
             ready = wait(list(busy), max(0.0, soonest - time.monotonic()))
-            late = [end for end, worker in busy.items() if worker.until <= time.monotonic()]
-            for end in dict.fromkeys([*ready, *late]):
-                assert isinstance(end, Connection)
-                worker = busy.pop(end)
-                place, outcome = worker.place, worker.outcome(end in ready)
-                if isinstance(outcome, Failed):
+            for end, worker in list(busy.items()):
+                if end in ready or worker.until <= time.monotonic():
+                    del busy[end]
+                    outcome = worker.outcome(end in ready)
                     worker.stop()
-                elif (following := next(waiting, None)) is not None:
-                    _give(busy, worker, following)
-                else:
-                    worker.stop()
-                yield place, outcome
+                    yield worker.place, outcome
     finally:
         for worker in busy.values():
             worker.stop()
@@ -98,40 +93,29 @@ def run_patiently(
         yield late[k], outcome
 
 
-def _give(busy: "dict[Connection, _Worker]", worker: "_Worker", place: int) -> None:
-    worker.start(place)
-    busy[worker.end] = worker
-
-
 class _Worker:
-    """One process and our end of the pipe to it."""
+    """The process of one piece of work and our end of the pipe to it."""
 
     def __init__(
         self,
-        work: Callable[..., bytes],
-        things: Sequence[object],
+        work: Callable[[Thing], bytes],
+        thing: Thing,
+        place: int,
         limits: Limits,
         others: Sequence[Connection],
     ) -> None:
         context = multiprocessing.get_context("fork")
-        self.end, theirs = context.Pipe()
-        self.place = -1
-        self.until = 0.0
+        self.end, theirs = context.Pipe(duplex=False)
+        self.place = place
         self._limits = limits
         self._process = context.Process(
             target=_serve,
-            args=(work, things, theirs, [self.end, *others], limits.memory),
+            args=(work, thing, theirs, [self.end, *others], limits.memory),
             daemon=True,
         )
         self._process.start()
         theirs.close()
-
-    def start(self, place: int) -> None:
-        """Begin with the thing at a place; its time runs from now."""
-        self.place = place
-        self.until = time.monotonic() + self._limits.seconds
-        with suppress(OSError):  # of a process that has ended, ``outcome`` tells
-            self.end.send(place)
+        self.until = time.monotonic() + limits.seconds
 
     def outcome(self, ready: bool) -> Outcome:
         """What came of it; ``ready`` is whether there is something to read."""
@@ -160,26 +144,24 @@ class _Worker:
 
 
 def _serve(
-    work: Callable[..., bytes],
-    things: Sequence[object],
+    work: Callable[[Thing], bytes],
+    thing: Thing,
     connection: Connection,
     ours: Sequence[Connection],
     memory: int,
 ) -> None:
-    """A worker's life: a place comes in, an outcome goes out, until there are no more."""
+    """Do the work within its limits, and send what came of it."""
     for end in ours:  # else no worker would see that its parent has gone
         end.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
     _limit(memory)
-    with suppress(EOFError, OSError):
-        while True:
-            place = connection.recv()
-            try:
-                message = _DONE + work(things[place])
-            except Exception as error:
-                sign = _FAILED if isinstance(error, UsageError) else _OURS
-                message = sign + _reason(error).encode("utf-8", errors="replace")
-            connection.send_bytes(message)
+    try:
+        message = _DONE + work(thing)
+    except Exception as error:
+        sign = _FAILED if isinstance(error, UsageError) else _OURS
+        message = sign + _reason(error).encode("utf-8", errors="replace")
+    with suppress(OSError):
+        connection.send_bytes(message)
 
 
 def _reason(error: Exception) -> str:

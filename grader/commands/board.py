@@ -34,6 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.hub.results import Results, rows_in
     from grader.hub.site import INDEX, PAGES, write_site
     from grader.hub.space import send
+    from grader.tracks import TRACKS
 
     space = None if arguments.publish is None else Address.of(arguments.publish, "--publish").repo
     folder, out = Path(arguments.results), arguments.out
@@ -46,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--out {out}: is a folder with other things in it; name a new one")
     for page in (out / PAGES).glob("*.html"):
         page.unlink()
-    files = write_site(out, rows, name, arguments.title)
+    files = write_site(out, rows, name, arguments.title, TRACKS)
     print(f"{out / INDEX}: {len(rows)} submissions, {files} files")
     if space is not None:
         print(f"{space}: {send(connect(), space, out)}")

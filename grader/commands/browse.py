@@ -11,17 +11,21 @@ examples:
 """
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from grader.answers.attempts import read
+from grader.answers.submission import Limits
 from grader.commands.common import add, open_split
 from grader.errors import UsageError
+from grader.io.files import write_text
+from grader.io.paths import inside
+from grader.pages.browse import INDEX, Shown, pages
+from grader.pages.graph import Look
+from grader.pipeline import grade
+from grader.release.beside import scenes, sources, worlds
 from grader.release.exam import Exam, Split
-
-if TYPE_CHECKING:
-    from grader.pages.browse import Shown
-    from grader.reports.build import Graded
+from grader.reports.build import Graded
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -41,10 +45,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, grade where there are answers, write."""
-    from grader.io.files import write_text
-    from grader.io.paths import inside
-    from grader.pages.browse import INDEX, pages
-
     folder: Path = arguments.html
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"--html {folder}: not an empty folder; choose another, or remove it")
@@ -65,40 +65,38 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _graded(split: Split, answers: Path) -> "Graded":
+def _graded(split: Split, answers: Path) -> Graded:
     """The answers, graded; raises ``UsageError`` where scores may not be seen."""
-    from grader.answers.attempts import read
-    from grader.answers.submission import Limits
-    from grader.pipeline import grade
-
     split.refuse_private_details("a page of a task shows its score")
     submission = read(answers, split.tasks, Limits())
     exam = split.choose_exam_for(frozenset(submission.answers))
     return grade(exam, submission, slice_intervals=False)
 
 
-def _shown(exam: Exam, graded: "Graded | None") -> "Iterator[Shown]":
+def _shown(exam: Exam, graded: Graded | None) -> Iterator[Shown]:
     """Every task of the exam with what may be seen of it."""
-    from grader.pages.browse import Shown
-    from grader.release.beside import scenes, sources, worlds
-
     release, split = exam.split.release, exam.split.name
-    open_to_all = exam.split.reveal
     instances = [task.instance_id for task in exam.tasks]
-    ids = [task.task_id for task in exam.tasks]
     told = scenes(release, split, instances)
-    truths = exam.truths if open_to_all else {}
-    hidden = worlds(release, split, instances) if open_to_all else {}
-    found: Mapping[str, Any] = sources(release, split, ids) if open_to_all else {}
     scores = {score.task_id: score for score in graded.scores} if graded else {}
     answers = graded.submission.answers if graded else {}
+    looks: dict[str, Look] = {}
+    draws: dict[str, int | None] = {}
+    if exam.split.reveal:
+        found = sources(release, split, [task.task_id for task in exam.tasks])
+        hidden = worlds(release, split, instances)
+        for task in exam.tasks:
+            world = {**hidden.get(task.instance_id, {}), **found.get(task.task_id, {})}
+            draws[task.task_id] = world.get("value_draws")
+            if (look := release.tracks[task.track].look) is not None:
+                looks[task.task_id] = look(task, exam.truths[task.task_id], world)
     for task in release.with_prompts(split, exam.tasks):
-        world = {**hidden.get(task.instance_id, {}), **found.get(task.task_id, {})}
         yield Shown(
-            task,
-            told.get((task.instance_id, task.view)),
-            truths.get(task.task_id),
-            world,
-            scores.get(task.task_id),
-            answers.get(task.task_id),
+            task=task,
+            scene=told.get((task.instance_id, task.view)),
+            truth=exam.truths[task.task_id] if exam.split.reveal else None,
+            look=looks.get(task.task_id, Look()),
+            draws=draws.get(task.task_id),
+            score=scores.get(task.task_id),
+            answer=answers.get(task.task_id),
         )

@@ -10,12 +10,12 @@ from grader.answers.submission import Limits, Submission
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import pretty
+from grader.io.processors import processors
 from grader.opening import open_release
 from grader.release.exam import Exam, Split
 from grader.scoring.route import READINGS
 
 MIN_KEY = 16
-
 
 _FOLDER: Final = {"type": Path, "metavar": "DIR"}
 _OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -78,7 +78,7 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
         default = getattr(Limits(), name)
         told = f"{counted} (default: {default:,})"
         group.add_argument(
-            option, dest=name, type=_positive, default=default, metavar="N", help=told
+            option, dest=name, type=positive, default=default, metavar="N", help=told
         )
 
 
@@ -87,8 +87,25 @@ def limits_of(arguments: argparse.Namespace) -> Limits:
     return Limits(**{name: getattr(arguments, name) for name in _LIMITS})
 
 
-def _positive(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 0 < len(text) <= 12 and int(text)):
+def add_effort(parser: argparse.ArgumentParser) -> None:
+    """Declare what grading one submission may use: ``workers``, ``memory`` (MiB), ``wall`` (s)."""
+    effort = parser.add_argument_group("effort")
+    effort.add_argument(
+        "--workers", type=positive, default=processors(), metavar="N", help="processes"
+    )
+    for option, name, default, unit in (
+        ("--memory", "memory", 2048, "MIB"),
+        ("--seconds", "wall", 300, "S"),
+    ):
+        told = f"of one submission (default {default})"
+        effort.add_argument(
+            option, dest=name, type=positive, default=default, metavar=unit, help=told
+        )
+
+
+def positive(text: str) -> int:
+    """A whole number from 1, for argparse."""
+    if not (text.isascii() and text.isdigit() and 0 < len(text) <= 12 and int(text) > 0):
         raise argparse.ArgumentTypeError(f"{text} is no whole number from 1")
     return int(text)
 

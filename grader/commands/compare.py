@@ -40,9 +40,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Grade both, compare, print and write."""
     from grader.answers.attempts import read
-    from grader.pages.pages import comparison_page
+    from grader.pages.comparison import comparison_page, comparison_view
     from grader.pages.systems import in_reading
-    from grader.pages.terminal import comparison_view, console
+    from grader.pages.terminal import console
     from grader.pipeline import grade
     from grader.reports.comparison import compare
 
@@ -55,8 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
     for one in graded:
         if not one.submission.answers and not one.submission.run:
             raise UsageError(f"{one.submission.source}: {one.report['notices'][0]}")
-    result = compare(graded[0], graded[1], split.release.tracks)
+    tracks = split.release.tracks
+    result = compare(graded[0], graded[1], tracks)
     shown = in_reading(result, arguments.reading)
-    write_documents(arguments, lambda: result, lambda: comparison_page(shown))
-    console().print(comparison_view(shown))
+    write_documents(arguments, lambda: result, lambda: comparison_page(shown, tracks))
+    console().print(comparison_view(shown, tracks))
     return 0

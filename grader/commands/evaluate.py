@@ -21,21 +21,22 @@ import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from grader.commands.common import add, add_limits, limits_of, read_key
+from grader.board.workers import Limits
+from grader.commands.common import add, add_effort, add_limits, limits_of, positive, read_key
 from grader.errors import UsageError
-from grader.io.processors import processors
+from grader.hub.address import Address
+from grader.hub.client import connect, told
+from grader.hub.evaluate import Desk, evaluate
+from grader.hub.rescore import rescore
+from grader.hub.results import Results
+from grader.io.files import write_text
+from grader.opening import address_of, open_release
+from grader.pages.report import SPECIFICATION
+from grader.pages.table import Table
+from grader.pages.terminal import console, in_terminal
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from grader.hub.evaluate import Desk
-    from grader.hub.rescore import Change
-    from grader.pages.table import Table
-
-MEMORY: Final = 2048
-SECONDS: Final = 300
 PER_DAY: Final = 5
 
 
@@ -53,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="where submissions are kept while they are graded (default: evaluate)",
     )  # fmt: skip
     parser.add_argument(
-        "--per-day", type=int, default=PER_DAY, metavar="N",
+        "--per-day", type=positive, default=PER_DAY, metavar="N",
         help=f"submissions of one team that are looked at on one day (default {PER_DAY}); others "
         "wait",
     )  # fmt: skip
@@ -63,20 +64,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--table", type=Path, metavar="FILE", help="with --again: what changed, as Markdown"
     )
-    effort = parser.add_argument_group("effort")
-    effort.add_argument("--workers", type=int, default=processors(), metavar="N")
-    effort.add_argument("--memory", type=int, default=MEMORY, metavar="MIB", help="of one")
-    effort.add_argument("--seconds", dest="wall", type=int, default=SECONDS, metavar="S",
-                        help="of one")  # fmt: skip
+    add_effort(parser)
     add_limits(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate what is new, and say what became of it."""
-    from grader.hub.client import connect, told
-    from grader.hub.evaluate import evaluate
-    from grader.hub.results import Results
-
     inbox, kept, desk = read(arguments)
     if arguments.again:
         return _grade_again(inbox, kept, desk, arguments)
@@ -95,44 +88,19 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _grade_again(inbox: str, kept: str, desk: "Desk", arguments: argparse.Namespace) -> int:
+def _grade_again(inbox: str, kept: str, desk: Desk, arguments: argparse.Namespace) -> int:
     """Grade stored submissions by another version of the release, and say what changed."""
-    from grader.hub.client import connect
-    from grader.hub.rescore import rescore
-    from grader.hub.results import Results
-    from grader.io.files import write_text
-    from grader.pages.table import in_terminal
-    from grader.pages.terminal import console
-
     with alone(arguments.work):
         api = connect()
         changes = rescore(api, inbox, Results(api, kept), desk, print)
-    table = _changes_table(changes, desk.release.name)
+    table = SPECIFICATION.of_rows("rescored", changes, release=desk.release.name)
     console().print(in_terminal(table))
     if arguments.table is not None:
         write_text(arguments.table, _markdown(table))
     return 0
 
 
-def _changes_table(changes: "Sequence[Change]", release: str) -> "Table":
-    """Return figures and places before and after, of everyone who was graded again."""
-    from grader.pages.table import Cell, Table
-    from grader.pages.words import points
-
-    head = ["system", "team", "place", "was", "skill", "was", "points", "was"]
-    rows: list[list[str | Cell]] = [
-        [
-            Cell(change["system"], "name"),
-            change["team"],
-            *(str(change[when]["place"]) for when in ("after", "before")),
-            *(points(change[when][f]) for f in ("skill", "points") for when in ("after", "before")),
-        ]
-        for change in changes
-    ]
-    return Table(f"Rescored by {release}", head, rows, left=2)
-
-
-def _markdown(table: "Table") -> str:
+def _markdown(table: Table) -> str:
     """Return the table for an entry of ERRATA.md, with names as they are, not as markup."""
     lines = [list(map(str, row)) for row in (table.head, ["---"] * len(table.head), *table.rows)]
     safe = (
@@ -142,18 +110,10 @@ def _markdown(table: "Table") -> str:
     return f"{table.title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in safe)
 
 
-def read(arguments: argparse.Namespace) -> "tuple[str, str, Desk]":
+def read(arguments: argparse.Namespace) -> tuple[str, str, Desk]:
     """The datasets of submissions and of results, and what there is to grade with."""
     from datetime import UTC, datetime
 
-    from grader.board.workers import Limits
-    from grader.hub.address import Address
-    from grader.hub.evaluate import Desk
-    from grader.opening import address_of, open_release
-
-    for name in ("per_day", "workers", "memory", "wall"):
-        if not 0 < getattr(arguments, name) < 1 << 20:
-            raise UsageError(f"--{name.replace('_', '-')}: give a whole number from 1")
     inbox, kept = (Address.of(text).repo for text in (arguments.inbox, arguments.results))
     release = open_release(arguments.release, arguments.private)
     hidden = [name for name in release.splits if not release.has_public_truth(name)]

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from grader.commands.common import (
     EXAM,
@@ -27,9 +27,15 @@ from grader.commands.common import (
     read_answers,
     write_documents,
 )
+from grader.pages.report import costliest, first_screen, report_view
+from grader.pages.systems import in_reading
+from grader.pages.terminal import console
+from grader.pages.words import points
 from grader.pipeline import grade
 from grader.reports.build import Graded
-from grader.scoring.model import Truth
+from grader.reports.ledger import held, show_all
+from grader.reports.table import write_scores
+from grader.tracks import TRACKS
 
 _LONGEST_PATH: Final = 30
 """What stands beside a task id on a line of 80 characters."""
@@ -79,68 +85,50 @@ def run(arguments: argparse.Namespace) -> int:
     tables = document or not arguments.quiet
     graded = grade(exam, submission, slice_intervals=document, tables=tables)
     if exam.keeps_ledger:
-        from grader.reports.ledger import held, show_all
-
         (report,) = show_all(arguments.ledger, exam, [(submission.source, held(graded))])
         graded = replace(graded, report=report)
-    _write(arguments, graded)
-    _print(arguments, graded)
     report = graded.report
+    shown = in_reading(report, arguments.reading)
+    _write(arguments, graded, shown)
+    if arguments.quiet:
+        _print_line(report)
+    else:
+        out = console()
+        out.print(first_screen(shown, TRACKS, list(_next_steps(arguments, graded))))
+        if arguments.full or arguments.track:
+            out.print(report_view(shown, TRACKS))
     if arguments.strict and report["census"]["invalid"]:
         return 1
-    points = report["points"] or 0.0
-    return int(arguments.fail_under is not None and points < arguments.fail_under)
+    least = arguments.fail_under
+    return int(least is not None and (report["points"] or 0.0) < least)
 
 
-def _write(arguments: argparse.Namespace, graded: Graded) -> None:
+def _write(arguments: argparse.Namespace, graded: Graded, shown: Mapping[str, Any]) -> None:
     truths = graded.exam.truths if arguments.reveal else {}
-    if arguments.csv or arguments.parquet:
-        from grader.reports.table import write_scores
-
-        for path in filter(None, (arguments.csv, arguments.parquet)):
-            kind = "csv" if path is arguments.csv else "parquet"
+    for kind in ("csv", "parquet"):
+        if (path := getattr(arguments, kind)) is not None:
             write_scores(path, kind, graded.scores, truths)
-    write_documents(
-        arguments, lambda: graded.report, lambda: _page(graded, truths, arguments.reading)
+
+    def page() -> str:
+        from grader.pages.report_page import report_page
+
+        return report_page(shown, TRACKS, graded.scores if graded.exam.split.reveal else (), truths)
+
+    write_documents(arguments, lambda: graded.report, page)
+
+
+def _print_line(report: Mapping[str, Any]) -> None:
+    census = report["census"]
+    print(
+        f"skill {points(report['skill'])} points {points(report['points'])} "
+        f"scored {census['scored']} missing {census['missing']} invalid {census['invalid']}"
     )
-
-
-def _page(graded: Graded, truths: Mapping[str, Truth], reading: str) -> str:
-    """The report as a page, with a row for each task where these may be seen."""
-    from grader.pages.pages import report_page
-    from grader.pages.systems import in_reading
-
-    report = in_reading(graded.report, reading)
-    return report_page(report, graded.scores if graded.exam.split.reveal else (), truths)
-
-
-def _print(arguments: argparse.Namespace, graded: Graded) -> None:
-    report = graded.report
-    from grader.pages.words import points
-
-    if arguments.quiet:
-        census = report["census"]
-        print(
-            f"skill {points(report['skill'])} points {points(report['points'])} "
-            f"scored {census['scored']} "
-            f"missing {census['missing']} invalid {census['invalid']}"
-        )
-        if not census["scored"] and report["notices"]:
-            print(f"note: {report['notices'][0]}", file=sys.stderr)
-        return
-    from grader.pages.systems import in_reading
-    from grader.pages.terminal import console, first_screen, report_view
-
-    out, shown = console(), in_reading(report, arguments.reading)
-    out.print(first_screen(shown, list(_next_steps(arguments, graded))))
-    if arguments.full or arguments.track:
-        out.print(report_view(shown))
+    if not census["scored"] and report["notices"]:
+        print(f"note: {report['notices'][0]}", file=sys.stderr)
 
 
 def _next_steps(arguments: argparse.Namespace, graded: Graded) -> Iterator[str]:
     """What to do next: look at the dearest task, see more, write what can be kept."""
-    from grader.pages.report import costliest
-
     if graded.exam.split.reveal:
         for cost in costliest(graded.scores, 1):
             where = str(arguments.answers)

@@ -17,40 +17,39 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from textwrap import indent
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from grader.answers.collect import submissions_in
+from grader.answers.submission import Submission
+from grader.board.grading import Entry, LeftOut, NotGraded, grade_all, in_time, with_figures
+from grader.board.sessions import Started, refuse_others, started, told
+from grader.board.workers import Limits
 from grader.commands.common import (
     EXAM,
     add,
     add_documents,
+    add_effort,
     add_limits,
     check_outputs,
     limits_of,
     open_split,
+    write_documents,
 )
 from grader.errors import UsageError
-from grader.hub.benchmark import SETTINGS
-from grader.io.files import replacing, write_text
-from grader.io.jsonio import pretty
 from grader.io.names import nearest_path
-from grader.io.processors import processors
-from grader.pages.leaderboard import rank
-from grader.pages.systems import in_reading, setting_of
+from grader.pages.leaderboard import Ranked, board_page, boards, failures, first_screen, rank
+from grader.pages.page import Section
+from grader.pages.report import SPECIFICATION
+from grader.pages.systems import SETTINGS, in_reading, setting_of
+from grader.pages.table import Table
+from grader.pages.terminal import console, in_terminal, plain, progress
+from grader.pipeline import about_exam, grade
 from grader.release.exam import Exam
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
-
-    from grader.board.grading import Entry
-    from grader.board.sessions import Started
-    from grader.pages.table import Table
+from grader.reports.ledger import Ledger, default_path, ladder_of, refuse_several
+from grader.tracks import TRACKS
 
 NOTICES: Final = 3
 """Of each submission so many notes are told; ``grade`` tells them all."""
-MEMORY: Final = 2048
-SECONDS: Final = 300
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -71,18 +70,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="the host's folder of sessions (`causal-exams lab --sessions`): says of each row how "
         "many were started per task",
     )  # fmt: skip
-    effort = parser.add_argument_group("effort")
-    effort.add_argument(
-        "--workers", type=_positive, default=processors(), metavar="N", help="processes"
-    )
-    effort.add_argument(
-        "--memory", type=_positive, default=MEMORY, metavar="MIB",
-        help=f"of one submission (default {MEMORY})",
-    )  # fmt: skip
-    effort.add_argument(
-        "--seconds", dest="wall", type=_positive, default=SECONDS, metavar="S",
-        help=f"of one submission (default {SECONDS})",
-    )  # fmt: skip
+    add_effort(parser)
     add_limits(parser)
     parser.add_argument("--full", action="store_true", help="print every column of the board")
     add_documents(
@@ -98,15 +86,6 @@ def _positive(text: str) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     """Grade all, rank, print and write."""
-    from grader.board.grading import Entry, LeftOut, NotGraded, grade_all, in_time, with_figures
-    from grader.board.sessions import refuse_others, told
-    from grader.board.workers import Limits
-    from grader.pages.leaderboard import boards, failures, first_screen
-    from grader.pages.table import in_terminal
-    from grader.pages.terminal import console
-    from grader.pipeline import about_exam
-    from grader.reports.ledger import refuse_several
-
     check_outputs(arguments)
     # Several exams and none chosen: say so before any submission is graded.
     exam = open_split(arguments).choose_exam_for()
@@ -114,14 +93,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.final:
         exam = exam.final()
         refuse_several(sources)
-    counted = _sessions(arguments, exam)
-    with _progress() as progress:
-        bar = progress.add_task("submissions", total=len(sources))
-
-        def advance() -> None:
-            progress.advance(bar)
-            progress.refresh()
-
+    sessions = _sessions(arguments, exam)
+    with progress() as bar:
+        task = bar.add_task("submissions", total=len(sources))
         results = grade_all(
             exam,
             sources,
@@ -130,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
             budget=limits_of(arguments),
             documents=bool(arguments.json or arguments.html),
             refuse=refuse_others,
-            advance=advance,
+            advance=lambda: bar.update(task, advance=1, refresh=True),
         )
     if exam.is_final:
         results = in_time(arguments.ledger, exam, results)
@@ -140,23 +114,23 @@ def run(arguments: argparse.Namespace) -> int:
     entries = _of_setting(entries, arguments.setting)
     failed = [(r.source.name, r.reason) for r in results if isinstance(r, NotGraded)]
     _tell(entries, [r.reason for r in results if isinstance(r, LeftOut)], failed, about_exam(exam))
-    tasks = {task.task_id for task in exam.tasks}
-    for entry in entries:
-        name = entry.source.name.removesuffix(".parquet")
-        if (sessions := told(counted, name, tasks)) is not None:
-            entry.brief["submission"]["sessions"] = sessions
-    tell_apart([entry.brief for entry in entries])
     if not entries:
         raise UsageError(
             f"{arguments.submissions}: no usable submission in it; give a folder of packed files "
             "and answer folders (one answers folder alone: `grade` it)"
         )
-    ranked = rank([entry.brief for entry in entries])
+    _label(entries, sessions, {task.task_id for task in exam.tasks})
+    ranked = rank([entry.report for entry in entries])
     title = f"{exam.split.release.name} · {exam.split.name}/{exam.name}"
-    _write(arguments, entries, ranked, failed, title)
-    out = console()
     shown = [(place, in_reading(report, arguments.reading)) for place, report in ranked]
-    tables = boards(shown, title)
+    more = [Section("Failed", [failures(failed)])] if failed else []
+    write_documents(
+        arguments,
+        lambda: [*_rows(ranked), *(_failure(name, reason) for name, reason in failed)],
+        lambda: board_page(shown, TRACKS, title, more),
+    )
+    out = console()
+    tables = boards(shown, TRACKS, title)
     if not arguments.full:
         tables = first_screen(tables, ranked[0][1]["tracks"])
     for table in tables:
@@ -170,47 +144,37 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _ledger_table(exam: Exam, path: Path | None) -> "Table":
+def _ledger_table(exam: Exam, path: Path | None) -> Table:
     """Return a line for each team of a private exam: its submissions and the figures shown."""
-    from grader.answers.submission import Submission
-    from grader.pages.table import Table, figure, word
-    from grader.pages.words import points
-    from grader.pipeline import grade
-    from grader.reports.ledger import Ledger, default_path, ladder_of
-
     ladder = ladder_of(grade(exam, Submission(Path("nobody")), slice_intervals=False))
     ledger = Ledger(path or default_path(exam), exam)
-    columns = (
-        word("team"),
-        word("submissions"),
-        word("figures"),
-        figure("points", "points shown", points),
-    )
     note = f"A figure comes in steps of {ladder.step:g} points, about half of the instances."
     if ledger.is_closed:
         note += " The final ranking was made: no new figure is shown."
-    return Table.of(f"Ledger of {exam.name}", columns, ledger.teams(ladder), note=note)
+    return SPECIFICATION.of_rows("ledger", ledger.teams(ladder), exam=exam.name, note=note)
 
 
-def _of_setting(entries: "list[Entry]", setting: str | None) -> "list[Entry]":
+def _of_setting(entries: list[Entry], setting: str | None) -> list[Entry]:
     """The entries of one setting; all of them, and a note where they are of several."""
+    settings = [setting_of(entry.report["submission"]["run"]) for entry in entries]
+    counted = Counter(name or "not told" for name in settings)
+    note = ""
     if setting is not None:
-        kept = [entry for entry in entries if setting_of(entry.brief) == setting]
+        pairs = zip(entries, settings, strict=True)
+        kept = [entry for entry, own in pairs if own == setting]
         if left := len(entries) - len(kept):
-            print(f"note: {left} of another setting, or of none told, left out", file=sys.stderr)
-        return kept
-    counted = Counter(setting_of(entry.brief) or "not told" for entry in entries)
-    if len(counted) > 1:
+            note = f"{left} of another setting, or of none told, left out"
+        entries = kept
+    elif len(counted) > 1:
         told = ", ".join(f"{name} {count}" for name, count in sorted(counted.items()))
-        print(f"note: several settings on one board ({told}); --setting keeps to one",
-              file=sys.stderr)  # fmt: skip
+        note = f"several settings on one board ({told}); --setting keeps to one"
+    if note:
+        print(f"note: {note}", file=sys.stderr)
     return entries
 
 
-def _sessions(arguments: argparse.Namespace, exam: Exam) -> "Started":
+def _sessions(arguments: argparse.Namespace, exam: Exam) -> Started:
     """The sessions that the host keeps, where its folder was given."""
-    from grader.board.sessions import started
-
     key = exam.split.transcript_key
     if arguments.sessions is None:
         return {}
@@ -219,97 +183,47 @@ def _sessions(arguments: argparse.Namespace, exam: Exam) -> "Started":
     return started(arguments.sessions, key)
 
 
-def _progress() -> "Progress":
-    """A bar on a terminal, nothing elsewhere; without a thread, since workers are forks."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    return Progress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True,
-        auto_refresh=False,
-    )  # fmt: skip
-
-
 def _tell(
-    entries: "Sequence[Entry]",
+    entries: Sequence[Entry],
     left_out: Sequence[str],
     failed: Sequence[tuple[str, str]],
     everywhere: Sequence[str],
 ) -> None:
     """What there is to remark, in the order of the submissions; what every report says, once."""
-    from grader.pages.terminal import console, plain
-
-    told = console(stderr=True)
-    for reason in left_out:
-        told.print(plain(f"left out: {reason}"))
-    for name, reason in failed:
-        told.print(plain(f"failed: {name}: {reason}"), soft_wrap=True)
-    for notice in everywhere if entries else ():
-        told.print(plain(f"note: {notice}"), soft_wrap=True)
+    lines = [f"left out: {reason}" for reason in left_out]
+    lines += [f"failed: {name}: {reason}" for name, reason in failed]
+    lines += [f"note: {notice}" for notice in everywhere if entries]
     for entry in entries:
-        own = [notice for notice in entry.brief["notices"] if notice not in everywhere]
-        for notice in own[:NOTICES]:
-            told.print(plain(f"note: {entry.source}: {notice}"), soft_wrap=True)
+        own = [notice for notice in entry.report["notices"] if notice not in everywhere]
+        lines += [f"note: {entry.source}: {notice}" for notice in own[:NOTICES]]
+    out = console(stderr=True)
+    for line in lines:
+        out.print(plain(line), soft_wrap=True)
 
 
-def _write(
-    arguments: argparse.Namespace,
-    entries: "Sequence[Entry]",
-    ranked: Sequence[tuple[int, dict[str, Any]]],
-    failed: Sequence[tuple[str, str]],
-    title: str,
-) -> None:
-    """The board as data and as a page, where these were asked for; one report at a time as data."""
-    whole = {id(entry.brief): entry for entry in entries}
-    if arguments.json:
-        with replacing(arguments.json) as temporary, temporary.open("w", encoding="utf-8") as file:
-            rows = _rows(ranked)
-            before = "[\n"
-            for row in rows:
-                report = whole[id(row["report"])].report()
-                file.write(before + indent(pretty({**row, "report": report}), "  ").rstrip())
-                before = ",\n"
-            for name, reason in failed:
-                file.write(before + indent(pretty(failure(name, reason)), "  ").rstrip())
-            file.write("\n]\n")
-    if arguments.html:
-        from grader.pages.leaderboard import failures
-        from grader.pages.page import Section
-        from grader.pages.pages import board_page
-
-        full = [
-            (place, in_reading(whole[id(brief)].report(), arguments.reading))
-            for place, brief in ranked
-        ]
-        more = [Section("Failed", [failures(failed)])] if failed else []
-        write_text(arguments.html, board_page(full, title, more))
-
-
-def failure(name: str, reason: str) -> dict[str, Any]:
-    """What ``--json`` says, after the ranked ones, of a submission that could not be graded."""
-    return {
-        "rank": None,
-        "file": name.encode("utf-8", errors="replace").decode("utf-8"),
-        "failed": reason,
-    }
-
-
-def tell_apart(reports: Sequence[dict[str, Any]]) -> None:
-    """Label the systems of one name with the file and date of each."""
-    names = Counter(report["submission"]["system"] for report in reports)
-    for submission in (report["submission"] for report in reports):
+def _label(entries: Sequence[Entry], sessions: Started, tasks: set[str]) -> None:
+    """Say of each row its sessions, and label the systems of one name with file and date."""
+    names = Counter(entry.report["submission"]["system"] for entry in entries)
+    for entry in entries:
+        submission = entry.report["submission"]
+        own = told(sessions, entry.source.name.removesuffix(".parquet"), tasks)
+        if own is not None:
+            submission["sessions"] = own
         if names[submission["system"]] > 1:
             date = submission["run"].get("date")
             dated = f", {date[:40]}" if isinstance(date, str) else ""
             submission["label"] = f"{submission['system']} ({submission['file']}{dated})"
 
 
-def _rows(ranked: Sequence[tuple[int, dict[str, Any]]]) -> list[dict[str, Any]]:
-    """What ``--json`` holds: place and report of each, and what tracks say of it among them."""
-    from grader.tracks import TRACKS
+def _failure(name: str, reason: str) -> dict[str, Any]:
+    """What ``--json`` says, after the ranked ones, of a submission that could not be graded."""
+    file = name.encode("utf-8", errors="replace").decode("utf-8")
+    return {"rank": None, "file": file, "failed": reason}
 
-    rows = [{"rank": place, "report": report} for place, report in ranked]
+
+def _rows(ranked: Ranked) -> list[dict[str, Any]]:
+    """What ``--json`` holds: place and report of each, and what tracks say of it among them."""
+    rows: list[dict[str, Any]] = [{"rank": place, "report": report} for place, report in ranked]
     for track in TRACKS.values():
         if track.board_members is not None:
             members = track.board_members([report for _, report in ranked])

@@ -16,7 +16,7 @@ from pathlib import Path
 from grader.commands.common import PUBLIC_EXAM, add, add_limits, read_answers
 from grader.commands.pack import tell
 from grader.errors import UsageError
-from grader.hub.benchmark import SETTINGS
+from grader.pages.systems import SETTINGS
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grader.errors import UsageError
 from grader.hub.address import Address
-from grader.hub.benchmark import setting_of, task_id
+from grader.hub.benchmark import task_id
 from grader.hub.client import told
+from grader.pages.systems import setting_of
 from grader.release.release import Release
 
 if TYPE_CHECKING:

@@ -26,13 +26,13 @@ from grader.board.grading import Entry, NotGraded, grade_all, with_figures
 from grader.board.sessions import refuse_others
 from grader.board.workers import Failed, Limits, run_patiently
 from grader.errors import UsageError
-from grader.hub.benchmark import setting_of
 from grader.hub.inbox import HandedIn, download, handed_in, store
 from grader.hub.reply import reply
 from grader.hub.results import FAILED, GRADED, REFUSED, WAITING, Results, Row
 from grader.io.files import file_sha256
 from grader.io.jsonio import BadJson
 from grader.io.schemas import folder as schema_folder
+from grader.pages.systems import setting_of
 from grader.release.exam import Exam, Split
 from grader.release.release import Release
 from grader.version import __version__
@@ -263,7 +263,7 @@ def reports(
     if exam.keeps_ledger and entries:
         entries = with_figures(desk.ledger, exam, entries)
     for entry in entries:
-        yield sources[entry.source], entry.report()
+        yield sources[entry.source], entry.report
     for result in results:
         if not isinstance(result, Entry):
             text = result.reason.replace(str(result.source), result.source.name)

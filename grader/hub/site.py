@@ -4,21 +4,20 @@ No script and no request to anywhere: what a filter shows follows from a radio b
 own style, so that the site reads the same from a folder, from a static Space and in twenty years.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from grader.hub.benchmark import SETTINGS
 from grader.hub.results import GRADED, Row
 from grader.io.files import write_text
 from grader.io.paths import inside
-from grader.pages.leaderboard import place_told, rank
-from grader.pages.page import Block, Choice, Paragraph, Section, Strong, page, way_back
-from grader.pages.pages import board_page, report_page
-from grader.pages.systems import skipped
+from grader.pages.leaderboard import board_page, places_told, rank
+from grader.pages.page import Block, Choice, Paragraph, Section, Strong, page
+from grader.pages.report_page import report_page
+from grader.pages.systems import SETTINGS, skipped
 from grader.pages.table import Cell, Table
 from grader.pages.words import points
+from grader.scoring.track import Tracks
 
 PAGES: Final = "s"
 INDEX: Final = "index.html"
@@ -84,7 +83,7 @@ def _tell_apart(reports: Sequence[dict[str, Any]]) -> None:
             report["submission"] = {**submission, "label": label}
 
 
-def write_site(out: Path, rows: Mapping[str, Row], results: str, title: str) -> int:
+def write_site(out: Path, rows: Mapping[str, Row], results: str, title: str, tracks: Tracks) -> int:
     """Write the site of all rows into a folder; how many files it has. Raises ``UsageError``."""
     graded = [row for row in rows.values() if row["status"] == GRADED]
     groups: dict[tuple[str, ...], list[Row]] = {}
@@ -93,14 +92,15 @@ def write_site(out: Path, rows: Mapping[str, Row], results: str, title: str) -> 
         groups.setdefault(exam, []).append(row)
     boards = [Board(str(k), members) for k, (_, members) in enumerate(sorted(groups.items()), 1)]
     files = {INDEX: _index(boards, rows, title), "README.md": _card(title, results)}
-    back = way_back(INDEX, title)
-    files |= {board.file: board_page(board.ranked, board.title, ahead=back) for board in boards}
+    for board in boards:
+        back = [(INDEX, f"← {title}")]
+        files[board.file] = board_page(board.ranked, tracks, board.title, ahead=back)
     for name, text in files.items():
         write_text(inside(out, name), text)
     for board in boards:
         for _, report in board.ranked:
-            proof, back = _proof(report["row"], results), way_back(f"../{INDEX}", title)
-            text = report_page(report, more=[proof], ahead=back)
+            proof, back = _proof(report["row"], results), [(f"../{INDEX}", f"← {title}")]
+            text = report_page(report, tracks, more=[proof], ahead=back)
             write_text(inside(out / PAGES, report["row"]["id"], ".html"), text)
     return len(files) + len(graded)
 
@@ -156,9 +156,8 @@ def _ranking(board: Board, track: str | None, days: Sequence[str]) -> Section:
         floor = board.first["report"]["tracks"][track]["floor"]
     figures = ["skill [95% interval]", "points", "floor"]
     head = ["#", "system", *figures, "team", "setting", "handed in"]
-    group = Counter(place for place, _ in ranked)
     lines: list[list[str | Cell]] = []
-    for place, report in ranked:
+    for place, (_, report) in zip(places_told(ranked), ranked, strict=True):
         row = report["row"]
         since = "".join(f"~d-{day}" for day in days if day <= row["day"][:7])
         views = [track or "all", *(board.tracks if len(board.tracks) == 1 else ())]
@@ -169,7 +168,7 @@ def _ranking(board: Board, track: str | None, days: Sequence[str]) -> Section:
         aside = "" if span is None else f"[{points(span[0])}, {points(span[1])}]"
         lines.append(
             [
-                "–" if report["points"] is None else place_told(place, group[place]),
+                "–" if report["points"] is None else place,
                 Cell(name, "name", link=f"{PAGES}/{row['id']}.html", anchor=anchor),
                 Cell(points(report["skill"]), "points", aside),
                 points(report["points"]),

@@ -24,6 +24,7 @@ from grader.pages.svg import (
     width_of,
     words,
 )
+from grader.pages.table import Cell
 
 Interval = Sequence[float]
 Point = tuple[float, float]
@@ -213,62 +214,29 @@ def clouds(
     return _with_legend(title, [cloud.name for cloud in found], y.start + 64, parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Shade:
-    """A cell: how dark it is (0 to 1), what stands in it, and whether few tasks are behind it."""
+def shaded(share: float, text: str, few: bool = False) -> Cell:
+    """A cell of a chart: how dark it is, what stands in it, and whether few tasks are behind it.
 
-    share: float
-    text: str
-    few: bool = False
-
-
-CellRow = tuple[str, str, Sequence[Shade | None]]
-"""A row's name, a word about it, and its cells; None where there is nothing to show."""
-_CELL, _CELL_ROW = 38.0, 26.0
-_SIN, _COS = 0.62, 0.79
-"""Of the angle of headings that are turned."""
-
-
-def cells(title: str, columns: Sequence[str], rows: Sequence[CellRow], about: str = "") -> Svg:
-    """Draw a row of cells under each other for each name; ``about`` heads the rows' words.
-
-    Headings that are wider than a column are turned.
+    Each has its number, so the shade is a help and never the only carrier.
     """
-    label = 12 + min(180, max((width_of(name, 12) for name, _, _ in rows), default=0))
-    left = label + (34 if about else 0)
-    longest = min(130.0, max((width_of(name, 12) for name in columns), default=0.0))
-    turned = len(columns) > 1 and longest > 2 * _CELL
-    column = _CELL if turned else 2 * _CELL
-    top = 14 + (_SIN * longest if turned else 8)
-    parts = [words(left - 6, top - 6, about, "axis", "end")]
-    for k, name in enumerate(columns):
-        at = left + column * (k + 0.5)
-        if turned:
-            place = f"translate({at:.1f},{top - 6:.1f}) rotate(-38)"
-            parts.append(words(0, 0, name, "axis", room=132, transform=place))
-        else:
-            parts.append(words(at, top - 6, name, "axis", "middle", room=column))
-    for k, (name, word, row) in enumerate(rows):
-        y = top + _CELL_ROW * k
-        parts.append(words(4, y + 17, name, "label", room=label - 8, size=12))
-        parts.append(words(left - 6, y + 17, word, "axis", "end"))
-        parts += [_cell(left + column * place, y, column, cell) for place, cell in enumerate(row)]
-    overhang = _COS * longest - column / 2 if turned else 0
-    width = left + column * len(columns) + max(6, overhang)
-    return Svg(title, max(WIDTH, width), top + _CELL_ROW * len(rows) + 4, parts)
+    return Cell(text, "few" if few else "heat", share=round(min(1.0, max(0.0, share)), 2))
 
 
-def _cell(x: float, y: float, width: float, cell: Shade | None) -> str:
-    box = {"x": x + 1, "y": y + 1, "width": width - 2, "height": _CELL_ROW - 2, "rx": 3}
-    middle, base = x + width / 2, y + 17
-    if cell is None:
-        return element("rect", kind="none", **box) + words(middle, base, "–", "axis", "middle")
-    # Each cell has its number, so the shade is a help and never the only carrier.
-    share = min(1.0, max(0.0, cell.share))
-    outline = "heat few" if cell.few else "heat"
-    drawn = element("rect", kind=outline, fill_opacity=f"{0.06 + 0.94 * share:.2f}", **box)
-    kind = "cell on" if share > 0.55 else "cell off"
-    return drawn + words(middle, base, cell.text, kind, "middle", room=width - 2)
+def cost_cloud(
+    title: str,
+    unit: str,
+    earned: str,
+    spots: Sequence[tuple[str, float, float]],
+    joined: Sequence[Point] = (),
+) -> Svg:
+    """Draw systems (name, cost, what it earned) on a logarithmic axis of costs in ``unit``."""
+    found = [
+        Cloud(name, [((cost, value), f"{name}: {cost:,.3g} {unit}, {earned} {value:.3f}")])
+        for name, cost, value in spots
+    ]
+    across = Axis.powers(unit, [cost for _, cost, _ in spots])
+    upwards = Axis.round(earned, [value for *_, value in spots])
+    return clouds(title, found, across, upwards, joined=joined)
 
 
 Bar = tuple[str, str, Sequence[tuple[float, str]]]

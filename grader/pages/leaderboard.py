@@ -1,13 +1,39 @@
-"""The order of several submissions, and the leaderboard as a table for terminal and page."""
+"""Several submissions: their order, the leaderboard for terminal and page, and the page."""
 
+import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from grader.pages.systems import SYSTEM, Report, headline, measured, name_of, skill, skipped
+from grader.pages.charts import Dot, DotRow, cost_cloud, dot_rows
+from grader.pages.page import Block, Fold, Paragraph, Section, page
+from grader.pages.report import SPECIFICATION, census, runs
+from grader.pages.report_page import DRAWN, FOOTER, tokens_per_task, track_section
+from grader.pages.svg import Svg
+from grader.pages.systems import SYSTEM, Report, counted_by, headline, name_of, skipped
 from grader.pages.table import Cell, Table
+from grader.pages.terminal import fitted
 from grader.pages.words import points
-from grader.tracks import TRACKS
+from grader.scoring.track import Tracks
+
+_SCALE: Final = (
+    "0 is what the best answers earn that look at neither story nor data, 100 is gold; below "
+    "0 is worse than knowing nothing. Beside points, ticks mark both ends of the scale."
+)
+_TIES: Final = (
+    "A group holds the systems whose intervals reach that of its first: the exam does not tell "
+    "them from it, and their order inside says nothing. Shows from: how far a second, independent "
+    "system must be away for this exam to tell them apart (80% power at 5%). compare pairs two "
+    "systems task by task and sees smaller differences."
+)
+LOWEST: Final = -100.0
+"""What is worse is drawn here."""
+PART: Final = "Systems that did not take every track"
+SCREEN: Final = 80
+"""Characters of a line that every terminal has."""
+
+Ranked = Sequence[tuple[int, Report]]
+"""Places and reports, best first; several may share a place."""
 
 
 def rank(reports: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
@@ -16,16 +42,15 @@ def rank(reports: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
     Systems share a place where intervals do not tell them apart: a group ends where an interval
     lies wholly below that of the group's first. Whoever has no overall figure comes last.
     """
-    counts = "skill" if measured(reports) else "points"
+    counts = counted_by(reports)
 
-    def key(report: dict[str, Any]) -> tuple[bool, float]:
+    def key(report: dict[str, Any]) -> tuple[bool, float, str]:
         value = report[counts]
-        return value is None, -(value or 0.0)
+        return value is None, -(value or 0.0), report["submission"]["system"]
 
-    ordered = sorted(reports, key=lambda report: (key(report), report["submission"]["system"]))
     places: list[tuple[int, dict[str, Any]]] = []
     first: dict[str, Any] | None = None
-    for position, report in enumerate(ordered, start=1):
+    for position, report in enumerate(sorted(reports, key=key), start=1):
         tied = first is not None and not _told_apart(first, report, counts)
         if not tied:
             first = report
@@ -41,39 +66,33 @@ def _told_apart(better: dict[str, Any], worse: dict[str, Any], counts: str) -> b
     return bool(low[1] < high[0])
 
 
-Ranked = Sequence[tuple[int, Report]]
-"""Places and reports, best first; several may share a place."""
+def places_told(ranked: Ranked) -> list[str]:
+    """The place of each system, or the places that its group shares."""
+    sizes = Counter(place for place, _ in ranked)
+    return [str(k) if sizes[k] == 1 else f"{k}–{k + sizes[k] - 1}" for k, _ in ranked]
 
 
-def leaderboard(ranked: Ranked, title: str = "Leaderboard") -> Table:
+def leaderboard(ranked: Ranked, tracks: Tracks, title: str = "Leaderboard") -> Table:
     """Several submissions, best first; by skill, and tracks too, where the exam has floors."""
     reports = [report for _, report in ranked]
-    middle = columns(reports)
-    group = Counter(place for place, _ in ranked)
-    by_skill = measured(reports)
-    ahead = ["skill [95% interval]", "points"] if by_skill else ["points [95% interval]"]
-    names = [name for name, _ in middle]
-    head = ["#", "system", *ahead, "shows from", *names, "scored", "invalid"]
-    rows = []
-    for position, (place, report) in enumerate(ranked):
-        census = report["census"]
-        rows.append(
-            [
-                place_told(place, group[place]),
-                SYSTEM.cell({"system": name_of(report)}),
-                *([skill(report), points(report["points"])] if by_skill else [headline(report)]),
-                points(report["skill_detectable" if by_skill else "detectable"]),
-                *(cells[position] for _, cells in middle),
-                f"{census['scored']}/{census['tasks']}",
-                str(census["invalid"]),
-            ]
-        )
-    return Table(title, head, rows, left=2, note=_copies(reports))
-
-
-def place_told(first: int, systems: int) -> str:
-    """The place of a system, or the places that its group shares."""
-    return str(first) if systems == 1 else f"{first}–{first + systems - 1}"
+    counts = counted_by(reports)
+    detectable = "skill_detectable" if counts == "skill" else "detectable"
+    counted = [report["census"] for report in reports]
+    found: list[tuple[str, Sequence[str | Cell]]] = [
+        ("#", places_told(ranked)),
+        ("system", [SYSTEM.cell({"system": name_of(report)}) for report in reports]),
+        (f"{counts} [95% interval]", [headline(report, counts) for report in reports]),
+    ]
+    if counts == "skill":
+        found.append(("points", [points(report["points"]) for report in reports]))
+    found += [
+        ("shows from", [points(report[detectable]) for report in reports]),
+        *columns(reports, tracks),
+        ("scored", [f"{census['scored']}/{census['tasks']}" for census in counted]),
+        ("invalid", [str(census["invalid"]) for census in counted]),
+    ]
+    head, cells = zip(*found, strict=True)
+    return Table(title, head, list(zip(*cells, strict=True)), left=2, note=_copies(reports))
 
 
 def apart(ranked: Ranked) -> tuple[Ranked, Ranked]:
@@ -84,18 +103,11 @@ def apart(ranked: Ranked) -> tuple[Ranked, Ranked]:
     return rows
 
 
-PART: Final = "Systems that did not take every track"
-
-
-def boards(ranked: Ranked, title: str) -> list[Table]:
+def boards(ranked: Ranked, tracks: Tracks, title: str) -> list[Table]:
     """The leaderboard, and apart from it those that left tracks alone, which have no place."""
     whole, part = apart(ranked)
-    tables = [leaderboard(whole, title)] if whole else []
-    return [*tables, *([leaderboard(part, PART).without("#")] if part else [])]
-
-
-SCREEN: Final = 80
-"""Characters of a line that every terminal has."""
+    tables = [leaderboard(whole, tracks, title)] if whole else []
+    return [*tables, *([leaderboard(part, tracks, PART).without("#")] if part else [])]
 
 
 def first_screen(tables: Sequence[Table], tracks: Collection[str]) -> list[Table]:
@@ -104,14 +116,14 @@ def first_screen(tables: Sequence[Table], tracks: Collection[str]) -> list[Table
     for table in tables:
         kept = {"#", "system", *tracks, *(h for h in table.head if "95% interval" in h)}
         narrow = table.without(*(name for name in table.head if name not in kept))
-        shown.append(narrow.fitted(SCREEN, "system"))
+        shown.append(fitted(narrow, SCREEN, "system"))
     return shown
 
 
 def failures(failed: Sequence[tuple[str, str]]) -> Table:
     """Submissions that could not be graded, by name, and why."""
-    rows = [[Cell(name, "name"), Cell(reason, "long")] for name, reason in failed]
-    return Table("Failed", ["submission", "why"], rows, left=2)
+    rows = [{"name": name, "reason": reason} for name, reason in failed]
+    return SPECIFICATION.of_rows("failures", rows)
 
 
 def _copies(reports: Sequence[Report]) -> str:
@@ -124,34 +136,35 @@ def _copies(reports: Sequence[Report]) -> str:
     return " ".join(f"Equal answers: {', '.join(names)}." for names in same.values() if names[1:])
 
 
-def columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
+def columns(reports: Sequence[Report], tracks: Tracks) -> list[tuple[str, list[str]]]:
     """Headings and cells: skill (or points) by track where there are several, what tracks add, and
     cost.
 
     A track without columns of its own has those of its families, where it is the only one. What
     a submission leaves alone while it attempts others has a dash, as its overall points have.
     """
-    tracks = list(reports[0]["tracks"])
+    names = list(reports[0]["tracks"])
     # Whoever left a track alone has no overall skill, but has one where it answered.
-    scaled = any(r["tracks"][name].get("skill") is not None for r in reports for name in tracks)
+    scaled = any(part.get("skill") is not None for r in reports for part in r["tracks"].values())
     counts = "skill" if scaled else "points"
     found = []
-    if len(tracks) > 1:
-        for name in tracks:
+    if len(names) > 1:
+        for name in names:
             parts = [None if skipped(r, name) else r["tracks"][name][counts] for r in reports]
             found.append((name, [points(value) for value in parts]))
-    for name in tracks:
-        track = TRACKS[name]
-        if track.board_columns is not None:
-            found += track.board_columns(reports)
-        elif len(tracks) == 1:
+    for name in names:
+        own = tracks[name].board_columns
+        if own is not None:
+            found += own(reports)
+        elif len(names) == 1:
             slices = [report["tracks"][name]["slices"].get("family", {}) for report in reports]
             found += [
                 (f, [points(row.get(f, {}).get("points")) for row in slices]) for f in slices[0]
             ]
     if any("sessions" in report["submission"] for report in reports):
         found.append(("sessions/task", [_sessions(report["submission"]) for report in reports]))
-    return [*found, ("tok/task", [tokens(report["usage"]) for report in reports])]
+    tokens = [tokens_per_task(report["usage"]) for report in reports]
+    return [*found, ("tok/task", ["–" if n is None else f"{n / 1000:.1f}k" for n in tokens])]
 
 
 def _sessions(submission: Mapping[str, Any]) -> str:
@@ -163,14 +176,90 @@ def _sessions(submission: Mapping[str, Any]) -> str:
     return f"{mean:.1f}, most {counted['most']}"
 
 
-def tokens_per_task(usage: Mapping[str, Any]) -> float | None:
-    """Mean tokens per task, in and out; ``None`` where nothing was reported."""
-    if usage["input_tokens"] is None and usage["output_tokens"] is None:
-        return None
-    return float((usage["input_tokens"] or 0) + (usage["output_tokens"] or 0))
+def board_page(
+    ranked: Ranked,
+    tracks: Tracks,
+    title: str,
+    more: Sequence[Section] = (),
+    ahead: Sequence[tuple[str, str]] = (),
+) -> str:
+    """The page of several submissions, best first; ``ahead`` are links to where it belongs."""
+    reports = [report for _, report in ranked]
+    first = reports[0]
+    whole, _ = apart(ranked)
+    complete = [report for _, report in whole]
+    # How much was answered has a table of its own.
+    tables = [table.without("scored", "invalid") for table in boards(ranked, tracks, "")]
+    attempts = [report for report in reports if "attempts" in report]
+    sections = [
+        Section("Leaderboard", [*tables[: bool(whole)],
+                                *([Paragraph(_TIES, note=True)] if whole else [])]),
+        Section(PART, tables[bool(whole) :]),
+        Section(*_headline(complete)),
+        Section("Cost against skill", _cost(complete)),
+        *(track_section(tracks[name], reports) for name in first["tracks"]),
+        Section("Attempts as complete exams",
+                [Fold(name_of(report), [runs(report, tracks)]) for report in attempts]),
+        Section("What was answered", [census(reports)]),
+        *more,
+    ]  # fmt: skip
+    told = "1 submission" if len(reports) == 1 else f"{len(reports)} submissions"
+    where = f"split {first['split']}, exam {first['exam']}"
+    subtitle = f"{where}: {first['census']['tasks']} tasks, {told}"
+    return page(title, subtitle, sections, FOOTER, contents=True, ahead=ahead)
 
 
-def tokens(usage: Mapping[str, Any]) -> str:
-    """Mean tokens per task, as ``12.9k``; a dash where nothing was reported."""
-    mean = tokens_per_task(usage)
-    return "–" if mean is None else f"{mean / 1000:.1f}k"
+def _headline(reports: Sequence[Report]) -> tuple[str, list[Block]]:
+    """Skill where the exam has floors, and points with the floor drawn beside each."""
+    scaled = counted_by(reports) == "skill"
+    shown = [*(["skill"] if scaled else []), "points"] if reports else []
+    pictures: list[Block] = [_intervals(reports[:DRAWN], counts) for counts in shown]
+    title = " and ".join(shown).capitalize()
+    note = [Paragraph(_SCALE, note=True)] if scaled else []
+    return f"{title}, with 95% intervals clustered by instance", [*pictures, *note]
+
+
+def _intervals(reports: Sequence[Report], counts: str) -> Svg:
+    """One row a system; a value below the axis is drawn at its end."""
+    lows = [report[counts] for report in reports if report[counts] is not None]
+    lows += [report[f"{counts}_interval"][0] for report in reports if report[f"{counts}_interval"]]
+    start = max(LOWEST, 20.0 * math.floor(min([0.0, *lows]) / 20))
+    rows = []
+    for report in reports:
+        value, interval = report[counts], report[f"{counts}_interval"]
+        drawn = interval and [max(start, end) for end in interval]
+        dots = [] if value is None else [Dot(0, max(start, value), drawn)]
+        floor = report["floor"] if counts == "points" else None
+        ticks = [] if floor is None else [(floor, f"floor {points(floor)}")]
+        end = f"no overall {counts}" if value is None else points(value)
+        rows.append(DotRow(name_of(report), dots, ticks, end))
+    return dot_rows(f"{counts.capitalize()} of each system", rows, whole=100, start=start)
+
+
+def _cost(reports: Sequence[Report]) -> list[Block]:
+    """What a task took, in money where all tell it, else in tokens, against what it earned."""
+    counts = counted_by(reports)
+    priced = [report for report in reports if report[counts] is not None]
+    money = [report["usage"]["cost_usd"] for report in priced]
+    unit = "US$ per task" if all(money) else "tokens per task"
+    spent = money if all(money) else [tokens_per_task(report["usage"]) for report in priced]
+    spots = [
+        (name_of(report), cost, report[counts])
+        for report, cost in zip(priced, spent, strict=True)
+        if cost
+    ][:DRAWN]
+    if not spots:
+        return []
+    front = _unsurpassed([(cost, value) for _, cost, value in spots])
+    note = "The line joins the systems that none surpasses in both."
+    picture = cost_cloud("cost against skill", unit, counts, spots, front)
+    return [picture, Paragraph(note, note=True)]
+
+
+def _unsurpassed(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Those of which no other costs less and earns as much, the cheapest first."""
+    found: list[tuple[float, float]] = []
+    for cost, value in sorted(points, key=lambda point: (point[0], -point[1])):
+        if not found or value > found[-1][1]:
+            found.append((cost, value))
+    return found

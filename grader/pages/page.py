@@ -7,6 +7,7 @@ their blocks are values; only here do they become HTML, escaped.
 
 import base64
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from grader.pages.svg import Svg
-from grader.pages.table import Table, marked_heading
+from grader.pages.table import Table
 from grader.pages.words import explained, glossary, safe
 
 if TYPE_CHECKING:
@@ -24,15 +25,14 @@ _STYLE: Final = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 
 _TEMPLATE: Final = Path(__file__).with_suffix(".html").read_text(encoding="utf-8")
 _LONGEST_TEXT: Final = 200_000
-_BREAK: Final = "§¶"
-"""Stands for the end of a line while text is escaped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Strong:
-    """Words in bold."""
+    """Words in bold; with ``marks``, classes of our own, words that light up what has them too."""
 
     text: str
+    marks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,43 +103,7 @@ class Code:
         return self.text[:_LONGEST_TEXT].splitlines()
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
-    """Paragraphs of running text (an empty line ends one) with some parts marked.
-
-    ``spans`` are (start, end, class) in characters of ``text``; what overlaps an earlier one is not
-    marked. The classes are names of our own.
-    """
-
-    text: str
-    spans: Sequence[tuple[int, int, str]]
-
-    def markup(self) -> str:
-        """The text as paragraphs, its marked parts as spans."""
-        text, at, parts = self.text[:_LONGEST_TEXT], 0, []
-        for start, end, kind in sorted(self.spans):
-            if at <= start < end <= len(text):
-                parts.append(safe(text[at:start].replace("\n", _BREAK), _LONGEST_TEXT))
-                inside = safe(text[start:end].replace("\n", " "), _LONGEST_TEXT)
-                parts.append(f'<span class="told {safe(kind)}" tabindex="0">{inside}</span>')
-                at = end
-        parts.append(safe(text[at:].replace("\n", _BREAK), _LONGEST_TEXT))
-        paragraphs = "".join(parts).split(_BREAK * 2)
-        return "".join(f"<p>{part.replace(_BREAK, ' ')}</p>" for part in paragraphs if part)
-
-
-@dataclass(frozen=True, slots=True)
-class Markup:
-    """Finished markup of our own, in which everything foreign is escaped."""
-
-    html: str
-
-    def markup(self) -> str:
-        """The markup as it is."""
-        return self.html
-
-
-Block = Table | Svg | Paragraph | Fold | Beside | Card | Choice | Code | Marked | Markup
+Block = Table | Svg | Paragraph | Fold | Beside | Card | Choice | Code
 
 
 def filled(*tables: Table) -> list[Table]:
@@ -172,12 +136,12 @@ def page(
     style: str = "",
     contents: bool = False,
     script: str = "",
-    ahead: str = "",
+    ahead: Sequence[tuple[str, str]] = (),
 ) -> str:
     """A whole page; ``style`` and ``script`` are our own, everything else is plain text.
 
-    With ``contents`` a list of the sections stands at its head; ``ahead`` is finished markup above
-    it, such as the way back.
+    With ``contents`` a list of the sections stands at its head; ``ahead`` are links above it and
+    what they are called, such as the way back.
     """
     return _template().render(
         title=title,
@@ -196,7 +160,7 @@ def page(
 def _template() -> "Template":
     """The template of every page, whose values are all made safe, whoever wrote them.
 
-    ``own`` and ``markup`` are for markup that stands in the code, or that was made safe before.
+    ``own`` is for markup that stands in the code, ``picture`` and ``glossary`` make it.
     """
     import jinja2
     from markupsafe import Markup as Safe
@@ -215,17 +179,21 @@ def _template() -> "Template":
         "own": Safe,
         "newline": Safe,
         "kind": lambda block: type(block).__name__,
-        "markup": lambda block: Safe(block.markup()),
-        "heading": lambda text: Safe(marked_heading(text)),
+        "picture": lambda drawing: Safe(drawing.markup()),
+        "heading": lambda text: Safe(_heading(text)),
         "explained": lambda text: Safe(explained(text)),
         "glossary": lambda markup: Safe(glossary(markup)),
     }
     return environment.from_string(_TEMPLATE)
 
 
-def way_back(link: str, text: str) -> str:
-    """What stands ahead of a page that belongs to another."""
-    return f'<p class="sub"><a href="{safe(link)}">← {safe(text)}</a></p>'
+def _heading(heading: str) -> str:
+    """A heading as HTML: its first term explained, subscripts below the line."""
+
+    def with_subscripts(text: str) -> str:
+        return re.sub(r"_([A-Z]+)", r"<sub>\1</sub>", safe(text))
+
+    return explained(heading, with_subscripts).replace(" ↓", "&nbsp;↓").replace(" ↑", "&nbsp;↑")
 
 
 def _policy(script: str) -> str:

@@ -20,7 +20,7 @@ from typing import Any, Final
 from grader.pages import words
 from grader.pages.page import Block, Fold, Section, filled
 from grader.pages.systems import SYSTEM, Part, Report, part_of, reading_of, readings_from, rows_of
-from grader.pages.table import Cell, Column, Table, find
+from grader.pages.table import Cell, Column, Row, Table, find
 
 Format = Callable[..., str | Cell]
 
@@ -34,6 +34,10 @@ FORMATS: Final[Mapping[str, Format]] = {
     "plain": lambda value: words.number(value) if isinstance(value, float) else _word(value),
     "name": lambda text: Cell(text, "name"),
     "id": lambda text: Cell(text, "id"),
+    "link": lambda text, link: Cell(text, "id", link=link),
+    "anchor": lambda text: Cell(text, "id", anchor=text),
+    "long": lambda text: Cell(words.clipped(text, 400), "long") if text else "–",
+    "number2": partial(words.number, digits=2),
     "number4": partial(words.number, digits=4),
     "points": words.points,
     "percent": words.percent,
@@ -43,6 +47,7 @@ FORMATS: Final[Mapping[str, Format]] = {
     "interval1": partial(words.interval_text, digits=1),
     "signed": words.signed,
     "signed3": partial(words.signed, digits=3),
+    "signed_interval": words.signed_interval,
     "signed_interval3": partial(words.signed_interval, digits=3),
     "minus": "{} − {}".format,
     "number_n": lambda value, count: words.counted(words.number(value), count),
@@ -78,14 +83,15 @@ class Specification:
     ) -> "Specification":
         """The specification in a track's folder; ``makers`` may be the members of a module."""
         found = tomllib.loads(file.read_text(encoding="utf-8"))
-        names = {*found["tables"], *(table["rows"] for table in found["tables"].values()),
-                 *(name for names in found["sections"].values() for name in names)}  # fmt: skip
+        sections = found.get("sections", {})
+        names = {*found["tables"], *(table.get("rows") for table in found["tables"].values()),
+                 *(name for names in sections.values() for name in names)}  # fmt: skip
         own = {name: makers[name] for name in names if name in makers}
         every = {**FORMATS, **(formats or {})}
         return Specification(
             file.parent.name,
-            found["sections"],
-            found["terminal"],
+            sections,
+            found.get("terminal", ()),
             found["tables"],
             found.get("columns", {}),
             own,
@@ -119,6 +125,10 @@ class Specification:
         made: Sequence[Block] = self.makers[name](parts)
         return made
 
+    def of_rows(self, name: str, rows: Sequence[Row], **words: str) -> Table:
+        """One table of these rows; ``words`` are for places like ``{reading}``."""
+        return self.table(name, rows, lambda parts: parts, **words)
+
     def table(
         self, name: str, parts: Sequence[Part], rows: Maker | None = None, **words: str
     ) -> Table:
@@ -127,9 +137,10 @@ class Specification:
         found = self.tables[name]
         first, other = readings_from(reading_of(parts))
         said = {"reading": first, "other": other} | words
-        make = rows or self.makers.get(found["rows"]) or partial(rows_of, member=found["rows"])
+        member = found.get("rows", "")
+        make = rows or self.makers.get(member) or partial(rows_of, member=member)
         columns = [self._column(column, said) for column in found["columns"]]
-        note = found.get("note", "")
+        note = found.get("note", "").format(**said)
         title = found["title"].format(**said)
         table = Table.of(title, columns, make(parts), found.get("left", 1), note)
         return table.without_empty() if found.get("drop_empty") else table

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from grader.hub import benchmark
 from grader.pages.table import Cell, Column
 from grader.pages.words import interval_text, number, points
 from grader.scoring.model import Score
@@ -13,6 +12,9 @@ from grader.scoring.route import READINGS
 Report = Mapping[str, Any]
 Part = Mapping[str, Any]
 """What a report says of one track, and under ``system`` the name of its system."""
+
+SETTINGS: Final = ("closed", "open", "mixed")
+"""The prompt alone and one reply, tools besides, or different ones in different tracks."""
 
 SYSTEM: Final = Column("system", lambda row: Cell(row["system"], "name"))
 """The first column of every table about several systems."""
@@ -46,33 +48,32 @@ def name_of(report: Report) -> str:
     The setting stands behind it where it is told.
     """
     submission = report["submission"]
-    name, setting = str(submission.get("label", submission["system"])), setting_of(report)
+    name = str(submission.get("label", submission["system"]))
+    setting = setting_of(submission.get("run", {}))
     return f"{name} · {setting}" if setting else name
 
 
-def setting_of(report: Report) -> str:
-    """The setting under which the exam was sat, empty where it is not told."""
-    return benchmark.setting_of(report["submission"].get("run", {}))
+def setting_of(run: Mapping[str, Any]) -> str:
+    """What a system had at hand, as ``run.json`` states it, itself or among its settings.
+
+    Empty where it says nothing, or something else.
+    """
+    settings = run.get("settings")
+    stated = run.get("setting") or (settings.get("setting") if isinstance(settings, dict) else "")
+    return stated if stated in SETTINGS else ""
 
 
-def headline(figures: Mapping[str, Any]) -> Cell:
-    """Points of a report or of a track, with their interval."""
-    interval = figures["points_interval"]
+def headline(figures: Mapping[str, Any], counts: str = "points") -> Cell:
+    """Points (or skill, as ``counts`` says) of a report or of a track, with their interval."""
+    interval = figures[f"{counts}_interval"]
     # Without points there is nothing for an interval to be about.
-    aside = "" if figures["points"] is None or not interval else interval_text(interval, 1)
-    return Cell(points(figures["points"]), "points", aside)
+    aside = "" if figures[counts] is None or not interval else interval_text(interval, 1)
+    return Cell(points(figures[counts]), "points", aside)
 
 
-def skill(figures: Mapping[str, Any]) -> Cell:
-    """Skill of a report or of a track, with its interval."""
-    interval = figures["skill_interval"]
-    aside = "" if figures["skill"] is None or not interval else interval_text(interval, 1)
-    return Cell(points(figures["skill"]), "points", aside)
-
-
-def measured(reports: Sequence[Report]) -> bool:
-    """Whether the exam has floors, so that skill is what counts."""
-    return any(report["skill"] is not None for report in reports)
+def counted_by(reports: Sequence[Report]) -> str:
+    """The name of what counts: skill where the exam has floors, else points."""
+    return "skill" if any(report["skill"] is not None for report in reports) else "points"
 
 
 def part_of(report: Report, track: str) -> Part:
@@ -122,7 +123,7 @@ class Family:
 
 def families_of(report: Report) -> list[Family]:
     """The families of the tracks that it attempts, weakest first; none of a redacted report."""
-    counts = "skill" if measured([report]) else "points"
+    counts = counted_by([report])
     found = [
         Family(track, name, row[counts], row["tasks"])
         for track, part in report["tracks"].items()

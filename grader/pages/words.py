@@ -3,7 +3,6 @@
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Final
@@ -78,34 +77,24 @@ def counted(figure: str, tasks: int | None) -> str:
     return figure if tasks is None or figure == "–" else f"{figure} ({tasks})"
 
 
-_FILE: Final = Path(__file__).with_suffix(".toml")
+_TERMS: Final[Mapping[str, str]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
+"""Every term with what it means, in plain text."""
+_TERM: Final = re.compile(
+    rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(_TERMS, key=len, reverse=True)))})(?!\w)"
+)
 _USED: Final = re.compile(r'<abbr title="([^"]*)">(.*?)</abbr>')
-
-
-@cache
-def terms() -> Mapping[str, str]:
-    """Every term with what it means, in plain text."""
-    found: Mapping[str, str] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
-    return found
-
-
-@cache
-def _terms_pattern() -> str:
-    """What any of the terms matches, the longest first."""
-    longest_first = sorted(terms(), key=lambda term: (-len(term), term))
-    return "|".join(map(re.escape, longest_first))
 
 
 def explained(text: str, write: Callable[[str], str] = safe) -> str:
     """Plain text as HTML, in which the first term tells what it means; ``write`` escapes it."""
-    # Python keeps the patterns that it has compiled.
-    found = re.search(rf"(?<!\w)(?:{_terms_pattern()})(?!\w)", text)
+    found = _TERM.search(text)
     if found is None:
         return write(text)
-    start, end = found.span()
     term = found.group()
-    abbreviation = f'<abbr title="{safe(terms()[term], 400)}">{write(term)}</abbr>'
-    return write(text[:start]) + abbreviation + write(text[end:])
+    abbreviation = f'<abbr title="{safe(_TERMS[term], 400)}">{write(term)}</abbr>'
+    return write(text[: found.start()]) + abbreviation + write(text[found.end() :])
 
 
 def glossary(markup: str) -> str:

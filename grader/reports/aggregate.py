@@ -9,14 +9,12 @@ from typing import Any, Final
 from grader.reports.table import Results, ScoreTable, Usage, fill_usage
 from grader.scoring.floors import Floors
 from grader.scoring.model import Checked, Score, TrackSummary, Truth, Unit
-from grader.scoring.track import Track
+from grader.scoring.track import Tracks
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import cluster_means
 from grader.statistics.skill import Skill, measure, members, on_scale, overall, units_of
 
 NO_FLOORS: Final = Floors()
-Tracks = Mapping[str, Track]
-"""The tracks that the grader knows, by name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ from typing import Any
 
 from grader.answers.submission import Submission
 from grader.release.exam import Exam
-from grader.reports.aggregate import Totals, Tracks, points_by_track, spread
+from grader.reports.aggregate import Totals, points_by_track, spread
 from grader.reports.redact import overall
 from grader.reports.table import count_endings, usage_means
 from grader.scoring.model import Checked, Score, Truth, Unit
+from grader.scoring.track import Tracks
 from grader.statistics.repeats import spread_of
 from grader.statistics.skill import members
 from grader.version import __version__

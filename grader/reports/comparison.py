@@ -7,9 +7,9 @@ only more complete.
 
 from typing import Any, Final
 
-from grader.reports.aggregate import Totals, Tracks
+from grader.reports.aggregate import Totals
 from grader.reports.build import Graded
-from grader.scoring.track import Track
+from grader.scoring.track import Track, Tracks
 from grader.statistics.paired import Pairs, difference, line, lines, minus
 from grader.statistics.skill import Skill
 from grader.version import __version__

@@ -11,7 +11,7 @@ from grader.scoring.shape import Task, Variant
 Results = Any
 """A track's part of one grading: :class:`grader.reports.table.Results`."""
 Look = Any
-"""What ``browse`` shows of a task: :class:`grader.pages.look.Look`."""
+"""What ``browse`` shows of a task: :class:`grader.pages.graph.Look`."""
 Table = Any
 """A table of the terminal or a page: :class:`grader.pages.table.Table`."""
 Section = Any
@@ -102,3 +102,7 @@ class Track:
     sections: Callable[[Sequence[Report]], Sequence[Section]] | None = None
     board_columns: Callable[[Sequence[Report]], list[BoardColumn]] | None = None
     compared: Callable[[Mapping[str, Any]], Sequence[Table]] | None = None
+
+
+Tracks = Mapping[str, Track]
+"""The tracks that are known, by name."""

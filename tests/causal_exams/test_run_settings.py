@@ -137,7 +137,7 @@ def test_why_a_task_ended(facts: dict[str, Any], name: str) -> None:
 def test_a_setting_is_read_wherever_it_is_stated(run: dict[str, Any], setting: str) -> None:
     """As `run` writes it among the settings, and as `submit --setting` states it of a folder."""
     report = {"submission": {"system": "m", "run": run}}
-    assert setting_of(report) == setting
+    assert setting_of(report["submission"]["run"]) == setting
     assert name_of(report) == (f"m · {setting}" if setting else "m")
 
 

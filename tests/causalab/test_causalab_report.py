@@ -23,8 +23,7 @@ from grader.laboratory.episode import Episode
 from grader.laboratory.session import Laboratory
 from grader.opening import open_release
 from grader.pages import page as draw
-from grader.pages.table import in_terminal
-from grader.pages.terminal import console
+from grader.pages.terminal import console, in_terminal
 from grader.release.exam import Split, choose_exam
 from grader.reports.table import Results, ScoreTable
 from grader.scoring.model import RawAnswer, Score, TrackSummary

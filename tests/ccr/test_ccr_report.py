@@ -9,10 +9,11 @@ import pytest
 from baselines.__main__ import main
 from grader.io.schemas import first_problem
 from grader.opening import open_release
-from grader.pages.pages import board_page
+from grader.pages.leaderboard import board_page
 from grader.pipeline import grade
 from grader.release.exam import choose_exam
 from grader.reports.build import Graded
+from grader.tracks import TRACKS
 from grader.tracks.ccr.tables import commuting, cut_tree
 
 
@@ -41,7 +42,7 @@ def test_reports_fit_the_schema_and_hold_the_headline(graded: dict[str, Graded])
 def test_the_page_draws_every_context(graded: dict[str, Graded]) -> None:
     """Cut trees and quadrants are inline SVG that a parser reads."""
     reports = [one.report for one in graded.values()]
-    text = board_page(list(enumerate(reports, start=1)), "title")
+    text = board_page(list(enumerate(reports, start=1)), TRACKS, "title")
     assert "reasoning quadrants" in text and "which paths of each cut tree commute" in text
     assert "<script" not in text and "://" not in text.replace("http://www.w3.org/2000/svg", "")
     contexts = graded["ccr-perfect"].report["tracks"]["ccr"]["details"]["contexts"]

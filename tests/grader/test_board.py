@@ -18,10 +18,11 @@ from grader.board.grading import Entry, NotGraded, Result, grade_all
 from grader.board.workers import Failed, Limits, run_limited, run_patiently
 from grader.errors import UsageError
 from grader.pages.leaderboard import leaderboard, rank
-from grader.pages.table import in_terminal
+from grader.pages.terminal import in_terminal
 from grader.pipeline import grade
 from grader.release.exam import Exam
 from grader.scoring.floors import Floors
+from grader.tracks import TRACKS
 
 ROOMY = Limits(1 << 30, 60.0)
 
@@ -94,7 +95,7 @@ def board(gold: Path, tmp_path: Path) -> Path:
 
 def reports(results: list[Result]) -> list[dict[str, object]]:
     """The whole reports of what was graded."""
-    return [result.report() for result in results if isinstance(result, Entry)]
+    return [result.report for result in results if isinstance(result, Entry)]
 
 
 def test_workers_grade_as_one_process_does(dev: Exam, board: Path) -> None:
@@ -112,10 +113,10 @@ def test_workers_grade_as_one_process_does(dev: Exam, board: Path) -> None:
         assert {**report, "submission": alone["submission"]} == alone
         assert isinstance(told, dict) and told.items() >= alone["submission"].items()
     bare = grade_all(dev, sources, workers=1, limits=ROOMY)
-    briefs = [[r.brief for r in results if isinstance(r, Entry)] for results in (one, bare)]
-    shown = [leaderboard([(1, r) for r in rows]).rows for rows in (*briefs, reports(one))]
+    briefs = [[r.report for r in results if isinstance(r, Entry)] for results in (one, bare)]
+    shown = [leaderboard([(1, r) for r in rows], TRACKS).rows for rows in (*briefs, reports(one))]
     assert shown[0] == shown[1] == shown[2], "the table needs no more than it asks for"
-    assert in_terminal(leaderboard([(1, briefs[0][0])]))
+    assert in_terminal(leaderboard([(1, briefs[0][0])], TRACKS))
 
 
 def test_what_every_report_remarks_is_said_once(

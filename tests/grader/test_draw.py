@@ -14,16 +14,16 @@ from grader.pages.charts import (
     Dot,
     DotRow,
     Level,
-    Shade,
     bars,
-    cells,
     clouds,
     dot_rows,
     lines,
+    shaded,
 )
 from grader.pages.page import Beside, Block, Fold, Paragraph, Section, Strong, page
 from grader.pages.svg import Axis, Scale, arrow, element, fit, width_of, words
-from grader.pages.table import Cell, Column, Table, figure, in_terminal, word
+from grader.pages.table import Cell, Column, Table, find
+from grader.pages.terminal import in_terminal
 from grader.pages.words import percent, signed, signed_interval
 
 NASTY = "<img src=x onerror=alert(1)>\"'&</svg></style><b>[bold]\u202e\x07"
@@ -31,8 +31,8 @@ TABLE = Table.of(
     "a title",
     (
         Column("system", lambda row: Cell(row["system"], "name")),
-        word("tasks"),
-        figure(("readings", "fixed", "rate"), "rate ↓", percent),
+        Column("tasks", lambda row: str(row["tasks"])),
+        Column("rate ↓", lambda row: percent(find(row, "readings", "fixed", "rate"))),
         Column("points", lambda row: Cell("50.0", "points", "[40.0, 60.0]")),
     ),
     [
@@ -91,7 +91,7 @@ def test_a_page_escapes_whatever_stands_in_its_blocks() -> None:
     blocks: list[Block] = [
         TABLE,
         clouds(NASTY, [cloud], Axis(NASTY), Axis(NASTY), regions=[region]).under(NASTY),
-        cells(NASTY, [NASTY, NASTY], [(NASTY, NASTY, [None, Shade(0.7, NASTY)])], NASTY),
+        Table(NASTY, [NASTY, NASTY], [[NASTY, shaded(0.7, NASTY)]]),
         bars(NASTY, [(NASTY, NASTY, [(0.5, NASTY)])], [NASTY]),
         lines(NASTY, [NASTY], [(NASTY, [Level(0.5, (0.1, 0.9))])]),
         dot_rows(

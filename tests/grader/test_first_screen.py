@@ -11,10 +11,10 @@ from rich.console import Console
 from score_rows import failed, row
 
 from grader.pages import leaderboard
-from grader.pages.report import costliest
+from grader.pages.report import costliest, first_screen
 from grader.pages.systems import families_of
-from grader.pages.table import Cell, Table, in_terminal
-from grader.pages.terminal import first_screen
+from grader.pages.table import Cell, Table
+from grader.pages.terminal import in_terminal
 from grader.reports.aggregate import aggregate
 from grader.reports.redact import redact
 from grader.scoring.model import Score
@@ -62,7 +62,9 @@ def test_the_worst_report_fits_one_screen() -> None:
         "census": {"tasks": 9999, "scored": 1, "missing": 2, "invalid": 3,
                    "invalid_reasons": {f"reason_{k}": k for k in range(30)}},
     }  # fmt: skip
-    text = printed(first_screen(report, [f"--option{k} does something or other" for k in range(4)]))
+    text = printed(
+        first_screen(report, TRACKS, [f"--option{k} does something or other" for k in range(4)])
+    )
     lines = text.splitlines()
     assert len(lines) <= 24 and max(map(len, lines)) <= 80, text
     for part_of_it in ("skill", "points", "floor 30.0", "weakest", "strongest", "9999", "ending",
@@ -72,13 +74,13 @@ def test_the_worst_report_fits_one_screen() -> None:
 
 def test_the_weakest_and_the_strongest_families_are_named() -> None:
     report = made(rows())
-    text = printed(first_screen(report))
+    text = printed(first_screen(report, TRACKS))
     for low, high in ((0, 11), (1, 10), (2, 9)):
         line = next(line for line in text.splitlines() if f"family_{low:02}" in line)
         assert f"family_{high:02}" in line and f"{100 * high / 12:.1f}" in line
     assert "family_05" not in text
     assert families_of(redact(report)) == [], "of a redacted report nothing is said"
-    assert "weakest" not in printed(first_screen(redact(report)))
+    assert "weakest" not in printed(first_screen(redact(report), TRACKS))
 
 
 def test_the_commands_print_one_screen_and_the_rest_when_asked(
@@ -146,7 +148,7 @@ def test_a_board_is_a_line_a_system_at_80_columns() -> None:
         submission={"system": "system " * 40, "run": {}}, points=100.0,
         points_interval=[100.0, 100.0], usage={"input_tokens": 1, "output_tokens": 1},
     )  # fmt: skip
-    (table,) = leaderboard.first_screen(leaderboard.boards([(1, found)], "a title"), names)
+    (table,) = leaderboard.first_screen(leaderboard.boards([(1, found)], TRACKS, "a title"), names)
     title, head, line = printed(in_terminal(table, framed=False)).splitlines()
     assert max(map(len, (title, head, line))) <= 80
     assert head.split() == ["#", "system", "points", "[95%", "interval]", *names]

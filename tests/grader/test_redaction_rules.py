@@ -128,8 +128,8 @@ def test_every_track_of_a_redacted_run_can_be_shown(mini_release: Path) -> None:
     from rich.console import Console
 
     from grader.pages.leaderboard import leaderboard
-    from grader.pages.pages import report_page
-    from grader.pages.terminal import report_view
+    from grader.pages.report import report_view
+    from grader.pages.report_page import report_page
     from grader.pipeline import grade
 
     split = replace(Split.open(open_release(mini_release), None, "mini"), reveal=False)
@@ -137,8 +137,8 @@ def test_every_track_of_a_redacted_run_can_be_shown(mini_release: Path) -> None:
     assert graded.report["redacted"] and first_problem("report", graded.report) is None
     console = Console(width=140)
     with console.capture() as shown:
-        console.print(report_view(graded.report))
-    assert leaderboard([(1, graded.report)]).rows
+        console.print(report_view(graded.report, TRACKS))
+    assert leaderboard([(1, graded.report)], TRACKS).rows
     for track in ("causalds", "ccr", "replayscm"):
         assert track in shown.get()
-        assert track in report_page(graded.report)
+        assert track in report_page(graded.report, TRACKS)

@@ -17,6 +17,7 @@ from grader.pages.charts import WIDTH, Cloud, Dot, DotRow, Level, clouds, dot_ro
 from grader.pages.leaderboard import columns
 from grader.pages.svg import Axis
 from grader.pages.words import count_text, percent
+from grader.tracks import TRACKS
 
 NASTY = "<img src=x onerror=alert(1)>\"'&</svg></style><b>\u202e\x07"
 
@@ -108,7 +109,7 @@ def test_a_redacted_ccr_report_is_shown_with_what_it_keeps() -> None:
     from rich.console import Console
 
     from grader.pages import page as draw
-    from grader.pages.table import in_terminal
+    from grader.pages.terminal import in_terminal
     from grader.tracks.ccr import tables
 
     track = {"points": 12.3, "metrics": {"contexts": 6, "compositions_vc": 0.46}}
@@ -130,15 +131,15 @@ def test_a_track_without_causalds_has_no_causalds_columns() -> None:
     """The board of another track used to be half dashes."""
     ccr = {"points": 3.0, "attempted": 1, "slices": {"family": {"direct": {"points": 40.0}}}}
     reports = [report({"ccr": ccr})]
-    found = columns(reports)
+    found = columns(reports, TRACKS)
     assert [heading for heading, _ in found] == ["direct", "tok/task"]
     assert found[0][1] == ["40.0"]
     causalds = {"points": 1.0, "attempted": 1, "slices": {}, "readings": {"fixed": {"s_nr": 0.5}}}
     both = [report({"causalds": causalds, "ccr": ccr})]
-    headings = [heading for heading, _ in columns(both)]
+    headings = [heading for heading, _ in columns(both, TRACKS)]
     assert headings[:2] == ["causalds", "ccr"] and "S_NR ↓" not in headings
     alone = [report({"causalds": causalds})]
-    assert "S_NR ↓" in [heading for heading, _ in columns(alone)]
+    assert "S_NR ↓" in [heading for heading, _ in columns(alone, TRACKS)]
 
 
 def test_a_track_that_is_left_alone_has_a_dash_and_one_that_fails_a_zero() -> None:
@@ -149,7 +150,7 @@ def test_a_track_that_is_left_alone_has_a_dash_and_one_that_fails_a_zero() -> No
         report({"causalds": causalds | {"attempted": tried}, "ccr": ccr | {"attempted": answered}})
         for tried, answered in ((0, 4), (2, 4), (0, 0))
     ]
-    cells = dict(columns(reports))
+    cells = dict(columns(reports, TRACKS))
     assert cells["causalds"] == ["–", "0.0", "0.0"]
     assert cells["CausalDSScore ↓"] == ["–", "3.0000", "3.0000"]
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_release import FLOORS, TASKS, write_manifest
 
-from grader.commands.leaderboard import rank
+from grader.pages.leaderboard import rank
 from grader.reports.redact import with_figure
 from grader.scoring.model import Unit
 from grader.statistics.skill import measure, members, on_scale, overall, value_of

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from grader.laboratory.episode import EpisodeError
-from grader.pages.look import Graph, Kind, Look, proofs
+from grader.pages.graph import Graph, Kind, Look, proofs
 from grader.scoring.model import Checked, Truth
 from grader.scoring.shape import Task
 from grader.scoring.track import Track

@@ -12,7 +12,7 @@ from grader.pages import page as draw
 from grader.pages.charts import Level, lines
 from grader.pages.page import Beside, Paragraph, Section, filled
 from grader.pages.svg import Svg, arrow, element, words
-from grader.pages.table import Table, figure, word
+from grader.pages.table import Table
 from grader.tracks.causalab.diagnostics import Told, equivalence_sizes, trajectory
 from grader.tracks.causalab.metrics import prediction_metrics
 from grader.version import __version__
@@ -120,12 +120,9 @@ def _curves(rows: Sequence[Mapping[str, Any]], last: int) -> Svg:
 
 def _hypotheses(told: Told, steps: Sequence[Mapping[str, Any]]) -> Table:
     sizes = equivalence_sizes(told.evidence)
-    columns = [
-        word("step", "after"),
-        *(figure(key, label, _short) for key, label in _COLUMNS.items()),
-    ]
-    rows = [{**row, "class_size": sizes[row["step"]]} for row in steps]
-    return Table.of("Hypotheses", columns, rows)
+    found = [{**row, "class_size": sizes[row["step"]]} for row in steps]
+    rows = [[str(row["step"]), *(_short(row[key]) for key in _COLUMNS)] for row in found]
+    return Table("Hypotheses", ["after", *_COLUMNS.values()], rows)
 
 
 def _readings(told: Told) -> Table:

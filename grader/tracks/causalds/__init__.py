@@ -50,7 +50,7 @@ mediation, but not dominance).
 from collections.abc import Mapping
 from typing import Any, Final
 
-from grader.pages.look import Edge, Graph, Kind, Look, proofs
+from grader.pages.graph import Edge, Graph, Kind, Look, proofs
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 from grader.scoring.track import RunFigure, Track

@@ -4,21 +4,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from grader.pages.charts import (
-    Cloud,
     Dot,
     DotRow,
     Level,
-    Shade,
     bars,
-    cells,
-    clouds,
+    cost_cloud,
     dot_rows,
     lines,
+    shaded,
 )
 from grader.pages.page import Block, Fold
-from grader.pages.svg import Axis, Svg
+from grader.pages.svg import Svg
 from grader.pages.systems import Part, reading_of, rows_of
-from grader.pages.table import find
+from grader.pages.table import Cell, Table, find
 from grader.pages.words import interval_text, number, percent, signed
 
 DRAWN: Final = 20
@@ -117,41 +115,34 @@ def cost_chart(parts: Sequence[Part]) -> list[Svg]:
         if (tokens := find(part, "usage", "tokens_per_task"))
         and (score := find(part, "readings", reading, "causalds_score")) is not None
     ]
-    if not points:
-        return []
-    across = Axis.powers("tokens per task", [tokens for _, tokens, _ in points])
-    upwards = Axis.round("CausalDSScore ↓", [score for *_, score in points])
-    drawn = [
-        Cloud(name, [((tokens, score), f"{name}: {tokens:,.3g} tokens per task, {score:.3f}")])
-        for name, tokens, score in points
-    ]
-    return [clouds("Cost against quality", drawn, across, upwards)]
+    title = "Cost against quality"
+    return [cost_cloud(title, "tokens per task", "CausalDSScore ↓", points)] if points else []
 
 
 def pair_chart(parts: Sequence[Part]) -> list[Block]:
-    """Figure 9 as a picture a system: darker where more was lost."""
+    """Figure 9 as a table a system: darker where more was lost."""
     drawn = [chart for part in parts[:_LINES] for chart in every_pair(part)]
     return [Fold("Figure 9: every matched pair, drawn", drawn)] if drawn else []
 
 
-def every_pair(part: Part) -> list[Svg]:
+def every_pair(part: Part) -> list[Table]:
     """A row a pair and a column a view; how an answer failed stands in its cell."""
-    found: dict[str, dict[str, Shade]] = {}
+    found: dict[str, dict[str, Cell]] = {}
     for row in matched_rows([part], "pairs"):
         of_pair = found.setdefault(row["bundle"], {})
         of_pair[matched_rows([part], "contrasts")[0]["reference"]] = _shade(row, "reference_")
         of_pair[row["arm"]] = _shade(row, "")
     views = list(dict.fromkeys(arm for row in found.values() for arm in row))
-    rows = [(name, "", [row.get(arm) for arm in views]) for name, row in found.items()]
-    title = f"Figure 9: {part['system']}"
-    return [cells(title, views, rows[:_PAIRS]).under(title)] if rows else []
+    rows = [([name], row) for name, row in list(found.items())[:_PAIRS]]
+    table = Table.pivot(f"Figure 9: {part['system']}", ["pair"], views, rows)
+    return [table] if rows else []
 
 
-def _shade(row: Mapping[str, Any], side: str) -> Shade:
+def _shade(row: Mapping[str, Any], side: str) -> Cell:
     """The loss of one side of a pair, or the cause where it has no valid answer."""
     loss, mark = row[f"{side}loss"], row[f"{side}mark"]
     shown = number(loss, 2) + ("*" if mark else "")
-    return Shade(loss, shown if row[f"{side}valid"] else mark or "none")
+    return shaded(loss, shown if row[f"{side}valid"] else mark or "none")
 
 
 def decomposition_chart(parts: Sequence[Part]) -> list[Svg]:

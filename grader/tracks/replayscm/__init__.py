@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from grader.pages.look import Graph, Look, proofs
+from grader.pages.graph import Graph, Look, proofs
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 from grader.scoring.track import Track

@@ -10,8 +10,7 @@ from builder.release.reader import every_shard, rows, rows_where
 from grader.errors import UsageError
 from grader.io.names import did_you_mean
 from grader.pages import page as draw
-from grader.pages.graph import layered
-from grader.pages.look import Graph, Kind
+from grader.pages.graph import Graph, Kind, layered
 from grader.pages.page import Block, Paragraph, Section, Strong
 from grader.pages.svg import Scale, Svg, element, words
 from grader.pages.table import Cell, Table

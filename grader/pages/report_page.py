@@ -1,0 +1,202 @@
+"""The page of one graded submission, and the section of a track on any page."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from grader.io.jsonio import canonical
+from grader.pages import page as draw
+from grader.pages.charts import shaded
+from grader.pages.page import Block, Card, Fold, Inside, Paragraph, Section, Tile, filled
+from grader.pages.report import census, dearest, leads, runs, tasks, variants
+from grader.pages.systems import (
+    SYSTEM,
+    Report,
+    families_of,
+    headline,
+    name_of,
+    reading_of,
+    skipped,
+)
+from grader.pages.table import Cell, Table
+from grader.pages.words import clipped, count, count_text, interval_text, points
+from grader.scoring.model import Score, Truth
+from grader.scoring.track import Track, Tracks
+from grader.version import __version__
+
+FOOTER: Final = (
+    f"Graded by causal-exams {__version__}. Points run from 0 to 100, higher is better; losses (↓) "
+    "are better when lower. The same answers always give the same page."
+)
+DRAWN: Final = 24
+"""Systems in pictures; tables have all of them."""
+FEW: Final = 10
+"""Tasks below which a figure of a family says little."""
+_BESIDE: Final = 6
+"""Systems beside each other in a picture of families."""
+_SETTINGS: Final = 300
+_COST: Final = (
+    "The tasks that cost the headline most, of equals those with the larger loss. Cost is what the "
+    "headline in points would gain."
+)
+
+
+def report_page(
+    report: Report,
+    tracks: Tracks,
+    scores: Sequence[Score] = (),
+    truths: Mapping[str, Truth] | None = None,
+    more: Sequence[Section] = (),
+    ahead: Sequence[tuple[str, str]] = (),
+) -> str:
+    """The page of one submission.
+
+    ``scores`` are its tasks where each may be seen, ``truths`` what is to be revealed of them,
+    ``ahead`` are links to where it belongs.
+    """
+    costs = filled(dearest(scores))
+    endings = ", ".join(f"{name} {number}" for name, number in report.get("endings", {}).items())
+    told = [Paragraph(f"Endings: {endings}.")] if endings else []
+    attempts = [runs(report, tracks)] if "attempts" in report else []
+    sections = [
+        Section("Summary", [_card(report, tracks)]),
+        Section("What went wrong", [Paragraph(_COST, note=True), *costs] if costs else []),
+        *(track_section(tracks[name], [report]) for name in report["tracks"]),
+        Section("Attempts as complete exams", attempts),
+        Section("What was answered", [*_of_one([census([report])]), *told]),
+        Section(f"Every task ({len(scores):,})", filled(tasks(scores, truths or {})), folded=True),
+        *more,
+    ]
+    release = report["release"]["name"]
+    subtitle = f"{release}, split {report['split']}, exam {report['exam']}"
+    return draw.page(name_of(report), subtitle, sections, FOOTER, contents=True, ahead=ahead)
+
+
+def track_section(track: Track, reports: Sequence[Report]) -> Section:
+    """All that there is to show of a track, folded; on the outside its headline."""
+    name, alone = track.name, len(reports) == 1
+    own = track.sections(reports) if track.sections else []
+    inside = [Section("points per family", _families(reports, name))]
+    for one in own:
+        blocks = _of_one(one.blocks) if alone else one.blocks
+        inside.append(Section(one.title.removeprefix(f"{name}: "), blocks))
+    aside = ""
+    if alone:
+        part = reports[0]["tracks"][name]
+        inside.append(Section("by variant", [variants(name, part, reading_of(reports))]))
+        aside = f"{points(part['points'])} points"
+        if part["skill"] is not None:
+            aside = f"skill {headline(part, 'skill')}, {aside}"
+    return Section(name, inside, aside, folded=True)
+
+
+def _of_one(blocks: Sequence[Inside]) -> list[Inside]:
+    """The blocks without the column of the system, where there is but one."""
+    found: list[Inside] = []
+    for block in blocks:
+        match block:
+            case Table() if len(block.head) > 1:
+                found.append(block.without(SYSTEM.heading))
+            case Fold():
+                found.append(Fold(block.summary, _of_one(block.blocks), block.opened))
+            case _:
+                found.append(block)
+    return found
+
+
+def release_hash(report: Report) -> str:
+    """One digest of the hashes of what was graded: equal exams have equal ones."""
+    hashes = canonical(report["release"]["content_sha256"])
+    return hashlib.sha256(hashes.encode("utf-8")).hexdigest()
+
+
+def _card(report: Report, tracks: Tracks) -> Card:
+    """Who, on what, how good, at what cost."""
+    tiles = [
+        Tile(lead.label, lead.value, f"95% interval {lead.interval or '–'}; {lead.aside} reading")
+        for lead in leads(report, tracks)
+    ]
+    spans = {
+        name: f"95% interval {interval_text(report[f'{name}_interval'], 1)}"
+        for name in ("skill", "points")
+    }
+    if report["skill"] is not None:
+        aside = f"{spans['skill']}; 0 knows nothing, 100 is gold"
+        tiles.append(Tile("skill", points(report["skill"]), aside))
+    floor = "" if report["floor"] is None else f"; floor {points(report['floor'])}"
+    tiles.append(Tile("points", points(report["points"]), spans["points"] + floor))
+    large = len(tiles)
+    counts = report["census"]
+    tiles += [
+        Tile("system", name_of(report), _settings(report)),
+        Tile("answered", f"{counts['scored']} of {counts['tasks']} tasks",
+             f"{counts['missing']} missing, {counts['invalid']} invalid"),
+        Tile("cost", *_costs(report["usage"])),
+        Tile("release", report["release"]["name"], f"exam hash {release_hash(report)[:16]}"),
+    ]  # fmt: skip
+    if ranked := families_of(report):
+        tiles += [
+            Tile(f"{name} family", family.name.replace("_", " "), points(family.value))
+            for name, family in (("weakest", ranked[0]), ("strongest", ranked[-1]))
+        ]
+    return Card(tiles, large)
+
+
+def _settings(report: Report) -> str:
+    """What the submission says of how it was made; a stranger's words."""
+    run = report["submission"]["run"]
+    told = run.get("settings")
+    settings = told if isinstance(told, dict) else {"settings": told}
+    parts = [run["date"]] if isinstance(run.get("date"), str) else []
+    for key, value in settings.items():
+        if not (value is None or value is False or value in ("", [], {})):
+            parts.append(f"{key} {value if isinstance(value, str) else json.dumps(value)}")
+    return clipped(", ".join(parts), _SETTINGS)
+
+
+def tokens_per_task(usage: Mapping[str, Any]) -> float | None:
+    """Mean tokens per task, in and out; ``None`` where nothing was reported."""
+    if usage["input_tokens"] is None and usage["output_tokens"] is None:
+        return None
+    return float((usage["input_tokens"] or 0) + (usage["output_tokens"] or 0))
+
+
+def _costs(usage: Mapping[str, Any]) -> tuple[str, str]:
+    """Tokens a task; money, calls and time beside them."""
+    if not usage["tasks"]:
+        return "–", "no usage.jsonl"
+    tokens = tokens_per_task(usage)
+    told = [] if usage["cost_usd"] is None else [f"${usage['cost_usd']:,.4f}"]
+    for key, unit in (("tool_calls", "calls"), ("seconds", "s")):
+        if usage[key] is not None:
+            told.append(f"{count(usage[key])} {unit}")
+    head = "tokens not told" if tokens is None else f"{count_text(tokens)} tokens a task"
+    return head, ", ".join([*told, f"over {usage['tasks']} tasks"])
+
+
+def _families(reports: Sequence[Report], track: str) -> list[Block]:
+    """Points of each family and system, the darker the more; of many systems, several tables."""
+    shown = reports[:DRAWN]
+    families = shown[0]["tracks"][track]["slices"]["family"]
+    sizes = {name: row["tasks"] for name, row in families.items()}
+    pictures: list[Block] = []
+    for at in range(0, len(shown), _BESIDE):
+        some = shown[at : at + _BESIDE]
+        rows = [
+            [name.replace("_", " "), str(size), *(_shade(r, track, name, size) for r in some)]
+            for name, size in sizes.items()
+        ]
+        names = [name_of(report) for report in some] if len(shown) > 1 else ["points"]
+        pictures.append(Table("", ["family", "n", *names], rows))
+    note = f"n: tasks. Dashed: fewer than {FEW}, so that the figure says little."
+    few = any(size < FEW for size in sizes.values())
+    return [*pictures, *([Paragraph(note, note=True)] if few else [])]
+
+
+def _shade(report: Report, track: str, family: str, size: int) -> str | Cell:
+    """What a system earned in a family; whoever left a whole track alone did not earn nothing."""
+    found = report["tracks"][track]["slices"]["family"].get(family, {}).get("points")
+    if skipped(report, track) or found is None:
+        return "–"
+    return shaded(found / 100, f"{found:.0f}", size < FEW)
