@@ -8,18 +8,16 @@ lets the Hub's viewer and DuckDB read single pages.
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from builder.release.arrow import ContentHasher, commitment, content_sha256
-from builder.release.parts import Part, part_name, read_staged, sort_key
+from builder.release.parts import Part, read_staged, sort_key
 from builder.release.schemas import COMMITMENTS
 from grader.io.files import file_sha256
 
@@ -37,24 +35,15 @@ SCENES: Final = "_scenes"
 COMMITTED: Final = "commitments"
 """The public config of commitments to private rows."""
 
-Indices = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """The rows of one row group in their final order: row ``rows[i]`` of part ``parts[i]``."""
-
-    parts: Indices
-    rows: Indices
-
 
 @dataclass(frozen=True, slots=True)
 class ShardJob:
-    """What a worker needs to write one shard: the row ``groups`` of the parts in the folder
-    ``staged``.
+    """What a worker needs to write one shard of a config: its path ``name`` in ``repository``, the
+    folders of the ``parts`` and, in the order of ids, the places where its row groups begin and the
+    last one ends.
 
-    ``name`` is the shard's path inside ``repository``. ``row_salts`` is set where every row is to
-    be committed to; the commitments become the shard ``public``.
+    ``row_salts`` is set where every row is to be committed to; the commitments become the shard
+    ``public``.
     """
 
     config: str
@@ -62,23 +51,21 @@ class ShardJob:
     repository: Path
     name: str
     schema: pa.Schema
-    staged: Path = Path()
-    groups: Sequence[Group] = ()
+    parts: Sequence[Path] = ()
+    places: Sequence[int] = ()
     row_salts: bytes | None = field(repr=False, default=None)
     public: "ShardJob | None" = None
 
-    def tables(self, config: str = "") -> Iterator[pa.Table]:
-        """The rows of each group in their final order, or those of another ``config`` that stand at
-        the same places of their parts."""
-        for group in self.groups:
-            pieces, places = [], []
-            for number in np.unique(group.parts):
-                place = np.flatnonzero(group.parts == number)
-                table = read_staged(self.staged / part_name(number), config or self.config)
-                pieces.append(table.take(pa.array(group.rows[place])))
-                places.append(place)
-            back = np.argsort(np.concatenate(places), kind="stable")
-            yield pa.concat_tables(pieces).take(pa.array(back)).combine_chunks()
+    def tables(self) -> Iterator[pa.Table]:
+        """Yield the row groups, each in its final order."""
+        if not self.places:
+            return
+        order, _ = _in_order(self.parts, self.config, self.schema)
+        first, last = self.places[0], self.places[-1]
+        staged = pa.concat_tables(read_staged(folder, self.config) for folder in self.parts)
+        table = staged.take(order[first:last]).combine_chunks()
+        for start, end in pairwise(self.places):
+            yield table.slice(start - first, end - start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +99,12 @@ def plan_shards(
 ) -> list[ShardJob]:
     """The shards of one config and split: whole row groups, spread evenly; raises ``ValueError``
     when two rows have the same id."""
-    groups = row_groups(parts, config, schema)
+    folders = [part.folder for part in parts]
+    places = _row_groups(folders, config, schema)
+    groups = len(places) - 1
     size = sum(part.sizes[config][1] for part in parts)
-    count = max(1, min(len(groups), -(-size // SHARD_BYTES)))
-    cuts = [round(index * len(groups) / count) for index in range(count + 1)]
-    staged = parts[0].folder.parent
+    count = max(1, min(groups, -(-size // SHARD_BYTES)))
+    cuts = [round(index * groups / count) for index in range(count + 1)]
     return [
         ShardJob(
             config,
@@ -124,11 +112,11 @@ def plan_shards(
             repository,
             shard_name(config, split, index, count),
             schema,
-            staged,
-            groups[cuts[index] : cuts[index + 1]],
+            folders,
+            places[first : last + 1],
             row_salts,
         )
-        for index in range(count)
+        for index, (first, last) in enumerate(pairwise(cuts))
     ]
 
 
@@ -143,45 +131,31 @@ def marked(schema: pa.Schema, canary: str) -> pa.Schema:
 
 
 def write_groups(
-    config: str,
-    split: str,
-    repository: Path,
-    schema: pa.Schema,
-    groups: Iterable[pa.Table],
-    number: int = 1,
-    size: int = 0,
+    config: str, split: str, repository: Path, schema: pa.Schema, groups: Sequence[pa.Table]
 ) -> list[Shard]:
-    """Write a config of a split, one row group to a table; return its shards: one, or as many as
-    ``number`` groups of ``size`` bytes in all ask for."""
-    count = max(1, min(number, -(-size // SHARD_BYTES)))
-    cuts = [round(index * number / count) for index in range(count + 1)]
-    names = [shard_name(config, split, index, count) for index in range(count)]
-    waiting = iter(groups)
+    """Write a config of a split, one row group to a table; return its shards."""
+    size = sum(group.nbytes for group in groups)
+    count = max(1, min(len(groups), -(-size // SHARD_BYTES)))
+    cuts = [round(index * len(groups) / count) for index in range(count + 1)]
     return [
         write_tables(
-            ShardJob(config, split, repository, name, schema),
-            waiting if last == number else islice(waiting, last - first),
+            ShardJob(config, split, repository, shard_name(config, split, index, count), schema),
+            groups[first:last],
         )
-        for name, (first, last) in zip(names, pairwise(cuts), strict=True)
+        for index, (first, last) in enumerate(pairwise(cuts))
     ]
 
 
 def with_commitments(
-    jobs: Iterable[ShardJob], repository: Path, schema: pa.Schema
-) -> list[ShardJob]:
-    """The jobs of a split, those of private rows with a shard of commitments each, as whose public
-    ``repository`` this is."""
-    jobs = list(jobs)
-    count = sum(job.row_salts is not None for job in jobs)
-    found: list[ShardJob] = []
-    number = 0
-    for job in jobs:
-        if job.row_salts is not None:
-            name = shard_name(COMMITTED, job.split, number, count)
-            public = ShardJob(COMMITTED, job.split, repository, name, schema)
-            job, number = replace(job, public=public), number + 1
-        found.append(job)
-    return found
+    jobs: Sequence[ShardJob], repository: Path, schema: pa.Schema
+) -> Iterator[ShardJob]:
+    """Yield the jobs of a split, those of private rows with a shard of commitments each in the
+    public ``repository``."""
+    hidden = [job for job in jobs if job.row_salts is not None]
+    for number, job in enumerate(hidden):
+        name = shard_name(COMMITTED, job.split, number, len(hidden))
+        yield replace(job, public=ShardJob(COMMITTED, job.split, repository, name, schema))
+    yield from (job for job in jobs if job.row_salts is None)
 
 
 def write_shard(job: ShardJob) -> list[Shard]:
@@ -189,21 +163,16 @@ def write_shard(job: ShardJob) -> list[Shard]:
     worker."""
     if job.public is None or job.row_salts is None:
         return [write_tables(job, job.tables())]
-    committed: list[pa.Table] = []
-    shard = write_tables(job, _committing(job, job.row_salts, job.tables(), committed))
-    return [shard, write_tables(job.public, committed)]
+    groups = list(job.tables())
+    committed = [_commitments(job, job.row_salts, table) for table in groups]
+    return [write_tables(job, groups), write_tables(job.public, committed)]
 
 
-def _committing(
-    job: ShardJob, salts: bytes, tables: Iterable[pa.Table], into: list[pa.Table]
-) -> Iterator[pa.Table]:
-    """The tables as they are; the commitments to their rows are added to ``into``."""
-    for table in tables:
-        pairs = (commitment(salts, job.config, job.split, row) for row in table.to_pylist())
-        names = [field.name for field in COMMITMENTS]
-        told = [dict(zip(names, (job.config, *pair), strict=True)) for pair in pairs]
-        into.append(pa.Table.from_pylist(told, schema=COMMITMENTS))
-        yield table
+def _commitments(job: ShardJob, salts: bytes, table: pa.Table) -> pa.Table:
+    """Return the commitments to the rows of a table, in their order."""
+    pairs = [commitment(salts, job.config, job.split, row) for row in table.to_pylist()]
+    ids, hashes = zip(*pairs, strict=True)
+    return pa.table([[job.config] * len(pairs), ids, hashes], schema=COMMITMENTS)
 
 
 def write_tables(job: ShardJob, groups: Iterable[pa.Table]) -> Shard:
@@ -257,36 +226,28 @@ def _texts(path: str, kind: pa.DataType) -> Iterator[str]:
         yield path
 
 
-def row_groups(parts: Sequence[Part], config: str, schema: pa.Schema) -> list[Group]:
-    """The rows of a config in the order of their ids, cut into row groups; raises ``ValueError``
-    when two rows have the same id."""
+def _in_order(
+    parts: Sequence[Path], config: str, schema: pa.Schema
+) -> tuple[pa.Array, list[tuple[str, ...]]]:
+    """Return the places of a config's rows, counted through its parts, in the order of their ids,
+    and the ids."""
     keys = sort_key(schema)
-    columns = [part.read(config, keys).replace_schema_metadata(None) for part in parts]
-    numbers = np.repeat([part.number for part in parts], [len(table) for table in columns])
-    rows = np.concatenate([np.arange(len(table)) for table in columns])
-    table = pa.concat_tables(columns)
-    if not len(table):
-        return []
+    table = pa.concat_tables(read_staged(folder, config, keys) for folder in parts)
     order = pc.sort_indices(table, sort_keys=[(key, "ascending") for key in keys])
-    table, places = table.take(order), order.to_numpy()
-    repeated = _unlike_the_last(table)
-    if not repeated[1:].all():
-        row = table.slice(int(np.flatnonzero(~repeated[1:])[0]), 1).to_pylist()[0]
-        raise ValueError(f"{config}: two rows have the id {'/'.join(row.values())}")
+    columns = [column.to_pylist() for column in table.take(order).columns]
+    return order, list(zip(*columns, strict=True))
+
+
+def _row_groups(parts: Sequence[Path], config: str, schema: pa.Schema) -> list[int]:
+    """Return where the row groups of a config begin, in the order of ids, and the number of rows;
+    raises ``ValueError`` when two rows have the same id."""
+    _, ids = _in_order(parts, config, schema)
+    starts = [0]
+    for place, (last, own) in enumerate(pairwise(ids), start=1):
+        if own == last:
+            raise ValueError(f"{config}: two rows have the id {'/'.join(own)}")
+        if own[0] != last[0]:
+            starts.append(place)  # of an instance, where rows are views of one
     if config.endswith(SCENES):
-        instances = np.cumsum(_unlike_the_last(table.select(keys[:1]))) - 1
-        cuts = np.flatnonzero(np.diff(instances // GROUP_SCENES)) + 1
-    else:
-        cuts = np.arange(GROUP_ROWS, len(places), GROUP_ROWS)
-    pieces = (np.split(each[places], cuts) for each in (numbers, rows))
-    return [Group(part, row) for part, row in zip(*pieces, strict=True)]
-
-
-def _unlike_the_last(table: pa.Table) -> npt.NDArray[np.bool_]:
-    """Of every row, whether some column differs from the row before."""
-    differs = np.ones(len(table), dtype=np.bool_)
-    differs[1:] = False
-    for column in table.columns:
-        flat = column.combine_chunks()
-        differs[1:] |= pc.not_equal(flat[1:], flat[:-1]).to_numpy(zero_copy_only=False)
-    return differs
+        return [*starts[::GROUP_SCENES], len(ids)]
+    return [*range(0, len(ids), GROUP_ROWS), len(ids)]
