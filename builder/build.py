@@ -1,8 +1,7 @@
 """One build from configuration to finished release, stage by stage."""
 
-import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -115,7 +114,8 @@ def build_release(
         floors = measure_floors(config, grade_twin, pool, reporter)
         contents = Contents(config, roots, _plans(config, specs), parts, exams, shards, floors)
         manifest = _write_papers(contents, workspace)
-        report = _run_gate(workspace, parts, workers, reporter)
+        report = check_release(workspace.release, reporter.note, workers, parts)
+        write_gate(workspace.release, report.markdown)
         if not report.ok:
             return Outcome("refused by the gate", workspace.release, manifest, report)
         publish(workspace)
@@ -129,12 +129,13 @@ def make_part(job: PartJob) -> tuple[Part, bool]:
     worker."""
     found = find_part(job.folder) if job.resuming else None
     part = found or build_part(job, TRACKS[job.origin.track])
-    return replace(part, seconds={**part.seconds, "checks": check_staged(part)}), found is not None
+    check_staged(part)
+    return part, found is not None
 
 
-def check_staged(part: Part) -> float:
-    """Check a staged part; return the seconds that it took. Runs in a worker."""
-    return check_part(part, TRACKS[part.origin.track])
+def check_staged(part: Part) -> None:
+    """Check a staged part. Runs in a worker."""
+    check_part(part, TRACKS[part.origin.track])
 
 
 def check_release(
@@ -168,7 +169,6 @@ def _made_parts(
         for part, found in made:
             parts[part.origin.split, part.origin.track].append(part)
             kept += found
-            reporter.spend(part.seconds)
             advance()
     if kept:
         reporter.note(f"resuming: {kept} of {total} parts are kept")
@@ -220,7 +220,6 @@ def _write_shards(
     with reporter.stage("Parquet shards", len(own) + len(flat)) as advance:
         for written in chain(pool.map(write_shard, own), pool.map(write_tasks, flat)):
             shards += written
-            reporter.spend({"parquet": sum(shard.seconds for shard in written)})
             advance()
     for (split, track), drawn in exams.items():
         if drawn:
@@ -269,19 +268,6 @@ def _write_papers(contents: Contents, workspace: Workspace) -> dict[str, Any]:
     return repositories[workspace.public]
 
 
-def _run_gate(workspace: Workspace, parts: Parts, workers: int, reporter: Reporter) -> GateReport:
-    started = _processor_seconds()
-    report = check_release(workspace.release, reporter.note, workers, parts)
-    reporter.spend({"gate": _processor_seconds() - started})
-    write_gate(workspace.release, report.markdown)
-    return report
-
-
-def _processor_seconds() -> float:
-    """Of this process and of its workers, which have ended."""
-    return sum(os.times()[:4])
-
-
 def build_alone(config: ReleaseConfig, roots: Mapping[str, Root], label: str) -> dict[str, Any]:
     """Builds the instance called ``track/split/index`` by itself and describes its rows."""
     spec = find_spec(plan_specs(config, roots), label)
@@ -290,7 +276,6 @@ def build_alone(config: ReleaseConfig, roots: Mapping[str, Root], label: str) ->
         "instance": spec.label,
         "instance_id": spec.instance_id,
         "rejections": dict(built.rejections),
-        "seconds": {stage: round(spent, 4) for stage, spent in built.seconds.items()},
         "rows": {
             config_name: {
                 "count": table.num_rows,

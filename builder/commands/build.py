@@ -119,7 +119,6 @@ def _conclude(
 
     if outcome.status == "refused by the gate":
         assert outcome.gate is not None
-        reporter.table_of_times()
         print(outcome.gate.markdown, file=sys.stderr)
         print(
             f"the gate refused the release, which stays in {outcome.folder}; {options.out} was "

@@ -92,8 +92,7 @@ def _span(bounds: tuple[int, int]) -> str:
 
 
 def describe_outcome(outcome: Outcome, out: Path, reporter: Reporter) -> None:
-    """Times, rejections, sizes and the next steps."""
-    reporter.table_of_times()
+    """Print rejections, sizes and the next steps."""
     for split, entry in outcome.manifest["splits"].items():
         for track, counts in entry["tracks"].items():
             realised = counts["realised"]

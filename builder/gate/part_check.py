@@ -9,7 +9,6 @@ rows, or not by this code, is no check.
 
 import hashlib
 import json
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
@@ -77,12 +76,8 @@ def checker_sha256() -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def check_part(part: Part, track: Track) -> float:
-    """Checks a staged part and leaves ``check.json`` beside it, unless one that holds is there.
-
-    Returns the seconds that it took.
-    """
-    started = time.process_time()
+def check_part(part: Part, track: Track) -> None:
+    """Checks a staged part and leaves ``check.json`` beside it, unless one that holds is there."""
     try:
         read_check(part)
     except Unchecked:
@@ -93,7 +88,6 @@ def check_part(part: Part, track: Track) -> float:
         unfinished = file.with_name(f"{file.name}.unfinished")
         unfinished.write_text(canonical(record), encoding="utf-8")
         unfinished.replace(file)
-    return time.process_time() - started
 
 
 def read_check(part: Part) -> Findings:

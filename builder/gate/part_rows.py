@@ -124,7 +124,6 @@ def take_apart(
                 origin.folder(staging, number),
                 {config: read_staged(folder, config) for config in configs},
                 {},
-                {},
             )
             for number, folder in enumerate(folders)
         ]

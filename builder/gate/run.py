@@ -52,7 +52,7 @@ Checked = Mapping[tuple[str, str], Sequence[Findings]]
 def run_gate(
     release: Path,
     tracks: Mapping[str, Track],
-    check: Callable[[Part], float],
+    check: Callable[[Part], None],
     progress: Progress | None = None,
     *,
     workers: int | None = None,

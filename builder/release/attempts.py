@@ -1,12 +1,10 @@
-"""Trying until an instance will do: the loop, the reasons why tries failed, and the time spent.
+"""Trying until an instance will do: the loop, and the reasons why tries failed.
 
 A rejected try is replaced by the next sub-seed, by rule and without looking at other instances.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from time import process_time
+from collections.abc import Callable, Mapping
 
 from builder.splits.track import Built, InstanceSpec, Row
 from grader.errors import UsageError
@@ -24,23 +22,7 @@ class Rejected(Exception):
         self.words = words
 
 
-class Clock:
-    """Adds up the seconds of named stages; they are reported and never enter a release."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def __call__(self, stage: str) -> Iterator[None]:
-        """Counts what happens inside for ``stage``."""
-        start = process_time()
-        try:
-            yield
-        finally:
-            self.seconds[stage] = self.seconds.get(stage, 0.0) + process_time() - start
-
-
-Try = Callable[[int, int, Clock], dict[str, list[Row]]]
+Try = Callable[[int, int], dict[str, list[Row]]]
 """One try at an instance: its number, and how many earlier ones lacked words; raises Rejected."""
 
 
@@ -52,15 +34,14 @@ def first_accepted(spec: InstanceSpec, attempt: Try, most: int, wanted: str, fix
     """
     rejections: Counter[str] = Counter()
     wordless = 0
-    clock = Clock()
     for number in range(most):
         try:
-            rows = attempt(number, wordless, clock)
+            rows = attempt(number, wordless)
         except Rejected as rejected:
             rejections[rejected.reason] += 1
             wordless += rejected.words
             continue
-        return Built(rows, rejections, clock.seconds)
+        return Built(rows, rejections)
     raise UsageError(f"{spec.label}: no {wanted} in {most} attempts: {listed(rejections)}; {fix}")
 
 

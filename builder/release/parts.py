@@ -8,11 +8,10 @@ the parts whose record and hashes match.
 
 import json
 import shutil
-import time
 import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -71,14 +70,13 @@ def part_name(number: int) -> str:
 class Part:
     """A staged part: its folder and what its record says.
 
-    ``sizes`` maps a config to (rows, bytes in memory); ``seconds`` is the time of each stage.
+    ``sizes`` maps a config to (rows, bytes in memory).
     """
 
     origin: Origin
     folder: Path
     sizes: dict[str, tuple[int, int]]
     rejections: dict[str, int]
-    seconds: dict[str, float]
 
     @property
     def number(self) -> int:
@@ -128,15 +126,13 @@ def build_part(job: PartJob, track: Track) -> Part:
     """
     pieces = {config: [schema.empty_table()] for config, schema in track.tables.items()}
     rejections: Counter[str] = Counter()
-    seconds: Counter[str] = Counter()
     for spec in job.specs:
         tables, built = build_instance(track, spec)
         for config, table in tables.items():
             pieces[config].append(table)
         rejections.update(built.rejections)
-        seconds.update(built.seconds)
     joined = {config: pa.concat_tables(tables) for config, tables in pieces.items()}
-    return stage_part(job.origin, job.folder, joined, dict(rejections), dict(seconds))
+    return stage_part(job.origin, job.folder, joined, dict(rejections))
 
 
 def build_instance(track: Track, spec: InstanceSpec) -> tuple[dict[str, pa.Table], Built]:
@@ -151,20 +147,18 @@ def build_instance(track: Track, spec: InstanceSpec) -> tuple[dict[str, pa.Table
         unknown = built.rows.keys() - track.tables.keys()
         if unknown:
             raise ValueError(f"rows for the unknown config {min(unknown)}")
-        started = time.process_time()
         tables = {
             config: table_from_rows(rows, track.tables[config])
             for config, rows in built.rows.items()
         }
         for config, table in tables.items():
             _check_owner(config, table, spec)
-        seconds = {**built.seconds, "staging": time.process_time() - started}
     except UsageError:
         raise
     except Exception as error:
         summary = f"{type(error).__name__}: {error}"
         raise InstanceFailed(spec.label, summary, traceback.format_exc()) from None
-    return tables, replace(built, seconds=seconds)
+    return tables, built
 
 
 def _check_owner(config: str, table: pa.Table, spec: InstanceSpec) -> None:
@@ -180,11 +174,9 @@ def stage_part(
     folder: Path,
     tables: Mapping[str, pa.Table],
     rejections: dict[str, int],
-    seconds: dict[str, float],
 ) -> Part:
     """Write the tables of a part, by config, and its record; it appears under its name when
     whole."""
-    started = time.process_time()
     unfinished = folder.with_name(f"{folder.name}.unfinished")
     for leftover in (unfinished, folder):
         shutil.rmtree(leftover, ignore_errors=True)
@@ -196,12 +188,10 @@ def stage_part(
         "sha256": {config: file_sha256(file) for config, file in files.items()},
         "sizes": sizes,
         "rejections": rejections,
-        "seconds": seconds,
     }
-    seconds["staging"] = seconds.get("staging", 0.0) + time.process_time() - started
     (unfinished / RECORD).write_text(canonical(record), encoding="utf-8")
     unfinished.rename(folder)
-    return Part(origin, folder, sizes, rejections, seconds)
+    return Part(origin, folder, sizes, rejections)
 
 
 def _write(file: Path, table: pa.Table) -> tuple[int, int]:
@@ -231,7 +221,7 @@ def find_part(folder: Path) -> Part | None:
             return None
         sizes = {config: (rows, size) for config, (rows, size) in record["sizes"].items()}
         origin = Origin(**record["origin"])
-        return Part(origin, folder, sizes, record["rejections"], record["seconds"])
+        return Part(origin, folder, sizes, record["rejections"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -1,7 +1,7 @@
 """What a person sees while a release is built: bars in a terminal, one line a stage elsewhere."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -15,26 +15,17 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
-
-LAST_STAGES: Final = ("staging", "checks", "parquet", "gate")
-"""The stages that are the same for every track, listed after the track's own."""
-
 
 TOLD_EVERY: Final = 60
 """Seconds after which a stage says how far it is where no bar shows it, as in a cluster's log."""
 
 
 class Reporter:
-    """Writes messages for people to standard error; standard output stays free for data.
-
-    ``seconds`` collects the processor time of each stage, summed over workers.
-    """
+    """Writes messages for people to standard error; standard output stays free for data."""
 
     def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True, highlight=False, soft_wrap=True)
         self.quiet = quiet
-        self.seconds: dict[str, float] = {}
 
     def note(self, text: str) -> None:
         """One line of information, unless quiet."""
@@ -44,11 +35,6 @@ class Reporter:
     def warn(self, text: str) -> None:
         """One line that even a quiet run shows."""
         self.console.print(f"warning: {text}", markup=False)
-
-    def spend(self, seconds: Mapping[str, float]) -> None:
-        """Adds to the time of stages."""
-        for stage, spent in seconds.items():
-            self.seconds[stage] = self.seconds.get(stage, 0.0) + spent
 
     @contextmanager
     def stage(self, title: str, total: int) -> Iterator[Callable[[], None]]:
@@ -80,31 +66,6 @@ class Reporter:
             yield advance
         steps = f"{bar.tasks[task].completed:g} of {total}"
         self.note(f"{title}: {steps} in {time.perf_counter() - started:.1f} s")
-
-    def table_of_times(self) -> None:
-        """Prints seconds and shares of each stage, summed over workers."""
-        if self.quiet or not self.seconds:
-            return
-        table = Table("stage", title="processor time", title_justify="left", box=None)
-        table.add_column("seconds", justify="right")
-        table.add_column("share", justify="right")
-        total = sum(self.seconds.values())
-        for stage in _in_order(self.seconds):
-            spent = self.seconds[stage]
-            table.add_row(stage, f"{spent:.2f}", f"{spent / total:.0%}" if total else "-")
-        self.console.print(table)
-        if total:
-            checks, gate = (self.seconds.get(stage, 0.0) / total for stage in ("checks", "gate"))
-            self.note(
-                f"the gate's share: {checks + gate:.0%}, of which {gate:.0%} after all parts were "
-                "checked where they were staged"
-            )
-
-
-def _in_order(seconds: Mapping[str, float]) -> Sequence[str]:
-    """The track's stages by cost, then the common ones."""
-    own = sorted((stage for stage in seconds if stage not in LAST_STAGES), key=seconds.__getitem__)
-    return own[::-1] + [stage for stage in LAST_STAGES if stage in seconds]
 
 
 def human_time(seconds: float) -> str:

@@ -5,7 +5,6 @@ id; dictionaries are kept for strings only (measured: float32 tables grow with o
 lets the Hub's viewer and DuckDB read single pages.
 """
 
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -73,8 +72,7 @@ class Shard:
     """A written shard as the manifest lists it.
 
     ``groups`` are the content hashes of its row groups in order: a config's hash is made of them,
-    so that it does not depend on where one shard ends and the next begins. ``seconds`` is the time
-    that writing took; it never enters a release.
+    so that it does not depend on where one shard ends and the next begins.
     """
 
     config: str
@@ -86,7 +84,6 @@ class Shard:
     sha256: str
     content_sha256: str
     groups: tuple[str, ...]
-    seconds: float
 
 
 def plan_shards(
@@ -177,7 +174,6 @@ def _commitments(job: ShardJob, salts: bytes, table: pa.Table) -> pa.Table:
 
 def write_tables(job: ShardJob, groups: Iterable[pa.Table]) -> Shard:
     """Writes one shard, one row group to a table; the file appears under its name when whole."""
-    started = time.process_time()
     file = job.repository / job.name
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(file.name + ".unfinished")
@@ -211,7 +207,6 @@ def write_tables(job: ShardJob, groups: Iterable[pa.Table]) -> Shard:
         digest,
         hasher.hexdigest(),
         tuple(hashes),
-        time.process_time() - started,
     )
 
 

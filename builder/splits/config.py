@@ -185,7 +185,7 @@ def _split(file: TomlTable, name: str, path: Path, tracks: Mapping[str, Track]) 
     told = check(create_model("_SplitOfTracks", __base__=_Split, **own), table)
     named = {
         track: TomlTable(table.values[track], f"{table.where}{track}.", table.beside)
-        for track in tracks
+        for track in sorted(tracks)
         if track in table.values
     }
     if not named:

@@ -80,13 +80,11 @@ class InstanceSpec:
 class Built:
     """What one instance became.
 
-    ``rows`` maps a config to its rows; ``rejections`` counts rejected attempts by reason;
-    ``seconds`` says how long each stage took and never enters a release.
+    ``rows`` maps a config to its rows; ``rejections`` counts rejected attempts by reason.
     """
 
     rows: dict[str, list[Row]]
     rejections: Mapping[str, int] = field(default_factory=dict)
-    seconds: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

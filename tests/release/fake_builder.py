@@ -41,7 +41,7 @@ def small_track() -> Iterator[None]:
     with (
         patch.dict(TRACKS, causalds=fake_track.TRACK),
         patch.object(build, "run_gate", gate),
-        patch.object(build, "check_part", lambda *_: 0.0),
+        patch.object(build, "check_part", lambda *_: None),
         patch.object(identity, "source_sha256", lambda: "0" * 64),
         patch.object(manifest, "source_sha256", lambda: "0" * 64),
     ):
@@ -56,7 +56,7 @@ def main(arguments: list[str]) -> int:
 
 if __name__ == "__mp_main__":  # a worker process finds its track by name
     TRACKS["causalds"] = fake_track.TRACK
-    patch.object(build, "check_part", lambda *_: 0.0).start()
+    patch.object(build, "check_part", lambda *_: None).start()
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

@@ -108,7 +108,6 @@ def build(spec: InstanceSpec) -> Built:
             ],
         },
         {"bound not met": 1} if spec.index % 5 == 0 else {},
-        {"sampling": 0.001, "data": 0.002},
     )  # fmt: skip
 
 

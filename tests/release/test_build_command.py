@@ -70,7 +70,7 @@ def test_standard_output_stays_free_for_data(split_file, command, secret, tmp_pa
     assert command("build", split_file, "--out", tmp_path / "a", "--workers", 1) == 0
     shown = capsys.readouterr()
     assert shown.out == ""
-    for part in ("sampling", "parquet", "share", "rejected attempts: bound not met 9", "next:"):
+    for part in ("Parquet shards", "rejected attempts: bound not met 9", "next:"):
         assert part in shown.err
     assert command("build", split_file, "--out", tmp_path / "b", "--workers", 1, "--quiet") == 0
     assert capsys.readouterr().err == ""

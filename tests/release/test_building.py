@@ -97,7 +97,7 @@ def test_two_rows_with_one_id_are_our_bug(tmp_path):
     """An id that collides would give one answer two truths."""
     schema = pa.schema([("task_id", pa.string())])
     table = pa.table({"task_id": ["a", "b", "a"]}, schema=schema)
-    part = stage_part(Origin("t", "dev", False, 1), tmp_path / "00000", {"t": table}, {}, {})
+    part = stage_part(Origin("t", "dev", False, 1), tmp_path / "00000", {"t": table}, {})
     with pytest.raises(ValueError, match="two rows have the id a"):
         plan_shards([part], "t", "dev", schema, tmp_path, None)
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from builder.graphs.graph import LatentDAG
 from builder.release import rows
-from builder.release.attempts import Clock, first_accepted
+from builder.release.attempts import first_accepted
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
 from builder.splits.seeds import attempt_key, public_id
 from builder.splits.track import Built, Floors, InstanceSpec, Row, Track
@@ -37,25 +37,22 @@ def build(spec: InstanceSpec) -> Built:
     return first_accepted(spec, make, MAX_ATTEMPTS, "episode", "change the seed")
 
 
-def _try(
-    spec: InstanceSpec, plan: GraphPlan, attempt: int, _: int, clock: Clock
-) -> dict[str, list[Row]]:
+def _try(spec: InstanceSpec, plan: GraphPlan, attempt: int, _: int) -> dict[str, list[Row]]:
     key, graph = attempt_key(spec.key, attempt), LatentDAG(plan.names, plan.edges)
     tasks, truths, labels = list[Row](), list[Row](), dict[str, str]()
-    with clock("episodes"):
-        for suite, setting in plan.episodes:
-            fixed = plan.fixed and setting == "wide"
-            public, private = draw(graph, suite, setting, fixed, plan.mode, key)
-            episode = label(suite, setting)
-            name = public_id("lab", spec.id_key, episode)
-            labels[name] = episode
-            variant = variant_of(TRACK_NAME, suite.variant)
-            prompt = write_prompt(public, name, name + variant.shape.suffix)
-            view = private["regime"]
-            tasks.append(rows.task_row(name, spec.instance_id, variant, prompt, public, view=view))
-            group = suite.name if setting == "reference" else f"{suite.name}-{setting}"
-            frequency = rows.TrueValue(private["frequency"])
-            truths.append(rows.truth_row(name, spec.instance_id, group, private, frequency))
+    for suite, setting in plan.episodes:
+        fixed = plan.fixed and setting == "wide"
+        public, private = draw(graph, suite, setting, fixed, plan.mode, key)
+        episode = label(suite, setting)
+        name = public_id("lab", spec.id_key, episode)
+        labels[name] = episode
+        variant = variant_of(TRACK_NAME, suite.variant)
+        prompt = write_prompt(public, name, name + variant.shape.suffix)
+        view = private["regime"]
+        tasks.append(rows.task_row(name, spec.instance_id, variant, prompt, public, view=view))
+        group = suite.name if setting == "reference" else f"{suite.name}-{setting}"
+        frequency = rows.TrueValue(private["frequency"])
+        truths.append(rows.truth_row(name, spec.instance_id, group, private, frequency))
     world = {
         "names": plan.names,
         "edges": sorted(plan.edges),

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from builder.release.attempts import Clock, Rejected, first_accepted
+from builder.release.attempts import Rejected, first_accepted
 from builder.splits.seeds import attempt_key, pick, stream
 from builder.splits.settings import TomlTable
 from builder.splits.track import Built, Candidate, ExamFiles, Floors, InstanceSpec, Row, Track
@@ -116,7 +116,7 @@ def plan_of_attempt(plan: ScenePlan, attempt: int) -> ScenePlan:
     return replace(plan, equations=plain)
 
 
-def _try(spec: InstanceSpec, attempt: int, wordless: int, clock: Clock) -> dict[str, list[Row]]:
+def _try(spec: InstanceSpec, attempt: int, wordless: int) -> dict[str, list[Row]]:
     """One attempt at a scene; for ``wordless`` earlier ones no story was told.
 
     Raises :class:`Rejected`.
@@ -126,24 +126,19 @@ def _try(spec: InstanceSpec, attempt: int, wordless: int, clock: Clock) -> dict[
     words = attempt_key(spec.key, attempt if plan.telling.llm is None else wordless)
     world_key = plan.equations.world_key
     key = attempt_key(spec.key if world_key is None else bytes.fromhex(world_key), attempt)
-    with clock("world and truths"):
-        world, truths = sample_hidden_world(plan, key)
-    with clock("story"):
-        narration = narrate(plan, words)
-    with clock("data"):
-        columns = column_order(plan, key)
-        tables = draw_tables(plan, key, world, columns)
+    world, truths = sample_hidden_world(plan, key)
+    narration = narrate(plan, words)
+    columns = column_order(plan, key)
+    tables = draw_tables(plan, key, world, columns)
     scene = Scene(plan, plan.structure.query, world, truths, narration, columns, tables, key)
-    with clock("views"):
-        views = [observe(scene, view, key) for view in plan.questions.views]
-    with clock("tasks"):
-        asked = []
-        for shown in views:
-            seen = replace(scene, measured=shown.measured)
-            asked.append((shown, _questions(seen, key, shown.view.name, attempt)))
-        if not all(questions for _, questions in asked):
-            raise Rejected("planned task not eligible")
-        return _rows(spec, scene, attempt, asked)
+    views = [observe(scene, view, key) for view in plan.questions.views]
+    asked = []
+    for shown in views:
+        seen = replace(scene, measured=shown.measured)
+        asked.append((shown, _questions(seen, key, shown.view.name, attempt)))
+    if not all(questions for _, questions in asked):
+        raise Rejected("planned task not eligible")
+    return _rows(spec, scene, attempt, asked)
 
 
 def _questions(scene: Scene, key: bytes, view: str, attempt: int) -> list[tuple[str, Question]]:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from builder.release import rows
-from builder.release.attempts import Clock
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
 from builder.splits.seeds import attempt_key, public_id, stream
 from builder.splits.track import Built, Floors, InstanceSpec, Row, Track
@@ -36,7 +35,7 @@ Drawn = tuple[dict[str, Any], list[ContextTask], Mapping[str, int]]
 
 def build(spec: InstanceSpec) -> Built:
     """One context with its tasks, as rows. Raises ``UsageError`` if none can be drawn."""
-    plan, clock = ContextPlan.from_json(spec.config_json), Clock()
+    plan = ContextPlan.from_json(spec.config_json)
     key = attempt_key(spec.key, 0)
 
     def name_of(label: str) -> str:
@@ -45,25 +44,24 @@ def build(spec: InstanceSpec) -> Built:
     def file_of(label: str) -> str:
         return f"{name_of(label)}.json"
 
-    with clock("contexts"):
-        if plan.purpose == "linear":
-            world, tasks, rejections = _linear(plan, file_of, key)
-        else:
-            world, tasks, rejections = _boolean(plan, file_of, key, spec.label)
-        kind = "linear, " if plan.purpose == "linear" else ""
-        structure = f"{kind}{len(plan.design.sizes)} components"
-        built: dict[str, list[Row]] = {"ccr": [], "ccr_truth": []}
-        audited = {}
-        for task in tasks:
-            name, variant = name_of(task.label), variant_of(TRACK_NAME, task.variant)
-            exact = None if task.value is None else rows.TrueValue(float(task.value))
-            place = name, spec.instance_id
-            built["ccr"].append(rows.task_row(*place, variant, task.prompt, task.inputs))
-            built["ccr_truth"].append(rows.truth_row(*place, structure, task.target, exact))
-            audited[name] = {"variant": task.variant, "label": task.label, **task.audit}
-        found = {**world, "tasks": audited}
-        row = rows.world_row(spec, 0, structure, found, purpose=plan.purpose)
-    return Built({**built, "ccr_worlds": [row]}, rejections, clock.seconds)
+    if plan.purpose == "linear":
+        world, tasks, rejections = _linear(plan, file_of, key)
+    else:
+        world, tasks, rejections = _boolean(plan, file_of, key, spec.label)
+    kind = "linear, " if plan.purpose == "linear" else ""
+    structure = f"{kind}{len(plan.design.sizes)} components"
+    built: dict[str, list[Row]] = {"ccr": [], "ccr_truth": []}
+    audited = {}
+    for task in tasks:
+        name, variant = name_of(task.label), variant_of(TRACK_NAME, task.variant)
+        exact = None if task.value is None else rows.TrueValue(float(task.value))
+        place = name, spec.instance_id
+        built["ccr"].append(rows.task_row(*place, variant, task.prompt, task.inputs))
+        built["ccr_truth"].append(rows.truth_row(*place, structure, task.target, exact))
+        audited[name] = {"variant": task.variant, "label": task.label, **task.audit}
+    found = {**world, "tasks": audited}
+    row = rows.world_row(spec, 0, structure, found, purpose=plan.purpose)
+    return Built({**built, "ccr_worlds": [row]}, rejections)
 
 
 def draw(plan: ContextPlan, key: bytes, where: str) -> tuple[Sampled, Words]:

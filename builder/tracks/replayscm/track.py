@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from builder.release import rows
-from builder.release.attempts import Clock, Rejected, first_accepted
+from builder.release.attempts import Rejected, first_accepted
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
 from builder.splits.seeds import attempt_key, public_id, stream
 from builder.splits.track import Built, Floors, InstanceSpec, Row, Track
@@ -53,17 +53,15 @@ class Instance:
     shifted: Sequence[World]
 
 
-def make_instance(plan: ProgramPlan, key: bytes, clock: Clock) -> Instance:
+def make_instance(plan: ProgramPlan, key: bytes) -> Instance:
     """One attempt at an instance; raises ``Rejected``."""
-    with clock("program and worlds"):
-        evidence = generate(stream(key, "evidence"), plan.generation)
-        program, shifted = evidence.program, tuple[World, ...]()
-        blocks = draw_blocks(stream(key, "blocks"), program)
-        if plan.shifted:
-            shifted = shift(stream(key, "shifted"), program, evidence.heldout)
-    with clock("levels"):
-        levels = add_levels({pool.level for pool in plan.pools}, key, evidence)
-        tables = {level: tabulate_worlds(worlds) for level, worlds in levels.items()}
+    evidence = generate(stream(key, "evidence"), plan.generation)
+    program, shifted = evidence.program, tuple[World, ...]()
+    blocks = draw_blocks(stream(key, "blocks"), program)
+    if plan.shifted:
+        shifted = shift(stream(key, "shifted"), program, evidence.heldout)
+    levels = add_levels({pool.level for pool in plan.pools}, key, evidence)
+    tables = {level: tabulate_worlds(worlds) for level, worlds in levels.items()}
     return Instance(evidence, blocks, levels, tables, shifted)
 
 
@@ -162,21 +160,17 @@ def build(spec: InstanceSpec) -> Built:
     return first_accepted(spec, make, MAX_ATTEMPTS, "program", "change the seed or generation")
 
 
-def _try(
-    spec: InstanceSpec, plan: ProgramPlan, attempt: int, _: int, clock: Clock
-) -> dict[str, list[Row]]:
+def _try(spec: InstanceSpec, plan: ProgramPlan, attempt: int, _: int) -> dict[str, list[Row]]:
     key = attempt_key(spec.key, attempt)
-    made = make_instance(plan, key, clock)
+    made = make_instance(plan, key)
     tasks, truths, labels = list[Row](), list[Row](), dict[str, str]()
     for pool in plan.pools:
         name = public_id("rscm", spec.id_key, pool.label)
         labels[name] = pool.label
-        with clock("audit"):
-            target = task_truth(made, pool, plan.matched, key)
+        target = task_truth(made, pool, plan.matched, key)
         truths.append(rows.truth_row(name, spec.instance_id, pool.label, target))
-        with clock("prompts"):
-            variant, inputs = variant_of(TRACK_NAME, pool.variant), task_inputs(made, pool)
-            prompt = write_prompt(inputs, variant, name + variant.shape.suffix)
+        variant, inputs = variant_of(TRACK_NAME, pool.variant), task_inputs(made, pool)
+        prompt = write_prompt(inputs, variant, name + variant.shape.suffix)
         tasks.append(rows.task_row(name, spec.instance_id, variant, prompt, inputs))
     world = rows.world_row(spec, attempt, f"n{made.evidence.program.n}", hidden_world(made, labels))
     return {"replayscm": tasks, "replayscm_truth": truths, "replayscm_worlds": [world]}
