@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from baselines.causalab_fit import Explanation, Notebook, explain, fit
+from baselines.causalab_fit import Explanation, Notebook, explain
 from baselines.taking import Answers, OpenedExam, Solver, TrackSystems, nothing
 from causal_exams.laboratory.front_ends import reply_to
 from causal_exams.laboratory.session import Session
@@ -58,7 +58,7 @@ CORRELATED: Final = 0.8
 
 
 def solver(laboratory: Lines) -> None:
-    """Every property away from where it is, then whatever settles most, until all is settled.
+    """Every property in turn, each time at another level, until all is settled.
 
     Linear: one setting a property. Quadratic: three, since a parabola needs three points. Then,
     while a node has two explanations or a coefficient is not precise, further settings; it stops
@@ -78,7 +78,6 @@ def solver(laboratory: Lines) -> None:
                 best, gained = max(state, best), turn
             if state[0] == len(notebook.nodes) or turn - gained >= len(controllable):
                 break
-            choice = _sharpest(notebook, found, controllable) or choice
         _experiment(laboratory, notebook, *choice)
     _commit(laboratory, notebook, explain(notebook))
 
@@ -89,25 +88,6 @@ def _in_turn(
     """Every property in turn, each time at another level."""
     entry = controllable[turn % len(controllable)]
     return entry["name"], _level(notebook, entry, turn // len(controllable))
-
-
-def _sharpest(
-    notebook: Notebook, found: Explanation, controllable: Sequence[Mapping[str, Any]]
-) -> tuple[str, float] | None:
-    """The setting after which the coefficients will be known best, if the model is right.
-
-    ``None`` while it is in doubt.
-    """
-    if found.doubtful or notebook.last is None:
-        return None
-    options = [(e["name"], level) for e in controllable for level in _ends(e)]
-    wide = [node for node, fitted in found.fits.items() if fitted.spread > PRECISE]
-
-    def left(option: tuple[str, float]) -> float:
-        supposed = notebook.supposing(found, *option)
-        return sum(fit(supposed, node, found.fits[node].parents).spread for node in wide)
-
-    return min(options, key=left)
 
 
 def _ends(entry: Mapping[str, Any]) -> tuple[float, float]:

@@ -7,7 +7,6 @@ crystal and the same setting, and for frequency one unknown constant everywhere.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Final
@@ -91,29 +90,6 @@ class Notebook:
         self._note(reading, "manipulator")
         self.last = reading
 
-    def supposing(self, found: "Explanation", name: str, value: float) -> "Notebook":
-        """A copy in which ``name`` was set to ``value`` and showed what ``found`` expects."""
-        assert self.last is not None
-        bases = {
-            node: self.last[node] - inflow(fitted, self.last) for node, fitted in found.fits.items()
-        }
-        if self._mode == "shift":
-            bases[name] = value
-        else:
-            bases[name] += value - self.last[name]
-        expected: dict[str, float] = {}
-        while len(expected) < len(found.fits):
-            for node, fitted in found.fits.items():
-                if node not in expected and all(p in expected for p in fitted.parents):
-                    held = self._mode == "do" and (node == name or node in self._settings)
-                    shown = value if node == name else self.last[node]
-                    expected[node] = shown if held else bases[node] + inflow(fitted, expected)
-        supposed = copy(self)
-        supposed._settings = dict(self._settings)
-        supposed._rows = {node: list(rows) for node, rows in self._rows.items()}
-        supposed.add(name, value, expected)
-        return supposed
-
     def setting(self, name: str) -> float | None:
         """What ``name`` is set to, if it was set."""
         return self._settings[name][1] if name in self._settings else None
@@ -137,14 +113,6 @@ class Notebook:
             elif self._mode == "pin":
                 self._rows[node].append(Row(reading, 0.0, f"{crystal} {number}"))
         self._rows[self.target].append(Row(reading, 0.0, "frequency"))
-
-
-def inflow(fitted: Fit, reading: Reading) -> float:
-    """What a node's parents add, by its fit."""
-    return sum(
-        linear * reading[parent] + quadratic * reading[parent] ** 2
-        for parent, (linear, quadratic) in fitted.coefficients.items()
-    )
 
 
 def fit(notebook: Notebook, node: str, parents: Iterable[str]) -> Fit:
@@ -191,12 +159,10 @@ def _solve(design: Floats, left: Floats) -> tuple[Floats, Floats, int]:
         return np.zeros(count), np.full(count, math.inf), 0
     scale = np.sqrt((design**2).sum(axis=0))
     scale[scale == 0] = 1.0
-    u, singular, vt = np.linalg.svd(design / scale, full_matrices=False)
-    kept = singular > 1e-10 * singular[0]
-    inverse = np.where(kept, 1 / np.where(kept, singular, 1.0), 0.0)
-    solution = (vt.T * inverse) @ (u.T @ left) / scale
-    spread = ROUNDING * np.sqrt(((vt.T * inverse) ** 2).sum(axis=1)) / scale
-    return solution, spread, int(kept.sum())
+    inverse = np.linalg.pinv(design / scale, rcond=1e-10)
+    rank = np.linalg.matrix_rank(design / scale, rtol=1e-10)
+    spread = ROUNDING * np.sqrt((inverse**2).sum(axis=1)) / scale
+    return inverse @ left / scale, spread, int(rank)
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,25 +107,8 @@ def _deduction(prompt: str) -> Any:
 
 def multiply(prompt: str) -> dict[str, Any]:
     """The product of all that is given, whatever it is."""
-    return {"value": math.prod(_stated(prompt))}
-
-
-def _stated(prompt: str) -> list[float]:
-    """The given values, in the order of the prompt."""
     found = re.findall(r"^- \w+\(\w+, \w+\) = (\S+)$", prompt, re.MULTILINE)
-    return [float(value) for value in found]
-
-
-def divide(prompt: str) -> dict[str, Any]:
-    """The global value over the product of all others, whatever the givens say."""
-    values = _stated(prompt)
-    chain = re.search(r"in causal order: (\w+), .*?(\w+)\.", prompt)
-    assert chain is not None
-    whole = re.search(rf"\({chain[1]}, {chain[2]}\) = (\S+)$", prompt, re.MULTILINE)
-    result = float(whole[1]) if whole else 1.0
-    for value in values:
-        result /= value if value else 1.0
-    return {"value": result * (float(whole[1]) if whole else 1.0)}
+    return {"value": math.prod(map(float, found))}
 
 
 RUNGS: Final = ("factual", "do_true", "do_false")
@@ -221,13 +204,10 @@ def _widest(tasks: Iterable[Task]) -> Iterator[Task]:
 
 
 def naive(task: Task) -> Answer:
-    """Follows two steps, takes an even chance for every probability, divides or multiplies whatever
-    is given."""
+    """Follows two steps, takes an even chance for every probability, multiplies the givens."""
     if task.family == "simulation":
         return simulate(read_simulation(task.prompt), depth=2)
-    if task.family == "deductive":
-        return divide(task.prompt)
-    if task.spec.key == "inductive.boolean":
+    if task.family == "deductive" or task.spec.key == "inductive.boolean":
         return multiply(task.prompt)
     return {"quantities": dict.fromkeys(task.inputs["quantities"], 0.5)}
 

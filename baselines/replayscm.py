@@ -38,7 +38,7 @@ from builder.tracks.replayscm.search import (
 from builder.tracks.replayscm.tables import Rows, Tables, bits, patterns, sets_of, tabulate
 from grader.scoring.shape import Task
 from grader.tracks.replayscm.boolean import parse, to_text
-from grader.tracks.replayscm.problem import MAX_PARENTS, ROOTS, make_program, parse_map
+from grader.tracks.replayscm.problem import ROOTS, make_program, parse_map
 
 Floats = NDArray[np.float64]
 
@@ -210,22 +210,20 @@ def structure_and_formulas(task: Task) -> dict[str, Any]:
 
 
 def first_program(puzzle: Puzzle, setting: Setting) -> Found | None:
-    """The first program that fits: on a learned graph, on parents from several, on any parents."""
+    """The first program that fits: on a learned graph, then on any parents."""
     attempts = (place(puzzle, setting, *proposed) for proposed in _proposed(puzzle, setting))
     return next((found for found in attempts if found is not None), None)
 
 
 def _proposed(puzzle: Puzzle, setting: Setting) -> Iterator[tuple[Proposals, int]]:
     """Yield proposals with the largest AST size of a mechanism on them."""
-    graphs: list[Graph] = []
     for size in SAMPLE_SIZES:
         scores = bdeu(puzzle.rows, size)
-        for search_options in SEARCHES:
-            graphs.append(climb(setting, scores, *search_options))
-            yield {child: [mask] for child, mask in graphs[-1].items()}, FITTER_CAPS[0]
+        for options in SEARCHES:
+            graph = climb(setting, scores, *options)
+            yield {child: [mask] for child, mask in graph.items()}, FITTER_CAPS[0]
     ranked = _by_score(setting, bdeu(puzzle.rows))
-    yield from ((proposals, cap) for proposals in (_from_graphs(setting, graphs), ranked)
-                for cap in FITTER_CAPS)  # fmt: skip
+    yield from ((ranked, cap) for cap in FITTER_CAPS)
 
 
 def _hypotheses(puzzle: Puzzle) -> list[Setting]:
@@ -288,17 +286,6 @@ def climb(setting: Setting, scores: Floats, tabu: int = TABU, moves: int = 500) 
     for parent, child in search.causal_graph_.edges():
         graph[child] |= 1 << parent
     return graph
-
-
-def _from_graphs(setting: Setting, graphs: Sequence[Graph]) -> Proposals:
-    """The parents in each graph, then all of them changed by one variable."""
-    proposals: dict[int, list[int]] = {}
-    for child, allowed in setting.allowed.items():
-        learned = [graph[child] for graph in graphs]
-        changed = [mask ^ 1 << other for mask in learned for other in members(allowed)]
-        unique = dict.fromkeys(learned + changed)
-        proposals[child] = [mask for mask in unique if mask.bit_count() <= MAX_PARENTS]
-    return proposals
 
 
 def _by_score(setting: Setting, scores: Floats) -> Proposals:

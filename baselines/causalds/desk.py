@@ -84,52 +84,36 @@ _CERTAIN = 4.0
 """The data overrule a zero that was read from the story from so many standard errors on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Associations:
-    """Of X and Y: the correlation, and given each third variable the partial one and the change."""
-
-    plain: Estimate
-    partial: Mapping[str, Estimate]
-    change: Mapping[str, Estimate]
-
-
 def associations(
-    tables: Tables, graph: LatentDAG, x: str, y: str, weights: FloatArray
-) -> Associations:
-    """Correlations of x and y in the population, exactly zero where ``graph`` says so.
+    tables: Tables, graph: LatentDAG, names: tuple[str, ...], weights: FloatArray
+) -> list[Estimate]:
+    """The correlation of X and Y; with a third name the partial one, and the change to it.
 
-    Given Z a zero is taken from d-separation, although only where relations are linear in Z does
-    it make the *linear* partial correlation vanish: the labels that are asked for are either of
-    exact zeros or well away from zero.
+    Each is exactly zero where ``graph`` says so and the data do not contradict it. Given Z a zero
+    is taken from d-separation, although only where relations are linear in Z does it make the
+    *linear* partial correlation vanish: the labels that are asked for are either of exact zeros or
+    well away from zero.
     """
+    x, y, *third = names
 
-    def settled(found: FloatArray, zero: bool, *others: str) -> Estimate:
-        """Exactly zero where the graph says so and the data do not contradict it."""
-        estimate = summary(found)
-        # The prompt's promise: a label's value is exactly zero or at least this far from it.
-        margin = association_margin(measured=bool({x, y, *others} & tables.measured))
-        doubt = max(_CERTAIN * estimate.error, margin / 2)
-        return ZERO if zero and abs(estimate.value) < doubt else estimate
+    def estimator(data: Columns, w: FloatArray, chosen: Chosen) -> FloatArray:
+        found = correlations(data, names, w)
+        r = found[:, 0, 1]
+        if not third:
+            return r[:, None]
+        s = partial(r, found[:, 0, 2], found[:, 1, 2])
+        return np.column_stack([s, s - r])
 
-    def plain(data: Columns, w: FloatArray, chosen: Chosen) -> FloatArray:
-        return correlations(data, (x, y), w)[:, 0, 1]
-
-    def partial_and_change(z: str) -> FloatArray:
-        def estimator(data: Columns, w: FloatArray, chosen: Chosen) -> FloatArray:
-            found = correlations(data, (x, y, z), w)
-            r = found[:, 0, 1]
-            s = partial(r, found[:, 0, 2], found[:, 1, 2])
-            return np.column_stack([s, s - r])
-
-        return draws(tables, frozenset({x, y, z}), estimator, weights)
-
-    both = {z: partial_and_change(z) for z in sorted(set(tables.rows) - {x, y})}
-    apart = graph.d_separated
-    return Associations(
-        settled(draws(tables, frozenset({x, y}), plain, weights), apart((x,), (y,))),
-        {z: settled(found[:, 0], apart((x,), (y,), (z,)), z) for z, found in both.items()},
-        {z: settled(found[:, 1], _unchanged(graph, x, y, z), z) for z, found in both.items()},
-    )
+    zeros = [graph.d_separated((x,), (y,), third)]
+    zeros += [_unchanged(graph, x, y, z) for z in third]
+    # The prompt's promise: a label's value is exactly zero or at least this far from it.
+    margin = association_margin(measured=not tables.measured.isdisjoint(names))
+    found = draws(tables, frozenset(names), estimator, weights)
+    estimates = [summary(column) for column in found.T]
+    return [
+        ZERO if zero and abs(one.value) < max(_CERTAIN * one.error, margin / 2) else one
+        for one, zero in zip(estimates, zeros, strict=True)
+    ]
 
 
 def correlations(data: Columns, names: tuple[str, ...], weights: FloatArray) -> FloatArray:
@@ -161,14 +145,9 @@ def _unchanged(graph: LatentDAG, x: str, y: str, z: str) -> bool:
 class Analyst(Protocol):
     """What an analyst finds out about one scene."""
 
-    def correlation(self, task: Task) -> float:
-        """That of the task's treatment and outcome."""
-
-    def partial(self, task: Task, given: str) -> float:
-        """The same given a third variable."""
-
-    def change(self, task: Task, given: str) -> float:
-        """By how much the third variable changes it."""
+    def associated(self, task: Task, *given: str) -> Sequence[float]:
+        """The correlation of treatment and outcome; with a third variable the partial one, and the
+        change to it."""
 
     def effect(self, task: Task, name: str) -> Estimate | None:
         """The "ATE", "ETT", "NDE" or "NIE"; None where it is held not identifiable."""
@@ -200,20 +179,20 @@ def _form(**fields: Callable[[Task, Analyst], object]) -> Form:
 
 def _plain_sign(task: Task, analyst: Analyst) -> str:
     # The word for zero that imported releases accept, too; ours ask for "0".
-    return analyst.label(analyst.correlation(task), "unknown")
+    return analyst.label(analyst.associated(task)[0], "unknown")
 
 
 def _partial_sign(task: Task, analyst: Analyst) -> str:
-    return analyst.label(analyst.partial(task, third(task)), "unknown")
+    return analyst.label(analyst.associated(task, third(task))[0], "unknown")
 
 
 def _change(task: Task, analyst: Analyst) -> float:
-    return analyst.change(task, third(task))
+    return analyst.associated(task, third(task))[1]
 
 
 def _most_changing(task: Task, analyst: Analyst) -> str:
     candidates: list[str] = task.inputs["candidates"]
-    return max(candidates, key=lambda z: abs(analyst.change(task, z)))
+    return max(candidates, key=lambda z: abs(analyst.associated(task, z)[1]))
 
 
 def _effect(task: Task, analyst: Analyst) -> Estimate | None:
@@ -241,14 +220,14 @@ def _sign(task: Task, analyst: Analyst) -> Answer:
 
 FORMS: Final[Mapping[str, Form]] = {
     "association.sign_only": _form(sign=_plain_sign),
-    "association.effect_size_point": _form(value=lambda t, a: a.correlation(t)),
+    "association.effect_size_point": _form(value=lambda t, a: a.associated(t)[0]),
     "association.sign_before_after": _form(sign_before=_plain_sign, sign_after=_partial_sign),
     "association.delta_point": _form(delta=_change),
     "association.delta_sign_only": _form(sign=lambda t, a: a.label(_change(t, a), "0")),
     "association.argmax_change": _form(conditioning_var=_most_changing),
     "collider_phenomenon.induced_association_sign_only": _form(sign=_partial_sign),
     "collider_phenomenon.induced_association_strength_point": _form(
-        value=lambda t, a: a.partial(t, third(t))
+        value=lambda t, a: a.associated(t, third(t))[0]
     ),
     "causal_sketch.edges_only": _form(
         edges=lambda t, a: [{"from": x, "to": y} for x, y in a.sketch(t)]
@@ -281,7 +260,7 @@ class Desk:
     corrected: bool = False
     _graphs: dict[frozenset[str], LatentDAG] = field(default_factory=dict)
     _effects: dict[tuple[str, Contrast], Estimate | None] = field(default_factory=dict)
-    _associations: dict[tuple[str, str], Associations] = field(default_factory=dict)
+    _associations: dict[tuple[str, ...], list[float]] = field(default_factory=dict)
 
     @cached_property
     def whole(self) -> ShownScene:
@@ -313,17 +292,14 @@ class Desk:
         """The direct effects that the story tells among the variables it is asked about."""
         return self._read((), task.inputs["variables"]).edges
 
-    def correlation(self, task: Task) -> float:
-        """That of treatment and outcome."""
-        return self._associated(task).plain.value
-
-    def partial(self, task: Task, given: str) -> float:
-        """The same given a third variable."""
-        return self._associated(task).partial[given].value
-
-    def change(self, task: Task, given: str) -> float:
-        """By how much the third variable changes it."""
-        return self._associated(task).change[given].value
+    def associated(self, task: Task, *given: str) -> list[float]:
+        """The correlation of treatment and outcome; with a third variable the partial one, and the
+        change to it."""
+        names = (*ends(task), *given)
+        if names not in self._associations:
+            found = associations(self.tables, self.graph(), names, self.weights)
+            self._associations[names] = [estimate.value for estimate in found]
+        return self._associations[names]
 
     def label(self, value: float, zero: str) -> str:
         """The sign; a value that the graph says is nothing is exactly zero."""
@@ -341,13 +317,6 @@ class Desk:
     def _read(self, known: Sequence[str], count: int | None = None) -> Reading:
         """What the story tells, of the names given and of the others that it mentions."""
         return read_story(self.shown.story, known, count)
-
-    def _associated(self, task: Task) -> Associations:
-        """Correlations of treatment and outcome, plain and given any third variable."""
-        x, y = ends(task)
-        if (x, y) not in self._associations:
-            self._associations[x, y] = associations(self.tables, self.graph(), x, y, self.weights)
-        return self._associations[x, y]
 
     def _estimated(self, name: str, contrast: Contrast) -> Estimate | None:
         binary = is_binary(self.whole.data[contrast.x])

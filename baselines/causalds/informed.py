@@ -113,7 +113,7 @@ def _matches(task: Task, desk: Desk) -> Answer:
     effect = desk.effect(task, "ATE")
     if effect is None:
         return {"matches": None}
-    return {"matches": bool(effect.value * desk.correlation(task) > 0)}
+    return {"matches": bool(effect.value * desk.associated(task)[0] > 0)}
 
 
 def _dominance(task: Task, desk: Desk) -> Answer:
@@ -136,7 +136,7 @@ _SOLVERS: Final[Mapping[str, Solve]] = {
     "prediction.point_predictor": lambda t, d: csv_text(prediction=_forecast(t, d).prediction),
     "prediction.prediction_interval": _prediction_interval,
     "collider_phenomenon.induced_association_boolean": lambda t, d: {
-        "association_present": d.partial(t, third(t)) != 0
+        "association_present": d.associated(t, third(t))[0] != 0
     },
     "identification.one_valid_adjustment_set": _sets("adjust", lambda *q: _minimal(*q)[0]),
     "identification.method_label": lambda t, d: {"method": identification_method(*_query(t, d))},

@@ -8,15 +8,15 @@ abstention. Variants whose answers it would have to look up have the same answer
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, assert_never
+from typing import Any, Final
 
 import numpy as np
 from scipy.special import ndtri
 
 from baselines.causalds.desk import FORMS, completed, correlations, ends, partial, third
 from baselines.causalds.estimators import Estimate
-from baselines.causalds.regression import fit, is_binary, make_basis, predict, term_ladder
-from baselines.taking import Answer, FloatArray, ShownScene, csv_text, first
+from baselines.causalds.regression import fit, is_binary, predict
+from baselines.taking import Answer, ShownScene, csv_text, first
 from builder.reader import read_story
 from builder.reader.english import MARK, mask, sentences
 from grader.scoring.shape import Task
@@ -35,18 +35,16 @@ class NaiveDesk:
         """The scene with a predicted column in place of measurements."""
         return completed(self.shown)
 
-    def correlation(self, task: Task) -> float:
-        """That of treatment and outcome."""
-        return float(self._correlations(ends(task))[0, 0, 1])
-
-    def partial(self, task: Task, given: str) -> float:
-        """The same given a third variable."""
-        found = self._correlations((*ends(task), given))
-        return float(partial(found[:, 0, 1], found[:, 0, 2], found[:, 1, 2])[0])
-
-    def change(self, task: Task, given: str) -> float:
-        """By how much the third variable changes it."""
-        return self.partial(task, given) - self.correlation(task)
+    def associated(self, task: Task, *given: str) -> list[float]:
+        """The correlation of treatment and outcome; with a third variable the partial one, and the
+        change to it."""
+        data, names = self.scene.data, (*ends(task), *given)
+        found = correlations(data, names, np.ones((1, len(data[names[0]]))))
+        r = float(found[0, 0, 1])
+        if not given:
+            return [r]
+        s = float(partial(found[:, 0, 1], found[:, 0, 2], found[:, 1, 2])[0])
+        return [s, s - r]
 
     def effect(self, task: Task, name: str) -> Estimate:
         """Any effect is the coefficient but the indirect one."""
@@ -85,10 +83,6 @@ class NaiveDesk:
         """Nothing is ever exactly zero."""
         return "+" if value >= 0 else "-"
 
-    def _correlations(self, names: tuple[str, ...]) -> FloatArray:
-        data = self.scene.data
-        return correlations(data, names, np.ones((1, len(data[names[0]]))))
-
 
 def _within(value: float, half: float) -> Estimate:
     """A value with half the width of its interval, which stands for its error."""
@@ -109,21 +103,19 @@ def make_solver(scene: ShownScene) -> Callable[[Task], Answer]:
 
 def _prediction(task: Task, desk: NaiveDesk) -> Answer:
     """Linear or logistic regression on everything; bounds from in-sample residual quantiles."""
-    scene, y = desk.scene, desk.scene.data[task.inputs["outcome"]]
-    test = {name: v for name, v in scene.test.items() if name != task.inputs["outcome"]}
-    features = {name: scene.data[name] for name in test}
-    basis = make_basis(features, term_ladder(features)[0])
-    binary = is_binary(y)
-    beta = fit(basis(features), y, np.ones((1, len(y))), binary)
-    inside, point = (predict(basis(part), beta, binary)[0] for part in (features, test))
-    columns: dict[str, FloatArray] = {"prediction": point}
-    if task.shape.name == "prediction_interval_csv":
-        alpha = task.inputs["alpha"]
-        low, high = np.quantile(y - inside, [alpha / 2, 1 - alpha / 2])
-        columns["lower"], columns["upper"] = point + low, point + high
-        if binary:
-            columns = {name: np.clip(values, 0, 1) for name, values in columns.items()}
-    return csv_text(**columns)
+    scene, outcome = desk.scene, task.inputs["outcome"]
+    y, names = scene.data[outcome], [name for name in scene.test if name != outcome]
+    known, held = (np.column_stack([t[name] for name in names]) for t in (scene.data, scene.test))
+    logistic = is_binary(y)
+    designs = [np.column_stack([np.ones(len(part)), part]) for part in (known, held)]
+    beta = fit(designs[0], y, np.ones((1, len(y))), logistic)
+    inside, point = (predict(design, beta, logistic)[0] for design in designs)
+    if task.shape.name != "prediction_interval_csv":
+        return csv_text(prediction=point)
+    low, high = np.quantile(y - inside, [task.inputs["alpha"] / 2, 1 - task.inputs["alpha"] / 2])
+    ends = (-np.inf, np.inf) if not logistic else (0.0, 1.0)
+    lower, upper = (np.clip(point + shift, *ends) for shift in (low, high))
+    return csv_text(prediction=point, lower=lower, upper=upper)
 
 
 # --- what is asked once: tests, sets of controls, comparisons ----------------------------------
@@ -132,7 +124,7 @@ def _prediction(task: Task, desk: NaiveDesk) -> Answer:
 def _induced(task: Task, desk: NaiveDesk) -> Answer:
     """Whether a test at the 5% level rejects that the partial correlation is zero."""
     rows = len(desk.scene.data[task.inputs["treatment"]])
-    found = desk.partial(task, third(task))
+    found = desk.associated(task, third(task))[0]
     return {"association_present": bool(abs(found) * np.sqrt(rows) > _NORMAL_975)}
 
 
@@ -141,34 +133,20 @@ def _always(**answer: Any) -> Solve:
 
 
 def _unexamined(task: Task, desk: NaiveDesk) -> Answer:
-    """What is said to a question that no regression answers: yes, the first label, everything on
-    offer; nothing but the floor where numbers or a graph are asked for."""
-    kind, shape = task.shape.kind, task.shape
-    match kind:
-        case "boolean":
-            return {shape.field: True}
-        case "sign" | "label":
-            return {shape.field: next(word for word in shape.labels if word != shape.abstention)}
-        case "count":
-            return {shape.field: 1}
-        case "name":
-            return {shape.field: task.inputs["candidates"][0]}
+    """What is said to a question that no regression answers: everything on offer as a set, else the
+    first constant answer."""
+    field, offered = task.shape.field, list(task.inputs.get("available", ()))
+    match task.shape.kind:
         case "set":
-            return {shape.field: list(task.inputs["available"])}
+            return {field: offered}
         case "sets":
-            return {shape.field: [list(task.inputs["available"])]}
-        case "names":
-            return {shape.field: []}
-        case "predictions" | "signs" | "number" | "interval" | "edges":
-            return first(task)
-        case "units" | "quantities" | "deduction" | "program" | "alternative" | "session":
-            return first(task)
+            return {field: [offered]}
         case _:
-            assert_never(kind)
+            return first(task)
 
 
 def _matches(task: Task, desk: NaiveDesk) -> Answer:
-    signs = {desk.label(value, "0") for value in (desk.slope(task).value, desk.correlation(task))}
+    signs = {desk.label(value, "0") for value in (desk.slope(task).value, desk.associated(task)[0])}
     return {"matches": len(signs) == 1}
 
 

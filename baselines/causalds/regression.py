@@ -24,7 +24,8 @@ Term = tuple[str, ...]
 
 _NEWTON_STEPS: Final = 25
 _TOLERANCE: Final = 1e-5
-_ALL_CUBIC: Final = 4
+_FEW: Final = 4
+"""Columns up to which all products of three are tried."""
 _RIDGE: Final = 1e-6
 _LOGISTIC_RIDGE: Final = 1e-3
 
@@ -82,20 +83,14 @@ def term_ladder(columns: Columns, focus: str | None = None) -> list[list[Term]]:
         with_focus = [pair for pair in pairs if focus in pair]
         ladder += [linear + bend, linear + with_focus]
         ladder += [linear + squares + [term for term in bend if term not in squares] + with_focus]
-    ladder.append(linear + squares + pairs)
-    ladder.append(linear + squares + pairs + _cubic(columns, focus))
-    return list({tuple(sorted(terms)): terms for terms in ladder}.values())
-
-
-def _cubic(columns: Columns, focus: str | None) -> list[Term]:
-    """Products of three columns: all of a few columns, of many only cubes and those with focus."""
-    binary = {name for name in columns if is_binary(columns[name])}
-    return [
+    binary = [name for name in names if name not in {square[0] for square in squares}]
+    cubic: list[Term] = [
         term
-        for term in combinations_with_replacement(columns, 3)
-        if (len(columns) <= _ALL_CUBIC or focus in term or len(set(term)) == 1)
-        and all(term.count(name) == 1 for name in binary & set(term))
+        for term in combinations_with_replacement(names, 3)
+        if (len(names) <= _FEW or focus in term or len(set(term)) == 1)
+        and all(term.count(name) <= 1 for name in binary)
     ]
+    return [*ladder, linear + squares + pairs, linear + squares + pairs + cubic]
 
 
 def fit(design: FloatArray, y: FloatArray, weights: FloatArray, logistic: bool) -> FloatArray:
@@ -107,11 +102,7 @@ def fit(design: FloatArray, y: FloatArray, weights: FloatArray, logistic: bool) 
     if not logistic:
         return _solve(design, weights, np.broadcast_to(y, weights.shape) * weights, _RIDGE)
     y = np.broadcast_to(y, weights.shape)
-    beta = np.zeros((1, design.shape[1]))
-    start = np.clip((weights[0] * y[0]).sum() / weights[0].sum(), 1e-3, 1 - 1e-3)
-    intercept = np.argmax(np.all(design == 1, axis=0))
-    beta[:, intercept] = np.log(start / (1 - start))
-    beta = _newton(design, y[:1], weights[:1], beta)
+    beta = _newton(design, y[:1], weights[:1], np.zeros((1, design.shape[1])))
     if len(weights) == 1:
         return beta
     # The other sets of weights are draws around the first, and so are their coefficients.
@@ -240,7 +231,7 @@ def _models(core: list[int], binary: bool) -> Iterator[Any]:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-    for degree in range(1, 4 if len(core) <= _ALL_CUBIC else 3):
+    for degree in range(1, 4 if len(core) <= _FEW else 3):
         terms = make_column_transformer(
             (PolynomialFeatures(degree, include_bias=False), core), remainder="passthrough"
         )
