@@ -3,9 +3,15 @@
 from collections.abc import Sequence
 from typing import Final
 
-from causal_exams.commands import COMMANDS
 from grader.commands import main as cli
 from grader.commands.main import GRADER, Program
+
+COMMANDS: Final = {
+    "run": "sit an exam with a model: sandbox, answers, report",
+    "lab": "experiment in an episode of a laboratory",
+    "export": "an exam as task folders of Harbor",
+    "answers-from": "answers out of a record of Inspect, Harbor or mini-swe-agent",
+}
 
 PROGRAM: Final = Program(
     "causal-exams",

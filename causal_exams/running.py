@@ -1,4 +1,4 @@
-"""One run of an exam: the count of tasks, Inspect, the record."""
+"""One run of an exam: the model, the count of tasks, Inspect, the record."""
 
 import fcntl
 import os
@@ -6,16 +6,27 @@ import secrets
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import yaml
 from inspect_ai import Task, eval_set
 from inspect_ai.log import list_eval_logs
-from inspect_ai.model import ModelCost, get_model
+from inspect_ai.model import (
+    ModelCost,
+    ModelInfo,
+    ModelOutput,
+    ModelUsage,
+    get_model,
+    get_model_info,
+    set_model_info,
+)
+from pydantic import TypeAdapter, ValidationError
+from rich.errors import MarkupError
+from rich.text import Text
 
-from causal_exams.models import is_of_inspect, model_settings, one_line, prices
 from causal_exams.protocols import MIXED
 from causal_exams.record import Outcome, card_of, check_same, record
 from causal_exams.tasks import Sitting, exam_task
@@ -34,6 +45,9 @@ CHARACTERS: Final = 4
 _BEFORE: Final = {".lock", "host.key", "logs"}
 """What a folder holds where a run ended before the first task."""
 _TOLD: Final = 300
+"""Characters of an error that are shown."""
+_MOCK: Final = "mockllm/"
+_MOCK_REPLY: Final = "Default output from mockllm/model"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,3 +248,71 @@ def _tell(run: Run, outcome: Outcome) -> None:
 
 def _say(text: str) -> None:
     print(text, file=sys.stderr)
+
+
+def is_of_inspect(error: BaseException) -> bool:
+    """Return whether an error is of a class of Inspect's own: what it needs is not there."""
+    return type(error).__module__.partition(".")[0] == "inspect_ai"
+
+
+def one_line(error: BaseException) -> str:
+    """Return an error of Inspect's, or of a model's client, as one line without markup."""
+    # The errors of Inspect's own say what is missing in ``message``, and have no arguments.
+    words = str(getattr(error, "message", None) or error)
+    with suppress(MarkupError):
+        words = Text.from_markup(words).plain
+    return printable(" ".join(words.split()).removeprefix("ERROR: "))[:_TOLD]
+
+
+def model_settings(name: str, base_url: str | None, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the model as the arguments ``model``, ``model_base_url``, ``model_args`` of Inspect.
+
+    Raises ``UsageError`` for a name, a package or a key that is not there.
+    """
+    if name.startswith(_MOCK):
+        arguments = {"custom_outputs": mock_reply, **arguments}
+    try:
+        get_model(name, base_url=base_url, memoize=False, **arguments)
+    except Exception as error:
+        if not (is_of_inspect(error) or isinstance(error, ValueError | TypeError)):
+            raise
+        raise UsageError(f"--model {name}: {one_line(error)}") from None
+    return {"model": name, "model_base_url": base_url, "model_args": arguments}
+
+
+def mock_reply(messages: list[Any], tools: Any, tool_choice: Any, config: Any) -> ModelOutput:
+    """Return the mock model's one reply with its tokens counted, four characters as one.
+
+    By itself Inspect counts them with a tokenizer, which it fetches from the network.
+    """
+    output = ModelOutput.from_content(f"{_MOCK}model", _MOCK_REPLY)
+    given, written = sum(len(m.text) for m in messages) // 4, len(_MOCK_REPLY) // 4
+    output.usage = ModelUsage(
+        input_tokens=given, output_tokens=written, total_tokens=given + written
+    )
+    return output
+
+
+def prices(path: str, used: frozenset[str]) -> dict[str, ModelCost]:
+    """Return the prices in a file of YAML or JSON: model to dollars per million tokens.
+
+    A model that Inspect has never heard of, such as a local one, is made known to it; of those that
+    are ``used`` one at least must be named. Raises ``UsageError``.
+    """
+    where = f"--model-cost-config {path}"
+    try:
+        given = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        found = TypeAdapter(dict[str, ModelCost]).validate_python(given)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as error:
+        members = ", ".join(ModelCost.model_fields)
+        raise UsageError(
+            f"{where}: {one_line(error)}; write under each model's name {members}, each in dollars "
+            "per million tokens"
+        ) from None
+    if not used & found.keys():
+        near = did_you_mean(min(used), found)
+        raise UsageError(f"{where}: has no {' nor '.join(sorted(used))}{near}")
+    for name in found:
+        if get_model_info(name) is None:
+            set_model_info(name, ModelInfo())
+    return found

@@ -5,6 +5,7 @@ import gc
 import os
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -130,3 +131,18 @@ def small(shared: Shared) -> Path:
     from small_release import write_release
 
     return shared("small", write_release)
+
+
+@pytest.fixture(scope="session")
+def installed(shared: Shared) -> Path:
+    """The wheel of this checkout, unpacked where the checkout is not on the path."""
+    from hatchling.builders.wheel import WheelBuilder
+
+    def build(out: Path) -> None:
+        place = str(out.with_name("wheel"))
+        (wheel,) = WheelBuilder(str(ROOT)).build(directory=place, versions=["standard"])
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(out / "site-packages")
+
+    # Inspect takes a package from a folder of this name alone.
+    return shared("wheel", build) / "site-packages"

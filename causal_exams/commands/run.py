@@ -111,16 +111,18 @@ def pairs(words: list[str], option: str) -> dict[str, Any]:
 def run(arguments: argparse.Namespace) -> int:
     """Sit the exam; return 0 for a complete run, 1 where tasks are left."""
     try:
-        import inspect_ai  # noqa: F401
+        from inspect_ai import model
     except ImportError:
         raise UsageError(REQUIRED) from None
-    from causal_exams.models import check_config
-    from causal_exams.running import Run, sit
+    from causal_exams.running import Run, one_line, sit
     from causal_exams.tasks import Sitting
 
     given, out = vars(arguments), arguments.out.absolute()
     config = _stated(given, CONFIG) | pairs(arguments.generate, "-G")
-    check_config(config)
+    try:
+        model.GenerateConfig(**config)
+    except ValueError as error:  # pydantic's
+        raise UsageError(f"-G: {one_line(error)}") from None
     options = _stated(given, (*LIMITS, "limit", "epochs", "retry_on_error", "max_sandboxes"))
     if arguments.sample_id:
         if arguments.limit is not None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from causal_exams.harbor import exportable, write_harbor
+from causal_exams.harbor_files import grade
 from grader.opening import open_release
 from grader.release.exam import Exam, choose_exam
 
@@ -31,23 +33,37 @@ def folders(exam: Exam, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return sorted(out.iterdir())
 
 
-def reward(folder: Path, place: Path, *scripts: str) -> float:
-    """What the verifier gives after some scripts of the folder were run."""
-    variables = {
-        "HARBOR_ANSWERS": str(place / "answers"),
-        "HARBOR_LOGS": str(place / "logs"),
-        "GRADER_PYTHON": sys.executable,
-    }
-    (place / "answers").mkdir(parents=True, exist_ok=True)
-    for script in (*scripts, "tests/test.sh"):
-        subprocess.run(["bash", str(folder / script)], env={**os.environ, **variables}, check=True)
+def reward(folder: Path, place: Path, *, solved: bool = False) -> float:
+    """What the verifier gives for the right answer, or for what is in the answers folder."""
+    for name in ("answers", "logs"):
+        (place / name).mkdir(parents=True, exist_ok=True)
+    if solved:
+        for file in (folder / "solution").glob("*-*"):
+            shutil.copy(file, place / "answers")
+    grade.main(str(folder / "tests"), str(place / "answers"), str(place / "logs"))
     return float((place / "logs" / "reward.txt").read_text())
 
 
 def test_the_oracle_earns_all_and_nobody_nothing(folders: list[Path], tmp_path: Path) -> None:
     for folder in folders:
         assert reward(folder, tmp_path / "empty" / folder.name) == 0.0, folder
-        assert reward(folder, tmp_path / folder.name, "solution/solve.sh") == 1.0, folder
+        assert reward(folder, tmp_path / folder.name, solved=True) == 1.0, folder
+
+
+def test_the_scripts_do_as_much(folders: list[Path], tmp_path: Path) -> None:
+    """By the grader that lies beside them, not by this checkout's."""
+    variables = {
+        "HARBOR_ANSWERS": str(tmp_path / "answers"), "HARBOR_LOGS": str(tmp_path / "logs"),
+        "GRADER_PYTHON": sys.executable,
+    }  # fmt: skip
+    for script, earned in (
+        ("tests/test.sh", 0.0),
+        ("solution/solve.sh", 0.0),
+        ("tests/test.sh", 1.0),
+    ):
+        command = ["bash", str(folders[0] / script)]
+        subprocess.run(command, env={**os.environ, **variables}, check=True)
+        assert float((tmp_path / "logs" / "reward.txt").read_text()) == earned
 
 
 def test_what_an_agent_sees_holds_no_truth(folders: list[Path], exam: Exam) -> None:
@@ -76,10 +92,10 @@ def test_without_the_truth_answers_are_collected(folders: list[Path], tmp_path: 
     folder = next(f for f in folders if f.name.startswith("cds") and (f / "solution").exists())
     stated = json.loads((folder / "tests" / "task.json").read_text())
     copied = tmp_path / "copy"
-    subprocess.run(["cp", "-r", str(folder), str(copied)], check=True)
+    shutil.copytree(folder, copied)
     (copied / "tests" / "task.json").write_text(json.dumps({**stated, "truth": None}))
     assert reward(copied, tmp_path / "empty") == 0.0
-    assert reward(copied, tmp_path / "gold", "solution/solve.sh") == 1.0
+    assert reward(copied, tmp_path / "gold", solved=True) == 1.0
     broken = tmp_path / "broken" / "answers" / stated["task"]["answer_file"]
     broken.parent.mkdir(parents=True)
     broken.write_text("{")

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -12,18 +11,6 @@ pytestmark = pytest.mark.slow
 pytest.importorskip("inspect_ai", reason="needs the extra run")
 
 from scripted import Reply, Server, serve  # noqa: E402
-
-
-@pytest.fixture(scope="module")
-def installed(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this checkout, unpacked; its metadata are what Inspect looks for."""
-    folder = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(build, cwd=root, check=True, capture_output=True)
-    (wheel,) = folder.glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(folder / "site-packages")
-    return folder / "site-packages"  # Inspect takes a package from there alone
 
 
 def inspect(installed: Path, folder: Path, server: Server, *words: str) -> str:

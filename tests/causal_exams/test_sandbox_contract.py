@@ -86,8 +86,8 @@ def look(name: str, release: Path, logs: Path, marker: Path, port: int) -> list[
     from inspect_ai.util import sandbox
 
     from causal_exams.bubblewrap import BubblewrapSandboxEnvironment
+    from causal_exams.conversation import execute, shown
     from causal_exams.tasks import Sitting, samples, sandbox_of, workspace
-    from causal_exams.tools import execute, shown
 
     assert BubblewrapSandboxEnvironment is not None
     exam = Sitting(str(release), "mini", "dev").opened("causalds")

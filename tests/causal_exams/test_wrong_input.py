@@ -27,8 +27,8 @@ def words(release: Path, out: Path, *more: str) -> list[str]:
             "--model nonsense: Model name 'nonsense' should be in the format",
         ),
         (("--model", "openai-api/nobody/m"), "No NOBODY_API_KEY defined"),
-        ((*MOCK, "-G", "nonsense=3"), "-G: Value error, Unknown GenerateConfig field(s): nonsense"),
-        ((*MOCK, "-G", "top_k=many"), "-G: Input should be a valid integer"),
+        ((*MOCK, "-G", "nonsense=3"), "Unknown GenerateConfig field(s): nonsense"),
+        ((*MOCK, "-G", "top_k=many"), "top_k Input should be a valid integer"),
         ((*MOCK, "--sample-id", "cds-0"), "--sample-id cds-0: no task of exam mini"),
         ((*MOCK, "--exam", "maxi"), "--exam maxi: no such exam"),
         ((*MOCK, "--limit", "0"), "no task of the exam is left"),
@@ -51,11 +51,11 @@ def test_one_line_says_what_to_do_and_the_folder_can_be_used(
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (None, "cannot be read"),
-        ("{", "neither YAML nor JSON"),
-        ("[1]", "under each model's name"),
-        ("mockllm/modle: 3", "mockllm/modle: price: Input should be"),
-        ("mockllm/model: {input: 1}", "mockllm/model: output: Field required"),
+        (None, "No such file"),
+        ("{", "under each model's name"),
+        ("[1]", "valid dictionary"),
+        ("mockllm/modle: 3", "mockllm/modle Input should be"),
+        ("mockllm/model: {input: 1}", "mockllm/model.output Field required"),
         ("a/b: {input: 1, output: 1, input_cache_write: 1, input_cache_read: 1}", "no mockllm/mo"),
     ],
 )

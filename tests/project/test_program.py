@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from causal_exams.cli import COMMANDS as SITTING
 from causal_exams.cli import PROGRAM, main
-from causal_exams.commands import COMMANDS as SITTING
 from grader.commands.main import COMMANDS, GRADER
 
 
