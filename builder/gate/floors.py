@@ -7,7 +7,8 @@ were changed by hand, or are of other instances, do not stand.
 
 import hashlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -59,74 +60,65 @@ def check_floors(opened: Release, tracks: Mapping[str, Track], split: str) -> Sp
     manifest = opened.public.manifest
     stated = manifest.get("floors", {}).get(split, {})
     tasks = [task for task in opened.tasks(split, prompts=False) if task.track in stated]
-    problems = [*Stated.from_manifest(manifest, split, tasks, opened.tracks).notices]
+    problems = dict.fromkeys(Stated.from_manifest(manifest, split, tasks, opened.tracks).notices)
     rows: list[FloorRow] = []
     for name in stated if not problems else ():
-        floors = tracks[name].floors
+        floors, told = tracks[name].floors, stated[name]["variants"]
         assert floors is not None
         own = _sample([task for task in tasks if task.track == name])
-        found = _Answered(floors, stated[name]["variants"], opened.truths(split, own))
-        for task in own:
-            found.answer(task)
-        problems += dict.fromkeys(found.problems)
-        rows += found.rows(split)
+        truths = opened.truths(split, own)
+        pairs = ((task, truths[task.task_id]) for task in own)
+        for key, points in sorted(_points(floors, told, pairs, problems).items()):
+            mean = math.fsum(points) / len(points)
+            stands = told[key]["answer"], told[key]["points"], told[key]["tasks"]
+            rows.append(FloorRow(split, key, *stands, mean, len(points)))
     pools = {task.spec.key: task.shape.pool for task in tasks}
     public = opened.has_public_truth(split)
     for row in rows:
         if public and (off := _distance(row)) > SIGMAS:
-            problems.append(
+            problems[
                 f"{row.variant}: '{row.answer}' earns {row.own:.4f} on {row.own_tasks} tasks, its "
                 f"floor is {row.points:.4f}, {off:.1f} standard errors away"
-            )
+            ] = None
         limit = CEILING + math.sqrt(CEILING * (1 - CEILING) / row.own_tasks)
         is_choice = pools.get(row.variant) in ("pass", "f1")
         if is_choice and row.own_tasks >= CEILING_TASKS and row.own >= limit:
-            problems.append(f"{row.variant}: '{row.answer}' is nearly always right")
+            problems[f"{row.variant}: '{row.answer}' is nearly always right"] = None
     return SplitFloors(split, tuple(rows), public, tuple(problems))
 
 
-class _Answered:
-    """The points of the answers that the floors of one track name."""
-
-    def __init__(
-        self, floors: Floors, stated: Mapping[str, Any], truths: Mapping[str, Truth]
-    ) -> None:
-        self._floors, self._stated, self._truths = floors, stated, truths
-        self._points: dict[str, list[float]] = {}
-        self._together: dict[str, list[Graded]] = {}
-        self.problems: list[str] = []
-
-    def answer(self, task: Task) -> None:
-        """Grade the answer that a task's floor names, and that of its instance's floor."""
-        truth, key = self._truths[task.task_id], task.spec.key
-        texts = dict(self._floors.constants(task, truth))
-        whole = self._floors.whole
-        for name in (key, whole[0]) if whole is not None else (key,):
-            wanted = self._stated.get(name, {}).get("answer")
-            if wanted not in texts:
-                self.problems += [f"{key}: no constant answer is '{wanted}'"] * (name == key)
+def _points(
+    floors: Floors,
+    stated: Mapping[str, Any],
+    tasks: Iterable[tuple[Task, Truth]],
+    problems: dict[str, None],
+) -> dict[str, list[float]]:
+    """Return the points on each task of the answer that its floor names, and on each instance whose
+    tasks count together, by floor; what is wrong with an answer is added to ``problems``."""
+    points: dict[str, list[float]] = defaultdict(list)
+    together: dict[str, list[Graded]] = defaultdict(list)
+    whole, worth = floors.whole or ("", lambda _: None)
+    for task, truth in tasks:
+        texts = dict(floors.constants(task, truth))
+        for name in (task.spec.key, whole):
+            answer = stated.get(name, {}).get("answer")
+            if answer not in texts:
+                if name != whole:
+                    problems[f"{name}: no constant answer is '{answer}'"] = None
                 continue
             try:
-                graded = graded_answer(task, truth, texts[wanted])
+                graded = graded_answer(task, truth, texts[answer])
             except (ValueError, GraderBug) as error:  # a truth that no answer can be held against
-                self.problems.append(str(error))
+                problems[str(error)] = None
                 continue
-            if name == key:
-                self._points.setdefault(key, []).append(graded[2].points)
+            if name == whole:
+                together[task.instance_id].append(graded)
             else:
-                self._together.setdefault(task.instance_id, []).append(graded)
-
-    def rows(self, split: str) -> Iterator[FloorRow]:
-        """Yield a row for each floor that some task was answered for."""
-        if self._floors.whole is not None:
-            key, worth = self._floors.whole
-            shares = map(worth, self._together.values())
-            self._points |= {key: found} if (found := [s for s in shares if s is not None]) else {}
-        for key, points in sorted(self._points.items()):
-            floor, mean = self._stated[key], math.fsum(points) / len(points)
-            yield FloorRow(
-                split, key, floor["answer"], floor["points"], floor["tasks"], mean, len(points)
-            )
+                points[name].append(graded[2].points)
+    for members in together.values():
+        if (share := worth(members)) is not None:
+            points[whole].append(share)
+    return points
 
 
 def _sample(tasks: Sequence[Task]) -> list[Task]:

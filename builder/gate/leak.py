@@ -24,7 +24,6 @@ from builder.gate.public import Subject, disclosures, features
 from builder.release.reader import public_side, rows, shards, splits
 from builder.release.tables import SplitTables, split_tables, tracks, truth_side
 from builder.splits.track import Track
-from grader.errors import UsageError
 
 LEVEL: Final = 0.01
 """The chance that a release without any leak is called leaking."""
@@ -155,37 +154,24 @@ class _Tested:
 
 
 def leak_test(
-    release: Path,
-    known: Mapping[str, Track],
-    *,
-    permutations: int = PERMUTATIONS,
-    split: str | None = None,
+    release: Path, known: Mapping[str, Track], *, permutations: int = PERMUTATIONS
 ) -> LeakReport:
     """Run the leak test over a release folder (``public`` and, for private truths, ``private``).
 
-    ``split`` restricts it to one split. The result is a function of the release's bytes and
-    ``permutations`` alone. Raises ``UsageError`` for an absent release, split or private side.
+    The result is a function of the release's bytes and ``permutations`` alone. Raises
+    ``UsageError`` for an absent release or private side.
     """
     public = public_side(release)
-    present = [(name, track) for track in tracks(public, known) for name in splits(public, track)]
-    names = list(dict.fromkeys(name for name, _ in present))
-    if split is not None and split not in names:
-        choice = ", ".join(names) or "none"
-        raise UsageError(f"{release}: no split '{split}' to test; choose from {choice}")
-    chosen = (place for place in present if split in (None, place[0]))
-    return leaks_of((_sampled(release, track, name) for name, track in chosen), known, permutations)
+    places = [(track, split) for track in tracks(public, known) for split in splits(public, track)]
+    return leaks_of((sampled(release, *place) for place in places), known, permutations)
 
 
-def _sampled(release: Path, track: str, split: str) -> SplitTables:
-    """Return what the test looks at: of a large split the prompts alone would be gigabytes."""
+def sampled(release: Path, track: str, split: str) -> SplitTables:
+    """Return ``INSTANCES`` instances of a track of a split, drawn by hashes of their ids: of a
+    large split the prompts alone would be gigabytes."""
     paths = shards(truth_side(release, track, split), f"{track}_worlds", split)
-    names = (row["instance_id"] for row in rows(paths, ["instance_id"]))
-    return split_tables(release, track, split, frozenset(_sample(names)).__contains__)
-
-
-def _sample(instances: Iterable[str]) -> list[str]:
-    """Return the ids of the instances that are tested, drawn by their hashes."""
-    return sorted(instances, key=_digest)[:INSTANCES]
+    names = sorted((row["instance_id"] for row in rows(paths, ["instance_id"])), key=_digest)
+    return split_tables(release, track, split, frozenset(names[:INSTANCES]).__contains__)
 
 
 def leaks_of(
@@ -202,9 +188,8 @@ def leaks_of(
                 skipped.append((where, fact, found))
             else:
                 tested.append(found)
-    looks = [(permutations, SECOND_TEST)]
     most = max(permutations, RESOLUTION * len(tested) - 1)
-    looks += [CLOSER, (most, 1.0)] if most > CLOSER[0] else [(most, 1.0)]
+    looks = [(permutations, SECOND_TEST), *([CLOSER] if most > CLOSER[0] else []), (most, 1.0)]
     with threadpool_limits(1):  # how sums are split among threads would enter their last bits
         return LeakReport(tuple(_test(item, looks) for item in tested), tuple(skipped))
 
@@ -216,37 +201,26 @@ def facts(tables: SplitTables, track: Track) -> dict[str, tuple[list[Subject], l
     instance the first view, too. Several tasks of an instance share their answers and all that
     tells instances apart: counted as rows of their own they would look like a leak.
     """
-    leak_facts = track.leak_facts
-    if leak_facts is None:
+    positions = {task_id: place for _, place, task_id in tables.exams}
+    first: dict[str, dict[str, tuple[Subject, str]]] = {}
+    if track.leak_facts is None:
         return {}
-    tables = tables.of(_sample(tables.worlds))
-    positions: dict[str, int] = {task_id: place for _, place, task_id in tables.exams}
-    found: dict[str, dict[str, tuple[Subject, str]]] = {}
-    for task in sorted(tables.tasks.values(), key=lambda task: (task.view, task.task_id)):
-        world, truth = tables.worlds[task.instance_id], tables.truth[task.task_id]
-        told = leak_facts(task, truth, world)
-        if told is None:
-            continue
-        scene = tables.scenes.get((task.instance_id, task.view))
-        place = positions.get(task.task_id, -1)
-        for whole, values in ((True, told.hidden), (False, told.facts)):
-            subject = Subject(scene, task, told, place, whole)
-            for name, label in values.items():
-                rows = found.setdefault(f"instance: {name}" if whole else name, {})
-                _keep_first(rows, subject, label)
+    for whole in (True, False):
+        order = "view" if whole else "task_id"
+        for task in sorted(tables.tasks.values(), key=lambda t: (getattr(t, order), t.task_id)):
+            truth, world = tables.truth[task.task_id], tables.worlds[task.instance_id]
+            if (told := track.leak_facts(task, truth, world)) is None:
+                continue
+            scene = tables.scenes.get((task.instance_id, task.view))
+            subject = Subject(scene, task, told, positions.get(task.task_id, -1), whole)
+            for name, label in (told.hidden if whole else told.facts).items():
+                members = first.setdefault(f"instance: {name}" if whole else name, {})
+                if label:
+                    members.setdefault(task.instance_id, (subject, label))
     return {
         name: ([subject for subject, _ in rows.values()], [label for _, label in rows.values()])
-        for name, rows in found.items()
+        for name, rows in first.items()
     }
-
-
-def _keep_first(rows: dict[str, tuple[Subject, str]], subject: Subject, label: str) -> None:
-    """Take a task into the rows of a fact, unless there is an earlier one of its instance."""
-    task = subject.task
-    other = rows.get(task.instance_id)
-    later = other is not None and (subject.whole or other[0].task.task_id < task.task_id)
-    if label and not later:
-        rows[task.instance_id] = subject, label
 
 
 def _prepared(
@@ -257,21 +231,14 @@ def _prepared(
     if len(set(labels)) < 2:
         return "constant" if labels else "no such task"
     strata = [_digest(repr(disclosures(subject))) for subject in subjects]
-    kept, names = list(range(len(labels))), list(merge_rare(labels))
-    while True:  # dropping rows can make a class rare, merging classes can settle a stratum
-        classes: dict[str, set[str]] = {}
-        for row in kept:
-            classes.setdefault(strata[row], set()).add(names[row])
-        left = [row for row in kept if len(classes[strata[row]]) > 1]
-        if not left:
-            return "determined by the disclosures"
-        for row, name in zip(left, merge_rare([names[row] for row in left]), strict=True):
-            names[row] = name
-        if len(left) == len(kept):
-            break
-        kept = left
-    counts = Counter(names[row] for row in kept)
-    if len(counts) < 2 or min(counts.values()) < MIN_CLASS:
+    names = merge_rare(labels)
+    classes: dict[str, set[str]] = {}
+    for stratum, name in zip(strata, names, strict=True):
+        classes.setdefault(stratum, set()).add(name)
+    kept = [row for row, stratum in enumerate(strata) if len(classes[stratum]) > 1]
+    if not kept:
+        return "determined by the disclosures"
+    if Counter(names[row] for row in kept).most_common(2)[1][1] < MIN_CLASS:
         return f"fewer than two classes of {MIN_CLASS} rows that share disclosures"
     return _Tested(
         where,

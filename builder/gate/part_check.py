@@ -1,39 +1,41 @@
 """The check of one part, where it was staged: all that can be said of its instances by themselves.
 
 The part is read back from disk. Every truth is derived a second time, every story read again, right
-answers are graded, task rows are held against the specification, and hashes of right answers are
-kept for the checks of the whole release. The findings stand beside the rows in ``check.json``, with
-the hashes of the rows that were checked and of the code that checked them: what is not about these
-rows, or not by this code, is no check.
+answers are graded, and task rows are held against the specification. The findings stand beside the
+rows in ``check.json``, with the hashes of the rows that were checked and of the code that checked
+them: what is not about these rows, or not by this code, is no check.
 """
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from typing import Any, Final
 
-from builder.gate import checks
-from builder.gate.known_answers import (
-    KnownPoints,
-    answer_hashes,
-    known_points,
-    tasks_and_truths,
-)
 from builder.gate.part_rows import PartRows, read_part
 from builder.release.identity import LIBRARIES, source_sha256
 from builder.release.parts import Part, staged_sha256
-from builder.release.tables import Row
-from builder.splits.track import StoryReading, Track
+from builder.release.tables import Row, SplitTables
+from builder.splits.track import SceneRow, TaskRow, Track
+from grader.errors import UsageError
 from grader.io.jsonio import canonical
-from grader.scoring.model import Truth
-from grader.scoring.shape import Task
+from grader.release.rows import Rows
+from grader.scoring.model import RawAnswer, Score, Truth
+from grader.scoring.score import score_answer
+from grader.scoring.shape import Task, Variant
 
 CHECK: Final = "check.json"
 
-Certify = Callable[[Task, Truth], str | None]
+REFERENCES: Final = "references"
+TASK_ROWS: Final = "task rows"
+TRUTHS: Final = "second derivation of every truth"
+CERTIFICATES: Final = "certificates"
+STORIES: Final = "stories, by a reader that knows no frame"
+GOLD: Final = "gold answers"
+EMPTY: Final = "empty answers"
 
 
 class Unchecked(Exception):
@@ -42,30 +44,26 @@ class Unchecked(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What the check of a part says.
+    """What the check of a part, or of several together, says.
 
-    ``references`` and ``task_rows`` are problems, ``audit`` those of truths; ``audited`` counts
-    instances and views; ``certificates`` are problems of what the grader can prove from a record
-    alone, ``proved`` counts the records; ``stories`` are those told by rules, ``free`` the other
-    ones, of which ``alike`` read as their graph. ``answers`` maps a task to the hash of its right
-    answer, where truth is public.
+    ``counts`` are numbers of ``tasks``, ``truths``, ``audited`` instances and views, ``proved``
+    records, ``stories`` told by rules, ``free`` texts and those of them that read as their graph
+    (``alike``), and the points of right answers (``gold``) and of none (``empty``). ``problems``
+    are lists by rule. ``answers`` maps a task of public truth to the SHA-256 of its right answer,
+    "" where the truth has none.
     """
 
-    instances: int
-    tasks: int
-    truths: int
-    references: list[str]
-    task_rows: list[str]
-    answers: dict[str, str]
-    audited: int
-    audit: list[str]
-    proved: int
-    certificates: list[str]
-    stories: int
-    free: int
-    alike: int
-    misread: list[str]
-    points: KnownPoints
+    counts: dict[str, float] = field(default_factory=lambda: defaultdict(int))
+    problems: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    answers: dict[str, str] = field(default_factory=dict)
+
+    def add(self, other: "Findings") -> None:
+        """Take in the findings about another part."""
+        for name, count in other.counts.items():
+            self.counts[name] += count
+        for rule, problems in other.problems.items():
+            self.problems[rule] += problems
+        self.answers.update(other.answers)
 
 
 @cache
@@ -77,13 +75,14 @@ def checker_sha256() -> str:
 
 
 def check_part(part: Part, track: Track) -> None:
-    """Checks a staged part and leaves ``check.json`` beside it, unless one that holds is there."""
+    """Check a staged part and leave ``check.json`` beside it, unless one that holds is there."""
     try:
         read_check(part)
     except Unchecked:
         hashes = staged_sha256(part.folder, part.sizes)
         found = findings(part, track)
-        record = {"checker": checker_sha256(), "sha256": hashes, "findings": _to_json(found)}
+        told = {"counts": found.counts, "problems": found.problems, "answers": found.answers}
+        record = {"checker": checker_sha256(), "sha256": hashes, "findings": told}
         file = part.folder / CHECK
         unfinished = file.with_name(f"{file.name}.unfinished")
         unfinished.write_text(canonical(record), encoding="utf-8")
@@ -91,7 +90,7 @@ def check_part(part: Part, track: Track) -> None:
 
 
 def read_check(part: Part) -> Findings:
-    """The findings about a part as it now stands on disk; raises :class:`Unchecked`."""
+    """Return the findings about a part as it now stands on disk; raises :class:`Unchecked`."""
     try:
         record = json.loads((part.folder / CHECK).read_bytes())
         checker, hashes, told = record["checker"], record["sha256"], record["findings"]
@@ -103,100 +102,186 @@ def read_check(part: Part) -> Findings:
     for config in sorted(now.keys() | hashes.keys()):
         if now.get(config) != hashes.get(config):
             raise Unchecked(f"part {part.name}: {config} was changed after it was checked")
-    return _from_json(told)
+    return Findings(told["counts"], told["problems"], told["answers"])
 
 
 def findings(part: Part, track: Track) -> Findings:
-    """Looks at all instances of a part, an instance after the other."""
-    rows = read_part(part)
-    tables = rows.tables
-    audited = list(audit_part(track, rows))
-    stories = [one.story for one in audited if one.story is not None]
-    certain = [story for story in stories if story.certain]
-    free = [story for story in stories if not story.certain]
-    proved, certificates = _certificates(track, rows)
-    return Findings(
-        instances=len(tables.worlds),
-        tasks=len(tables.tasks),
-        truths=len(tables.truth),
-        references=list(checks.reference_problems(track, tables)),
-        task_rows=checks.spec_problems(track, tables),
-        answers={} if tables.private else answer_hashes(tasks_and_truths(rows, [])),
-        audited=len(audited),
-        audit=[problem for one in audited for problem in one.problems],
-        proved=proved,
-        certificates=certificates,
-        stories=len(certain),
-        free=len(free),
-        alike=sum(not story.problems for story in free),
-        misread=[problem for story in certain for problem in story.problems],
-        points=known_points(rows),
-    )
+    """Check all instances of a part."""
+    rows, found = read_part(part), Findings()
+    found.counts.update(tasks=len(rows.tables.tasks), truths=len(rows.tables.truth))
+    found.problems[REFERENCES] += _reference_problems(track, rows.tables)
+    found.problems[TASK_ROWS] += task_row_problems(track, rows)
+    derive_again(track, rows, found)
+    grade_known_answers(track, rows, found)
+    if rows.tables.private:
+        found.answers.clear()
+    return found
 
 
-def _certificates(track: Track, rows: PartRows) -> tuple[int, list[str]]:
-    """How many records claim what the grader can prove, and what is wrong with them."""
-    certify = track.grader.certify
-    if certify is None:
-        return 0, []
-    pairs = list(tasks_and_truths(rows, []))
-    told = ((task.task_id, _proved_wrong(certify, task, truth)) for task, truth in pairs)
-    return len(pairs), [f"{task_id}: {problem}" for task_id, problem in told if problem]
-
-
-def _proved_wrong(certify: Certify, task: Task, truth: Truth) -> str | None:
+def _lines(name: str, failure: str, check: Callable[..., Any], *arguments: object) -> list[str]:
+    """Return what a check finds (a text, several or None), each behind a name. An exception is one
+    more problem: a damaged row must not hide what is wrong with others."""
     try:
-        return certify(task, truth)
-    except Exception as error:  # a damaged record; the others are looked at all the same
-        return f"cannot be proved: {type(error).__name__}: {error}"
-
-
-def _to_json(found: Findings) -> dict[str, Any]:
-    told = {field.name: getattr(found, field.name) for field in fields(found)}
-    return {**told, "points": found.points.to_json()}
-
-
-def _from_json(told: Mapping[str, Any]) -> Findings:
-    return Findings(**{**told, "points": KnownPoints.from_json(told["points"])})
-
-
-@dataclass(frozen=True, slots=True)
-class Audited:
-    """The problems of one instance (in one view), one line each, and what its story reads as."""
-
-    problems: list[str]
-    story: StoryReading | None = None
-
-
-def audit_part(track: Track, rows: PartRows) -> Iterator[Audited]:
-    """The second look at the instances of a part, the views of a scene one after another: what they
-    share is worked out once."""
-    worlds = rows.tables.worlds
-    if not track.scenes:
-        for name, world in worlds.items():
-            shown = {"tasks": rows.tasks.get(name, [])}
-            yield _audit(track, world, rows.truths.get(name, ()), rows.labels.get(name), shown)
-        return
-    views = {task.task_id: task.view for task in rows.tables.tasks.values()}
-    for scene in rows.scenes:
-        name = scene["instance_id"]
-        truths = [t for t in rows.truths.get(name, ()) if views.get(t["task_id"]) == scene["view"]]
-        if name in worlds:
-            yield _audit(track, worlds[name], truths, rows.labels.get(name), scene)
-
-
-def _audit(
-    track: Track, world: Row, truths: Sequence[Row], label: Row | None, shown: Mapping[str, Any]
-) -> Audited:
-    """The second look at one instance; an exception is a problem, no reason to skip the check."""
-    name = world["instance_id"]
-    try:
-        found = track.audit(world, truths, label, shown)
-        story = None if track.read is None else track.read(world, shown)
+        found: str | Iterable[str] | None = check(*arguments)
+        return [f"{name}: {one}" for one in ([found] if isinstance(found, str) else found or ())]
     except Exception as error:
-        return Audited([f"{name}: the second derivation failed: {type(error).__name__}: {error}"])
-    return Audited([f"{name}: {problem}" for problem in found], story and _named(name, story))
+        return [f"{name}: {failure}: {type(error).__name__}: {error}"]
 
 
-def _named(name: str, story: StoryReading) -> StoryReading:
-    return replace(story, problems=tuple(f"{name}: {problem}" for problem in story.problems))
+def _reference_problems(track: Track, tables: SplitTables) -> Iterator[str]:
+    """Rows refer to rows of their instance: a task without its scene or truth cannot be graded."""
+    for task in tables.tasks.values():
+        truth = tables.truth.get(task.task_id)
+        if track.scenes and (task.instance_id, task.view) not in tables.scenes:
+            yield f"{task.task_id}: no scene {task.instance_id} in view {task.view}"
+        if truth is None or truth["instance_id"] != task.instance_id:
+            yield f"{task.task_id}: no truth, or one about another instance"
+    for extra in sorted(tables.truth.keys() - tables.tasks.keys()):
+        yield f"{extra}: a truth without a task"
+
+
+def task_row_problems(track: Track, rows: PartRows) -> Iterator[str]:
+    """Every task row is what the grader's specification says of its variant, and shows what its
+    scene holds: all else reaches test takers as an unfair or unanswerable question."""
+    tables, read = rows.tables, Rows({track.name: track.grader})
+    for row in (row for own in rows.tasks.values() for row in own):
+        task = tables.tasks[row["task_id"]]
+        try:
+            spec = read.task(row).spec
+        except KeyError:
+            yield f"{task.task_id}: unknown variant {task.key}"
+            continue
+        found = [*_differences(track, task, spec)]
+        if (scene := tables.scenes.get((task.instance_id, task.view))) is not None:
+            found += _scene_problems(task, scene, tables.private)
+            found += track.shown(task, scene, tables.private)
+        yield from (f"{task.task_id} ({task.key}): {problem}" for problem in found)
+
+
+def _differences(track: Track, task: TaskRow, spec: Variant) -> Iterator[str]:
+    expected = {
+        "track": (task.track, spec.track),
+        "rung": (task.rung, spec.rung),
+        "input_mode": (task.input_mode, spec.shape.input_mode),
+        "answer_schema": (task.answer_schema, spec.shape.name),
+        "answer_file": (task.answer_file, task.task_id + spec.shape.suffix),
+        "inputs_json": (sorted(task.inputs), sorted(track.inputs(spec))),
+    }
+    for column, (told, specified) in expected.items():
+        if told != specified:
+            yield f"{column} is {told}, not {specified}"
+    if task.answer_file not in task.prompt:
+        yield "the prompt does not name the answer file"
+
+
+def _scene_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[str]:
+    if scene.story not in task.prompt:
+        yield "the prompt does not hold the story"
+    if list(scene.data_columns) != [name for name, _ in scene.columns]:
+        yield "the data's columns are not those declared"
+    if task.input_mode == "data" and scene.rows[0] == 0:
+        yield "a data task without data"
+    if private and task.input_mode == "story" and scene.data_columns:
+        yield "a private story task ships data"
+
+
+def derive_again(track: Track, rows: PartRows, found: Findings) -> None:
+    """Derive every truth of a part a second time, and read every story again, the views of a scene
+    one after another: what they share is worked out once."""
+    views = {task.task_id: task.view for task in rows.tables.tasks.values()}
+    for name, view, shown in _shown(track, rows):
+        truths = [t for t in rows.truths.get(name, ()) if view in (None, views.get(t["task_id"]))]
+        world = rows.tables.worlds[name]
+        given = (world, truths, rows.labels.get(name), shown)
+        found.counts["audited"] += 1
+        found.problems[TRUTHS] += _lines(name, "it failed", track.audit, *given)
+        if track.read is not None:
+            read = (track, world, shown, found.counts)
+            found.problems[STORIES] += _lines(name, "no reading", _story_problems, *read)
+
+
+def _shown(track: Track, rows: PartRows) -> Iterator[tuple[str, str | None, Row]]:
+    """Yield instance, view and what is shown of it: its scene, or else its tasks in no view."""
+    if not track.scenes:
+        yield from ((n, None, {"tasks": rows.tasks.get(n, [])}) for n in rows.tables.worlds)
+        return
+    for scene in rows.scenes:
+        if scene["instance_id"] in rows.tables.worlds:
+            yield scene["instance_id"], scene["view"], scene
+
+
+def _story_problems(
+    track: Track, world: Row, shown: Row, counts: dict[str, float]
+) -> Iterable[str]:
+    """Return what a story told by rules says otherwise. Free texts are only counted: of them it may
+    be the reader's fault."""
+    assert track.read is not None
+    story = track.read(world, shown)
+    counts["stories" if story.certain else "free"] += 1
+    counts["alike"] += not (story.certain or story.problems)
+    return story.problems if story.certain else ()
+
+
+def grade_known_answers(track: Track, rows: PartRows, found: Findings) -> None:
+    """Grade the right answer to every task of a part, and none; prove what truths claim."""
+    certify, known = track.grader.certify, dict[str, Score]()
+    for task, truth in tasks_and_truths(track, rows, found.problems[GOLD]):
+        name = task.task_id
+        if certify is not None:
+            found.counts["proved"] += 1
+            found.problems[CERTIFICATES] += _lines(name, "cannot be proved", certify, task, truth)
+        found.problems[GOLD] += _lines(name, "cannot be graded", _grade, task, truth, known, found)
+
+
+def _grade(task: Task, truth: Truth, known: dict[str, Score], found: Findings) -> str | None:
+    """Grade the right answer to a task, and none; return what is wrong with the right one's."""
+    found.answers[task.task_id] = ""
+    text = task.shape.gold(task, truth)
+    found.answers[task.task_id] = hashlib.sha256(text.encode("utf-8")).hexdigest()
+    gold, empty = (_scored(task, truth, answer, known) for answer in (text, None))
+    found.counts["gold"] += gold.points
+    found.counts["empty"] += empty.points
+    if empty.points:
+        found.problems[EMPTY].append(f"{task.task_id}: {empty.points:g} points")
+    return lost_points(gold)
+
+
+def lost_points(score: Score) -> str | None:
+    """Return what is wrong with the score of a right answer, None if nothing."""
+    if score.status == "scored" and score.points == 1.0 and score.loss == 0:
+        return None
+    told = f"{score.status} {score.reason}, loss {score.loss:g}"
+    return f"({score.family}.{score.variant}) {told}"
+
+
+def _scored(task: Task, truth: Truth, answer: str | None, known: dict[str, Score]) -> Score:
+    """Return the score of an answer, or of none. Views of an instance ask the same of the same
+    truth: it is graded once, so that ids and view may be those of another view."""
+    columns = {"columns"} if task.shape.kind == "predictions" else set()
+    inputs = {name: value for name, value in task.inputs.items() if name not in columns}
+    asked = [task.instance_id, task.spec.key, inputs]
+    question = canonical([*asked, truth.should_abstain, truth.value, truth.target, answer])
+    if question not in known:
+        raw = None if answer is None else RawAnswer(task.answer_file, answer.encode("utf-8"))
+        known[question] = score_answer(task, truth, raw)
+    return known[question]
+
+
+def tasks_and_truths(
+    track: Track, rows: PartRows, problems: list[str]
+) -> Iterator[tuple[Task, Truth]]:
+    """Yield the tasks of a part with their truths, an instance after the other, as the grader reads
+    them; a row that it cannot read is added to ``problems``."""
+    read = Rows({track.name: track.grader})
+    for instance, tasks in sorted(rows.tasks.items()):
+        truths = {row["task_id"]: row for row in rows.truths.get(instance, ())}
+        for row in tasks:
+            try:
+                task = read.task(row)
+                predicts = task.shape.kind == "predictions"
+                labels = rows.labels[instance]["values"] if predicts else None
+                truth = read.truth(truths[task.task_id], labels)
+            except (KeyError, ValueError, TypeError, UsageError) as error:
+                problems.append(f"{row['task_id']}: cannot be read: {error!r}")
+                continue
+            yield task, truth

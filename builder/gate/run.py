@@ -7,25 +7,27 @@ release that is finished is taken apart again for it.
 """
 
 import os
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from builder.gate import card
-from builder.gate.columns import schema_problems
-from builder.gate.exams import exam_findings
-from builder.gate.floors import SplitFloors, check_floors
-from builder.gate.known_answers import (
-    ExamPoints,
-    KnownPoints,
-    graded_exams,
-    points_of_exam,
-    total_points,
-)
+from builder.gate.exams import ExamPoints, exam_lines, graded_exams, points_of_exam
+from builder.gate.files import card_problems, example_problems, schema_problems
+from builder.gate.floors import check_floors
 from builder.gate.leak import LeakReport, leak_test
-from builder.gate.part_check import Findings, Unchecked, read_check
+from builder.gate.part_check import (
+    CERTIFICATES,
+    EMPTY,
+    GOLD,
+    REFERENCES,
+    STORIES,
+    TASK_ROWS,
+    TRUTHS,
+    Findings,
+    Unchecked,
+    read_check,
+)
 from builder.gate.part_rows import differences, take_apart
 from builder.gate.report import GateLine, GateReport, line_of
 from builder.gate.rules import Tables
@@ -44,14 +46,12 @@ MANY_INSTANCES: Final = 150
 """Instances of a finished release from which on more processes pay for their start."""
 
 Progress = Callable[[str], None]
-
-Checked = Mapping[tuple[str, str], Sequence[Findings]]
-"""(split, track) to what the checks of its parts found."""
+Tracks = Mapping[str, Track]
 
 
 def run_gate(
     release: Path,
-    tracks: Mapping[str, Track],
+    tracks: Tracks,
     check: Callable[[Part], None],
     progress: Progress | None = None,
     *,
@@ -61,31 +61,27 @@ def run_gate(
     """Run every check over a release folder: ``public``, and ``private`` where truths are private.
 
     ``parts`` are the staged and checked parts that it was made of; without them it is taken apart
-    and every part is checked anew by ``check``, a function at module level that workers call:
-    it finds the track of a part and calls :func:`~builder.gate.part_check.check_part`.
-    ``progress`` is told what is being done; ``workers`` share the
-    work (default: one for each processor). Raises ``UsageError`` when there is no release or a
-    private split lacks its private side.
+    and every part is checked anew by ``check``, a function at module level that workers call: it
+    finds the track of a part and calls :func:`~builder.gate.part_check.check_part`. ``progress`` is
+    told what is being done; ``workers`` share the work (default: one for each processor). Raises
+    ``UsageError`` when there is no release or a private split lacks its private side.
     """
     tell = progress or (lambda _: None)
-    workers = workers or processors()
     public_side(release)
     opened = open_release(release)
     tell("gate: hashes, rows and cards")
-    lines = [*_integrity(opened, release), *_schemas(release, tracks), *_cards(release)]
+    lines = [*_integrity(opened, release), *_files(release, tracks)]
     if not all(line.ok for line in lines):
         return GateReport(tuple(lines))
-    with (
-        Tables(release, tracks) as tables,
-        TemporaryDirectory(prefix="causal-exams-gate-") as folder,
-    ):
+    scratch = TemporaryDirectory(prefix="causal-exams-gate-")
+    with scratch as folder, Tables(release, tracks) as tables:
         tell("gate: ids, prompts, exams, secrecy")
-        lines += _rules(release, tables)
+        lines += _across_parts(release, tables)
         if not all(line.ok for line in lines):
             return GateReport(tuple(lines))
         few = parts is None and tables.count("worlds") < MANY_INSTANCES
-        with Workers(1 if few else workers) as pool:
-            different: list[str] = []
+        with Workers(1 if few else workers or processors()) as pool:
+            problems: list[str] = []
             if parts is None:
                 tell("gate: every truth and story a second time")
                 parts = {
@@ -96,41 +92,121 @@ def run_gate(
                     pass
             else:
                 tell("gate: what was checked is what is released")
-                for key in tables.splits:
-                    different += differences(release, tracks[key[1]], key[0], parts.get(key, ()))
-            checked, unchecked = _read_checks(tables.splits, parts)
-            lines += _parts(parts, checked, [*unchecked, *different])
+                for split, track in tables.splits:
+                    staged = parts.get((split, track), ())
+                    problems += differences(release, tracks[track], split, staged)
+            checked, whole = _read_checks(tables, parts, problems), Findings()
+            for one in checked.values():
+                whole.add(one)
+            lines += _rows(parts, whole, problems)
             if not all(line.ok for line in lines):
                 return GateReport(tuple(lines))
-            lines += [_flat(tables, checked), *_audits(checked)]
+            lines += _truths(tables, whole)
             tell("gate: exams, known answers, floors")
             graded = _graded(opened, tables, pool, Path(folder))
     floors = [check_floors(opened, tracks, split) for split in opened.splits]
     for split in opened.splits:
         manifest = read_manifest(opened.truth_side(split).path)
-        for one in exam_findings(opened, tracks, split, manifest):
-            lines.append(line_of(one.check, one.problems, one.figure))
-        lines += _known_answers(split, _points(split, checked), graded[split])
-    lines += map(_floor_line, floors)
+        lines += exam_lines(opened, tracks, split, manifest)
+        lines += _known_answers(split, checked[split], graded[split])
+    for own in floors:
+        figure = f"answers to {sum(row.own_tasks for row in own.rows)} tasks earn them"
+        lines.append(line_of(f"{own.split}: floors", own.problems, figure if own.rows else "none"))
     tell("gate: leak test")
     leaks = leak_test(release, tracks)
     lines.append(_leak_line(leaks))
     # How often a constant is right in a private split is a fact of its truth.
-    rows = tuple(row for found in floors if found.public for row in found.rows)
+    rows = tuple(row for own in floors if own.public for row in own.rows)
     return GateReport(tuple(lines), rows, leaks, tuple(_compositions(release)))
 
 
-def _read_checks(splits: Sequence[tuple[str, str]], parts: Parts) -> tuple[Checked, list[str]]:
-    """Return the findings about every part, and why some do not stand for the release."""
-    checked: dict[tuple[str, str], list[Findings]] = {}
-    unchecked = []
-    for key in splits:
+def _integrity(opened: Release, release: Path) -> Iterator[GateLine]:
+    """Yield what ``grader verify`` says: manifests, hashes, row counts, commitments. What records
+    claim was proved where their part was checked."""
+    for item in verify(opened, proofs=False):
+        detail = item.detail.replace(f"{release}{os.sep}", "")
+        yield line_of(item.name, [] if item.ok else [detail], detail if item.ok else "see below")
+
+
+def _files(release: Path, tracks: Tracks) -> Iterator[GateLine]:
+    """Yield the lines about the columns of shards, and the cards of both sides."""
+    shards = len(list(release.glob("*/*/*.parquet")))
+    fine = f"{shards} shards have the columns of their configs"
+    yield line_of("schemas", schema_problems(release, tracks), fine)
+    for side in ("public", "private"):
+        if (root := release / side).is_dir():
+            problems = card_problems(root)
+            fine = f"{len(configs(root))} configs match their files"
+            yield line_of(f"{side} card", problems, fine)
+            if not problems:
+                examples, broken = example_problems(root)
+                fine = f"{examples} find what they ask for"
+                yield line_of(f"{side} card: examples", broken, fine)
+
+
+def _across_parts(release: Path, tables: Tables) -> Iterator[GateLine]:
+    """Yield the lines of what crosses parts: a rule in SQL each, and the search for secrets."""
+    tasks, worlds = tables.count("tasks"), tables.count("worlds")
+    exams = tables.count("(SELECT DISTINCT split, exam FROM places)")
+    figures = {
+        "ids": f"{tasks} tasks, {worlds} instances, no id used twice",
+        "prompts": f"{tasks} different",
+        "exams": f"{exams} exams, {tables.count('places')} places",
+    }
+    for rule, figure in figures.items():
+        yield line_of(rule, tables.problems(rule), figure)
+    if tables.private:
+        hidden = tables.count("(FROM worlds WHERE private)")
+        figure = f"{hidden} keys and worlds searched for"
+        yield line_of("nothing private in public", secrecy_problems(release), figure)
+
+
+def _read_checks(tables: Tables, parts: Parts, problems: list[str]) -> dict[str, Findings]:
+    """Return the findings about every split; why some do not stand for the release is added to
+    ``problems``."""
+    checked: dict[str, Findings] = {}
+    for key in tables.splits:
+        found = checked.setdefault(key[0], Findings())
         for part in parts.get(key, ()):
             try:
-                checked.setdefault(key, []).append(read_check(part))
+                found.add(read_check(part))
             except Unchecked as problem:
-                unchecked.append(str(problem))
-    return checked, unchecked
+                problems.append(str(problem))
+    return checked
+
+
+def _rows(parts: Parts, found: Findings, problems: Iterable[str]) -> Iterator[GateLine]:
+    """Yield the lines of parts: their checks are of the rows that were released; rows refer to rows
+    of their instance, and tasks agree with the specification."""
+    count = sum(map(len, parts.values()))
+    figure = f"{count} parts, whose rows are those of the release"
+    yield line_of("checks of parts", problems, figure)
+    figure = f"{found.counts['tasks']} agree with the specification"
+    yield line_of(REFERENCES, found.problems[REFERENCES], "of whole instances")
+    yield line_of(TASK_ROWS, found.problems[TASK_ROWS], figure)
+
+
+def _truths(tables: Tables, found: Findings) -> Iterator[GateLine]:
+    """Yield the lines of what is said of truths: the answers in the one table of all tracks, every
+    truth against its second derivation, every story against its graph. Of stories told by rules all
+    must read as their graph; of free texts it is told how many do."""
+    counts = found.counts
+    tables.give_answers(found.answers.items())
+    figure = f"{tables.count('flat')} as the tracks' configs, answers where truth is public"
+    yield line_of("config tasks", tables.problems("flat"), figure)
+    figure = f"{counts['truths']} truths of {counts['audited']} scenes and views agree"
+    yield line_of(TRUTHS, found.problems[TRUTHS], figure)
+    if counts["proved"]:
+        figure = f"{counts['proved']} records proved again"
+        yield line_of(CERTIFICATES, found.problems[CERTIFICATES], figure)
+    if counts["stories"] or counts["free"] or found.problems[STORIES]:
+        figure = f"{counts['stories']} of scenes and views read as their graph"
+        if counts["free"]:
+            figure += (
+                f"; of {counts['free']} free texts {counts['alike']}: these are held to their "
+                "attested sentences alone"
+            )
+        yield line_of(STORIES, found.problems[STORIES], figure)
 
 
 def _graded(
@@ -143,19 +219,48 @@ def _graded(
         for split in opened.splits
         for exam in graded_exams(opened, split, counts[split])
     ]
-    points = {(split, one.exam): one for split, one in pool.map(_exam_points, jobs)}
-    return {
-        split: [points[key] for key in sorted(points) if key[0] == split] for split in opened.splits
-    }
+    graded: dict[str, list[ExamPoints]] = {split: [] for split in opened.splits}
+    for split, points in pool.map(_exam_points, jobs):
+        graded[split].append(points)
+    return {split: sorted(own, key=lambda one: one.exam) for split, own in graded.items()}
 
 
 def _exam_points(job: tuple[Release, str, str, Path]) -> tuple[str, ExamPoints]:
-    """The points of an exam with its split; runs in a worker."""
+    """Return the points of an exam with its split; runs in a worker."""
     return job[1], points_of_exam(*job)
 
 
+def _known_answers(split: str, found: Findings, graded: Iterable[ExamPoints]) -> Iterator[GateLine]:
+    """Yield the lines of known answers: the right ones are worth 100 points, none 0."""
+    tasks = found.counts["tasks"]
+    points, empty = (100 * found.counts[name] / max(tasks, 1) for name in ("gold", "empty"))
+    names = ", ".join(exam.exam for exam in graded) or "none"
+    wrong = [*found.problems[GOLD], *(line for exam in graded for line in exam.wrong)]
+    earned = [*found.problems[EMPTY], *(line for exam in graded for line in exam.earned)]
+    figure = f"{tasks} tasks, {points:g} points; through the whole grader: {names}"
+    yield line_of(f"{split}: {GOLD}", wrong, figure)
+    yield line_of(f"{split}: {EMPTY}", earned, f"{empty:g} points")
+
+
+def _leak_line(leaks: LeakReport) -> GateLine:
+    """Return the verdict of the leak test, and of every split how many facts could be tested."""
+    tested = [row.where for row in leaks.rows]
+    splits = dict.fromkeys([*tested, *(split for split, _, _ in leaks.skipped)])
+    counts = ", ".join(
+        f"{split} {count} facts" if (count := tested.count(split)) else
+        f"{split} not tested (reasons below)"
+        for split in splits
+    )  # fmt: skip
+    if not leaks.rows:
+        return GateLine("leak test", True, counts or "nothing to test")
+    problems = [f"{row.where}, {row.fact}: p = {row.p:.2g}" for row in leaks.leaks]
+    smallest = min(row.p for row in leaks.rows)
+    level = f"smallest p {smallest:.2g}, threshold {leaks.threshold:.2g}"
+    return line_of("leak test", problems, f"{counts}; {level}")
+
+
 def _compositions(release: Path) -> Iterator[str]:
-    """The compositions in the manifests of both sides, a row for each axis."""
+    """Yield the compositions in the manifests of both sides, a row for each axis."""
     for side in ("public", "private"):
         if not (release / side).is_dir():
             continue
@@ -167,147 +272,3 @@ def _compositions(release: Path) -> Iterator[str]:
                         for level, row in levels.items()
                     )
                     yield f"| {split} | {track} | {axis} | {cells or 'none'} |"
-
-
-def _integrity(opened: Release, release: Path) -> list[GateLine]:
-    """What ``grader verify`` says: manifests, hashes, row counts, commitments. What records claim
-    was proved where their part was checked."""
-    lines = []
-    for item in verify(opened, proofs=False):
-        detail = item.detail.replace(f"{release}{os.sep}", "")
-        problems = () if item.ok else (detail,)
-        lines.append(GateLine(item.name, item.ok, detail if item.ok else "see below", problems))
-    return lines
-
-
-def _schemas(release: Path, tracks: Mapping[str, Track]) -> list[GateLine]:
-    shards = len(list(release.glob("*/*/*.parquet")))
-    fine = f"{shards} shards have the columns of their configs"
-    return [line_of("schemas", schema_problems(release, tracks), fine)]
-
-
-def _cards(release: Path) -> list[GateLine]:
-    lines = []
-    for side in ("public", "private"):
-        if (release / side).is_dir():
-            found = configs(release / side)
-            problems = card.card_problems(release / side)
-            lines.append(
-                line_of(f"{side} card", problems, f"{len(found)} configs match their files")
-            )
-            if not problems:
-                shown = f"{card.examples(release / side)} find what they ask for"
-                broken = card.example_problems(release / side)
-                lines.append(line_of(f"{side} card: examples", broken, shown))
-    return lines
-
-
-def _rules(release: Path, tables: Tables) -> Iterator[GateLine]:
-    """Yield the lines of what crosses parts: a rule in SQL each, and the search for secrets."""
-    tasks, worlds = tables.count("tasks"), tables.count("worlds")
-    exams = tables.count("(SELECT DISTINCT split, exam FROM places)")
-    hidden = tables.count("(FROM worlds WHERE private)")
-    figures = {
-        "ids": f"{tasks} tasks, {worlds} instances, no id used twice",
-        "prompts": f"{tasks} different",
-        "exams": f"{exams} exams, {tables.count('places')} places",
-    }
-    for rule, figure in figures.items():
-        yield line_of(rule, tables.problems(rule), figure)
-    if tables.private:
-        figure = f"{hidden} keys and worlds searched for"
-        yield line_of("nothing private in public", secrecy_problems(release), figure)
-
-
-def _parts(parts: Parts, checked: Checked, problems: Sequence[str]) -> Iterator[GateLine]:
-    """Yield the lines of parts: their checks are of the rows that were released; rows refer to rows
-    of their instance, and tasks agree with the specification."""
-    count = sum(map(len, parts.values()))
-    yield line_of(
-        "checks of parts", problems, f"{count} parts, whose rows are those of the release"
-    )
-    yield line_of("references", _listed(checked, "references"), "of whole instances")
-    figure = f"{_count(checked, 'tasks')} agree with the specification"
-    yield line_of("task rows", _listed(checked, "task_rows"), figure)
-
-
-def _listed(checked: Checked, name: str) -> list[str]:
-    """The problems of a kind, over all parts."""
-    return [line for own in checked.values() for found in own for line in getattr(found, name)]
-
-
-def _count(checked: Checked, name: str) -> int:
-    """What was counted, over all parts."""
-    return sum(getattr(found, name) for own in checked.values() for found in own)
-
-
-def _flat(tables: Tables, checked: Checked) -> GateLine:
-    """Return the line of the one table of all tracks."""
-    tables.give_answers(
-        pair for own in checked.values() for found in own for pair in found.answers.items()
-    )
-    figure = f"{tables.count('flat')} as the tracks' configs, answers where truth is public"
-    return line_of("config tasks", tables.problems("flat"), figure)
-
-
-def _audits(checked: Checked) -> list[GateLine]:
-    """Every truth against its second derivation, every story against its graph. Of stories told by
-    rules all must read as their graph; of free texts it is told how many do."""
-    truths, audited = _count(checked, "truths"), _count(checked, "audited")
-    lines = [
-        line_of("second derivation of every truth", _listed(checked, "audit"),
-                f"{truths} truths of {audited} scenes and views agree"),
-    ]  # fmt: skip
-    if proved := _count(checked, "proved"):
-        lines.append(line_of("certificates", _listed(checked, "certificates"),
-                             f"{proved} records proved again"))  # fmt: skip
-    told, free, alike = (_count(checked, name) for name in ("stories", "free", "alike"))
-    if told or free:
-        figure = f"{told} of scenes and views read as their graph"
-        if free:
-            figure += (
-                f"; of {free} free texts {alike}: these are held to their attested sentences alone"
-            )
-        misread = _listed(checked, "misread")
-        lines.append(line_of("stories, by a reader that knows no frame", misread, figure))
-    return lines
-
-
-def _points(split: str, checked: Checked) -> KnownPoints:
-    """The points of all tracks of a split."""
-    return total_points([one.points for key in checked if key[0] == split for one in checked[key]])
-
-
-def _known_answers(split: str, found: KnownPoints, graded: Sequence[ExamPoints]) -> list[GateLine]:
-    """The right answers are worth 100 points; no answer is worth 0."""
-    points, empty = (100 * each / max(found.tasks, 1) for each in (found.gold, found.empty))
-    wrong = [*found.wrong, *(line for exam in graded for line in exam.wrong)]
-    earned = [*found.earned, *(line for exam in graded for line in exam.earned)]
-    names = ", ".join(dict.fromkeys(exam.exam for exam in graded)) or "none"
-    return [
-        line_of(f"{split}: gold answers", wrong,
-                f"{found.tasks} tasks, {points:g} points; through the whole grader: {names}"),
-        line_of(f"{split}: empty answers", earned, f"{empty:g} points"),
-    ]  # fmt: skip
-
-
-def _floor_line(found: SplitFloors) -> GateLine:
-    """The line of the floors of a split."""
-    figure = f"answers to {sum(row.own_tasks for row in found.rows)} tasks earn them"
-    return line_of(f"{found.split}: floors", found.problems, figure if found.rows else "none")
-
-
-def _leak_line(leaks: LeakReport) -> GateLine:
-    """The verdict, and of every split how much of it could be tested."""
-    tested = Counter(row.where for row in leaks.rows)
-    splits = dict.fromkeys([*tested, *(split for split, _, _ in leaks.skipped)])
-    counts = ", ".join(
-        f"{split} {tested[split]} facts" if tested[split] else f"{split} not tested (reasons below)"
-        for split in splits
-    )
-    if not leaks.rows:
-        return GateLine("leak test", True, counts or "nothing to test")
-    problems = [f"{row.where}, {row.fact}: p = {row.p:.2g}" for row in leaks.leaks]
-    smallest = min(row.p for row in leaks.rows)
-    level = f"smallest p {smallest:.2g}, threshold {leaks.threshold:.2g}"
-    return line_of("leak test", problems, f"{counts}; {level}")

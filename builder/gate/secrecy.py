@@ -15,10 +15,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from builder.release.reader import SHARD, column_names, configs, open_shard, rows, shards, splits
-
-SHARED_COLUMNS: Final = frozenset({"task_id", "instance_id"})
-"""Columns that private configs have in common with public ones by design."""
+from builder.release.reader import SHARD, configs, open_shard, rows, shards, splits
 
 _KEY_DIGITS: Final = 64
 """Hexadecimal digits of a key or a salt."""
@@ -44,20 +41,26 @@ class Secrets:
 
 
 def secrecy_problems(release: Path) -> list[str]:
-    """Return what of the private side of a release is in its public one, a line each: configs and
-    columns first."""
+    """Return what of the private side of a release is in its public one, a line each: configs
+    first. A private column in a public config is a column that its config has not, which the rule
+    of schemas finds."""
     public, private = release / "public", release / "private"
     if not private.is_dir():
         return []
     secrets = read_secrets(private)
-    hidden = {split for config in configs(private) for split in splits(private, config)}
+    hidden = {(split, config) for config in configs(private) for split in splits(private, config)}
+    published = [
+        f"public/{config}: private config of split {split} is public"
+        for split, config in sorted(hidden)
+        if shards(public, config, split)
+    ]
     found = set[str]()
     for path in sorted(path for path in public.rglob("*") if path.is_file()):
         shard = SHARD.fullmatch(path.name)
-        worlds = shard is None or shard["split"] in hidden
+        worlds = shard is None or shard["split"] in {split for split, _ in hidden}
         for text in _texts(path, os.path.commonprefix([*secrets.worlds])):  # noqa: RUF071
             found |= set(secrets.found_in(text, worlds))
-    return [*_configs_and_columns(public, private), *sorted(found)]
+    return [*published, *sorted(found)]
 
 
 def read_secrets(private: Path) -> Secrets:
@@ -74,21 +77,6 @@ def read_secrets(private: Path) -> Secrets:
     for split, own in salts.items():
         keys |= {salt: f"the salt '{name}' of {split} is public" for name, salt in own.items()}
     return Secrets(keys, worlds)
-
-
-def _configs_and_columns(public: Path, private: Path) -> Iterator[str]:
-    """Yield private configs that are public, and private columns of public configs."""
-    for split in sorted(
-        {split for config in configs(private) for split in splits(private, config)}
-    ):
-        own = [config for config in configs(private) if shards(private, config, split)]
-        names = {name for config in own for name in column_names(shards(private, config, split))}
-        for config in configs(public):
-            paths = shards(public, config, split)
-            if paths and config in own:
-                yield f"public/{config}: private config of split {split} is public"
-            for name in sorted(set(column_names(paths)) & names - SHARED_COLUMNS):
-                yield f"{config}: has the private column {name}"
 
 
 def _texts(path: Path, begin: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ import pytest
 from case_files import CASE_FILES
 from causalds_scenes import every_task, rows, world
 
-from builder.gate.exams import HeldExam, _borrowed
+from builder.gate.exams import HeldExam, borrowed_answers
 from builder.tracks import TRACKS
 from builder.tracks.causalds.check.graph import graph_of, mediators
 from builder.tracks.causalds.design.eligibility import ELIGIBILITY
@@ -97,7 +97,7 @@ def _answering(tasks: Sequence[Task]) -> set[tuple[str, str]]:
     """Variants of which one's prompt answers the other, were all the tasks in one exam."""
     truths = {truth["task_id"]: truth_of(truth) for _, _, truth, _ in every_task()}
     exam = HeldExam("all", tasks, {}, matched=False)
-    problems = _borrowed("dev", TRACKS, [exam], truths).problems
+    problems = filter(None, borrowed_answers(exam, TRACKS, truths))
     return {match.groups() for text in problems if (match := _ANSWERS.search(text))}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from builder.gate.exams import HeldExam, _as_requested, _varied
+from builder.gate.exams import HeldExam, as_requested, constant_labels
 from builder.release.exams import moved
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
@@ -33,7 +33,7 @@ def _constant(
 ) -> tuple[str, ...]:
     tasks = [_task(i, instance=i % instances) for i in range(len(answers))]
     exam = HeldExam("x", tasks, {"causalds": FAMILIES} if composed else {}, matched)
-    return _varied("dev", [exam], _truths(tasks, answers)).problems
+    return constant_labels("dev", [exam], _truths(tasks, answers)).problems
 
 
 def test_nine_times_true_is_a_problem_of_a_composed_exam() -> None:
@@ -55,7 +55,7 @@ def test_a_constant_label_is_told_of_exams_that_take_what_there_is() -> None:
     assert _constant([True] * 9, matched=True) == ()
     tasks = [_task(i) for i in range(9)]
     exam = HeldExam("x", tasks, {}, False)
-    assert BOOLEAN in _varied("dev", [exam], _truths(tasks, [True] * 9)).figure
+    assert BOOLEAN in constant_labels("dev", [exam], _truths(tasks, [True] * 9)).figure
 
 
 def test_moved_tasks_are_counted_beyond_rounding() -> None:
@@ -72,7 +72,7 @@ def test_an_exam_far_from_its_prior_is_a_problem() -> None:
     tasks = [_task(i) for i in range(17)] + [_task(99, "prediction.point_predictor")]
     share = {"requested": 9.0, "realised": 9}
     axes = {"family": {"collider_phenomenon": share, "prediction": share}}
-    found = _as_requested("dev", [HeldExam("x", tasks, {"causalds": axes}, False)])
+    found = as_requested("dev", [HeldExam("x", tasks, {"causalds": axes}, False)])
     assert "39% of the tasks of causalds are of another family" in found.problems[0]
-    matched = _as_requested("dev", [HeldExam("x", tasks, {"causalds": axes}, True)])
+    matched = as_requested("dev", [HeldExam("x", tasks, {"causalds": axes}, True)])
     assert matched.problems == ()

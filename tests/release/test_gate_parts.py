@@ -105,7 +105,12 @@ def test_a_check_that_holds_is_kept_and_a_stale_one_is_not(
     """Reruns check what changed, nothing else."""
     looked: list[str] = []
     real = part_check.findings
-    monkeypatch.setattr(part_check, "findings", lambda p, t: looked.append(p.name) or real(p, t))
+
+    def findings(part: Part, *rest: Any) -> Any:
+        looked.append(part.name)
+        return real(part, *rest)
+
+    monkeypatch.setattr(part_check, "findings", findings)
     first, second = _parts(staged)["dev", "causalds"]
     assert first.name == "causalds/dev/00000"
     for part in (first, second):
@@ -188,11 +193,10 @@ def _other_type(table: pa.Table) -> pa.Table:
         (lambda table: table.select(table.column_names[::-1]), "in another order"),
     ],
 )
-@pytest.mark.parametrize("own", [True, False])
 def test_a_shard_with_another_schema_is_named(
-    staged: Path, damage: Callable[[pa.Table], pa.Table], says: str, own: bool
+    staged: Path, damage: Callable[[pa.Table], pa.Table], says: str
 ) -> None:
-    """A reader would fail over it, or read the wrong column; whether parts are there or not."""
+    """A reader would fail over it, or read the wrong column."""
     release, name = staged / "release", "causalds/dev-00000-of-00001.parquet"
     file = release / "public" / name
     pq.write_table(damage(pq.read_table(file)), file)
@@ -201,20 +205,17 @@ def test_a_shard_with_another_schema_is_named(
     told["sha256"] = hashlib.sha256(file.read_bytes()).hexdigest()
     told["bytes"] = file.stat().st_size
     (release / "public/manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    report = check_release(release, workers=1, parts=_parts(staged) if own else None)
+    report = check_release(release, workers=1, parts=_parts(staged))
     problems = {line.check: " / ".join(line.problems) for line in report.lines}
     assert f"public/{name}: " in problems["schemas"] and says in problems["schemas"]
 
 
 @pytest.mark.parametrize("config", ["causalds", "causalds_exams", "causalds_truth"])
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_shard_that_nobody_can_read_is_told_by_its_hash(
-    staged: Path, config: str, workers: int
-) -> None:
-    """Workers look at exams and shards meanwhile: what they stumble over is said better there."""
+def test_a_shard_that_nobody_can_read_is_told_by_its_hash(staged: Path, config: str) -> None:
+    """What other checks would stumble over is said better there."""
     file = staged / "release" / "public" / config / "dev-00000-of-00001.parquet"
     file.write_bytes(b"no Parquet")
-    report = check_release(staged / "release", workers=workers, parts=_parts(staged))
+    report = check_release(staged / "release", workers=1, parts=_parts(staged))
     problems = {line.check: " / ".join(line.problems) for line in report.lines}
     assert f"{config}/dev-00000-of-00001.parquet" in problems["public shards"]
 

@@ -7,22 +7,16 @@ from typing import Any
 
 import pytest
 
-from builder.build import check_release
-from builder.gate import known_answers, part_check
-from builder.gate.known_answers import (
-    ExamPoints,
-    KnownPoints,
-    graded_exams,
-    points_of_exam,
-    total_points,
-)
-from builder.gate.part_check import Findings, findings
-from builder.gate.part_rows import read_part, take_apart
+from builder.gate import exams as gate_exams
+from builder.gate import part_check
+from builder.gate.exams import ExamPoints, graded_exams, points_of_exam
+from builder.gate.part_check import EMPTY, GOLD, Findings, findings, grade_known_answers
+from builder.gate.part_rows import PartRows, read_part, take_apart
 from builder.gate.rules import Tables
 from builder.release.parts import Part
 from builder.tracks import TRACKS
 from grader.opening import open_release
-from grader.release.exam import Exam, choose_exam
+from grader.release.exam import Exam
 from grader.release.release import Release
 from grader.reports.build import Graded
 from grader.scoring.shape import Task
@@ -35,23 +29,16 @@ def parts(built: Path, tmp_path: Path) -> Iterator[Part]:
         return iter(take_apart(built, tables, TRACKS["causalds"], "dev", tmp_path))
 
 
-def test_every_task_is_worth_its_points_and_survives_as_json(parts: Iterator[Part]) -> None:
-    """Findings travel from the worker that checked a part to the gate as a file."""
-    part = next(parts)
-    found = findings(part, TRACKS["causalds"])
-    points = found.points
-    assert points.tasks == found.tasks == points.gold and points.empty == 0.0
-    assert (points.wrong, points.earned) == ((), ())
-    again = part_check._from_json(part_check._to_json(found))
-    assert isinstance(again, Findings) and again.points == points
-
-
-def test_points_of_parts_add_up(parts: Iterator[Part]) -> None:
+def test_every_task_is_worth_its_points_and_those_of_parts_add_up(parts: Iterator[Part]) -> None:
     """A mean of parts' means would weigh tasks of small parts more."""
-    one = findings(next(parts), TRACKS["causalds"]).points
-    both = total_points([one, KnownPoints(1, 0.5, 0.0, ("late: lost",), ())])
-    assert both.tasks == one.tasks + 1 and both.gold == one.gold + 0.5
-    assert both.wrong == ("late: lost",)
+    found = findings(next(parts), TRACKS["causalds"])
+    tasks = found.counts["tasks"]
+    assert tasks == found.counts["gold"] > 0 == found.counts["empty"]
+    assert found.problems[GOLD] == found.problems[EMPTY] == []
+    late = Findings({"tasks": 1, "gold": 0.5}, {GOLD: ["late: lost"]})
+    found.add(late)
+    assert (found.counts["tasks"], found.counts["gold"]) == (tasks + 1, tasks + 0.5)
+    assert found.problems[GOLD] == ["late: lost"]
 
 
 def test_a_split_without_exams_goes_through_the_grader_where_it_is_small(
@@ -76,29 +63,39 @@ def test_right_answers_are_written_where_somebody_else_removes_them(
         given.append((folder.parent, len(list(folder.iterdir()))))
         return real(exam, folder, **settings)
 
-    real = known_answers.grade
-    monkeypatch.setattr(known_answers, "grade", grade)
+    real = gate_exams.grade
+    monkeypatch.setattr(gate_exams, "grade", grade)
     points_of_exam(open_release(built), "dev", "practice", tmp_path)
     (parent, none), (same, all_of_them) = given
     assert parent == same == tmp_path and none == 0 < all_of_them
     assert list(tmp_path.iterdir()) == []
 
 
+def graded(rows: PartRows) -> Findings:
+    """The points of known answers to the tasks of a part."""
+    found = Findings()
+    grade_known_answers(TRACKS["causalds"], rows, found)
+    return found
+
+
 def test_a_right_answer_that_loses_points_is_named(
-    built: Path, monkeypatch: pytest.MonkeyPatch
+    parts: Iterator[Part], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One wrong gold answer among thousands must not drown."""
-    victim = choose_exam(open_release(built), "dev", "all").tasks[0]
-    scored = known_answers._Grader.scored
+    rows = read_part(next(parts))
+    victim = min(rows.tables.tasks)
+    score = part_check.score_answer
 
-    def spoilt(self: Any, task: Task, truth: Any, answer: str | None) -> Any:
-        spoil = task.task_id == victim.task_id and answer is not None
-        return scored(self, task, truth, "{}" if spoil else answer)
+    def spoilt(task: Task, truth: Any, raw: Any) -> Any:
+        return score(
+            task, truth, replace(raw, data=b"{}") if raw and task.task_id == victim else raw
+        )
 
-    monkeypatch.setattr(known_answers._Grader, "scored", spoilt)
-    lines = {line.check: line for line in check_release(built, workers=1).lines}
-    assert lines["dev: gold answers"].problems[0].startswith(victim.task_id)
-    assert "tasks, 100 points" not in lines["dev: gold answers"].figure
+    monkeypatch.setattr(part_check, "score_answer", spoilt)
+    found = graded(rows)
+    (problem,) = found.problems[GOLD]
+    assert problem.startswith(f"{victim}: (")
+    assert found.counts["gold"] < len(rows.tables.tasks)
 
 
 def test_views_that_ask_the_same_are_graded_once_and_counted_each(
@@ -106,20 +103,20 @@ def test_views_that_ask_the_same_are_graded_once_and_counted_each(
 ) -> None:
     """Half of a check's time went into grading the same predictions for every view."""
     rows = read_part(next(parts))
-    graded: list[str] = []
-    score = known_answers.score_answer
+    calls: list[str] = []
+    score = part_check.score_answer
 
     def counted(task: Task, truth: Any, raw: Any) -> Any:
-        graded.append(task.task_id)
+        calls.append(task.task_id)
         return score(task, truth, raw)
 
-    monkeypatch.setattr(known_answers, "score_answer", counted)
-    once = known_answers.known_points(rows)
-    asked, first = len(graded), dict(rows.tasks)
+    monkeypatch.setattr(part_check, "score_answer", counted)
+    once = graded(rows)
+    asked, first = len(calls), dict(rows.tasks)
     views = {
         name: [*own, *({**row, "view": "proxy"} for row in own)] for name, own in first.items()
     }
-    graded.clear()
-    twice = known_answers.known_points(replace(rows, tasks=views))
-    assert len(graded) == asked
-    assert twice.gold == 2 * once.gold
+    calls.clear()
+    twice = graded(replace(rows, tasks=views))
+    assert len(calls) == asked
+    assert twice.counts["gold"] == 2 * once.counts["gold"]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,23 @@ import pyarrow.parquet as pq
 import pytest
 from gate_release import Rows, build, edit, failures
 
-from builder.build import check_release
+from builder.gate.part_check import STORIES, TRUTHS, Findings, derive_again, task_row_problems
+from builder.gate.part_rows import read_part, take_apart
+from builder.gate.rules import Tables
+from builder.release.parts import Part
 from builder.stories import frames
 from builder.stories.frames import Frame
+from builder.tracks import TRACKS
 
 
 def _first(rows: Rows, **wanted: Any) -> dict[str, Any]:
     return next(row for row in rows if all(row[key] == value for key, value in wanted.items()))
+
+
+def apart(release: Path, folder: Path) -> list[Part]:
+    """The parts of the public split."""
+    with Tables(release, TRACKS) as tables:
+        return take_apart(release, tables, TRACKS["causalds"], "dev", folder)
 
 
 def _wrong_label(rows: Rows) -> None:
@@ -52,11 +63,17 @@ def test_the_flat_table_says_what_the_tracks_say(
     release: Path, split: str, change: Callable[[Rows], Rows | None], says: str
 ) -> None:
     """It is what most people will load."""
-    path = release / "public" / "tasks" / f"{split}-00000-of-00001.parquet"
-    name = pq.read_table(path, columns=["task_id"])["task_id"][0].as_py()
-    edit(release, "public", f"tasks/{split}", change)
-    found = failures(release)
-    assert says.format(name) in found["config tasks"]
+    path = release / "public" / "tasks" / "dev-00000-of-00001.parquet"
+    answers = pq.read_table(path, columns=["task_id", "answer"]).to_pylist()
+    right = [(a["task_id"], sha256(a["answer"].encode()).hexdigest()) for a in answers]
+    name = pq.read_table(path.with_name(path.name.replace("dev", split)))["task_id"][0].as_py()
+    for edited in (False, True):
+        if edited:
+            edit(release, "public", f"tasks/{split}", change)
+        with Tables(release, TRACKS) as tables:
+            tables.give_answers(right)
+            problems = " / ".join(tables.problems("flat"))
+        assert (says.format(name) in problems) is edited, problems
 
 
 SWAPPED = """
@@ -66,10 +83,10 @@ version = "0.1.0"
 truth = "public"
 seed = "swapped 1"
 [splits.dev.causalds]
-scenes = 2
+scenes = 1
 rows = { train = 60, test = 20 }
 words = "fictional"
-motifs = { chain = 1, confounding = 1 }
+motifs = { chain = 1 }
 """
 
 
@@ -82,14 +99,15 @@ def test_a_frame_with_two_slots_swapped_is_caught(
     slots = ("{cause}", "{effect}") if swapped else ("{effect}", "{cause}")
     text = "{} [depends] directly on {}".format(*slots)
     monkeypatch.setattr(frames, "EFFECTS", (Frame(text, frozenset({"cause", "effect"})),))
-    report = check_release(build(tmp_path, monkeypatch, SWAPPED), workers=1)
-    found = [line for line in report.lines if not line.ok]
-    assert [line.check for line in found] == (
-        ["stories, by a reader that knows no frame"] * swapped
-    )
+    found = Findings()
+    for part in apart(build(tmp_path, monkeypatch, SWAPPED), tmp_path):
+        derive_again(TRACKS["causalds"], read_part(part), found)
+    assert found.counts["stories"] == 1 and found.problems[TRUTHS] == []
     if swapped:
-        problem = found[0].problems[0]
+        problem = found.problems[STORIES][0]
         assert "reads the wrong way round" in problem and "directly on" in problem
+    else:
+        assert found.problems[STORIES] == []
 
 
 def _other_rung(rows: Rows) -> None:
@@ -112,18 +130,28 @@ def _strange_name(rows: Rows) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "check"),
+    ("change", "says"),
     [
-        (_other_rung, "task rows"),
-        (_undeclared_input, "task rows"),
-        (_no_story, "task rows"),
-        (_strange_name, "task rows"),
-        (lambda rows: rows[::-1], "ids"),
+        (_other_rung, "rung is "),
+        (_undeclared_input, "inputs_json is "),
+        (_no_story, "the prompt does not hold the story"),
+        (_strange_name, "Nobody"),
     ],
 )
 def test_damaged_task_rows_are_named(
-    release: Path, change: Callable[[Rows], Rows | None], check: str
+    release: Path, tmp_path: Path, change: Callable[[Rows], Rows | None], says: str
 ) -> None:
     """Each of these would reach test takers as an unfair or unanswerable question."""
     edit(release, "public", "causalds/dev", change)
-    assert check in failures(release)
+    track = TRACKS["causalds"]
+    parts = [read_part(part) for part in apart(release, tmp_path)]
+    problems = [line for rows in parts for line in task_row_problems(track, rows)]
+    assert says in " / ".join(problems)
+
+
+def test_a_damaged_task_row_and_rows_out_of_order_stop_the_gate(release: Path) -> None:
+    """What comes after reads rows by their ids and labels."""
+    edit(release, "public", "causalds/dev", _other_rung)
+    assert list(failures(release)) == ["task rows"]
+    edit(release, "public", "causalds/dev", lambda rows: rows[::-1])
+    assert "rows are not sorted by id" in failures(release)["ids"]

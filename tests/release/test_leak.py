@@ -9,7 +9,7 @@ import pytest
 from handmade import Plan, make_tables, write
 
 from builder.gate import leak
-from builder.gate.leak import LeakReport, facts, leak_test, matrix, merge_rare
+from builder.gate.leak import LeakReport, facts, leak_test, matrix, merge_rare, sampled
 from builder.gate.public import disclosures, features
 from builder.release.tables import split_tables
 from builder.tracks import TRACKS
@@ -103,11 +103,11 @@ def test_a_leak_is_caught_though_every_scene_is_asked_once(
     for config in ("causalds", "causalds_truth", "causalds_exams"):
         tables[config] = [row for row in tables[config] if row["task_id"] in kept]
     abstain = {row["task_id"]: row["should_abstain"] for row in tables["causalds_truth"]}
+    one_fact("should abstain")
     honest = leak_test(write(tables, tmp_path / "honest", private=True), TRACKS, permutations=99)
     assert honest.ok, honest.markdown()
     for row in tables["causalds"]:
         row["prompt"] += " Think." if abstain[row["task_id"]] else ""
-    one_fact("should abstain")
     report = leak_test(write(tables, tmp_path / "leaking", private=True), TRACKS, permutations=99)
     assert not report.ok, report.markdown()
 
@@ -148,7 +148,7 @@ def test_a_large_split_is_tested_on_a_sample_that_hashes_draw(
     tables = make_tables(Plan(scenes=98, seed=4, variants=FEW))
     release = write(tables, tmp_path)
     monkeypatch.setattr(leak, "INSTANCES", 30)
-    found = facts(split_tables(release, "causalds", "dev"), TRACKS["causalds"])
+    found = facts(sampled(release, "causalds", "dev"), TRACKS["causalds"])
     instances = {subject.task.instance_id for subject in found["instance: structure"][0]}
     assert len(instances) == 30
     assert instances == set(sorted(_worlds(tables), key=leak._digest)[:30])
@@ -158,10 +158,14 @@ def _worlds(tables: dict[str, list[dict[str, Any]]]) -> list[str]:
     return [row["instance_id"] for row in tables["causalds_worlds"]]
 
 
-def test_the_report_is_a_function_of_the_release(tmp_path: Path) -> None:
+def test_the_report_is_a_function_of_the_release(
+    tmp_path: Path, one_fact: Callable[[str], None]
+) -> None:
     """GATE.md must not change between two runs over the same bytes."""
-    plan = Plan(scenes=70, seed=3, variants=FEW)
-    assert _leaks(plan, tmp_path / "a").markdown() == _leaks(plan, tmp_path / "b").markdown()
+    one_fact("sign")
+    plan = Plan(scenes=40, seed=3, variants=FEW)
+    first, second = (_leaks(plan, tmp_path / name, 19) for name in "ab")
+    assert first.rows and first.markdown() == second.markdown()
 
 
 def test_a_private_split_is_tested_from_both_sides(tmp_path: Path) -> None:
@@ -187,13 +191,10 @@ def test_what_cannot_be_tested_is_listed_with_its_reason(tmp_path: Path) -> None
     assert ("dev causalds", "instance: structure", "constant") in single.skipped
 
 
-def test_a_missing_release_or_split_is_one_line(tmp_path: Path) -> None:
+def test_a_missing_release_is_one_line(tmp_path: Path) -> None:
     """A traceback says nothing to who mistyped a folder."""
     with pytest.raises(UsageError, match="no release here"):
         leak_test(tmp_path / "nothing", TRACKS)
-    release = write(make_tables(Plan(scenes=8, variants=FEW)), tmp_path)
-    with pytest.raises(UsageError, match="no split 'test' to test; choose from dev"):
-        leak_test(release, TRACKS, split="test")
 
 
 def test_disclosures_hold_counts_and_kinds_but_no_names_or_ids(tmp_path: Path) -> None:

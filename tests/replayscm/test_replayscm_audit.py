@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from puzzles import Item, built, items
 
-from builder.gate.part_check import _certificates
+from builder.gate.part_check import CERTIFICATES, Findings, grade_known_answers
 from builder.gate.part_rows import PartRows
+from builder.tracks import TRACKS
 from builder.tracks.replayscm.check import audit_instance
 from builder.tracks.replayscm.search import spread
 from builder.tracks.replayscm.shortcuts import shortcuts
@@ -219,7 +220,9 @@ def test_the_check_of_a_part_names_a_false_certificate() -> None:
 
     def found(truths: Sequence[Mapping[str, Any]]) -> tuple[int, list[str]]:
         told: Any = PartRows(None, {name: rows["replayscm"]}, {name: truths}, {}, ())  # type: ignore[arg-type]
-        return _certificates("replayscm", told)
+        checked = Findings()
+        grade_known_answers(TRACKS["replayscm"], told, checked)
+        return int(checked.counts["proved"]), checked.problems[CERTIFICATES]
 
     truths = rows["replayscm_truth"]
     assert found(truths) == (len(truths), [])
