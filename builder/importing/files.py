@@ -18,7 +18,6 @@ from grader.errors import UsageError
 from grader.io.jsonio import clip
 
 FETCH: Final = "fetch the whole release again"
-_POINTER: Final = b"version https://git-lfs"
 
 Floats = npt.NDArray[np.float64]
 
@@ -100,14 +99,20 @@ class Document:
         return ".".join(filter(None, (self.path, *keys)))
 
 
-def read_object(file: Path) -> Document:
-    """The JSON object in ``file``."""
+def read_bytes(file: Path) -> bytes:
+    """What is in ``file``."""
     try:
-        content = json.loads(file.read_bytes())
+        return file.read_bytes()
     except FileNotFoundError:
         raise UsageError(f"{file}: not found; {FETCH}") from None
     except OSError as error:
         raise UsageError(f"{file}: cannot be read ({error.strerror}); {FETCH}") from None
+
+
+def read_object(file: Path) -> Document:
+    """The JSON object in ``file``."""
+    try:
+        content = json.loads(read_bytes(file))
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{file}: no JSON ({' '.join(str(error).split())}); {FETCH}") from None
     if not isinstance(content, dict):
@@ -118,33 +123,28 @@ def read_object(file: Path) -> Document:
 def read_text(file: Path) -> str:
     """The text in ``file``."""
     try:
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return read_bytes(file).decode("utf-8").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
         raise UsageError(f"{file}: cannot be read ({error}); {FETCH}") from None
 
 
 def read_columns(file: Path) -> dict[str, Floats]:
     """The columns of a Parquet table in order, as float64; row numbers are left out."""
+    content = read_bytes(file)
+    if content.startswith(b"version https://git-lfs"):
+        what = "a Git LFS pointer, not the table itself; run `git lfs pull` in the checkout"
+        raise UsageError(f"{file}: {what}")
     try:
-        table = pq.ParquetFile(file).read()
-    except FileNotFoundError:
-        raise UsageError(f"{file}: not found; {FETCH}") from None
+        table = pq.read_table(pa.BufferReader(content))
     except (OSError, pa.ArrowException) as error:
-        raise UsageError(f"{file}: {_why(file, error)}") from None
+        what = f"no Parquet table ({str(error).splitlines()[0]})"
+        raise UsageError(f"{file}: {what}; {FETCH}") from None
     columns = {}
     for name in table.column_names:
-        if name.startswith("__index_level_"):
-            continue
-        try:
-            values = table.column(name).cast(pa.float64()).to_numpy(zero_copy_only=False)
-        except pa.ArrowException:
-            raise UsageError(f"{file}: the column {clip(name)} is not numeric; {FETCH}") from None
-        columns[str(name)] = np.asarray(values, dtype=np.float64)
+        if not name.startswith("__index_level_"):
+            try:
+                columns[name] = table[name].cast(pa.float64()).to_numpy()
+            except pa.ArrowException:
+                what = f"the column {clip(name)} is not numeric"
+                raise UsageError(f"{file}: {what}; {FETCH}") from None
     return columns
-
-
-def _why(file: Path, error: Exception) -> str:
-    with file.open("rb") as handle:
-        if handle.read(len(_POINTER)) == _POINTER:
-            return "a Git LFS pointer, not the table itself; run `git lfs pull` in the checkout"
-    return f"no Parquet table ({str(error).splitlines()[0]}); {FETCH}"

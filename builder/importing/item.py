@@ -18,10 +18,10 @@ from grader.io.jsonio import clip
 from grader.io.names import did_you_mean
 from grader.io.paths import GRAMMAR, inside, is_plain
 from grader.scoring.shape import Variant
-from grader.tracks import VARIANTS, variant
+from grader.tracks.causalds import TRACK as CAUSALDS
 
 TRACK: Final = "causalds"
-_KEYS: Final = frozenset(spec.key for spec in VARIANTS if spec.track == TRACK)
+_VARIANTS: Final = {spec.key: spec for spec in CAUSALDS.variants}
 _MODES: Final = {"symbolic": "story", "parquet": "data"}
 _EFFECT_FAMILIES: Final = ("effect_estimate", "counterfactual_effect", "mediation_effect")
 _GRAFT: Final = re.compile(r"AUX[^_]*_")
@@ -153,10 +153,10 @@ class Item:
         """
         scene_id, view = _plain(document, "scene_id"), _plain(document, "observation_variant")
         key = f"{document.text('task_type')}.{document.text('output_variant')}"
-        if key not in _KEYS:
-            what = f"unknown variant {key}{did_you_mean(key, _KEYS)}"
+        if key not in _VARIANTS:
+            what = f"unknown variant {key}{did_you_mean(key, _VARIANTS)}"
             raise document.problem(("output_variant",), what)
-        spec, field = variant(TRACK, key), "answer_filename"
+        spec, field = _VARIANTS[key], "answer_filename"
         file = _plain(document, field)
         if not file.endswith(spec.shape.suffix) or file == spec.shape.suffix:
             raise document.problem((field,), f"{clip(file)} does not end in {spec.shape.suffix}")
