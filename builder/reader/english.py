@@ -54,9 +54,6 @@ def find(pattern: str, text: str) -> re.Match[str] | None:
     return PATTERNS[pattern].search(text)
 
 
-# --- phrases -------------------------------------------------------------------------------------
-
-
 def strip_tail(span: str) -> str:
     """``span`` without the words that belong to the next name: articles, adjectives …"""
     words = span.split(" ")
@@ -86,23 +83,13 @@ def relation(span: str) -> Direction:
     if not span or is_negated(span):
         return 0
     bare = strip_tail(span)
-    for pattern, direction in _ENGLISH["relation"]["directions"]:
+    directions: list[tuple[str, Direction]] = _ENGLISH["relation"]["directions"]
+    for pattern, direction in directions:
         if find(pattern, bare):
-            told: Direction = direction
-            return told
+            return direction
     # A word that is neither a function word nor punctuation may be a verb that no list has.
-    return (
-        1
-        if is_verbal(bare)
-        or any(
-            len(word) > 2 and word.isalpha() and word not in _FUNCTION_WORDS
-            for word in bare.split()
-        )
-        else 0
-    )
-
-
-# --- names ---------------------------------------------------------------------------------------
+    content = (w for w in bare.split() if len(w) > 2 and w.isalpha() and w not in _FUNCTION_WORDS)
+    return 1 if is_verbal(bare) or any(content) else 0
 
 
 def sentences(text: str) -> list[str]:
@@ -180,13 +167,11 @@ def _capitalised(parts: Sequence[str]) -> list[str]:
                 openings[run[0]] += 1  # a capital that any first word would have
             elif run:
                 seen[" ".join(run)] += 1
-    for name in seen:
-        seen[name] += openings[name]
     merged: Counter[str] = Counter()
     spelling: dict[str, str] = {}
     for name, times in seen.items():
         spelling.setdefault(name.casefold(), name)
-        merged[name.casefold()] += times
+        merged[name.casefold()] += times + openings[name]
     ranked = sorted(merged.items(), key=lambda item: (-item[1], -len(item[0]), item[0]))
     return [_extended(spelling[name], parts) for name, times in ranked if times >= 2]
 

@@ -91,9 +91,6 @@ def _edges(story: str, names: Sequence[str]) -> list[tuple[int, int]]:
     return sorted(graph.edges)
 
 
-# --- phrases and groups --------------------------------------------------------------------------
-
-
 def _split(sentence: str) -> tuple[list[str], list[Group]]:
     """Phrases and marks in turn: ``len(gaps) == len(groups) + 1``."""
     gaps: list[list[str]] = [[]]
@@ -157,9 +154,6 @@ def _starts_with_verb(gap: str) -> bool:
 def _segments(gap: str) -> list[str]:
     """What the commas and conjunctions of a phrase divide, each without blanks around it."""
     return [part.strip() for part in PATTERNS["boundary"].split(gap)]
-
-
-# --- clauses -------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
