@@ -38,16 +38,10 @@ SELECT
     CAST(sum(coalesce(accurate, 0)) AS INTEGER)          AS n_accurate,
     avg(coalesce(exact, 0))                              AS exact,
     CAST(sum(coalesce(exact, 0)) AS INTEGER)             AS n_exact,
-    avg(coalesce(edge_precision, 0))                     AS edge_precision,
-    avg(coalesce(edge_recall, 0))                        AS edge_recall,
-    avg(coalesce(edge_f1, 0))                            AS edge_f1,
-    avg(coalesce(skeleton_f1, 0))                        AS skeleton_f1,
+    avg(coalesce(COLUMNS('^(edge_precision|edge_recall|edge_f1|skeleton_f1)$'), 0)) AS '\0',
     avg(coalesce(shd, true_edges))                       AS shd,
-    avg(coalesce(freq_edge_f1, 0))                       AS freq_edge_f1,
-    avg(coalesce(coefficient_f1, 0))                     AS coefficient_f1,
-    avg(coalesce(coefficient_f1_reference, 0))           AS coefficient_f1_reference,
-    avg(coalesce(root_f1, 0))                            AS root_f1,
-    avg(coalesce(graph_exact, 0))                        AS graph_exact,
+    avg(coalesce(COLUMNS('^(freq_edge_f1|coefficient_f1|coefficient_f1_reference)$'), 0)) AS '\0',
+    avg(coalesce(COLUMNS('^(root_f1|graph_exact)$'), 0)) AS '\0',
     CAST(sum(coalesce(graph_exact, 0)) AS INTEGER)       AS n_graph_exact,
     avg(base_error)                                      AS base_error,
     count(base_error)                                    AS n_base,
@@ -69,14 +63,7 @@ SELECT
     sum(parse_failures)                                  AS parse_failures,
     CAST(sum(transcript) AS INTEGER)                     AS n_transcripts,
     CAST(sum(signed) AS INTEGER)                         AS n_signed,
-    avg(coalesce(edge_f1_at_0, 0))                       AS edge_f1_at_0,
-    avg(coalesce(edge_f1_at_25, 0))                      AS edge_f1_at_25,
-    avg(coalesce(edge_f1_at_50, 0))                      AS edge_f1_at_50,
-    avg(coalesce(edge_f1_at_75, 0))                      AS edge_f1_at_75,
-    avg(coalesce(coefficient_f1_at_0, 0))                AS coefficient_f1_at_0,
-    avg(coalesce(coefficient_f1_at_25, 0))               AS coefficient_f1_at_25,
-    avg(coalesce(coefficient_f1_at_50, 0))               AS coefficient_f1_at_50,
-    avg(coalesce(coefficient_f1_at_75, 0))               AS coefficient_f1_at_75
+    avg(coalesce(COLUMNS('.*_at_[0-9]+$'), 0)) AS '\0'
 FROM marks
 GROUP BY label
 ORDER BY label = 'all', label;
