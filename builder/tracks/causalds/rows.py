@@ -1,9 +1,9 @@
 """A scene and its tasks as rows of the release (``docs/release-format.md``)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from string import ascii_lowercase
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -17,8 +17,9 @@ from builder.splits.track import InstanceSpec, Row
 from builder.tracks.causalds.ask.wording import Question, write_prompt
 from builder.tracks.causalds.design.scene_plan import CLEAN
 from builder.tracks.causalds.make.observe import Observation, measurement_name
-from builder.tracks.causalds.make.scene import Column, Scene
+from builder.tracks.causalds.make.scene import Column, Scene, Truths
 from grader.scoring.shape import Variant
+from grader.tracks import variant as variant_of
 
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
     "causalds": TASKS,
@@ -29,24 +30,62 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
 }
 """Explicit Arrow schema by config; the first column is the id."""
 
+PRIVATE_CONFIGS: Final = frozenset({"causalds_truth", "causalds_labels", "causalds_worlds"})
+
 _FIT_DECIMALS: Final = 4
 """Of R^2 and AUC: further ones depend on the order in which the fitting library adds."""
 
-PRIVATE_CONFIGS: Final = frozenset({"causalds_truth", "causalds_labels", "causalds_worlds"})
+Asked = tuple[Observation, Sequence[tuple[str, Question]]]
+"""A view of a scene, and the questions in it with their variants' keys."""
 
 
-def task_id(spec: InstanceSpec, variant: Variant, detail: str, view: str) -> str:
+def instance_rows(
+    spec: InstanceSpec, scene: Scene, attempt: int, asked: Sequence[Asked]
+) -> dict[str, list[Row]]:
+    """The rows of one scene by config; a private scene shows what its one task needs, no more."""
+    found: dict[str, list[Row]] = {config: [] for config in SCHEMAS}
+    tasks: dict[str, tuple[str, str, str]] = {}
+    for shown, questions in asked:
+        variants = [variant_of("causalds", key) for key, _ in questions]
+        data = not spec.private or any(one.shape.input_mode == "data" for one in variants)
+        predicted = not spec.private or any(one.family == "prediction" for one in variants)
+        for variant, (key, question) in zip(variants, questions, strict=True):
+            name = _task_id(spec, variant, question.detail, shown.view.name)
+            tasks[name] = (key, shown.view.name, question.detail)
+            found["causalds"].append(_task_row(name, spec, scene, shown, variant, question))
+            found["causalds_truth"].append(_truth_row(name, spec, scene, question))
+        found["causalds_scenes"].append(_scene_row(spec, scene, shown, data, predicted))
+        if predicted and not found["causalds_labels"]:
+            found["causalds_labels"].append(_label_row(spec, scene))
+    views = [shown for shown, _ in asked]
+    row = rows.world_row(
+        spec,
+        attempt,
+        scene.plan.structure.label,
+        _world(scene, views, tasks),
+        motif=scene.motif.name,
+        treatment=scene.treatment.name,
+        outcome=scene.outcome.name,
+    )
+    found["causalds_worlds"].append(row)
+    return found
+
+
+def _task_id(spec: InstanceSpec, variant: Variant, detail: str, view: str) -> str:
     """The public id of a task: it depends on the id key, the variant, what the question names and
     the view alone."""
     parts = [variant.key, f"of {detail}" if detail else "", "" if view == CLEAN.name else view]
     return public_id("cds", spec.id_key, "/".join(part for part in parts if part))
 
 
-def task_row(
-    spec: InstanceSpec, scene: Scene, shown: Observation, variant: Variant, question: Question
+def _task_row(
+    name: str,
+    spec: InstanceSpec,
+    scene: Scene,
+    shown: Observation,
+    variant: Variant,
+    question: Question,
 ) -> Row:
-    """A row of ``causalds``."""
-    name = task_id(spec, variant, question.detail, shown.view.name)
     inputs = dict(question.inputs)
     if "columns" in inputs:
         inputs["columns"] = [column.name for column in shown.columns]
@@ -54,32 +93,25 @@ def task_row(
     return rows.task_row(name, spec.instance_id, variant, prompt, inputs, view=shown.view.name)
 
 
-def truth_row(
-    spec: InstanceSpec, scene: Scene, shown: Observation, variant: Variant, question: Question
-) -> Row:
-    """A row of ``causalds_truth``."""
+def _truth_row(name: str, spec: InstanceSpec, scene: Scene, question: Question) -> Row:
     truth, quantity = question.truth, question.truth.quantity
     number = None
     if quantity is not None:
         number = rows.TrueValue(
             round_truth(quantity.value), round_truth(quantity.se), quantity.draws, quantity.source
         )
+    label, abstain = scene.plan.structure.label, truth.should_abstain
     return rows.truth_row(
-        task_id(spec, variant, question.detail, shown.view.name),
-        spec.instance_id,
-        scene.plan.structure.label,
-        truth.target,
-        number,
-        should_abstain=truth.should_abstain,
+        name, spec.instance_id, label, truth.target, number, should_abstain=abstain
     )
 
 
-def scene_row(
-    spec: InstanceSpec, scene: Scene, shown: Observation, *, data: bool, test_features: bool
+def _scene_row(
+    spec: InstanceSpec, scene: Scene, shown: Observation, data: bool, predicted: bool
 ) -> Row:
     """A row of ``causalds_scenes``, without tables that no task of the scene may show.
 
-    ``test_features`` leave out the outcome, and measurements of it.
+    Test features leave out the outcome, and measurements of it.
     """
     names = [column.name for column in shown.columns]
     features = [column.name for column in shown.columns if column.node != scene.motif.outcome]
@@ -87,16 +119,18 @@ def scene_row(
         "instance_id": spec.instance_id,
         "view": shown.view.name,
         "story": scene.narration.telling.story,
-        "columns": [
-            {"name": column.name, "kind": column.kind} for column in (shown.columns if data else ())
-        ],
+        "columns": [{"name": c.name, "kind": c.kind} for c in shown.columns if data],
         "data": _table(shown.train, names if data else []),
-        "test_features": _table(shown.test, features if test_features else []),
+        "test_features": _table(shown.test, features if predicted else []),
         "calibration": _table(shown.calibration, list(shown.calibration) if data else []),
     }
 
 
-def label_row(spec: InstanceSpec, scene: Scene) -> Row:
+def _table(table: Mapping[str, Column], names: list[str]) -> list[dict[str, object]]:
+    return [{"name": name, "values": np.asarray(table[name])} for name in names]
+
+
+def _label_row(spec: InstanceSpec, scene: Scene) -> Row:
     """A row of ``causalds_labels``: the outcome of each row of ``test_features``, in its order."""
     return {
         "instance_id": spec.instance_id,
@@ -106,31 +140,12 @@ def label_row(spec: InstanceSpec, scene: Scene) -> Row:
     }
 
 
-def world_row(
-    spec: InstanceSpec,
-    scene: Scene,
-    views: Sequence[Observation],
-    attempt: int,
-    tasks: Mapping[str, tuple[str, str, str]],
-) -> Row:
-    """A row of ``causalds_worlds``; ``tasks`` maps task ids to (variant, view, detail)."""
-    return rows.world_row(
-        spec,
-        attempt,
-        scene.plan.structure.label,
-        _world(scene, views, tasks),
-        key=scene.plan.equations.world_key,
-        motif=scene.motif.name,
-        treatment=scene.treatment.name,
-        outcome=scene.outcome.name,
-    )
-
-
 def _world(
     scene: Scene, views: Sequence[Observation], tasks: Mapping[str, tuple[str, str, str]]
 ) -> dict[str, object]:
-    """Everything that is true of a scene: enough to regenerate and to audit it."""
-    truths, narration = scene.truths, scene.narration
+    """Everything that is true of a scene: enough to regenerate and to audit it. ``tasks`` maps task
+    ids to (variant, view, detail)."""
+    narration = scene.narration
     return {
         "plan": scene.plan.record(),
         "world": scene.world.to_json(),
@@ -139,16 +154,11 @@ def _world(
         "variables": {node: variable.to_json() for node, variable in scene.variables.items()},
         "hows": [[*edge, clause] for edge, clause in sorted(narration.mechanism_clauses.items())],
         "columns": list(scene.columns),
-        "levels": list(truths.levels),
+        "levels": list(scene.truths.levels),
         "quantities": {
-            "association": _quantity(truths.association),
-            "partial": {node: _quantity(q) for node, q in truths.partial.items()},
-            "change": {node: _quantity(q) for node, q in truths.change.items()},
-            "outcome_sd": _quantity(truths.outcome_sd),
-            "ate": _quantity(truths.ate),
-            "ett": _quantity(truths.ett),
-            "nde": _quantity(truths.nde),
-            "nie": _quantity(truths.nie),
+            field.name: _rounded(getattr(scene.truths, field.name))
+            for field in fields(Truths)
+            if field.name != "levels"
         },
         **_seeded(scene),
         "attestations": [attestation.to_json() for attestation in narration.telling.attestations],
@@ -157,6 +167,15 @@ def _world(
         "task_views": {name: view for name, (_, view, _) in tasks.items()},
         "task_details": {name: detail for name, (_, _, detail) in tasks.items() if detail},
     }
+
+
+def _rounded(value: Quantity | Mapping[str, Quantity] | None) -> Any:
+    """One quantity or those given a node, as JSON; None where there is none."""
+    if value is None:
+        return None
+    if isinstance(value, Mapping):
+        return {node: _rounded(quantity) for node, quantity in value.items()}
+    return asdict(replace(value, value=round_truth(value.value), se=round_truth(value.se)))
 
 
 def _seeded(scene: Scene) -> dict[str, object]:
@@ -170,39 +189,23 @@ def _seeded(scene: Scene) -> dict[str, object]:
 
 def _view(scene: Scene, shown: Observation) -> dict[str, object]:
     """The columns of a view, and how each measurement comes about."""
-    letters = {
-        node: [
-            {"column": measurement_name(scene, node, letter), **one.to_json()}
-            for letter, one in zip(ascii_lowercase, bundle.measurements, strict=False)
-        ]
-        for node, bundle in shown.bundles.items()
-    }
+    bundles: dict[str, dict[str, object]] = {}
+    for node, bundle in shown.bundles.items():
+        measurements = zip(ascii_lowercase, bundle.measurements, strict=False)
+        bundles[node] = {
+            "measurements": [
+                {"column": measurement_name(scene, node, letter), **one.to_json()}
+                for letter, one in measurements
+            ],
+            "information": {key: round_truth(value) for key, value in bundle.summary.items()},
+            "support": [round_truth(value) for value in bundle.support],
+            "draws": bundle.draws,
+        }
+        if found := shown.recovered.get(node):
+            fits = {key: round(value, _FIT_DECIMALS) for key, value in found.items()}
+            bundles[node]["recoverability"] = fits
     return {
         "columns": [asdict(column) for column in shown.columns],
         "calibration": list(shown.chosen),
-        "bundles": {
-            node: {
-                "measurements": letters[node],
-                "information": {k: round_truth(v) for k, v in bundle.summary.items()},
-                "support": [round_truth(v) for v in bundle.support],
-                "draws": bundle.draws,
-                **(
-                    {"recoverability": {k: round(v, _FIT_DECIMALS) for k, v in found.items()}}
-                    if (found := shown.recovered.get(node))
-                    else {}
-                ),
-            }
-            for node, bundle in shown.bundles.items()
-        },
+        "bundles": bundles,
     }
-
-
-def _quantity(quantity: Quantity | None) -> dict[str, object] | None:
-    if quantity is None:
-        return None
-    rounded = replace(quantity, value=round_truth(quantity.value), se=round_truth(quantity.se))
-    return asdict(rounded)
-
-
-def _table(table: Mapping[str, Column], names: list[str]) -> list[dict[str, object]]:
-    return [{"name": name, "values": np.asarray(table[name])} for name in names]

@@ -28,7 +28,7 @@ from builder.tracks.causalds.exams.candidates import (
 from builder.tracks.causalds.exams.compose import compose, composition_of
 from builder.tracks.causalds.exams.model import parse_exam
 from builder.tracks.causalds.exams.priors import Cell
-from builder.tracks.causalds.make.observe import Observation, check_views, observe
+from builder.tracks.causalds.make.observe import check_views, observe
 from builder.tracks.causalds.make.scene import (
     Scene,
     column_order,
@@ -41,7 +41,6 @@ from builder.tracks.causalds.plan.realised import composition_table
 from builder.tracks.causalds.plan.scenes import TRACK_NAME, plan_scenes
 from builder.tracks.causalds.show.page import inspect_scene
 from builder.tracks.causalds.show.scaffold import write_scaffold
-from grader.tracks import variant as variant_of
 from grader.tracks.causalds import TRACK as GRADER
 
 MAX_ATTEMPTS: Final = 60
@@ -132,16 +131,16 @@ def _try(spec: InstanceSpec, attempt: int, wordless: int) -> dict[str, list[Row]
     tables = draw_tables(plan, key, world, columns)
     scene = Scene(plan, plan.structure.query, world, truths, narration, columns, tables, key)
     views = [observe(scene, view, key) for view in plan.questions.views]
-    asked = []
-    for shown in views:
-        seen = replace(scene, measured=shown.measured)
-        asked.append((shown, _questions(seen, key, shown.view.name, attempt)))
+    asked = [
+        (shown, _questions(replace(scene, measured=shown.measured), shown.view.name, attempt))
+        for shown in views
+    ]
     if not all(questions for _, questions in asked):
         raise Rejected("planned task not eligible")
-    return _rows(spec, scene, attempt, asked)
+    return rows.instance_rows(spec, scene, attempt, asked)
 
 
-def _questions(scene: Scene, key: bytes, view: str, attempt: int) -> list[tuple[str, Question]]:
+def _questions(scene: Scene, view: str, attempt: int) -> list[tuple[str, Question]]:
     """The tasks of a view with their variants: all that are eligible; in a private-truth split one
     of the planned variant's, at random, with an answer of the wanted class."""
     plan, wanted = scene.plan, scene.plan.questions.wanted
@@ -149,13 +148,13 @@ def _questions(scene: Scene, key: bytes, view: str, attempt: int) -> list[tuple[
     found = [
         (name, question)
         for name in _eligible(plan, attempt)
-        for question in ASKERS[name](scene, stream(key, f"order/{name}{suffix}"))
+        for question in ASKERS[name](scene, stream(scene.key, f"order/{name}{suffix}"))
     ]
     if plan.questions.variant is None:
         return found
     if wanted is not None and attempt < WANTED_ATTEMPTS:
         found = [(name, question) for name, question in found if _class(question) == wanted]
-    return found and [pick(stream(key, "pick"), found)]
+    return found and [pick(stream(scene.key, "pick"), found)]
 
 
 def _eligible(plan: ScenePlan, attempt: int) -> list[str]:
@@ -175,37 +174,6 @@ def _class(question: Question) -> str:
     truth = question.truth
     value = None if truth.quantity is None else truth.quantity.value
     return label_class(truth.target, value, truth.should_abstain)
-
-
-def _rows(
-    spec: InstanceSpec,
-    scene: Scene,
-    attempt: int,
-    asked: Sequence[tuple[Observation, Sequence[tuple[str, Question]]]],
-) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {config: [] for config in rows.SCHEMAS}
-    tasks: dict[str, tuple[str, str, str]] = {}
-    predictions = False
-    for shown, questions in asked:
-        variants = {key: variant_of(TRACK_NAME, key) for key, _ in questions}
-        # A private scene shows what its one task needs and no more.
-        data = not spec.private or any(v.shape.input_mode == "data" for v in variants.values())
-        predicted = not spec.private or any(v.family == "prediction" for v in variants.values())
-        predictions |= predicted
-        for key, question in questions:
-            variant = variants[key]
-            name = rows.task_id(spec, variant, question.detail, shown.view.name)
-            tasks[name] = (key, shown.view.name, question.detail)
-            found["causalds"].append(rows.task_row(spec, scene, shown, variant, question))
-            found["causalds_truth"].append(rows.truth_row(spec, scene, shown, variant, question))
-        found["causalds_scenes"].append(
-            rows.scene_row(spec, scene, shown, data=data, test_features=predicted)
-        )
-    if predictions:
-        found["causalds_labels"].append(rows.label_row(spec, scene))
-    views = [shown for shown, _ in asked]
-    found["causalds_worlds"].append(rows.world_row(spec, scene, views, attempt, tasks))
-    return found
 
 
 TRACK: Final = Track(
