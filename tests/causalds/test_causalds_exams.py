@@ -193,7 +193,7 @@ def test_a_deal_with_a_constant_label_is_dealt_again(root: Path) -> None:
     ]
     for seed in range(12):
         cells = deal_cells(exam, found, views, np.random.default_rng(seed))
-        asked = [place for place, cell in enumerate(cells) if cell.key == key]
+        asked = [place for place, cell in enumerate(cells) if cell.slot.key == key]
         assert len(asked) >= 6 and {place < 4 for place in asked} == {True, False}
 
 
@@ -216,11 +216,11 @@ def test_quotas_are_the_priors_rounded_and_go_to_scenes_that_host_them(root: Pat
     scenes = [scene(i, *of) for i, of in enumerate(zip(structures, hosts, strict=True))]
     for seed in range(5):
         cells = deal_cells(exam, scenes, views, np.random.default_rng(seed))
-        found = Counter(cell.family for cell in cells)
+        found = Counter(cell.slot.family for cell in cells)
         assert all(abs(found[family] - share) < 1 for family, share in wanted.items())
         assert found["mediation_effect"] == round(wanted["mediation_effect"]) == 2
         asked = {s for s, cell in zip(structures, cells, strict=True)
-                 if cell.family == "mediation_effect"}  # fmt: skip
+                 if cell.slot.family == "mediation_effect"}  # fmt: skip
         assert asked == {"chain"}
 
 
@@ -233,7 +233,7 @@ def test_a_deal_follows_the_priors_of_each_structure(root: Path) -> None:
     for seed in range(20):
         cells = deal_cells(exam, scenes, views, np.random.default_rng(seed))
         found.update(s for s, c in zip(structures, cells, strict=True)
-                     if c.family == "effect_estimate")  # fmt: skip
+                     if c.slot.family == "effect_estimate")  # fmt: skip
     expected = 0.103702 / (0.103702 + 0.222944)
     assert found["collider"] / found.total() == pytest.approx(expected, abs=0.07)
 
@@ -243,7 +243,7 @@ def test_what_no_scene_can_be_asked_goes_to_what_they_can(root: Path) -> None:
     exam = model(root, "realistic")
     alike = [scene(i, "chain", {"prediction": {"point_predictor": ("proxy",)}}) for i in range(3)]
     cells = deal_cells(exam, alike, ("clean", "proxy"), np.random.default_rng(1))
-    assert [(c.key, c.view) for c in cells] == [("prediction.point_predictor", "proxy")] * 3
+    assert [(c.slot.key, c.view) for c in cells] == [("prediction.point_predictor", "proxy")] * 3
 
 
 def test_a_balanced_exam_takes_every_variant_and_every_class(root: Path) -> None:

@@ -15,11 +15,11 @@ from builder.release.schemas import TASKS, TRUTH, labels_schema, scenes_schema, 
 from builder.splits.seeds import public_id
 from builder.splits.track import InstanceSpec, Row
 from builder.tracks.causalds.ask.wording import Question, write_prompt
+from builder.tracks.causalds.design.eligibility import VARIANTS
 from builder.tracks.causalds.design.scene_plan import CLEAN
 from builder.tracks.causalds.make.observe import Observation, measurement_name
 from builder.tracks.causalds.make.scene import Column, Scene, Truths
 from grader.scoring.shape import Variant
-from grader.tracks import variant as variant_of
 
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
     "causalds": TASKS,
@@ -46,7 +46,7 @@ def instance_rows(
     found: dict[str, list[Row]] = {config: [] for config in SCHEMAS}
     tasks: dict[str, tuple[str, str, str]] = {}
     for shown, questions in asked:
-        variants = [variant_of("causalds", key) for key, _ in questions]
+        variants = [VARIANTS[key] for key, _ in questions]
         data = not spec.private or any(one.shape.input_mode == "data" for one in variants)
         predicted = not spec.private or any(one.family == "prediction" for one in variants)
         for variant, (key, question) in zip(variants, questions, strict=True):

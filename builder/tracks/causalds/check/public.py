@@ -9,10 +9,10 @@ from typing import Any, Final
 from builder.graphs.graph import LatentDAG
 from builder.graphs.identification import is_identifiable
 from builder.splits.track import LeakFacts, SceneRow, TaskRow
+from builder.tracks.causalds.design.eligibility import VARIANTS
 from builder.tracks.causalds.plan.names import FIRST
 from grader.io.jsonio import canonical
 from grader.scoring.shape import Task
-from grader.tracks import variant
 
 Row = Mapping[str, Any]
 
@@ -65,7 +65,7 @@ def _of_scene(world_json: str) -> tuple[tuple[int, ...], dict[str, str]] | None:
 
 def _answers(task: TaskRow, truth: Row) -> dict[str, str]:
     """Return what the answers to all variants have in common, and the structure asked about."""
-    shape, target = variant("causalds", task.key).shape, json.loads(truth["target_json"])
+    shape, target = VARIANTS[task.key].shape, json.loads(truth["target_json"])
     facts = {"asked structure": truth["structure"]}
     if shape.abstainable:
         facts["should abstain"] = str(truth["should_abstain"])

@@ -19,7 +19,8 @@ from grader.tracks.causalds.shapes import CAUSALDS
 
 _T = TypeVar("_T")
 
-KEYS: Final = tuple(variant.key for variant in CAUSALDS)
+VARIANTS: Final = {variant.key: variant for variant in CAUSALDS}
+KEYS: Final = tuple(VARIANTS)
 
 
 def one_each(found: Mapping[str, _T], wanted: Iterable[str], what: str, file: str) -> dict[str, _T]:

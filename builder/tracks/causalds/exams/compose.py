@@ -6,9 +6,10 @@ task that they may come to have, and each is asked one (``once``).
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import cycle, islice
+from functools import cache
+from itertools import cycle, islice, product
 
 from builder.splits.seeds import hmac_key, pick, stream
 from builder.splits.track import Candidate, DrawnExam, PossibleTask
@@ -17,6 +18,7 @@ from builder.tracks.causalds.design.shares import ByAxis, beside, largest_remain
 from builder.tracks.causalds.exams.model import Composed, ExamModel, Matched
 from builder.tracks.causalds.exams.priors import (
     Cell,
+    Slot,
     deal_cells,
     family_weights,
     one_label,
@@ -43,28 +45,19 @@ def compose(
     With ``once`` no scene is asked twice; ``required`` are the variants that a balanced exam must
     ask. Raises ``UsageError`` at ``where`` when there are too few scenes or tasks.
     """
+    there = {task.view for one in candidates for task in one.tasks}
+    views = [view for view in VIEWS if view in there]
+    bundles: dict[str, tuple[str, str]] = {}
     match model:
         case Composed():
-            picks = _composed(model, candidates, key, where)
+            picks = _composed(model, candidates, views, key, where)
         case Matched():
-            return _matched(model, candidates, key, where)
+            picks, bundles = _matched(model, candidates, key, where)
         case _:
             picks = _balanced(model, candidates, key, where, once, required)
-    found = _composition(model, picks, candidates)
-    return DrawnExam(tuple(task.name for _, task in picks), composition=found)
-
-
-def _composition(
-    model: ExamModel, picks: Sequence[Pick], candidates: Sequence[Candidate]
-) -> ByAxis:
     asked = [(scene.traits["structure"], Cell.of(task.variant, task.view)) for scene, task in picks]
-    return composition_of(model, asked, _views(candidates))
-
-
-def _views(candidates: Sequence[Candidate]) -> list[str]:
-    """The views that there are, easiest first."""
-    found = {task.view for one in candidates for task in one.tasks}
-    return [view for view in VIEWS if view in found]
+    found = composition_of(model, asked, views)
+    return DrawnExam(tuple(task.name for _, task in picks), bundles, found)
 
 
 def composition_of(
@@ -77,25 +70,10 @@ def composition_of(
     restriction to what a scene can host; else every variant, and every view, equally often.
     """
     wanted: dict[str, dict[str, float]] = {axis: defaultdict(float) for axis in asked[0][1].axes}
-
-    def want(cell: Cell, share: float) -> None:
+    realised: dict[str, Counter[str]] = {axis: Counter() for axis in wanted}
+    for cell, share in _requested(model, asked, there):
         for axis, level in cell.axes.items():
             wanted[axis][level] += share
-
-    if isinstance(model, Composed):
-        for structure, _ in asked:
-            for family, share in family_weights(model, structure).items():
-                views = view_weights(model, family, there)
-                for variant, part in variant_weights(model, family).items():
-                    for view, portion in views.items():
-                        want(Cell(family, variant, view), share * part * portion)
-    else:
-        variants = {(cell.family, cell.variant) for _, cell in asked}
-        for family, variant in sorted(variants):
-            for view in there:
-                share = len(asked) / len(variants) / len(there)
-                want(Cell(family, variant, view), share)
-    realised: dict[str, Counter[str]] = defaultdict(Counter)
     for _, cell in asked:
         for axis, level in cell.axes.items():
             realised[axis][level] += 1
@@ -105,8 +83,25 @@ def composition_of(
     }
 
 
+def _requested(
+    model: ExamModel, asked: Sequence[tuple[str, Cell]], there: Sequence[str]
+) -> Iterator[tuple[Cell, float]]:
+    """Cells with the numbers of tasks that are requested of them."""
+    if not isinstance(model, Composed):
+        slots = sorted({cell.slot for _, cell in asked})
+        for slot, view in product(slots, there):
+            yield Cell(slot, view), len(asked) / len(slots) / len(there)
+        return
+    for structure, _ in asked:
+        for family, share in family_weights(model, structure).items():
+            views = view_weights(model, family, there)
+            for variant, part in variant_weights(model, family).items():
+                for view, portion in views.items():
+                    yield Cell(Slot(family, variant), view), share * part * portion
+
+
 def _composed(
-    model: Composed, candidates: Sequence[Candidate], key: bytes, where: str
+    model: Composed, candidates: Sequence[Candidate], views: Sequence[str], key: bytes, where: str
 ) -> list[Pick]:
     """One task a scene, by the composition model's quotas."""
     if len(candidates) < model.tasks:
@@ -115,14 +110,10 @@ def _composed(
             f"{len(candidates)} scenes; ask fewer or raise the number of scenes"
         )
     scenes, rng = _seeded(candidates, key)[: model.tasks], stream(key, "cells")
-    cells = deal_cells(model, scenes, _views(candidates), rng)
     picks = []
-    for scene, cell in zip(scenes, cells, strict=True):
-        able = sorted(
-            (t for t in scene.tasks if Cell.of(t.variant, t.view) == cell),
-            key=lambda task: task.name,
-        )
-        picks.append((scene, pick(rng, able)))
+    for scene, cell in zip(scenes, deal_cells(model, scenes, views, rng), strict=True):
+        able = [task for task in scene.tasks if Cell.of(task.variant, task.view) == cell]
+        picks.append((scene, pick(rng, sorted(able, key=lambda task: task.name))))
     return picks
 
 
@@ -226,30 +217,11 @@ def _seeded(candidates: Sequence[Candidate], key: bytes) -> list[Candidate]:
     return sorted(candidates, key=lambda one: hmac_key(key, f"scene/{one.instance_id}"))
 
 
-Groups = Mapping[tuple[str, str], Mapping[str, Pick]]
-"""(scene or bundle, question) to arm to task; complete groups only."""
-
-
-def _groups(model: Matched, candidates: Sequence[Candidate]) -> Groups:
-    """The tasks of a scene in all views, or those of a bundle's clean views in all tellings."""
-    found: dict[tuple[str, str], dict[str, Pick]] = defaultdict(dict)
-    kinds = {(task.variant, task.abstains) for scene in candidates for task in scene.tasks}
-    admitted = {kind for kind in kinds if model.admits(*kind)}
-    for scene in candidates:
-        for task in scene.tasks:
-            if (task.variant, task.abstains) not in admitted:
-                continue
-            question = f"{task.variant} {task.question}"
-            if model.kind == "views":
-                found[scene.instance_id, question][task.view] = scene, task
-            elif scene.traits["bundle"] and task.view == "clean":
-                found[scene.traits["bundle"], question][scene.traits["telling"]] = scene, task
-    arms = {arm for group in found.values() for arm in group}
-    return {name: group for name, group in found.items() if len(arms) > 1 and set(group) == arms}
-
-
-def _matched(model: Matched, candidates: Sequence[Candidate], key: bytes, where: str) -> DrawnExam:
-    """Whole groups, variants in turn, over as many scenes as can be."""
+def _matched(
+    model: Matched, candidates: Sequence[Candidate], key: bytes, where: str
+) -> tuple[list[Pick], dict[str, tuple[str, str]]]:
+    """Whole groups, variants in turn, over as many scenes as can be; and each task's bundle and
+    arm."""
     groups = _groups(model, candidates)
     arms = len(next(iter(groups.values()))) if groups else 0
     if arms == 0 or len(groups) * arms < model.tasks:
@@ -270,10 +242,30 @@ def _matched(model: Matched, candidates: Sequence[Candidate], key: bytes, where:
                 waiting[variant].remove(name)
                 scenes[name[0]] += 1
                 chosen.append(name)
-    bundles = {
-        task.name: (f"bundle-{number:03d}", arm)
-        for number, name in enumerate(chosen, start=1)
-        for arm, (_, task) in sorted(groups[name].items())
-    }
-    picks = [pick for name in chosen for _, pick in sorted(groups[name].items())]
-    return DrawnExam(tuple(bundles), bundles, _composition(model, picks, candidates))
+    picks: list[Pick] = []
+    bundles = {}
+    for number, name in enumerate(chosen, start=1):
+        for arm, one in sorted(groups[name].items()):
+            picks.append(one)
+            bundles[one[1].name] = (f"bundle-{number:03d}", arm)
+    return picks, bundles
+
+
+def _groups(
+    model: Matched, candidates: Sequence[Candidate]
+) -> dict[tuple[str, str], dict[str, Pick]]:
+    """The tasks of a scene in all views, or those of a bundle's clean views in all tellings, by arm
+    for each (scene or bundle, question); complete groups only."""
+    found: dict[tuple[str, str], dict[str, Pick]] = defaultdict(dict)
+    admits = cache(model.admits)
+    for scene in candidates:
+        for task in scene.tasks:
+            if not admits(task.variant, task.abstains):
+                continue
+            question = f"{task.variant} {task.question}"
+            if model.kind == "views":
+                found[scene.instance_id, question][task.view] = scene, task
+            elif scene.traits["bundle"] and task.view == "clean":
+                found[scene.traits["bundle"], question][scene.traits["telling"]] = scene, task
+    arms = {arm for group in found.values() for arm in group}
+    return {name: group for name, group in found.items() if len(arms) > 1 and set(group) == arms}

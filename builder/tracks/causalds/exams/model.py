@@ -19,9 +19,9 @@ from pydantic import AfterValidator, ConfigDict, Field
 from builder.graphs.motifs import MOTIFS, PLANTED
 from builder.splits.settings import Fault, TomlModel, TomlTable, check
 from builder.splits.values import Share, Weight, check_keys, check_positive, some_of, weights_of
+from builder.tracks.causalds.design.eligibility import KEYS, VARIANTS
 from builder.tracks.causalds.design.scene_plan import VIEWS
 from grader.scoring.model import InputMode
-from grader.tracks import variant as variant_of
 from grader.tracks.causalds.shapes import CAUSALDS
 
 Kind = Literal["composed", "balanced", "views", "tellings"]
@@ -40,7 +40,6 @@ FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
 Weights = Mapping[str, float]
 
 _STRUCTURES: Final = (*MOTIFS, *PLANTED, GRAFTED, OTHERWISE)
-_KEYS: Final = tuple(f"{family}.{name}" for family, names in FAMILIES.items() for name in names)
 _Strength = Annotated[float, Field(ge=0, le=10)]
 
 
@@ -91,7 +90,7 @@ def _check_variants(rows: dict[str, dict[str, float]]) -> dict[str, dict[str, fl
 
 def _check_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
     for pattern in patterns:
-        if not any(fnmatchcase(key, pattern) for key in _KEYS):
+        if not any(fnmatchcase(key, pattern) for key in KEYS):
             raise Fault(f"{pattern!r} fits no family.variant")
     return patterns
 
@@ -140,7 +139,7 @@ class Matched(ExamModel):
         """Whether a variant's task has a place, where abstaining is due or is not (or may be:
         None)."""
         named = self.variants is None or any(fnmatchcase(key, one) for one in self.variants)
-        mode = variant_of("causalds", key).shape.input_mode
+        mode = VARIANTS[key].shape.input_mode
         due = abstains is None or self.identifiable in (None, not abstains)
         return named and due and self.input_mode in (None, mode)
 

@@ -14,17 +14,16 @@ draw under the same noise that meets them.
 """
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy
 
 from builder.splits.track import VARIED_FROM, Candidate
-from builder.tracks.causalds.design.eligibility import ELIGIBILITY
+from builder.tracks.causalds.design.eligibility import ELIGIBILITY, VARIANTS
 from builder.tracks.causalds.design.scene_plan import VIEWS
 from builder.tracks.causalds.design.shares import largest_remainder
 from builder.tracks.causalds.exams.model import (
@@ -35,10 +34,8 @@ from builder.tracks.causalds.exams.model import (
     Weights,
     weights_by_name,
 )
-from grader.tracks import variant as variant_of
-from grader.tracks.causalds.shapes import CAUSALDS
 
-RUNGS: Final = {v.family: v.rung for v in CAUSALDS}
+_RUNGS: Final = {variant.family: variant.rung for variant in VARIANTS.values()}
 
 RANKS: Final[Mapping[str, tuple[str, ...]]] = {
     family: tuple(sorted(names, key=lambda name: ELIGIBILITY[f"{family}.{name}"].rank))
@@ -60,37 +57,36 @@ _OPEN: Final = frozenset({"value", "same", "different"})
 """Labels whose answers differ from scene to scene."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """What a scene is asked, and in which view."""
+class Slot(NamedTuple):
+    """A family and one of its variants."""
 
     family: str
     variant: str
+
+    @property
+    def key(self) -> str:
+        """``family.variant``."""
+        return ".".join(self)
+
+
+class Cell(NamedTuple):
+    """What a scene is asked, and in which view."""
+
+    slot: Slot
     view: str
 
     @staticmethod
     def of(key: str, view: str) -> "Cell":
         """The cell of a variant, by its key, in a view."""
         family, _, variant = key.partition(".")
-        return Cell(family, variant, view)
-
-    @property
-    def key(self) -> str:
-        """``family.variant``."""
-        return f"{self.family}.{self.variant}"
+        return Cell(Slot(family, variant), view)
 
     @property
     def axes(self) -> dict[str, str]:
         """Its level on each axis that a composition is counted by."""
-        rung = str(RUNGS[self.family])
-        return {"family": self.family, "rung": rung, "variant": self.key, "view": self.view}
-
-
-Slot = tuple[str, str]
-"""A family and one of its variants."""
-
-Hosts = Mapping[str, Mapping[str, Collection[str]]]
-"""Family to variant to the views that a scene can be asked it in."""
+        (family, _), view = self
+        rung = str(_RUNGS[family])
+        return {"family": family, "rung": rung, "variant": self.slot.key, "view": view}
 
 
 def family_weights(model: Composed, structure: str) -> Weights:
@@ -98,7 +94,7 @@ def family_weights(model: Composed, structure: str) -> Weights:
     rows = weights_by_name(model.families)
     label = GRAFTED if structure.startswith(GRAFTED) else structure
     prior = rows.get(label, rows.get(OTHERWISE, dict.fromkeys(FAMILIES, 1.0)))
-    return _tilted(prior, model, model.strength.rung, lambda family: RUNGS[family] - 2.0)
+    return _tilted(prior, model, model.strength.rung, lambda family: _RUNGS[family] - 2.0)
 
 
 def variant_weights(model: Composed, family: str) -> Weights:
@@ -128,13 +124,15 @@ def _tilted(
     return {name: weight / total for name, weight in weights.items()}
 
 
-def choose_slot(model: Composed, structure: str, hosts: Hosts, rng: np.random.Generator) -> Slot:
+def choose_slot(
+    model: Composed, structure: str, offered: Collection[Slot], rng: np.random.Generator
+) -> Slot:
     """A family and a variant by the priors, restricted to what one scene can be asked; where none
     of that has weight, the choice is uniform."""
-    offered = [family for family, variants in hosts.items() if any(variants.values())]
-    family = _pick(family_weights(model, structure), offered, rng)
-    variants = [v for v in FAMILIES[family] if hosts[family].get(v)]
-    return family, _pick(variant_weights(model, family), variants, rng)
+    families = list(dict.fromkeys(slot.family for slot in offered))
+    family = _pick(family_weights(model, structure), families, rng)
+    variants = [name for name in FAMILIES[family] if Slot(family, name) in offered]
+    return Slot(family, _pick(variant_weights(model, family), variants, rng))
 
 
 def _pick(weights: Weights, offered: Sequence[str], rng: np.random.Generator) -> str:
@@ -150,7 +148,7 @@ def one_label(key: str, possible: Collection[Collection[str]]) -> bool:
     ``possible`` are the labels that each task can have.
     """
     shared = frozenset.intersection(*map(frozenset, possible)) - _OPEN
-    labelled = variant_of("causalds", key).shape.pool == "pass"
+    labelled = VARIANTS[key].shape.pool == "pass"
     return labelled and bool(shared) and any(len(labels) == 1 for labels in possible)
 
 
@@ -162,15 +160,16 @@ def deal_cells(
 
     A deal that asks many scenes for a label which may be the same in all is dealt again, if it can.
     """
-    structures = [scene.traits["structure"] for scene in scenes]
     labels = [_labels(scene) for scene in scenes]
-    hosts = [_hosts(cells) for cells in labels]
+    structures = [scene.traits["structure"] for scene in scenes]
+    offered = [list(dict.fromkeys(cell.slot for cell in cells)) for cells in labels]
     cells: list[Cell] = []
     for _ in range(_DEALS):
-        cells = _dealt(model, structures, hosts, there, rng)
+        slots = _deal_slots(model, structures, offered, rng)
+        cells = _with_views(model, slots, labels, there, rng)
         asked: dict[str, list[Collection[str]]] = defaultdict(list)
         for found, cell in zip(labels, cells, strict=True):
-            asked[cell.key].append(found[cell])
+            asked[cell.slot.key].append(found[cell])
         if not any(len(c) >= VARIED_FROM and one_label(key, c) for key, c in asked.items()):
             break
     return cells
@@ -184,56 +183,52 @@ def _labels(scene: Candidate) -> dict[Cell, set[str]]:
     return found
 
 
-def _hosts(cells: Collection[Cell]) -> Hosts:
-    hosts: dict[str, dict[str, set[str]]] = {}
-    for cell in cells:
-        hosts.setdefault(cell.family, {}).setdefault(cell.variant, set()).add(cell.view)
-    return hosts
-
-
-def _dealt(
+def _deal_slots(
     model: Composed,
     structures: Sequence[str],
-    hosts: Sequence[Hosts],
-    there: Sequence[str],
+    offered: Sequence[Collection[Slot]],
     rng: np.random.Generator,
-) -> list[Cell]:
-    """One deal."""
+) -> list[Slot]:
+    """One deal of families and variants; a scene that cannot be asked what falls to it is asked the
+    next best: another variant of the family, another family."""
     slots = [slot for slot, count in slot_quotas(model, structures).items() for _ in range(count)]
     columns = {slot: place for place, slot in enumerate(dict.fromkeys(slots))}
     noise = rng.gumbel(size=(len(structures), len(columns)))
     cost = np.empty((len(structures), len(slots)))
-    for scene, (structure, offered) in enumerate(zip(structures, hosts, strict=True)):
+    for scene, (structure, able) in enumerate(zip(structures, offered, strict=True)):
         weights = family_weights(model, structure)
-        whole = {s: _cost(s, weights, offered) - noise[scene, columns[s]] for s in columns}
+        whole = {slot: _cost(slot, weights, able) - noise[scene, columns[slot]] for slot in columns}
         cost[scene] = [whole[slot] for slot in slots]
-    dealt = [slots[place] for place in _deal(cost)]
-    asked = [_asked(model, *of, rng) for of in zip(structures, hosts, dealt, strict=True)]
-    return _with_views(model, asked, hosts, there, rng)
+    dealt = []
+    for structure, able, place in zip(structures, offered, _deal(cost), strict=True):
+        slot = slots[place]
+        if slot not in able:
+            alike = [one for one in able if one.family == slot.family]
+            slot = choose_slot(model, structure, alike or able, rng)
+        dealt.append(slot)
+    return dealt
 
 
 def slot_quotas(model: Composed, structures: Sequence[str]) -> dict[Slot, int]:
     """Whole numbers of tasks by family and variant: families by largest remainder of what the
     priors ask of these scenes, then the variants of each."""
-    wanted: Counter[str] = Counter()
+    wanted: dict[str, float] = defaultdict(float)
     for structure in structures:
         for family, share in family_weights(model, structure).items():
-            wanted[family] += share  # type: ignore[assignment]
+            wanted[family] += share
     found = {}
     for family, count in largest_remainder(wanted, len(structures)).items():
         for variant, part in largest_remainder(variant_weights(model, family), count).items():
-            found[family, variant] = part
+            found[Slot(family, variant)] = part
     return {slot: count for slot, count in found.items() if count}
 
 
-def _cost(slot: Slot, weights: Mapping[str, float], offered: Hosts) -> float:
-    family, variant = slot
-    variants = offered.get(family, {})
-    if not any(variants.values()):
+def _cost(slot: Slot, weights: Weights, able: Collection[Slot]) -> float:
+    if not any(one.family == slot.family for one in able):
         return _IMPOSSIBLE
-    weight = weights.get(family, 0.0)
+    weight = weights.get(slot.family, 0.0)
     likely = -math.log(weight) if weight else _UNLIKELY
-    return likely + (0.0 if variants.get(variant) else _ELSEWHERE)
+    return likely + (0.0 if slot in able else _ELSEWHERE)
 
 
 def _deal(cost: npt.NDArray[np.float64]) -> list[int]:
@@ -241,43 +236,31 @@ def _deal(cost: npt.NDArray[np.float64]) -> list[int]:
     return [int(column) for column in scipy.optimize.linear_sum_assignment(cost)[1]]
 
 
-def _asked(
-    model: Composed, structure: str, offered: Hosts, slot: Slot, rng: np.random.Generator
-) -> Slot:
-    """The slot, or where the scene cannot be asked it the next best: another variant of the family,
-    another family."""
-    family, variant = slot
-    if offered.get(family, {}).get(variant):
-        return slot
-    there = any(offered.get(family, {}).values())
-    return choose_slot(model, structure, {family: offered[family]} if there else offered, rng)
-
-
 def _with_views(
     model: Composed,
-    asked: Sequence[Slot],
-    hosts: Sequence[Hosts],
+    slots: Sequence[Slot],
+    cells: Sequence[Collection[Cell]],
     there: Sequence[str],
     rng: np.random.Generator,
 ) -> list[Cell]:
     """Views by quota inside each family. What rounding takes from a view in one family is carried
     to the next, so that the views of the whole exam are as requested, too."""
     members: dict[str, list[int]] = defaultdict(list)
-    for scene, (family, _) in enumerate(asked):
-        members[family].append(scene)
-    views = [""] * len(asked)
+    for scene, slot in enumerate(slots):
+        members[slot.family].append(scene)
+    found = [Cell(slot, "") for slot in slots]
     carried = dict.fromkeys(there, 0.0)
     for family, scenes in members.items():
         weights = view_weights(model, family, there)
         wanted = {view: weights[view] * len(scenes) + carried[view] for view in there}
         counts = largest_remainder({v: max(0.0, w) for v, w in wanted.items()}, len(scenes))
         carried = {view: wanted[view] - counts[view] for view in there}
-        slots = [view for view, count in counts.items() for _ in range(count)]
-        offered = [hosts[scene][family][asked[scene][1]] for scene in scenes]
-        missing = np.array([[_ELSEWHERE * (v not in found) for v in slots] for found in offered])
+        places = [view for view, count in counts.items() for _ in range(count)]
+        able = [[view for view in there if Cell(slots[s], view) in cells[s]] for s in scenes]
+        missing = np.array([[_ELSEWHERE * (view not in one) for view in places] for one in able])
         dealt = _deal(missing - rng.gumbel(size=missing.shape))
-        for scene, place, found in zip(scenes, dealt, offered, strict=True):
-            fitting = [view for view in there if view in found]
+        for scene, place, fitting in zip(scenes, dealt, able, strict=True):
+            view = places[place]
             likeliest = max(fitting, key=weights.__getitem__)
-            views[scene] = slots[place] if slots[place] in found else likeliest
-    return [Cell(*slot, view) for slot, view in zip(asked, views, strict=True)]
+            found[scene] = Cell(slots[scene], view if view in fitting else likeliest)
+    return found
