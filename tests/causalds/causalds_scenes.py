@@ -5,9 +5,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from builder.graphs.motifs import MOTIFS
 from builder.splits.settings import TomlTable
 from builder.splits.track import Built, InstanceSpec
+from builder.tracks.causalds.design.scene_plan import VIEWS
 from builder.tracks.causalds.plan.scenes import plan_scenes
 from builder.tracks.causalds.track import TRACK
 
@@ -40,14 +43,14 @@ def specs(
 def public() -> tuple[Built, ...]:
     """A built public-truth split over all motifs; every variant is asked."""
     motifs = dict.fromkeys(MOTIFS, 1)
-    found = specs(scenes=36, motifs=motifs)
+    found = specs(scenes=24, motifs=motifs)
     return tuple(TRACK.build(spec) for spec in found)
 
 
 @cache
 def private() -> tuple[Built, ...]:
     """A built private-truth split."""
-    return tuple(TRACK.build(spec) for spec in specs(private=True, scenes=60, split="test"))
+    return tuple(TRACK.build(spec) for spec in specs(private=True, scenes=24, split="test"))
 
 
 def rows(built: Built, config: str) -> Sequence[Mapping[str, Any]]:
@@ -61,8 +64,13 @@ def variant_of(task: Mapping[str, Any]) -> str:
 
 
 def world(built: Built) -> dict[str, Any]:
-    """The parsed ``world_json`` of a scene."""
-    record: dict[str, Any] = json.loads(rows(built, "_worlds")[0]["world_json"])
+    """The parsed ``world_json`` of a scene; to be read, not changed."""
+    return _parsed(rows(built, "_worlds")[0]["world_json"])
+
+
+@cache
+def _parsed(world_json: str) -> dict[str, Any]:
+    record: dict[str, Any] = json.loads(world_json)
     return record
 
 
@@ -81,3 +89,47 @@ def tasks(built: Built) -> dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]
 def every_task() -> tuple[tuple[str, Mapping[str, Any], Mapping[str, Any], Built], ...]:
     """Variant, task row, truth row and scene of every task of the public-truth split."""
     return tuple((*entry, built) for built in public() for entry in asked(built))
+
+
+@cache
+def _planned_in_views() -> Sequence[InstanceSpec]:
+    config = TRACK.parse(
+        TomlTable({
+            "scenes": 12, "composition": "full", "rows": {"train": 600, "test": 100},
+            "views": list(VIEWS), "outcome_measured": 0.3,
+            "planted": {"napkin": 0.1, "mediation_confounded": 0.1},
+        }, "test.toml: splits.dev.causalds."),
+    )  # fmt: skip
+    return tuple(plan_scenes(config, "dev", ROOT, False))
+
+
+@cache
+def scene_in_views(index: int) -> Built:
+    """One of the scenes that all tests look at, for those that one is enough for."""
+    return TRACK.build(_planned_in_views()[index])
+
+
+def in_views() -> tuple[Built, ...]:
+    """All of them, built once a process."""
+    return tuple(scene_in_views(index) for index in range(len(_planned_in_views())))
+
+
+def plain(scene: Mapping[str, Any]) -> dict[str, Any]:
+    """A scene row as it is read back from Parquet."""
+    return {
+        **scene,
+        **{
+            part: [{**c, "values": list(map(float, c["values"]))} for c in scene[part]]
+            for part in ("data", "test_features", "calibration")
+        },
+    }
+
+
+def by_view(one: Built) -> dict[str, dict[str, Any]]:
+    """The scene rows of a scene by view, as they are read back."""
+    return {row["view"]: plain(row) for row in one.rows["causalds_scenes"]}
+
+
+def values(row: Mapping[str, Any], part: str) -> dict[str, np.ndarray]:
+    """The columns of one table of a scene row."""
+    return {c["name"]: np.asarray(c["values"]) for c in row[part]}

@@ -7,17 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from causalds_scenes import private, public, rows, specs, tasks, variant_of, world
 from stored_worlds import world_from_json
 
 from builder.equations.margins import EFFECT_MARGIN
-from builder.graphs.motifs import MOTIFS
-from builder.release.arrow import round_data, table_from_rows
+from builder.release.arrow import round_data
 from builder.release.attempts import Rejected
 from builder.splits.seeds import attempt_key, public_id, stream
-from builder.tracks.causalds.rows import PRIVATE_CONFIGS, SCHEMAS
+from builder.tracks.causalds.design.scene_plan import ScenePlan
+from builder.tracks.causalds.make.scene import column_order
 from builder.tracks.causalds.track import MAX_ATTEMPTS, TRACK
 from grader.errors import UsageError
 from grader.tracks import variant
@@ -36,7 +35,7 @@ def _plain(value: Any) -> Any:
 
 def test_building_twice_gives_the_same_rows() -> None:
     """A scene is rebuilt alone, by any worker, in any order."""
-    planned = specs(scenes=14)
+    planned = specs(scenes=7)[:3]
     first = [_plain(TRACK.build(spec).rows) for spec in planned]
     second = [_plain(TRACK.build(spec).rows) for spec in reversed(planned)]
     assert first == second[::-1]
@@ -48,18 +47,6 @@ def test_specs_and_results_travel_between_processes() -> None:
     assert pickle.loads(pickle.dumps(spec)) == spec
     built = TRACK.build(spec)
     assert _plain(pickle.loads(pickle.dumps(built)).rows) == _plain(built.rows)
-
-
-@pytest.mark.parametrize("split", ["public", "private"])
-def test_rows_fit_their_schemas(split: str) -> None:
-    """Types are explicit, never inferred; a misfit would stop a release half-way."""
-    scenes = public() if split == "public" else private()
-    for config, schema in SCHEMAS.items():
-        found = [row for built in scenes for row in built.rows[config]]
-        table = table_from_rows(found, schema)
-        assert table.schema == schema and table.num_rows == len(found)
-    assert pa.types.is_float32(SCHEMAS["causalds_labels"].field("values").type.value_type)
-    assert {"causalds_truth", "causalds_labels", "causalds_worlds"} == PRIVATE_CONFIGS
 
 
 def test_ids_follow_the_contract_and_say_nothing_else() -> None:
@@ -77,18 +64,9 @@ def test_ids_follow_the_contract_and_say_nothing_else() -> None:
     assert len(set(identifiers)) == len(identifiers)
 
 
-def test_task_rows_repeat_the_variant_table() -> None:
-    """Rung, shape and input mode are stated once, by the grader's variants."""
-    for built in public():
-        for key, (task, _) in tasks(built).items():
-            spec = variant("causalds", key)
-            assert (task["rung"], task["answer_schema"]) == (spec.rung, spec.shape.name)
-            assert (task["input_mode"], task["track"]) == (spec.shape.input_mode, "causalds")
-
-
 def test_data_are_the_worlds_own_rows_rounded_once() -> None:
     """Held-out labels must go with the held-out features, row by row, from the stated world."""
-    for built in public()[:12]:
+    for built in public()[::4]:
         record, row = world(built), rows(built, "_worlds")[0]
         key = attempt_key(bytes.fromhex(row["key"]), row["attempt"])
         values = world_from_json(record["world"]).simulate(stream(key, "data"), 500)
@@ -102,49 +80,20 @@ def test_data_are_the_worlds_own_rows_rounded_once() -> None:
             assert np.array_equal(column["values"], expected)
 
 
-def test_data_have_six_digits_and_binary_columns_are_zero_and_one() -> None:
-    """What is printed in documentation about the data must hold for every value."""
-    for built in public():
-        record, scene = world(built), rows(built, "_scenes")[0]
-        kinds = {v["name"]: v["kind"] for v in record["variables"].values()}
-        for column in scene["data"]:
-            values = column["values"]
-            assert values.dtype == np.float32
-            if kinds[column["name"]] == "binary":
-                assert set(values.tolist()) == {0.0, 1.0}
-            else:
-                assert all(np.float32(f"{v:.6g}") == v for v in values[:40])
-
-
-def test_tables_hold_the_observed_variables_and_no_others() -> None:
-    """A latent column would answer the question; the outcome among the features likewise."""
-    for built in public():
-        record, scene = world(built), rows(built, "_scenes")[0]
-        motif = MOTIFS[rows(built, "_worlds")[0]["motif"]]
-        names = {node: v["name"] for node, v in record["variables"].items()}
-        listed = [column["name"] for column in scene["columns"]]
-        assert sorted(listed) == sorted(names[node] for node in motif.graph.observed)
-        assert [column["name"] for column in scene["data"]] == listed
-        features = [column["name"] for column in scene["test_features"]]
-        assert features == [name for name in listed if name != names[motif.outcome]]
-        hidden = json.dumps([scene["columns"], scene["story"]])
-        assert not any(f'"{node}"' in hidden for node in motif.graph.nodes)
-
-
 def test_column_order_is_unrelated_to_the_graph() -> None:
     """In the reference release the order was topological in all scenes; here any order does."""
     firsts: Counter[str] = Counter()
-    for spec in specs(scenes=36, motifs={"chain": 1}, rows={"train": 50, "test": 20}):
-        order = world(TRACK.build(spec))["columns"]
-        firsts["".join(order)] += 1
+    for spec in specs(scenes=36, motifs={"chain": 1}):
+        plan = ScenePlan.from_json(spec.config_json)
+        firsts["".join(column_order(plan, attempt_key(spec.key, 0)))] += 1
     assert len(firsts) == 6
     assert all(count < 15 for count in firsts.values()), firsts
 
 
 def test_truths_do_not_depend_on_the_rows() -> None:
     """Population values must not know the sample, least of all the held-out part."""
-    few = [TRACK.build(spec) for spec in specs(scenes=7)]
-    many = [TRACK.build(s) for s in specs(scenes=7, rows={"train": 900, "test": 30})]
+    few = [TRACK.build(spec) for spec in specs(scenes=7)[:3]]
+    many = [TRACK.build(s) for s in specs(scenes=7, rows={"train": 900, "test": 30})[:3]]
     for one, other in zip(few, many, strict=True):
         for (_, a), (_, b) in zip(tasks(one).values(), tasks(other).values(), strict=True):
             assert a["value"] == b["value"] and a["should_abstain"] == b["should_abstain"]
@@ -162,43 +111,6 @@ def test_effect_inputs_state_the_levels_as_printed() -> None:
             assert float(f"{level:.3g}") == level
 
 
-def test_no_directed_path_means_an_effect_of_exactly_zero() -> None:
-    """Spec A1.5: effects are asked there too, so that zero is somewhere the truth."""
-    seen = 0
-    for built in public():
-        if rows(built, "_worlds")[0]["motif"] in ("fork", "collider"):
-            for key in ("effect_estimate.ate_point", "counterfactual_effect.effect_point"):
-                _, truth = tasks(built)[key]
-                assert (truth["value"], truth["value_source"]) == (0.0, "structural_zero")
-                seen += 1
-    assert seen >= 8
-
-
-def test_signs_are_asked_only_outside_the_margin() -> None:
-    """A label within sampling error of its opposite would be a coin flip."""
-    labels: Counter[str] = Counter()
-    for built in public():
-        r = world(built)["quantities"]["association"]
-        asked = tasks(built).get("association.sign_only")
-        clear = r["source"] == "structural_zero" or abs(r["value"]) >= 0.03
-        assert (asked is not None) == clear
-        if asked:
-            label = json.loads(asked[1]["target_json"])["accepted"][0]
-            labels[label] += 1
-            assert label == ("0" if r["value"] == 0 else "+" if r["value"] > 0 else "-")
-    assert set(labels) == {"+", "-", "0"}
-
-
-def test_abstentions_carry_no_value() -> None:
-    """A number beside an abstention would be graded against nothing."""
-    for built in public():
-        for key, (_, truth) in tasks(built).items():
-            numeric = variant("causalds", key).shape.name in (
-                "value", "delta", "ate", "ate_interval", "effect_value", "effect_interval"
-            )  # fmt: skip
-            assert (truth["value"] is None) == (truth["should_abstain"] or not numeric)
-
-
 def test_a_private_scene_has_one_task_and_shows_only_what_it_needs() -> None:
     """One row of a private exam must not give away another, or more than its question needs."""
     modes = Counter[str]()
@@ -210,7 +122,7 @@ def test_a_private_scene_has_one_task_and_shows_only_what_it_needs() -> None:
         assert bool(scene["data"]) == bool(scene["columns"]) == data
         predicted = task["family"] == "prediction"
         assert bool(scene["test_features"]) == bool(rows(built, "_labels")) == predicted
-    assert sum(modes.values()) == 60 and len(modes) == 2
+    assert sum(modes.values()) == 24 and len(modes) == 2
 
 
 def test_rejections_move_on_to_the_next_attempt(monkeypatch: pytest.MonkeyPatch) -> None:

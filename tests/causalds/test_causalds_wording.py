@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from causalds_scenes import every_task, public, rows, world
-from test_causalds_views import built as in_views
-from test_causalds_views import values
+from causalds_scenes import every_task, in_views, public, rows, values, world
 
 from builder.stories.fictional import LETTERS, themes
 from builder.stories.frames import NO_DIRECTION

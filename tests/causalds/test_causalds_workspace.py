@@ -3,7 +3,7 @@
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
-from test_causalds_views import built_scene, scenes, values, world
+from causalds_scenes import by_view, scene_in_views, values, world
 
 from builder.tracks.causalds.track import TRACK
 from grader import workspace
@@ -11,11 +11,13 @@ from grader import workspace
 
 def test_a_workspace_holds_the_calibration_rows_of_a_measuring_view(tmp_path) -> None:
     """Without them nobody could learn what a measurement means."""
-    one = built_scene(0)
+    one = scene_in_views(0)
     file = tmp_path / "scenes.parquet"
-    table = pa.Table.from_pylist(list(scenes(one).values()), schema=TRACK.tables["causalds_scenes"])
+    table = pa.Table.from_pylist(
+        list(by_view(one).values()), schema=TRACK.tables["causalds_scenes"]
+    )
     pq.write_table(table, file)
-    for view, row in scenes(one).items():
+    for view, row in by_view(one).items():
         with duckdb.connect() as connection:
             place = row["instance_id"], view
             workspace._read_scenes(connection, [file], [place])

@@ -105,8 +105,7 @@ def lends(shown: Task, asked: Task) -> Iterator[str]:
             yield canonical({asked.shape.field: [names] if asked.shape.kind == "sets" else names})
 
 
-_LISTS = ("observed", "available", "candidates")
-_ROLES = ("treatment", "outcome", "conditioning_var", "variable")
+_ROLES: Final = ("treatment", "outcome", "conditioning_var", "variable")
 
 
 def shown_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[str]:
@@ -125,7 +124,7 @@ def shown_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[st
             yield "the outcome's kind is not that of its column"
     elif private and scene.test_columns:
         yield "a private scene ships test_features that its task does not need"
-    lists = [inputs.get(key, ()) for key in _LISTS]
+    lists = [inputs.get(key, ()) for key in _STATED]
     listed = [name for names in lists for name in names]
     named = {*listed, *(inputs[role] for role in _ROLES if role in inputs)}
     strange = sorted(named - {_concept(name) for name in columns}) if columns else []

@@ -6,7 +6,6 @@ from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
 from builder.tracks.causalds.check.equations import (
@@ -17,9 +16,8 @@ from builder.tracks.causalds.check.equations import (
 )
 from builder.tracks.causalds.check.hidden import Hidden
 
-Row = Mapping[str, Any]
 Record = Mapping[str, Any]
-Columns = Mapping[str, npt.NDArray[np.float64]]
+Columns = Mapping[str, Array]
 
 _SIGMAS: Final = 7.0
 """Sample statistics may stray this many standard errors (heavy tails widen them a little)."""
@@ -27,7 +25,7 @@ _SIGMAS: Final = 7.0
 _ROUNDING: Final = 1e-4
 
 
-def audit_scene(hidden: Hidden, label_row: Row | None, scene_row: Row) -> list[str]:
+def audit_scene(hidden: Hidden, label_row: Record | None, scene_row: Record) -> list[str]:
     """Problems of columns, values and labels."""
     record, view = hidden.record, scene_row["view"]
     data, features, calibration = (
@@ -39,97 +37,73 @@ def audit_scene(hidden: Hidden, label_row: Row | None, scene_row: Row) -> list[s
         return [f"the world row knows no view {view}"]
     kinds = {column["name"]: column["kind"] for column in shown["columns"]}
     kinds |= {node["name"]: node["kind"] for node in record["variables"].values()}
-    problems = _columns(record, shown, scene_row, data, features)
-    for table in (data, features, calibration):
-        problems += _values(kinds, table)
+    problems = list(_columns(record, shown, scene_row))
+    tables = [data, features, calibration]
     if label_row is not None and len(label_row["values"]):
         outcome = hidden.names[hidden.y]
-        labels = np.asarray(label_row["values"], dtype=np.float64)
+        labels = np.asarray(label_row["values"], np.float64)
         if label_row["outcome"] != outcome:
             problems.append(f"labels of {label_row['outcome']}, the outcome is {outcome}")
-        problems += _values(kinds, {outcome: labels})
+        tables.append({outcome: labels})
         known = data if outcome in data else calibration
         problems += _alignment(outcome, labels, known, features)
+    for table in tables:
+        problems += _values(kinds, table)
     if data:
         try:
-            problems += audit_view(record, view, data, calibration)
+            problems += _view(record, view, data, calibration)
             problems += _correlations(hidden, data, calibration)
         except NotAuditable as error:
             return [*problems, f"cannot be audited: {error}"]
     return problems
 
 
-def _columns(
-    record: Row, shown: Row, scene_row: Row, data: Columns, features: Columns
-) -> list[str]:
-    """Names, kinds and order of the public columns."""
+def _columns(record: Record, shown: Record, scene_row: Record) -> Iterator[str]:
+    """Whether the public columns are those of the world row, and these what they measure. That the
+    tables have these columns is checked of any track."""
     expected = [{"name": c["name"], "kind": c["kind"]} for c in shown["columns"]]
     stated = [dict(column) for column in scene_row["columns"]]
-    if not data:
-        empty = not stated and not features and not scene_row["calibration"]
-        return [] if empty else ["columns, test features or calibration rows without data"]
-    problems = [] if stated == expected else [f"columns {stated}, the world says {expected}"]
-    if list(data) != [column["name"] for column in expected]:
-        problems.append(f"data has {list(data)}, the world says {expected}")
-    rest = [c["name"] for c in shown["columns"] if c["node"] != record["outcome"]]
-    if features and list(features) != rest:
-        problems.append(f"test features are {list(features)}")
+    if stated != expected and (stated or scene_row["calibration"]):
+        yield f"columns {stated}, the world says {expected}"
     for column in shown["columns"]:
         variable = record["variables"][column["node"]]
         measures = column["node"] in shown["bundles"]
-        prefix = f"{variable['name']}_meas_"
         plain = column["name"] == variable["name"] and column["kind"] == variable["kind"]
         if column["measures"] is not measures or not (
-            column["name"].startswith(prefix) if measures else plain
+            column["name"].startswith(f"{variable['name']}_meas_") if measures else plain
         ):
-            problems.append(f"column {column['name']} is not what the world says of it")
+            yield f"column {column['name']} is not what the world says of it"
     observed = set(record["variables"]) - set(record["world"]["latent"])
     if {column["node"] for column in shown["columns"]} != observed:
-        problems.append("the columns do not show the observed nodes")
-    return problems
+        yield "the columns do not show the observed nodes"
 
 
-def _values(kinds: Mapping[str, str], table: Columns) -> list[str]:
-    """Lengths, finiteness, 0/1 coding and six significant digits."""
-    if len({column.size for column in table.values()}) > 1:
-        return ["columns of different lengths"]
-    problems = []
+def _values(kinds: Mapping[str, str], table: Columns) -> Iterator[str]:
+    """Finiteness, 0/1 coding and six significant digits."""
     for name, column in table.items():
         if not np.isfinite(column).all():
-            problems.append(f"{name}: a value is not finite")
+            yield f"{name}: a value is not finite"
         elif kinds.get(name) == "binary":
             if not np.isin(column, (0.0, 1.0)).all():
-                problems.append(f"{name}: binary, but not all 0 or 1")
-        elif not _six_digits(column[:50]):
-            problems.append(f"{name}: more than six significant digits")
-    return problems
+                yield f"{name}: binary, but not all 0 or 1"
+        elif any(np.float32(f"{value:.6g}") != np.float32(value) for value in column[:50]):
+            yield f"{name}: more than six significant digits"
 
 
-def _six_digits(column: npt.NDArray[np.float64]) -> bool:
-    """Whether no value has more significant digits."""
-    rounded = np.array([float(f"{v:.6g}") for v in column.tolist()], np.float32)
-    return bool((rounded == column.astype(np.float32)).all())
-
-
-def _alignment(
-    outcome: str, labels: npt.NDArray[np.float64], data: Columns, features: Columns
-) -> list[str]:
+def _alignment(outcome: str, labels: Array, data: Columns, features: Columns) -> Iterator[str]:
     """Held-out labels must go with the held-out rows as they do in training."""
-    problems = []
     # Ranks, because a few extreme values can move Pearson's r by more than its usual error. As many
     # training rows as held-out ones: more would hardly sharpen the comparison.
     seen = slice(0, max(labels.size, 1))
     known, held_out = _ranks(data[outcome][seen]), _ranks(labels)
     for name, column in features.items():
         if column.size != labels.size:
-            return [f"{labels.size} labels for {column.size} held-out rows"]
+            yield f"{labels.size} labels for {column.size} held-out rows"
+            return
         train, train_error = _agreement(_ranks(data[name][seen]), known)
         test, test_error = _agreement(_ranks(column), held_out)
         if abs(train - test) > _SIGMAS * math.hypot(train_error, test_error) + _ROUNDING:
-            problems.append(
-                f"correlation with {name}: {train:.3f} in training, {test:.3f} held out"
-            )
-    return problems
+            yield f"correlation with {name}: {train:.3f} in training, {test:.3f} held out"
 
 
 def _correlations(hidden: Hidden, data: Columns, calibration: Columns) -> Iterator[str]:
@@ -149,14 +123,14 @@ def _correlations(hidden: Hidden, data: Columns, calibration: Columns) -> Iterat
             )
 
 
-def _ranks(column: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _ranks(column: Array) -> Array:
     """Standardised ranks, ties sharing theirs; all 0 where nothing varies."""
     ranks = scipy.stats.rankdata(column)
     spread = ranks.std()
     return np.asarray((ranks - ranks.mean()) / spread if spread > 0 else 0.0 * ranks)
 
 
-def _agreement(za: npt.NDArray[np.float64], zb: npt.NDArray[np.float64]) -> tuple[float, float]:
+def _agreement(za: Array, zb: Array) -> tuple[float, float]:
     """Rank correlation and its standard error, that of the influence function over the rows."""
     if not za.any() or not zb.any():
         return 0.0, 1.0 / math.sqrt(za.size)
@@ -165,7 +139,7 @@ def _agreement(za: npt.NDArray[np.float64], zb: npt.NDArray[np.float64]) -> tupl
     return r, float(influence.std()) / math.sqrt(za.size)
 
 
-def _pearson(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> float:
+def _pearson(a: Array, b: Array) -> float:
     if a.std() == 0 or b.std() == 0:
         return 0.0
     return float(np.corrcoef(a, b)[0, 1])
@@ -174,10 +148,12 @@ def _pearson(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> float:
 _OUTCOME_FACTOR: Final = 1.75
 _FINE_GRID: Final = 1501
 """Points of a concept's support: three times as many as the builder looks at, and others."""
+_GRIDS: Final = 0.01
+"""Relative difference of a mean over one grid and over the other."""
 _DATA_ROUNDING: Final = 1e-5
 
 
-def audit_view(record: Record, view: str, data: Columns, calibration: Columns) -> Iterator[str]:
+def _view(record: Record, view: str, data: Columns, calibration: Columns) -> Iterator[str]:
     """Problems of one view's bundles, information and calibration subset."""
     shown = record["views"][view]
     names = {node: record["variables"][node]["name"] for node in record["columns"]}
@@ -197,22 +173,19 @@ def audit_view(record: Record, view: str, data: Columns, calibration: Columns) -
             values = calibration[one["column"]], calibration[names[node]]
             for problem in _law(one, *values):
                 yield f"{measured}: {one['column']} {problem}"
-    for node, key, found, needed in information(record, view):
-        if found < needed:
-            yield f"{names[node]} ({view}): {key} of its information is {found:.3g}, " + (
-                f"below {needed:g}"
-            )
-
-
-def information(record: Record, view: str) -> Iterator[tuple[str, str, float, float]]:
-    """(node, threshold, information on a fine grid, what is needed) of every bundle of a view."""
     settings = next(v for v in record["plan"]["questions"]["views"] if v["name"] == view)
-    for node, bundle in record["views"][view]["bundles"].items():
+    for node, bundle in shown["bundles"].items():
         factor = _OUTCOME_FACTOR if node == record["outcome"] else 1.0
         binary = record["variables"][node]["kind"] == "binary"
         found = _separation(bundle) if binary else _information(bundle)
         for key, least in settings["thresholds"].items():
-            yield node, key, found[key], factor * least
+            if found[key] < factor * least:
+                yield f"{names[node]} ({view}): {key} of its information is {found[key]:.3g}, " + (
+                    f"below {factor * least:g}"
+                )
+        told = bundle["information"]["mean"]
+        if not math.isclose(found["mean"], told, rel_tol=_GRIDS):
+            yield f"{names[node]} ({view}): mean information {told:.3g}, found {found['mean']:.3g}"
 
 
 def _spread_of_squares(noise: Record) -> float:
