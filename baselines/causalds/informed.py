@@ -22,12 +22,12 @@ from builder.equations.margins import TIE_BAND
 from builder.graphs.adjustment import (
     forbidden_controls,
     minimal_adjustment_sets,
+    opens_collider_bias,
     valid_adjustment_sets,
 )
 from builder.graphs.graph import LatentDAG
 from builder.graphs.identification import is_identifiable
 from builder.graphs.method import identification_method
-from builder.graphs.paths import opens_collider_bias
 from builder.tracks.causalds.design.eligibility import KEYS, one_each
 from grader.scoring.shape import Task
 

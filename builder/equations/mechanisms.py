@@ -13,10 +13,7 @@ from builder.equations.equation import MechanismFamily
 
 MECHANISMS: Final[Mapping[str, MechanismFamily]] = {
     "linear_additive": MechanismFamily(
-        "continuous",
-        curves.draw_linear,
-        curves.linear_mean,
-        curves.as_affine,
+        "continuous", curves.draw_linear, curves.linear_mean, curves.as_affine
     ),
     "handcrafted": MechanismFamily(
         "continuous",
@@ -25,29 +22,14 @@ MECHANISMS: Final[Mapping[str, MechanismFamily]] = {
         slope=curves.handcrafted_slope,
     ),
     "product": MechanismFamily("continuous", curves.draw_product, curves.product_mean),
-    "saturating": MechanismFamily(
-        "continuous",
-        curves.draw_saturating,
-        curves.response_mean,
-    ),
-    "cooperative": MechanismFamily(
-        "continuous",
-        curves.draw_cooperative,
-        curves.response_mean,
-    ),
+    "saturating": MechanismFamily("continuous", curves.draw_saturating, curves.response_mean),
+    "cooperative": MechanismFamily("continuous", curves.draw_cooperative, curves.response_mean),
     "rational": MechanismFamily("continuous", curves.draw_rational, curves.rational_mean),
     "power": MechanismFamily("continuous", curves.draw_power, curves.power_mean),
     "exp_log": MechanismFamily("continuous", curves.draw_exp_log, curves.exp_log_mean),
-    "piecewise": MechanismFamily(
-        "continuous",
-        curves.draw_piecewise,
-        curves.piecewise_mean,
-    ),
+    "piecewise": MechanismFamily("continuous", curves.draw_piecewise, curves.piecewise_mean),
     "neural": MechanismFamily(
-        "continuous",
-        curves.draw_neural,
-        curves.neural_mean,
-        slope=curves.neural_slope,
+        "continuous", curves.draw_neural, curves.neural_mean, slope=curves.neural_slope
     ),
     "logistic": MechanismFamily("binary", switches.draw_logistic, switches.logistic_mean),
     "shifted_logistic": MechanismFamily(
@@ -57,20 +39,14 @@ MECHANISMS: Final[Mapping[str, MechanismFamily]] = {
         slope=switches.shifted_logistic_slope,
     ),
     "sharp_threshold": MechanismFamily(
-        "binary",
-        switches.draw_sharp_threshold,
-        switches.sharp_threshold_mean,
+        "binary", switches.draw_sharp_threshold, switches.sharp_threshold_mean
     ),
     "noisy_or": MechanismFamily("binary", switches.gate_draw((0.0,), 0.0), switches.gate_mean),
     "noisy_and": MechanismFamily("binary", switches.gate_draw((1.0,), 0.0), switches.gate_mean),
     "logic_gate": MechanismFamily(
-        "binary",
-        switches.gate_draw((0.0, 1.0), 0.25),
-        switches.gate_mean,
+        "binary", switches.gate_draw((0.0, 1.0), 0.25), switches.gate_mean
     ),
     "signed_gate": MechanismFamily(
-        "binary",
-        switches.gate_draw((0.0, 1.0), 0.75),
-        switches.gate_mean,
+        "binary", switches.gate_draw((0.0, 1.0), 0.75), switches.gate_mean
     ),
 }

@@ -17,7 +17,7 @@ import numpy as np
 
 from builder.equations.equation import Affine, Array, Kind, Parameters
 from builder.equations.mechanisms import MECHANISMS
-from builder.equations.noise import NOISE_FAMILIES, Noise
+from builder.equations.noise import Noise
 from builder.graphs.graph import LatentDAG
 
 Values = Mapping[str, Array]
@@ -131,9 +131,13 @@ class World:
             if only is not None and name not in only:
                 continue
             if name in do:
-                values[name] = self._set(do[name], n)
+                values[name] = np.full(n, do[name], dtype=np.float64)
+                continue
+            mean = self.conditional_mean(name, values)
+            if self._by_name[name].noise is None:
+                values[name] = np.asarray(noise[name] < mean, dtype=np.float64)
             else:
-                values[name] = self._solve(self._by_name[name], values, noise[name])
+                values[name] = mean + self.noise_scale(name, values) * noise[name]
         return {name: values[name] for name in self.graph.nodes if name in values}
 
     def simulate(
@@ -141,15 +145,6 @@ class World:
     ) -> dict[str, Array]:
         """``n`` independent units of all nodes, latent ones included: node -> array (n,)."""
         return self.run(self.draw_noise(rng, n), do)
-
-    def _set(self, level: float | Array, n: int) -> Array:
-        return np.full(n, level, dtype=np.float64)
-
-    def _solve(self, node: Node, values: Values, noise: Array) -> Array:
-        mean = self.conditional_mean(node.name, values)
-        if node.noise is None:
-            return np.asarray(noise < mean, dtype=np.float64)
-        return mean + self.noise_scale(node.name, values) * noise
 
     # --- one node given its parents -----------------------------------------------------------
 
@@ -187,24 +182,12 @@ class World:
 
 
 def _check_node(node: Node, graph: LatentDAG) -> None:
-    family = MECHANISMS.get(node.mechanism)
-    if family is None:
-        raise ValueError(f"{node.name}: unknown mechanism {node.mechanism!r}")
-    if family.kind != node.kind:
+    family, law = MECHANISMS[node.mechanism], node.noise
+    if family.kind != node.kind or (law is None) != (node.kind == "binary"):
         raise ValueError(f"{node.name}: {node.mechanism} is for {family.kind} nodes")
-    if (node.noise is None) != (node.kind == "binary"):
-        raise ValueError(f"{node.name}: continuous nodes have a noise law, binary ones none")
-    if node.noise is not None and not (0.0 < node.noise.scale < float("inf")):
-        raise ValueError(f"{node.name}: the noise scale must be positive and finite")
-    if node.noise is not None and node.noise.spread is not None:
-        spread = node.noise.spread
-        if len(spread.weights) != len(node.parents) or not 0.0 < spread.low <= spread.high:
-            raise ValueError(f"{node.name}: the noise spread does not fit the parents")
-    if node.noise is not None and node.noise.family not in NOISE_FAMILIES:
-        raise ValueError(f"{node.name}: unknown noise family {node.noise.family!r}")
-    if len(set(node.parents)) != len(node.parents) or set(node.parents) != set(
-        graph.parents(node.name)
-    ):
+    if law is not None and law.spread and len(law.spread.weights) != len(node.parents):
+        raise ValueError(f"{node.name}: the noise spread does not fit the parents")
+    if sorted(node.parents) != sorted(graph.parents(node.name)):
         raise ValueError(f"{node.name}: parents differ from the graph's")
 
 

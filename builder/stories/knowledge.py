@@ -134,11 +134,6 @@ def _read(path: Path) -> Domain:
 
 
 @cache
-def _read_all(paths: tuple[Path, ...]) -> tuple[Domain, ...]:
-    return tuple(_read(path) for path in paths)
-
-
-@cache
 def _our_files() -> Mapping[str, Path]:
     """The files of our own domains; a split asks for its domains thousands of times."""
     return {path.stem: path for path in FOLDER.glob("*.toml")}
@@ -156,7 +151,7 @@ def domains() -> tuple[Domain, ...]:
     Raises ``UsageError``.
     """
     found = _files()
-    return _read_all(tuple(found[key] for key in sorted(found)))
+    return tuple(_read(found[key]) for key in sorted(found))
 
 
 def domain(key: str) -> Domain:

@@ -40,8 +40,10 @@ class Pattern:
     links: tuple[tuple[int, ...], ...]
 
 
-def pattern(graph: LatentDAG, kinds: Mapping[str, Kind]) -> Pattern:
-    """The graph prepared for the search, nodes with many neighbours first."""
+@lru_cache(maxsize=4096)
+def pattern(graph: LatentDAG, kinds: tuple[Kind, ...]) -> Pattern:
+    """The graph prepared for the search, nodes with many neighbours first; ``kinds`` are in the
+    order of its nodes."""
     masks = [a | b for a, b in zip(graph.parent_masks, graph.child_masks, strict=True)]
     order: list[int] = []
     seen = 0
@@ -64,7 +66,7 @@ def pattern(graph: LatentDAG, kinds: Mapping[str, Kind]) -> Pattern:
     nodes = tuple(graph.nodes[i] for i in order)
     return Pattern(
         nodes,
-        tuple(kinds[node] for node in nodes),
+        tuple(kinds[i] for i in order),
         tuple(node in graph.latent for node in nodes),
         links,
     )
@@ -77,14 +79,13 @@ def _positions(mask: int) -> tuple[int, ...]:
 
 
 def matches(
-    shape: Pattern, domain: Domain, order: Sequence[int] | None = None
+    shape: Pattern, domain: Domain, turn: Sequence[int] | None = None
 ) -> Iterator[tuple[int, ...]]:
     """Every match, as positions of concepts in the order of ``shape.nodes``.
 
-    ``order``, a permutation of the positions, says which concepts are tried first.
+    ``turn``, a permutation of the positions, says which concepts are tried first.
     """
-    size = len(domain.concepts)
-    turn = list(range(size)) if order is None else list(order)
+    turn = range(len(domain.concepts)) if turn is None else turn
     place = {old: new for new, old in enumerate(turn)}
 
     def moved(mask: int) -> int:
@@ -182,7 +183,7 @@ class Namer:
         No set of names is given out twice while any domain has a free one; after that a set may
         come again for a scene whose nodes take its names in another way.
         """
-        shape = _pattern(graph, tuple(kinds[node] for node in graph.nodes))
+        shape = pattern(graph, tuple(kinds[node] for node in graph.nodes))
         order = self._order(first)
         choices: tuple[Again, ...] = ("no", "otherwise")
         for again in choices:
@@ -200,7 +201,7 @@ class Namer:
     ) -> Naming | None:
         """Names for a scene for which :meth:`name` has none left: such as another scene has. None
         where no domain has names for such a graph at all."""
-        shape = _pattern(graph, tuple(kinds[node] for node in graph.nodes))
+        shape = pattern(graph, tuple(kinds[node] for node in graph.nodes))
         found = (self._match(shape, domains()[number], "yes") for number in self._order(first))
         return next(filter(None, found), None)
 
@@ -234,8 +235,3 @@ def _rounds(rng: np.random.Generator, scenes: int) -> list[int]:
     count = len(domains())
     rounds = -(-scenes // count)
     return [int(i) for _ in range(rounds) for i in rng.permutation(count)][:scenes]
-
-
-@lru_cache(maxsize=4096)
-def _pattern(graph: LatentDAG, kinds: tuple[Kind, ...]) -> Pattern:
-    return pattern(graph, dict(zip(graph.nodes, kinds, strict=True)))

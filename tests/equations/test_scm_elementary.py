@@ -68,14 +68,3 @@ def test_powers_of_two_are_right_from_end_to_end() -> None:
 def test_what_is_no_number_stays_none(name):
     """Its bits look like a number's."""
     assert np.isnan(getattr(elementary, name)(np.array([math.nan, -math.nan]))).all()
-
-
-@pytest.mark.parametrize("name", EXACT)
-def test_a_long_array_has_the_bits_of_its_numbers_one_by_one(name):
-    """Long arrays are worked off in blocks: a truth must not depend on how many units it is of."""
-    rng = np.random.Generator(np.random.Philox(key=8))
-    x = np.abs(rng.normal(0.0, 3.0, (3, 4001)))
-    function = getattr(elementary, name)
-    alone = [function(x[:, place : place + 1]) for place in range(0, 4001, 400)]
-    assert np.array_equal(function(x)[:, ::400], np.concatenate(alone, axis=1))
-    assert np.array_equal(function(x.T), function(x).T)

@@ -59,10 +59,10 @@ def quadrature_case() -> tuple[World, float, float, dict[str, float]]:
 
 @pytest.mark.parametrize("name", ["ate", "ett", "correlation"])
 def test_standard_errors_are_honest_about_truths_known_by_quadrature(name: str) -> None:
-    """With 200 generators the errors, in units of their own se, have to look standard normal."""
+    """With 90 generators the errors, in units of their own se, have to look standard normal."""
     world, x0, x1, truths = quadrature_case()
     scores = []
-    for seed in range(200):
+    for seed in range(90):
         rng = np.random.Generator(np.random.Philox(key=seed))
         if name == "correlation":
             found = associations(world, "X", "Y", (), rng).marginal
@@ -72,8 +72,8 @@ def test_standard_errors_are_honest_about_truths_known_by_quadrature(name: str) 
             found = effect("ett", world, "X", "Y", x0, x1, rng)
             assert found.source == "density_weighted_rqmc"
         scores.append((found.value - truths[name]) / found.se)
-    assert 0.85 < np.sqrt(np.mean(np.square(scores))) < 1.2
-    assert abs(np.mean(scores)) < 4 / np.sqrt(200)
+    assert 0.8 < np.sqrt(np.mean(np.square(scores))) < 1.25
+    assert abs(np.mean(scores)) < 4 / np.sqrt(90)
     assert np.max(np.abs(scores)) < 4.5
 
 
@@ -113,12 +113,12 @@ def test_integration_reproduces_the_closed_forms(cases, monkeypatch) -> None:
                     found = effect(name, *args, case.rng(2))
                     assert close(found, truth.value, 0.0), (case.name, name)
                     checked += 1
-    assert checked >= 80
+    assert checked >= 60
 
 
 def test_graph_zeros_are_exactly_zero(cases) -> None:
     """A zero that carries Monte Carlo noise is a wrong label."""
-    for case in cases[:48]:
+    for case in cases:
         graph, args = case.world.graph, (case.world, case.x, case.y, 0.0, 1.0)
         zero = Quantity(0.0, 0.0, 0, "structural_zero")
         causes = case.y in graph.descendants((case.x,))
@@ -156,3 +156,63 @@ def test_errors_of_functions_of_means_are_those_of_the_delta_method() -> None:
     assert value == pytest.approx(means[:, 0].mean() / means[:, 1].mean(), rel=1e-14)
     influence = (means[:, 0] - value * means[:, 1]) / means[:, 1].mean()
     assert se == pytest.approx(influence.std(ddof=1) / np.sqrt(32), rel=1e-3)
+
+
+def random_world(seed: int) -> World:
+    rng = np.random.default_rng(seed)
+    names = tuple(f"V{i}" for i in range(7))
+    edges = tuple((a, b) for i, a in enumerate(names) for b in names[i + 1 :] if rng.random() < 0.4)
+    graph = LatentDAG(names, edges, frozenset(("V1",)))
+    return sample_world(rng, graph, {}, outcome="V6")
+
+
+def test_total_coefficient_sums_over_directed_paths() -> None:
+    """Wright's rule by walking every path, against the recursion."""
+
+    def walk(world: World, start: str) -> float:
+        if start == "V6":
+            return 1.0
+        steps = ((child, world.node(child)) for child in world.graph.children(start))
+        return sum(
+            node.parameters["weights"][node.parents.index(start)] * walk(world, child)
+            for child, node in steps
+        )
+
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        world = random_world(seed)
+        for name in world.graph.nodes[:6]:
+            found = effect("ate", world, name, "V6", 0.0, 1.0, rng)
+            assert found.value == pytest.approx(walk(world, name), rel=1e-12, abs=1e-14)
+            assert found.source in {"closed_form", "structural_zero"}
+
+
+def test_no_closed_form_is_claimed_past_a_binary_node() -> None:
+    """A logistic node is not affine: a closed form through it would be a wrong truth."""
+    graph = LatentDAG(
+        ("Z", "X", "M", "Y"), (("Z", "X"), ("X", "M"), ("M", "Y"), ("Z", "Y")), frozenset()
+    )
+    rng = np.random.default_rng(0)
+    mediator = sample_world(rng, graph, {"M": "binary"}, outcome="Y")
+    assert effect("ate", mediator, "X", "Y", 0.0, 1.0, rng).source == "rqmc"
+    treatment = sample_world(rng, graph, {"X": "binary"}, outcome="Y")
+    assert effect("ate", treatment, "X", "Y", 0.0, 1.0, rng).source == "closed_form"
+
+
+def test_contrasts_are_rounded_quartiles_or_zero_and_one(cases) -> None:
+    """Prompts print these numbers; truths must be about the printed ones, and they must differ."""
+    for case in cases:
+        first, second = (contrast(case.world, case.x, case.rng(k)) for k in (1, 1))
+        assert first == second
+        if case.world.node(case.x).kind == "binary":
+            assert first == (0.0, 1.0)
+            continue
+        assert first[0] < first[1]
+        assert all(value == float(f"{value:.3g}") for value in first)
+        values = case.world.simulate(case.rng(3), UNITS)[case.x]
+        other = contrast(case.world, case.x, case.rng(2))
+        for a, b, p in zip(first, other, (0.25, 0.75), strict=True):
+            unit = 10.0 ** (np.floor(np.log10(abs(a))) - 2)
+            assert abs(a - b) <= 1.01 * unit + 0.002 * values.std()
+            slack = np.mean(np.abs(values - a) <= 0.51 * unit + 0.002 * values.std())
+            assert abs(np.mean(values <= a) - p) <= slack + 4 * np.sqrt(p * (1 - p) / UNITS)

@@ -9,6 +9,7 @@ import pytest
 from builder.graphs.identification import is_identifiable
 from builder.graphs.motifs import MOTIFS
 from builder.splits.settings import TomlTable
+from builder.stories import naming
 from builder.stories.knowledge import domain, domains
 from builder.stories.naming import LARGEST_SHARE, Namer, part_of
 from builder.tracks.causalds.design.scene_plan import ScenePlan
@@ -114,15 +115,18 @@ def test_names_never_run_out(monkeypatch: pytest.MonkeyPatch) -> None:
         assert part_of(plan.telling.domain, [name for _, name in plan.telling.names]) == "public"
 
 
-def test_a_namer_prefers_fresh_names_and_never_repeats_a_match() -> None:
+def test_a_namer_prefers_fresh_names_and_never_repeats_a_match(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Only when every set is taken may a set come again, told another way."""
+    monkeypatch.setattr(naming, "domains", lambda: domains()[:6])
     namer = Namer(np.random.default_rng(1), 10**6, "private")
     graph = MOTIFS["arrowhead"].graph
     kinds = dict.fromkeys(graph.nodes, "continuous")
     found = []
-    while (naming := namer.name(graph, kinds, namer.deal())) is not None:  # type: ignore[arg-type]
-        found.append(naming)
+    while (words := namer.name(graph, kinds, namer.deal())) is not None:  # type: ignore[arg-type]
+        found.append(words)
     assert len(found) == len(set(found)) > 20
-    sets = [frozenset(dict(naming.names).values()) for naming in found]
+    sets = [frozenset(dict(words.names).values()) for words in found]
     repeated = next((i for i in range(len(sets)) if sets[i] in sets[:i]), len(sets))
     assert set(sets[repeated:]) <= set(sets[:repeated])

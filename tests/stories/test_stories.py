@@ -46,12 +46,13 @@ def _scene(motif_name: str, seed: int) -> tuple[Telling, Facts]:
 
 @cache
 def scenes() -> list[tuple[Telling, Facts]]:
-    return [_scene(name, seed) for seed in range(25) for name in MOTIFS]
+    return [_scene(name, seed) for seed in range(12) for name in MOTIFS]
 
 
 def test_stories_have_two_to_four_paragraphs_of_whole_sentences() -> None:
-    """A story should read as prose."""
-    for telling, _ in scenes():
+    """A story should read as prose, and pass the verifier."""
+    for telling, facts in scenes():
+        assert verify(telling.story, telling.attestations, facts) == []
         paragraphs = telling.story.split("\n\n")
         assert 2 <= len(paragraphs) <= 4
         for sentence in split_sentences(telling.story):
@@ -213,23 +214,11 @@ def test_the_order_of_telling_does_not_follow_the_graph() -> None:
     """In a chain each variable should come first, and each effect last, about equally often."""
     variables: Counter[str] = Counter()
     effects: Counter[str] = Counter()
-    for seed in range(300):
+    for seed in range(200):
         telling, facts = _scene("chain", 1000 + seed)
         nodes = {variable.name: node for node, variable in facts.variables.items()}
         variables[nodes[telling.attestations[0].what[1]]] += 1
         first_edge = next(a for a in telling.attestations if a.what[0] == "edge")
         effects[nodes[first_edge.what[1]]] += 1
-    assert all(abs(variables[node] - 100) < 35 for node in "XMY"), variables
-    assert abs(effects["X"] - 150) < 45, effects
-
-
-def test_a_reader_that_never_saw_the_frames_finds_the_same_graph() -> None:
-    """The verifier does not know what sentences mean; a reader does."""
-    for telling, facts in scenes()[:96]:
-        known = sorted(
-            variable.name
-            for node, variable in facts.variables.items()
-            if node not in facts.unmeasured
-        )
-        reading = read_story(telling.story, known, len(facts.variables))
-        assert set(reading.edges) == facts.named_edges(), telling.story
+    assert all(abs(variables[node] - 200 / 3) < 30 for node in "XMY"), variables
+    assert abs(effects["X"] - 100) < 35, effects

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from builder.equations.profiles import STRAIGHT
-from builder.graphs.adjustment import valid_adjustment_sets
+from builder.graphs.adjustment import opens_collider_bias, valid_adjustment_sets
 from builder.graphs.identification import is_identifiable
 from builder.graphs.method import identification_method
 from builder.graphs.motifs import Motif
-from builder.graphs.paths import opens_collider_bias
 from builder.tracks.causalds.design.scene_plan import ScenePlan
 from grader.tracks.causalds.shapes import CAUSALDS
 
