@@ -13,17 +13,23 @@ from pathlib import Path
 
 from grader.answers.attempts import USAGE_FIGURES
 from grader.answers.check import REASONS
+from grader.answers.collect import collect
 from grader.answers.submission import json_object
 from grader.commands.common import RELEASE, add, check_outputs, open_split
 from grader.errors import UsageError
+from grader.io.files import write_text
 from grader.io.jsonio import BadJson, canonical
 from grader.io.names import did_you_mean
 from grader.pages.systems import in_pool, readings_from
-from grader.pages.words import number
+from grader.pages.terminal import console, plain
+from grader.pages.words import clipped, number
+from grader.pipeline import check_attempts, sign_attempts, verify_attempts
 from grader.release.exam import Exam
+from grader.reports.table import truth_json
 from grader.scoring.model import Checked, Truth
 from grader.scoring.score import score
 from grader.scoring.shape import Task
+from grader.tracks import TRACKS
 
 Line = tuple[str, str]
 """A label and what stands beside it."""
@@ -48,15 +54,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the explanation, once all that may be refused is known to be fine."""
-    from grader.pages.terminal import console, plain
-    from grader.reports.table import truth_json
-
     if arguments.html is not None and arguments.answers is None and arguments.run is None:
         raise UsageError("--html: needs the answers to draw; add --answers DIR")
     ended = [] if arguments.run is None else _ended(arguments.run, arguments.task)
     split = open_split(arguments)
     if arguments.run is not None and arguments.answers is None and split.reveal:
-        arguments.answers = _first_attempt(arguments.run / "answers")
+        first = arguments.run / "answers" / "attempt-1"
+        arguments.answers = first if first.is_dir() else first.parent
     check_outputs(arguments, arguments.answers)
     found = _find(split.tasks, arguments.task)
     (task,) = split.release.with_prompts(split.name, [found])
@@ -92,9 +96,6 @@ def _answered(exam: Exam, task: Task, arguments: argparse.Namespace) -> list[Lin
 
     Raises ``UsageError`` where the score may not be seen or nothing can be drawn.
     """
-    from grader.answers.collect import collect
-    from grader.pipeline import check_attempts, sign_attempts, verify_attempts
-
     exam.split.refuse_private_details("the score of one task tells its truth")
     submission = collect(arguments.answers, exam.split.tasks)
     told = check_attempts(exam.tasks, submission)
@@ -108,12 +109,6 @@ def _answered(exam: Exam, task: Task, arguments: argparse.Namespace) -> list[Lin
         ("answer", _shown(raw.data if raw else None)),
         *_scored(task, truth, checked, arguments.reading),
     ]
-
-
-def _first_attempt(answers: Path) -> Path:
-    """The folder that holds the answers of the first attempt."""
-    first = answers / "attempt-1"
-    return first if first.is_dir() else answers
 
 
 def _ended(run: Path, task_id: str) -> list[Line]:
@@ -145,9 +140,6 @@ def _scored(task: Task, truth: Truth, checked: Checked, first: str) -> list[Line
 
 
 def _draw(path: Path, task: Task, truth: Truth, verified: Checked) -> None:
-    from grader.io.files import write_text
-    from grader.tracks import TRACKS
-
     draw = TRACKS[task.track].draw
     if draw is None:
         raise UsageError(f"--html: {task.task_id} is a {task.track} task; only sessions are drawn")
@@ -157,18 +149,17 @@ def _draw(path: Path, task: Task, truth: Truth, verified: Checked) -> None:
 
 
 def _find(tasks: Sequence[Task], task_id: str) -> Task:
-    for task in tasks:
-        if task.task_id == task_id:
-            return task
-    known = (task.task_id for task in tasks)
-    raise UsageError(f"{task_id}: no such task in this split{did_you_mean(task_id, known)}")
+    known = {task.task_id: task for task in tasks}
+    if task_id not in known:
+        raise UsageError(f"{task_id}: no such task in this split{did_you_mean(task_id, known)}")
+    return known[task_id]
 
 
 def _question(prompt: str) -> str:
     """The question itself, without story, data and format; ``--prompt`` shows all of it."""
     _, _, rest = prompt.partition("\n## Question\n")
     text = " ".join((rest.partition("\n## ")[0] or prompt).split())
-    return text if len(text) <= 600 else text[:599] + "…"
+    return clipped(text, 600)
 
 
 def _shown(data: bytes | None) -> str:

@@ -7,11 +7,14 @@ examples:
 """
 
 import argparse
+from collections.abc import Sequence
 
 from grader.errors import UsageError
+from grader.io.jsonio import pretty
 from grader.io.names import did_you_mean
+from grader.io.schemas import schema
 from grader.scoring.shape import Variant
-from grader.tracks import VARIANTS
+from grader.tracks import TRACKS
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -21,25 +24,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print one schema as JSON, or the table of variants."""
+    variants = [spec for track in TRACKS.values() for spec in track.variants]
     if arguments.variant is None:
-        for spec in VARIANTS:
+        for spec in variants:
             print(f"{spec.track}  rung {spec.rung}  {spec.key}  ({spec.shape.name})")
         return 0
-    from grader.io.jsonio import pretty
-    from grader.io.schemas import schema
-
-    print(pretty(schema(f"answers/{_find(arguments.variant).shape.name}")), end="")
+    print(pretty(schema(f"answers/{_find(arguments.variant, variants).shape.name}")), end="")
     return 0
 
 
-def _find(name: str) -> Variant:
-    named = [spec for spec in VARIANTS if name in (spec.key, f"{spec.track}.{spec.key}")]
-    named = named or [spec for spec in VARIANTS if spec.name == name]
-    shapes = {spec.shape.name for spec in named}
+def _find(name: str, variants: Sequence[Variant]) -> Variant:
+    named = [spec for spec in variants if name in (spec.key, f"{spec.track}.{spec.key}")]
+    named = named or [spec for spec in variants if spec.name == name]
     if not named:
-        known = [key for spec in VARIANTS for key in (spec.key, spec.name)]
+        known = [key for spec in variants for key in (spec.key, spec.name)]
         raise UsageError(f"{name}: no such variant{did_you_mean(name, known)}")
-    if len(shapes) > 1:
+    if len({spec.shape.name for spec in named}) > 1:
         keys = ", ".join(spec.key for spec in named)
         raise UsageError(f"{name}: several variants; choose one of {keys}")
     return named[0]

@@ -154,24 +154,23 @@ def histogram(name: str, values: Sequence[float]) -> Svg:
     """How the values of a column are distributed, with its least and its largest below."""
     finite = [value for value in values if math.isfinite(value)]
     low, high = min(finite, default=0.0), max(finite, default=1.0)
-    kinds = sorted(set(finite)) if len(set(finite)) <= 2 else None
-    bins = len(kinds) if kinds else _BINS
-    counts = [0] * max(1, bins)
+    # A column of two values has a bar for each.
+    bins = _BINS if len(set(finite)) > 2 else max(1, len(set(finite)))
+    counts = [0] * bins
     for value in finite:
         share = (value - low) / (high - low) if high > low else 0.0
-        counts[kinds.index(value) if kinds else min(bins - 1, int(share * bins))] += 1
+        counts[min(bins - 1, int(share * bins))] += 1
     tallest = max(counts) or 1
-    size = _PLOT_X / len(counts)
-    # What tells measurements of one variable apart stands at the end of their names.
-    parts = [words(4, 13, name, "value", room=0.88 * _PLOT_X, size=11, tail=2)]
+    size = _PLOT_X / bins
+    parts = []
     for k, number in enumerate(counts):
         height = (_PLOT_Y - 4) * number / tallest
+        box = {"x": 4 + k * size, "y": _PLOT_Y - height, "width": max(1.0, size - 1.5)}
         style = "fill:var(--mark);fill-opacity:.75"
         hover = f"{number:,} of {len(values):,}"
-        parts.append(element("rect", "", hover, x=4 + k * size, y=20 + _PLOT_Y - height,
-                             width=max(1.0, size - 1.5), height=height, style=style))  # fmt: skip
-    base = 20 + _PLOT_Y
+        parts.append(element("rect", "", hover, height=height, style=style, **box))
+    base = _PLOT_Y
     parts.append(line((4, base), (4 + _PLOT_X, base), kind="grid"))
     parts.append(words(4, base + 14, f"{low:.4g}", "axis"))
     parts.append(words(4 + _PLOT_X, base + 14, f"{high:.4g}", "axis", "end"))
-    return Svg(f"values of {name}", _PLOT_X + 8, base + 20, parts, inline=True)
+    return Svg(f"values of {name}", _PLOT_X + 8, base + 20, parts, inline=True, caption=name)

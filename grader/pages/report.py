@@ -246,13 +246,13 @@ def _tracks(report: Report) -> RenderableType:
         own = [str(headline(part, "skill")), str(headline(part)), points(part["floor"])]
         if skipped(report, name):
             own = ["–"] * 3
-        rows.append([printable(name), *own, f"{part['attempted']}/{part['tasks']}"])
+        rows.append([clipped(printable(name), 14), *own, f"{part['attempted']}/{part['tasks']}"])
     if len(shown) < len(tracks):
         rows.append([f"… {len(tracks) - len(shown)} more", *[""] * 4])
     table = Table("", ["track", "skill [95%]", "points [95%]", "floor", "answered"], rows, left=3)
     if all(part["skill"] is None for part in tracks.values()):
         table = table.without("skill [95%]", "floor")
-    return _dense(table, 14)
+    return _dense(table)
 
 
 def _extremes(report: Report) -> RenderableType | None:
@@ -265,17 +265,17 @@ def _extremes(report: Report) -> RenderableType | None:
         row = []
         for family in pair:
             name = family.name if names[family.name] == 1 else f"{family.track} {family.name}"
-            row += [printable(name), points(family.value), str(family.tasks)]
+            row += [clipped(printable(name), 20), points(family.value), str(family.tasks)]
         rows.append(row)
     counts = counted_by([report])
     head = [word for side in ("weakest", "strongest") for word in (f"{side} families", counts, "n")]
-    return _dense(Table("", head, rows), 20) if half else None
+    return _dense(Table("", head, rows)) if half else None
 
 
-def _dense(table: Table, most: int) -> RenderableType:
-    """A table whose every row is a line: numbers whole, words cut where there is no room."""
+def _dense(table: Table) -> RenderableType:
+    """A table without a frame, whose every row is a line."""
     titles = [Text(heading, "dim") for heading in table.head]
-    rows = [[Text(clipped(str(cell), most)) for cell in row] for row in table.rows]
+    rows = [[Text(str(cell)) for cell in row] for row in table.rows]
     return lines([titles, *rows])
 
 

@@ -111,17 +111,16 @@ def arrow(
 
 def words(
     x: float, y: float, value: str, kind: str = "", anchor: str = "start", room: float = 0,
-    size: float = 13, tail: int = 0, **more: str,
+    size: float = 13, **more: str,
 ) -> str:  # fmt: skip
-    """Text at its baseline; where it has no ``room``, it is cut before its last ``tail`` characters
-    and the whole shows on hovering."""
-    cut = fit(value, room, size, tail) if room else value
+    """Text at its baseline; where it has no ``room``, it is cut and the whole shows on hovering."""
+    cut = fit(value, room, size) if room else value
     if size != 13:
         more["style"] = f"font-size:{size:g}px"
-    attributes = {"kind": kind} if kind else {}
-    inside = safe(cut, 400)
-    return element("text", inside, value if cut != value else "", x=x, y=y, text_anchor=anchor,
-                   **attributes, **more)  # fmt: skip
+    if kind:
+        more["kind"] = kind
+    hover = value if cut != value else ""
+    return element("text", safe(cut, 400), hover, x=x, y=y, text_anchor=anchor, **more)
 
 
 def width_of(value: str, size: float = 13) -> float:
@@ -133,15 +132,14 @@ def width_of(value: str, size: float = 13) -> float:
     return size * sum(units)
 
 
-def fit(value: str, room: float, size: float = 13, tail: int = 0) -> str:
-    """As much of ``value`` as fits into ``room``, with dots where something is left out before the
-    last ``tail`` characters."""
+def fit(value: str, room: float, size: float = 13) -> str:
+    """As much of ``value`` as fits into ``room``, with dots where something is left out."""
     if width_of(value, size) <= room:
         return value
-    kept, end = value[: len(value) - tail], value[len(value) - tail :]
-    while kept and width_of(f"{kept}…{end}", size) > room:
+    kept = value
+    while kept and width_of(f"{kept}…", size) > room:
         kept = kept[:-1]
-    return f"{kept}…{end}"
+    return f"{kept}…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,14 +174,13 @@ def rounded_up(value: float) -> float:
     return next(factor * base for factor in (1, 2, 4, 8, 10) if factor * base >= value)
 
 
+Ticks = Iterable[tuple[float, str]]
+
+
 def quarters(low: float, high: float) -> list[tuple[float, str]]:
     """Five ticks from one end of an axis to the other."""
-    values = [low + (high - low) * quarter for quarter, _ in QUARTERS]
+    values = [low + (high - low) * share for share in (0, 0.25, 0.5, 0.75, 1)]
     return [(value, f"{value:g}") for value in values]
-
-
-Ticks = Iterable[tuple[float, str]]
-QUARTERS: Final = tuple((tick, f"{tick:g}") for tick in (0, 0.25, 0.5, 0.75, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +190,7 @@ class Axis:
     name: str
     low: float = 0.0
     high: float = 1.0
-    ticks: Sequence[tuple[float, str]] = QUARTERS
+    ticks: Sequence[tuple[float, str]] = tuple(quarters(0, 1))
     log: bool = False
 
     @staticmethod

@@ -37,6 +37,21 @@ def gold_source(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     return folder
 
 
+@pytest.fixture(scope="session")
+def secret_source(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The right answers of the private split ``test``; read only."""
+    folder = tmp_path_factory.mktemp("secret") / "secret"
+    words = ["gold", "--release", str(release), "--split", "test", "--reveal"]
+    assert main([*words, "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture
+def secret(secret_source: Path, tmp_path: Path) -> Path:
+    """A copy of the right answers of ``test`` to change."""
+    return Path(shutil.copytree(secret_source, tmp_path / "secret"))
+
+
 @pytest.fixture
 def gold(gold_source: Path, tmp_path: Path) -> Path:
     """A copy of the right answers to change."""

@@ -22,11 +22,8 @@ def test_the_figures_are_the_commands(release: Path, gold: Path, tmp_path: Path)
     assert len(report.tasks) == report.data["census"]["tasks"]
     assert all("truth" not in row and isinstance(row["extra"], dict) for row in report.tasks)
     assert "points=100" in repr(report)
-
-
-def test_truth_stands_beside_a_task_when_asked_for(release: Path, gold: Path) -> None:
-    report = grade(gold, Release(release, split="dev"), reveal=True)
-    assert all("truth" in row for row in report.tasks)
+    revealed = grade(gold, Release(release, split="dev"), reveal=True)
+    assert all("truth" in row for row in revealed.tasks)
 
 
 def test_answers_may_be_objects(release: Path) -> None:
@@ -65,15 +62,14 @@ def test_rows_become_a_dataframe(release: Path, gold: Path) -> None:
     assert isinstance(frame, pandas.DataFrame) and len(frame) == len(report.tasks)
 
 
-def test_a_private_split_tells_what_the_command_tells(release: Path, tmp_path: Path) -> None:
-    out = tmp_path / "gold"
-    words = ["gold", "--release", str(release), "--split", "test", "--reveal", "--out", str(out)]
-    assert main(words) == 0
+def test_a_private_split_tells_what_the_command_tells(
+    release: Path, secret: Path, tmp_path: Path
+) -> None:
     private = Release(release, split="test")
-    report = grade(out, private, ledger=tmp_path / "ledger.json")
+    report = grade(secret, private, ledger=tmp_path / "ledger.json")
     assert report.tasks == [] and report.data["redacted"] is True
     assert (tmp_path / "ledger.json").exists()
-    revealed = grade(out, private, reveal=True)
+    revealed = grade(secret, private, reveal=True)
     assert revealed.points == 100 and revealed.tasks
 
 

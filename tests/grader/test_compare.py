@@ -76,30 +76,6 @@ def test_without_replicates_there_is_no_interval() -> None:
     assert line([pair("only", 1.0, 0.0)])["interval"] is None
 
 
-class Compared:
-    """The command on two folders of the small release."""
-
-    def __init__(self, runner: Runner) -> None:
-        self.runner = runner
-
-    def __call__(self, first: Path, second: Path, *options: str | Path) -> dict[str, Any]:
-        file = self.runner.place / "comparison.json"
-        words = options or ("--split", "dev", "--exam", "all")
-        run = self.runner.run(
-            "compare", first, second, "--release", self.runner.release, "--json", file, *words
-        )
-        assert run.code == 0, run.err
-        self.out = run.out
-        result: dict[str, Any] = json.loads(file.read_text("utf-8"))
-        assert first_problem("comparison", result) is None
-        return result
-
-
-@pytest.fixture
-def compared(runner: Runner) -> Compared:
-    return Compared(runner)
-
-
 @pytest.fixture
 def weaker(gold: Path, tmp_path: Path) -> Path:
     """Gold with an effect off by half of its scale, a wrong label, and one answer missing."""
@@ -110,107 +86,94 @@ def weaker(gold: Path, tmp_path: Path) -> Path:
     return folder
 
 
-def test_the_command_compares_task_by_task(compared: Compared, gold: Path, weaker: Path) -> None:
-    result = compared(gold, weaker)
+def compared(
+    runner: Runner, first: Path, second: Path, *options: str | Path
+) -> tuple[dict[str, Any], str]:
+    """The comparison of two folders as data, and what the command prints."""
+    file = runner.place / "comparison.json"
+    words = options or ("--split", "dev", "--exam", "all")
+    run = runner.run("compare", first, second, "--release", runner.release, "--json", file, *words)
+    assert run.code == 0, run.err
+    result: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    assert first_problem("comparison", result) is None
+    return result, run.out
+
+
+def test_the_command_compares_task_by_task(runner: Runner, gold: Path, weaker: Path) -> None:
+    """One estimate has one interval, parts add up to the whole, and the other way round every sign
+    is turned."""
+    n, lost = len(TASKS), 1 / 3 + 1 + 1
+    result, out = compared(runner, gold, weaker)
     track = result["tracks"]["causalds"]
-    lost = 1 / 3 + 1 + 1
-    assert result["points"]["difference"] == pytest.approx(100 * lost / len(TASKS))
-    assert track["tasks"]["by_task"] == {
-        "wins": 3, "ties": len(TASKS) - 3, "losses": 0, "p_value": 0.25
-    }  # fmt: skip
-    assert result["answered"] == {
-        "tasks": len(TASKS), "both": len(TASKS) - 1, "first_only": 1, "second_only": 0, "neither": 0
-    }  # fmt: skip
+    assert result["points"]["difference"] == pytest.approx(100 * lost / n)
+    record = {"wins": 3, "ties": n - 3, "losses": 0, "p_value": 0.25}
+    assert track["tasks"]["by_task"] == record
+    counts = {"tasks": n, "both": n - 1, "first_only": 1, "second_only": 0, "neither": 0}
+    assert result["answered"] == counts
     both = track["answered_by_both"]
-    assert both["tasks"] == len(TASKS) - 1
-    assert both["difference"] == pytest.approx(100 * (1 / 3 + 1) / (len(TASKS) - 1))
+    assert both["tasks"] == n - 1
+    assert both["difference"] == pytest.approx(100 * (1 / 3 + 1) / (n - 1))
     assert track["families"]["association"]["by_task"]["wins"] == 1
     assert track["pools"]["f1"]["difference"] == pytest.approx(100 / track["pools"]["f1"]["tasks"])
     score = track["readings"]["fixed"]["causalds_score"]
     assert score["first"] == 0 < score["second"] and score["difference"] == -score["second"]
-    assert f"answered by both {len(TASKS) - 1}, first only 1" in compared.out
-
-
-def test_swapping_the_two_turns_every_sign(compared: Compared, gold: Path, weaker: Path) -> None:
-    there, back = compared(gold, weaker), compared(weaker, gold)
-    assert there["points"]["difference"] == -back["points"]["difference"]
-    low, high = there["points"]["interval"]
+    assert f"answered by both {n - 1}, first only 1" in out
+    low, high = result["points"]["interval"]
+    assert [low, high] == track["points"]["interval"] == track["tasks"]["interval"]
+    for part in ("families", "pools"):
+        assert sum(row["tasks"] for row in track[part].values()) == n
+        weighted = sum(row["tasks"] * row["difference"] for row in track[part].values())
+        assert weighted / n == pytest.approx(track["tasks"]["difference"])
+    assert task_id("ate") not in json.dumps(track)
+    back, _ = compared(runner, weaker, gold)
+    assert back["points"]["difference"] == -result["points"]["difference"]
     assert back["points"]["interval"] == pytest.approx([-high, -low])
-    readings = (
-        r["tracks"]["causalds"]["readings"]["paper"]["causalds_score"] for r in (there, back)
-    )
-    assert sum(reading["difference"] for reading in readings) == pytest.approx(0)
-
-
-def test_one_estimate_has_one_interval(compared: Compared, gold: Path, weaker: Path) -> None:
-    """Identical numbers with different intervals are a complaint about other leaderboards."""
-    result = compared(gold, weaker)
-    track = result["tracks"]["causalds"]
-    intervals = [
-        result["points"]["interval"],
-        track["points"]["interval"],
-        track["tasks"]["interval"],
+    scores = [
+        r["tracks"]["causalds"]["readings"]["paper"]["causalds_score"] for r in (result, back)
     ]
-    assert intervals[0] == intervals[1] == intervals[2]
-    assert compared(gold, weaker) == result
+    assert scores[0]["difference"] == pytest.approx(-scores[1]["difference"])
 
 
-def test_a_submission_against_itself_is_no_difference(compared: Compared, gold: Path) -> None:
-    result = compared(gold, gold)
+def test_a_submission_against_itself_is_no_difference(runner: Runner, gold: Path) -> None:
+    result, out = compared(runner, gold, gold)
     assert result["points"]["interval"] == [0, 0]
     assert result["tracks"]["causalds"]["tasks"]["by_instance"]["p_value"] == 1
-    assert "no difference at all" in compared.out
+    assert "no difference at all" in out
 
 
 def test_the_exam_is_the_one_that_holds_what_either_answered(
-    compared: Compared, runner: Runner, gold: Path, tmp_path: Path
+    runner: Runner, gold: Path, tmp_path: Path
 ) -> None:
     """The first answered fewer tasks; the exam must not be chosen by it alone."""
     (gold / answer_file(OUTSIDE_EXAM)).unlink()
-    few = tmp_path / "few"
+    few, empty = tmp_path / "few", tmp_path / "empty"
     few.mkdir()
-    shutil.copy(gold / answer_file("ate"), few)
-    result = compared(few, gold, "--split", "dev")
-    assert result["exam"] == "mini" and result["answered"]["second_only"] == len(TASKS) - 2
-    empty = tmp_path / "empty"
     empty.mkdir()
+    shutil.copy(gold / answer_file("ate"), few)
+    result, _ = compared(runner, few, gold, "--split", "dev")
+    assert result["exam"] == "mini" and result["answered"]["second_only"] == len(TASKS) - 2
     at = ("--release", runner.release, "--split", "dev")
     assert "no answer here" in runner.fails("compare", gold, empty, *at)
     assert "no such folder" in runner.fails("compare", gold, tmp_path / "nowhere", *at)
 
 
 def test_a_private_comparison_is_for_the_maintainer(
-    compared: Compared, runner: Runner, tmp_path: Path
+    runner: Runner, secret: Path, tmp_path: Path
 ) -> None:
     """Whether one of two own answers wins says which is nearer to the truth."""
-    at = ("--release", runner.release, "--split", "test")
-    gold, other = tmp_path / "gold", tmp_path / "other"
-    assert runner.run("gold", *at, "--out", gold, "--reveal").code == 0
-    shutil.copytree(gold, other)
+    other = Path(shutil.copytree(secret, tmp_path / "other"))
     (other / answer_file("ate", "test")).write_text(json.dumps({"ate": 1.01}))
-    assert "--reveal" in runner.fails("compare", gold, other, *at)
-    full = compared(gold, other, "--split", "test", "--reveal")
+    at = ("--release", runner.release, "--split", "test")
+    assert "--reveal" in runner.fails("compare", secret, other, *at)
+    full, _ = compared(runner, secret, other, "--split", "test", "--reveal")
     assert full["tracks"]["causalds"]["tasks"]["by_task"]["wins"] == 1
 
 
-def test_a_hostile_name_stays_text(
-    compared: Compared, runner: Runner, gold: Path, weaker: Path
-) -> None:
+def test_a_hostile_name_stays_text(runner: Runner, gold: Path, weaker: Path) -> None:
     name = "<script>alert(1)</script>[red]x[/red]\x1b[31m"
     (weaker / "run.json").write_text(json.dumps({"system": name}))
     page = runner.place / "comparison.html"
-    compared(gold, weaker, "--split", "dev", "--exam", "all", "--html", page)
+    _, out = compared(runner, gold, weaker, "--split", "dev", "--exam", "all", "--html", page)
     text = page.read_text("utf-8")
     assert "<script" not in text and "&lt;script&gt;" in text and "\x1b" not in text
-    assert "[red]x[/red]" in compared.out and "\x1b[31m" not in compared.out
-
-
-def test_every_row_of_the_task_table_is_in_one_family_line(
-    compared: Compared, gold: Path, weaker: Path
-) -> None:
-    track = compared(gold, weaker)["tracks"]["causalds"]
-    for part in ("families", "pools"):
-        assert sum(row["tasks"] for row in track[part].values()) == len(TASKS)
-        weighted = sum(row["tasks"] * row["difference"] for row in track[part].values())
-        assert weighted / len(TASKS) == pytest.approx(track["tasks"]["difference"])
-    assert task_id("ate") not in json.dumps(track)
+    assert "[red]x[/red]" in out and "\x1b[31m" not in out

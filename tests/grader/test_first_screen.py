@@ -67,6 +67,7 @@ def test_the_worst_report_fits_one_screen() -> None:
     )
     lines = text.splitlines()
     assert len(lines) <= 24 and max(map(len, lines)) <= 80, text
+    assert text.count("-12.3  [-100.0, 100.0]") == 6, "a line a track, and the headline"
     for part_of_it in ("skill", "points", "floor 30.0", "weakest", "strongest", "9999", "ending",
                        "3000 notes", "next", "--option3"):  # fmt: skip
         assert part_of_it in text, part_of_it

@@ -184,12 +184,12 @@ def test_half_of_the_exam_is_shown_and_only_the_salt_says_which(release: Path) -
 
 
 def test_the_ledger_counts_submissions_and_says_what_they_told(
-    runner: Runner, tmp_path: Path
+    runner: Runner, secret: Path, tmp_path: Path
 ) -> None:
     at = ("--release", runner.release, "--split", "test")
     ledger = ("--ledger", tmp_path / "ledger.json")
     folder = tmp_path / "in"
-    assert runner.run("gold", *at, "--out", folder / "acme@1", "--reveal").code == 0
+    shutil.copytree(secret, folder / "acme@1")
     assert runner.run("grade", folder / "acme@1", *at, *ledger).code == 0
     board = runner.place / "board.json"
     assert runner.run("leaderboard", folder, *at, *ledger, "--json", board).code == 0
@@ -205,13 +205,13 @@ def test_the_ledger_counts_submissions_and_says_what_they_told(
     assert "is no ledger" in runner.fails("grade", folder / "acme@1", *at, *ledger)
 
 
-def test_the_final_ranking_is_made_once(runner: Runner, tmp_path: Path) -> None:
+def test_the_final_ranking_is_made_once(runner: Runner, secret: Path, tmp_path: Path) -> None:
     """One submission of each team, the same answers again, and nothing that comes later."""
     at = ("--release", runner.release, "--split", "test")
     ledger = ("--ledger", tmp_path / "ledger.json")
     folder = tmp_path / "in"
-    assert runner.run("gold", *at, "--out", folder / "acme@1", "--reveal").code == 0
-    shutil.copytree(folder / "acme@1", folder / "acme@2")
+    for name in ("acme@1", "acme@2"):
+        shutil.copytree(secret, folder / name)
     command = ("leaderboard", folder, *at, *ledger, "--final")
     assert "2 submissions of team" in runner.fails(*command)
     assert not (tmp_path / "ledger.json").exists()

@@ -73,36 +73,32 @@ def test_the_rows_hold_the_truth_only_when_asked(runner: Runner, gold: Path) -> 
 
 
 def test_a_private_split_tells_no_task_its_score_unless_asked(
-    runner: Runner, tmp_path: Path
+    runner: Runner, secret: Path, tmp_path: Path
 ) -> None:
     """An absolute error beside one's own answer is the truth, give or take a sign."""
     private = ("--release", runner.release, "--split", "test")
-    gold = tmp_path / "gold"
-    assert runner.run("gold", *private, "--out", gold, "--reveal").code == 0
     table = tmp_path / "rows.csv"
-    assert "--reveal" in runner.fails("grade", gold, *private, "--csv", table)
+    assert "--reveal" in runner.fails("grade", secret, *private, "--csv", table)
     assert not table.exists()
-    assert runner.run("grade", gold, *private, "--csv", table, "--reveal").code == 0
-    task = next(iter(sorted(gold.glob("cds-*")))).stem
-    asked = ("explain", task, *private, "--answers", gold)
+    assert runner.run("grade", secret, *private, "--csv", table, "--reveal").code == 0
+    task = next(iter(sorted(secret.glob("cds-*")))).stem
+    asked = ("explain", task, *private, "--answers", secret)
     assert "--reveal" in runner.fails(*asked)
     assert "1.000 of 1" in runner.run(*asked, "--reveal").out
 
 
-def test_a_private_report_is_redacted_unless_revealed(runner: Runner, tmp_path: Path) -> None:
+def test_a_private_report_is_redacted_unless_revealed(
+    runner: Runner, secret: Path, tmp_path: Path
+) -> None:
     """A submission with one answer read the hidden structure of its task off the slices."""
-    private = ("--release", runner.release, "--split", "test")
-    gold, file = tmp_path / "gold", tmp_path / "report.json"
-    assert runner.run("gold", *private, "--out", gold, "--reveal").code == 0
-    assert runner.run("grade", gold, *private, "--json", file).code == 0
+    private, file = ("--release", runner.release, "--split", "test"), tmp_path / "report.json"
+    assert runner.run("grade", secret, *private, "--json", file).code == 0
     report = json.loads(file.read_text("utf-8"))
     assert first_problem("report", report) is None and report["redacted"]
     track = report["tracks"]["causalds"]
     assert "structure" not in track["slices"] and "variant" in track["slices"]
     rows = [row for axis in track["slices"].values() for row in axis.values()]
     assert rows and all(row["points"] is None for row in rows) and not track["readings"]
-    page = tmp_path / "page.html"
-    assert runner.run("leaderboard", tmp_path, *private, "--html", page).code == 0
-    assert runner.run("grade", gold, *private, "--json", file, "--reveal").code == 0
+    assert runner.run("grade", secret, *private, "--json", file, "--reveal").code == 0
     revealed = json.loads(file.read_text("utf-8"))
     assert "redacted" not in revealed and "structure" in revealed["tracks"]["causalds"]["slices"]

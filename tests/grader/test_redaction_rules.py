@@ -16,7 +16,6 @@ from grader import pipeline
 from grader.io.schemas import first_problem
 from grader.opening import open_release
 from grader.release.exam import Split
-from grader.reports import ledger
 from grader.reports.aggregate import aggregate
 from grader.reports.redact import Ladder, redact
 from grader.scoring.model import Checked, Score, Truth
@@ -57,19 +56,18 @@ def test_a_redacted_report_is_the_same_whatever_the_answers_are_worth() -> None:
 
 
 def test_all_that_a_board_shows_follows_from_the_figures_that_are_shown(
-    runner: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    runner: Runner, secret: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Page, table, ranks and JSON of answers that are worth the same to the ladder alone."""
     at = ("--release", runner.release, "--split", "test")
     for team in ("acme", "bell"):
-        folder = tmp_path / "in" / team
-        assert runner.run("gold", *at, "--out", folder, "--reveal").code == 0
+        folder = shutil.copytree(secret, tmp_path / "in" / team)
         (folder / "run.json").write_text(json.dumps({"system": team}), "utf-8")
     exam = Split.open(open_release(runner.release), "test").choose_exam_for()
     shown = [task.task_id for task in exam.tasks if task.instance_id in exam.shown]
     rest = [task.task_id for task in exam.tasks if task.instance_id not in exam.shown]
     assert len(shown) == 4 == len(rest)
-    monkeypatch.setattr(ledger, "ladder_of", lambda _graded: Ladder(130))  # as if it were large
+    monkeypatch.setattr(Ladder, "of", lambda _shares: Ladder(130))  # as if it were large
     score = pipeline.score
 
     def board(right: Collection[str], number: int) -> tuple[str, bytes, bytes]:
@@ -106,12 +104,13 @@ def test_nobody_but_who_says_reveal_has_figures(release: Path, tmp_path: Path) -
     assert grade(known, tmp_path / "answers").report["points"] == 0.0
 
 
-def test_a_private_report_with_attempts_keeps_to_the_schema(runner: Runner, tmp_path: Path) -> None:
+def test_a_private_report_with_attempts_keeps_to_the_schema(
+    runner: Runner, secret: Path, tmp_path: Path
+) -> None:
     """Attempts at a private split: none of their figures, and no row per task."""
     at = ("--release", runner.release, "--split", "test", "--ledger", tmp_path / "ledger.json")
     for number in (1, 2):
-        folder = tmp_path / "twice" / f"attempt-{number}"
-        assert runner.run("gold", *at[:4], "--out", folder, "--reveal").code == 0
+        shutil.copytree(secret, tmp_path / "twice" / f"attempt-{number}")
     (tmp_path / "twice" / "attempt-2" / answer_file("ate", "test")).write_text("{")
     file, page = tmp_path / "report.json", tmp_path / "page.html"
     words = ("grade", tmp_path / "twice", *at, "--json", file, "--html", page)

@@ -80,14 +80,11 @@ def test_the_truth_of_a_task_stands_on_the_page_only_when_asked_for(
     assert parsed(revealed) is not None
 
 
-def test_a_private_page_has_no_row_per_task(runner: Runner, tmp_path: Path) -> None:
-    at = ("--release", runner.release, "--split", "test")
-    folder = tmp_path / "gold"
-    assert runner.run("gold", *at, "--out", folder, "--reveal").code == 0
-    text = page(runner, "grade", folder, "--split", "test")
+def test_a_private_page_has_no_row_per_task(runner: Runner, secret: Path) -> None:
+    text = page(runner, "grade", secret, "--split", "test")
     assert task_id("ate", "test") not in text and "Every task" not in text
     assert parsed(text) is not None
-    assert task_id("ate", "test") in page(runner, "grade", folder, "--split", "test", "--reveal")
+    assert task_id("ate", "test") in page(runner, "grade", secret, "--split", "test", "--reveal")
 
 
 def test_the_leaderboard_ranks_by_composite_rank_as_well(runner: Runner, submissions: Path) -> None:
