@@ -19,7 +19,6 @@ from grader.io.jsonio import canonical
 from grader.io.schemas import first_problem
 from grader.release.release import Release
 from grader.release.side import Side
-from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 
 COMMITTED: Final = "commitments"
@@ -83,88 +82,39 @@ def _damage(side: Side, name: str) -> str | None:
 
 
 def _tasks(release: Release, split: str, proofs: bool) -> Iterator[Check]:
-    """What is wrong with tasks, exams and truths, one task after another."""
-    count, doubled, last = 0, 0, ""
-    here = release.has_public_truth(split) or release.private is not None
-    truths = _Truths(release, split, proofs) if here else None
+    """What is wrong with tasks, exams and truths."""
     try:
-        listed = release.exams(split)
-        strangers = {task_id for members in listed.values() for task_id in members}
-        for track in release.tracks:
-            for task in release.each_task(split, [track]):
-                count, doubled, last = count + 1, doubled + (task.task_id == last), task.task_id
-                strangers.discard(last)
-                if truths is not None:
-                    truths.see(track, task)
+        listed, tasks = release.exams(split), release.tasks(split, prompts=False)
     except UsageError as error:
         yield Check(f"{split} tasks", False, str(error))
         return
-    yield Check(f"{split} task ids", not doubled, f"{count} tasks, {doubled} repeated ids")
+    ids = {task.task_id for task in tasks}
+    doubled = len(tasks) - len(ids)
+    yield Check(f"{split} task ids", not doubled, f"{len(tasks)} tasks, {doubled} repeated ids")
     yield Check(f"{split} tasks", True, "agree with the specification")
     unknown = (f"{exam}: {task_id}" for exam, members in listed.items() for task_id in members
-               if task_id in strangers)  # fmt: skip
+               if task_id not in ids)  # fmt: skip
     yield _check(f"{split} exams", unknown, "name existing tasks")
-    if truths is not None:
-        yield from truths.checks()
+    if release.has_public_truth(split) or release.private is not None:
+        yield from _truths(release, split, tasks, proofs)
 
 
-class _Truths:
-    """Whether every task of a split has its truth; every claim of a track with a checker, proved
-    again from the record alone.
-
-    Tasks come as the tracks' configs list them, and the truths of the same track are read beside
-    them, in the same order.
-    """
-
-    def __init__(self, release: Release, split: str, proofs: bool) -> None:
-        self._release, self._split, self._proofs = release, split, proofs
-        self._track, self._found, self._problem = "", 0, ""
-        self._truths: Iterator[Truth] = iter(())
-        self._next: Truth | None = None
-        self._proved: dict[str, int] = {}
-        self._wrong: dict[str, list[str]] = {}
-
-    def see(self, track: str, task: Task) -> None:
-        """Looks for the truth of the next task; after the first that has none, for no more."""
-        if self._problem:
-            return
-        certify = self._release.tracks[track].certify if self._proofs else None
-        try:
-            truth = self._of(track, task)
-            problem = None if certify is None else certify(task, truth)
-        except UsageError as error:
-            self._problem = str(error)
-            return
-        self._found += 1
-        if certify is not None:
-            self._proved[track] = self._proved.get(track, 0) + 1
-        if problem:
-            self._wrong.setdefault(track, []).append(f"{task.task_id}: {problem}")
-
-    def _of(self, track: str, task: Task) -> Truth:
-        """The truth of a task; raises ``UsageError`` where there is none."""
-        if track != self._track:
-            self._track = track
-            self._truths = self._release.each_truth(self._split, [track])
-            self._next = next(self._truths, None)
-        while self._next is not None and self._next.task_id < task.task_id:
-            self._next = next(self._truths, None)
-        if self._next is None or self._next.task_id != task.task_id:
-            raise UsageError(
-                f"{self._release.truth_side(self._split).path}: no truth for task {task.task_id}; "
-                "the public and private sides do not belong together"
-            )
-        return self._next
-
-    def checks(self) -> Iterator[Check]:
-        """What was found."""
-        if self._problem:
-            yield Check(f"{self._split} truths", False, self._problem)
-            return
-        yield Check(f"{self._split} truths", True, f"{self._found}, one per task")
-        for track, proved in sorted(self._proved.items()):
-            fine, problems = f"{proved} records proved again", self._wrong.get(track, ())
-            yield _check(f"{self._split} {track} certificates", problems, fine)
+def _truths(release: Release, split: str, tasks: Sequence[Task], proofs: bool) -> Iterator[Check]:
+    """Whether every task has its truth; every claim of a track with a checker, proved again from
+    the record alone."""
+    try:
+        truths = release.truths(split, tasks)
+    except UsageError as error:
+        yield Check(f"{split} truths", False, str(error))
+        return
+    yield Check(f"{split} truths", True, f"{len(truths)}, one per task")
+    for name, track in sorted(release.tracks.items()):
+        certify, own = track.certify, [task for task in tasks if task.track == name]
+        if proofs and own and certify is not None:
+            proved = ((task.task_id, certify(task, truths[task.task_id])) for task in own)
+            problems = (f"{task_id}: {problem}" for task_id, problem in proved if problem)
+            fine = f"{len(own)} records proved again"
+            yield _check(f"{split} {name} certificates", problems, fine)
 
 
 def _commitments(release: Release, split: str) -> Check:

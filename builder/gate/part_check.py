@@ -22,7 +22,7 @@ from builder.release.tables import Row, SplitTables
 from builder.splits.track import SceneRow, TaskRow, Track
 from grader.errors import UsageError
 from grader.io.jsonio import canonical
-from grader.release.rows import Rows
+from grader.release.rows import task_of, truth_of
 from grader.scoring.model import RawAnswer, Score, Truth
 from grader.scoring.score import score_answer
 from grader.scoring.shape import Task, Variant
@@ -143,11 +143,11 @@ def _reference_problems(track: Track, tables: SplitTables) -> Iterator[str]:
 def task_row_problems(track: Track, rows: PartRows) -> Iterator[str]:
     """Every task row is what the grader's specification says of its variant, and shows what its
     scene holds: all else reaches test takers as an unfair or unanswerable question."""
-    tables, read = rows.tables, Rows({track.name: track.grader})
+    tables, graded = rows.tables, {track.name: track.grader}
     for row in (row for own in rows.tasks.values() for row in own):
         task = tables.tasks[row["task_id"]]
         try:
-            spec = read.task(row).spec
+            spec = task_of(row, graded).spec
         except KeyError:
             yield f"{task.task_id}: unknown variant {task.key}"
             continue
@@ -272,15 +272,15 @@ def tasks_and_truths(
 ) -> Iterator[tuple[Task, Truth]]:
     """Yield the tasks of a part with their truths, an instance after the other, as the grader reads
     them; a row that it cannot read is added to ``problems``."""
-    read = Rows({track.name: track.grader})
+    graded = {track.name: track.grader}
     for instance, tasks in sorted(rows.tasks.items()):
         truths = {row["task_id"]: row for row in rows.truths.get(instance, ())}
         for row in tasks:
             try:
-                task = read.task(row)
+                task = task_of(row, graded)
                 predicts = task.shape.kind == "predictions"
                 labels = rows.labels[instance]["values"] if predicts else None
-                truth = read.truth(truths[task.task_id], labels)
+                truth = truth_of(truths[task.task_id], labels)
             except (KeyError, ValueError, TypeError, UsageError) as error:
                 problems.append(f"{row['task_id']}: cannot be read: {error!r}")
                 continue

@@ -18,7 +18,7 @@ from builder.release.shards import GROUP_ROWS, Shard, marked, write_groups
 from builder.splits.track import Row
 from grader.io.jsonio import canonical
 from grader.io.schemas import schema
-from grader.release.rows import Rows
+from grader.release.rows import task_of, truth_of
 from grader.scoring.track import Track
 
 CONFIG: Final = "tasks"
@@ -40,14 +40,13 @@ class FlatJob:
 def write_flat(job: FlatJob, tracks: Mapping[str, Track]) -> list[Shard]:
     """Write the config of a split in the order of ids, of those of the tracks that it has; return
     its shards."""
-    read = Rows(tracks)
-    tasks = [row for track in tracks for row in _flat_rows(job, track, read)]
+    tasks = [row for track in tracks for row in _flat_rows(job, track, tracks)]
     table = table_from_rows(sorted(tasks, key=lambda row: str(row["task_id"])), FLAT)
     groups = [table.slice(start, GROUP_ROWS) for start in range(0, len(table), GROUP_ROWS)]
     return write_groups(CONFIG, job.split, job.public, marked(FLAT, job.canary), groups)
 
 
-def _flat_rows(job: FlatJob, track: str, read: Rows) -> Iterator[Row]:
+def _flat_rows(job: FlatJob, track: str, tracks: Mapping[str, Track]) -> Iterator[Row]:
     """Yield the tasks of a track."""
     truths, labels = {}, {}
     if job.answered:
@@ -58,9 +57,9 @@ def _flat_rows(job: FlatJob, track: str, read: Rows) -> Iterator[Row]:
     tasks = list(rows(shards(job.public, track, job.split)))
     schemas = {name: canonical(schema(f"answers/{name}")) for name in {*map(_SCHEMA, tasks)}}
     for row in tasks:
-        answer, task = None, read.task(row)
+        answer, task = None, task_of(row, tracks)
         if job.answered:
             known = labels[task.instance_id] if task.shape.kind == "predictions" else None
-            answer = task.shape.gold(task, read.truth(truths[task.task_id], known))
+            answer = task.shape.gold(task, truth_of(truths[task.task_id], known))
         alike = {column: row[column] for column in _ALIKE}
         yield {**alike, "answer_schema_json": schemas[_SCHEMA(row)], "answer": answer}

@@ -13,7 +13,7 @@ from grader.errors import UsageError
 from grader.io import parquet
 from grader.io.names import did_you_mean, nearest_path
 from grader.io.paths import plain
-from grader.release.rows import TASK_COLUMNS, TRUTH_COLUMNS, Rows
+from grader.release.rows import TASK_COLUMNS, TRUTH_COLUMNS, task_of, truth_of
 from grader.release.side import Side
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
@@ -22,9 +22,7 @@ from grader.scoring.track import Track
 WHOLE_SPLIT = "all"
 """What stands for an exam's name where every task of a split is meant."""
 _BY_ID = "ORDER BY task_id"
-_SORTED = 1_000_000
-_FEW = 50_000
-"""Rows of so many tasks are looked for by their ids; of more all are read."""
+_WITH_IDS = f"WHERE task_id IN (SELECT unnest(?::VARCHAR[])) {_BY_ID}"
 
 
 @dataclass(slots=True)
@@ -104,32 +102,22 @@ class Release:
 
         Prompts are nearly all there is to read: without ``prompts`` they are left empty.
         """
-        return list(self.each_task(split, self.tracks, prompts=prompts, only=only))
-
-    def each_task(
-        self,
-        split: str,
-        tracks: Iterable[str],
-        *,
-        prompts: bool = False,
-        only: Collection[str] | None = None,
-    ) -> Iterator[Task]:
-        """The tasks of some tracks, one after another: a large split has tens of millions."""
         columns = [c if prompts or c != "prompt" else "'' AS prompt" for c in TASK_COLUMNS]
-        read = Rows(self.tracks)
-        where = _among(only, _order(self.public, "{}", split, tracks))
-        for row in _rows(self.public, "{}", tracks, split, columns, *where):
-            stated = dict(zip(TASK_COLUMNS, row, strict=True))
-            try:
-                yield _fitting(read.task(stated), self.public.path)
-            except KeyError:
-                key = f"{stated['family']}.{stated['variant']}"
-                raise UsageError(
-                    f"{self.public.path}: task {stated['task_id']} has the variant {key}, unknown "
-                    "to this grader; update the grader"
-                ) from None
-            except (ValueError, TypeError) as error:
-                raise _unreadable(self.public, f"task {stated['task_id']}", error) from None
+        where = (_BY_ID, ()) if only is None else (_WITH_IDS, [sorted(only)])
+        rows = _rows(self.public, "{}", self.tracks, split, columns, *where)
+        return [self._task(dict(zip(TASK_COLUMNS, row, strict=True))) for row in rows]
+
+    def _task(self, row: Mapping[str, Any]) -> Task:
+        try:
+            return _fitting(task_of(row, self.tracks), self.public.path)
+        except KeyError:
+            key = f"{row['family']}.{row['variant']}"
+            raise UsageError(
+                f"{self.public.path}: task {row['task_id']} has the variant {key}, unknown to "
+                "this grader; update the grader"
+            ) from None
+        except (ValueError, TypeError) as error:
+            raise _unreadable(self.public, f"task {row['task_id']}", error) from None
 
     def with_prompts(self, split: str, tasks: Sequence[Task]) -> list[Task]:
         """``tasks`` of a split, in their order, with the prompts that ``tasks()`` left out."""
@@ -194,13 +182,17 @@ class Release:
                 side, "{}_labels", self.tracks, split, columns, suffix, [needs], optional="values"
             )
             labels = dict(told)
-        truths, read = {}, Rows(self.tracks)
-        where = _among(wanted if len(wanted) <= _FEW else None, _BY_ID)
-        for values in _rows(side, "{}_truth", self.tracks, split, TRUTH_COLUMNS, *where):
-            if (task := wanted.get(values[0])) is not None:
-                row, name = dict(zip(TRUTH_COLUMNS, values, strict=True)), task.instance_id
-                own = labels.get(name) if task.shape.kind == "predictions" else None
-                truths[task.task_id] = _truth(side, read, row | {"task_id": task.task_id}, own)
+        truths = {}
+        rows = _rows(
+            side, "{}_truth", self.tracks, split, TRUTH_COLUMNS, _WITH_IDS, [sorted(wanted)]
+        )
+        for values in rows:
+            row, task = dict(zip(TRUTH_COLUMNS, values, strict=True)), wanted[values[0]]
+            own = labels.get(task.instance_id) if task.shape.kind == "predictions" else None
+            try:
+                truths[task.task_id] = truth_of(row, own)
+            except (ValueError, TypeError) as error:
+                raise _unreadable(side, f"the truth of task {task.task_id}", error) from None
         absent = wanted.keys() - truths.keys()
         if absent:
             raise UsageError(
@@ -208,14 +200,6 @@ class Release:
                 "the public and private sides do not belong together"
             )
         return truths
-
-    def each_truth(self, split: str, tracks: Iterable[str]) -> Iterator[Truth]:
-        """The truths of some tracks in the order of :meth:`each_task` for the same, without what
-        their labels hold; raises ``UsageError`` if they are not here or cannot be read."""
-        side, read = self.truth_side(split), Rows(self.tracks)
-        where = _among(None, _order(side, "{}_truth", split, tracks))
-        for row in _rows(side, "{}_truth", tracks, split, TRUTH_COLUMNS, *where):
-            yield _truth(side, read, dict(zip(TRUTH_COLUMNS, row, strict=True)))
 
     def content_hashes(self, split: str) -> dict[str, str]:
         """Content hash per public shard of the split's tasks and exams, for the report."""
@@ -228,19 +212,6 @@ class Release:
                 for config in (track, f"{track}_exams")
             )
         }
-
-
-def _truth(
-    side: Side,
-    read: Rows,
-    row: Mapping[str, Any],
-    labels: Sequence[float] | None = None,
-) -> Truth:
-    """See :meth:`Rows.truth`; raises ``UsageError`` for what cannot be read."""
-    try:
-        return read.truth(row, labels)
-    except (ValueError, TypeError) as error:
-        raise _unreadable(side, f"the truth of task {row['task_id']}", error) from None
 
 
 def _unreadable(side: Side, what: str, error: Exception) -> UsageError:
@@ -282,22 +253,6 @@ def _rows(
             files = side.shards(config.format(track), split)
             if optional is None or optional in parquet.column_names(connection, files):
                 yield from parquet.read(connection, files, columns, suffix, parameters)
-
-
-def _among(only: Collection[str] | None, order: str) -> tuple[str, list[object]]:
-    """The end of a query for rows of tasks, and its parameters."""
-    if only is None:
-        return order, []
-    return f"WHERE task_id IN (SELECT unnest(?::VARCHAR[])) {_BY_ID}", [sorted(only)]
-
-
-def _order(side: Side, config: str, split: str, tracks: Iterable[str]) -> str:
-    """How rows are brought into the order of task ids. As they are written they are in it; where
-    they are many, nobody sorts them in memory again."""
-    places = tuple(f"{config.format(track)}/{split}-" for track in tracks)
-    shards = side.manifest["shards"].items()
-    rows = (entry.get("rows", 0) for name, entry in shards if name.startswith(places))
-    return _BY_ID if sum(rows) <= _SORTED else ""
 
 
 def select_exam(

@@ -103,6 +103,13 @@ class Track:
     board_columns: Callable[[Sequence[Report]], list[BoardColumn]] | None = None
     compared: Callable[[Mapping[str, Any]], Sequence[Table]] | None = None
 
+    def variant(self, key: str) -> Variant:
+        """The variant called ``family.variant``; raises ``KeyError`` if there is none."""
+        for spec in self.variants:
+            if spec.key == key:
+                return spec
+        raise KeyError(key)
+
 
 Tracks = Mapping[str, Track]
 """The tracks that are known, by name."""

@@ -37,7 +37,4 @@ VARIANTS: Final = tuple(spec for track in TRACKS.values() for spec in track.vari
 
 def variant(track: str, key: str) -> Variant:
     """The variant of ``track`` called ``family.variant``; raises ``KeyError`` if there is none."""
-    for spec in TRACKS[track].variants:
-        if spec.key == key:
-            return spec
-    raise KeyError(key)
+    return TRACKS[track].variant(key)
