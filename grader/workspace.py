@@ -2,10 +2,9 @@
 
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import duckdb
 
@@ -14,7 +13,7 @@ from grader.io.jsonio import pretty
 from grader.io.paths import inside
 from grader.io.schemas import schema
 from grader.pages.terminal import progress
-from grader.release.beside import TABLES
+from grader.release.beside import Column, Scene, scenes
 from grader.release.release import Release
 from grader.scoring.shape import Task
 
@@ -32,23 +31,22 @@ def write_workspaces(release: Release, split: str, tasks: Sequence[Task], folder
     """
     asked: dict[str, dict[tuple[str, str], list[Task]]] = {}
     for task in tasks:
-        scenes = asked.setdefault(task.track, {})
-        scenes.setdefault((task.instance_id, task.view), []).append(task)
+        places = asked.setdefault(task.track, {})
+        places.setdefault((task.instance_id, task.view), []).append(task)
     with parquet.connect() as connection, progress() as shown:
         bar = shown.add_task("tasks", total=len(tasks))
-        for name, scenes in sorted(asked.items()):
-            files = release.public.shards(f"{name}_scenes", split)
-            if not files:  # a track whose prompts hold all there is
-                for task in chain.from_iterable(scenes.values()):
-                    _write_question(task, folder)
-                continue
-            ordered = sorted(scenes)
+        for track, places in sorted(asked.items()):
+            has_scenes = bool(release.public.shards(f"{track}_scenes", split))
+            ordered = sorted(places)
             for start in range(0, len(ordered), TOGETHER):
-                places = ordered[start : start + TOGETHER]
-                read = _read_scenes(connection, files, places)
-                for place in places:
-                    _write_scene(connection, read[place], scenes[place], folder)
-                    shown.update(bar, advance=len(scenes[place]), refresh=True)
+                chunk = ordered[start : start + TOGETHER]
+                found = scenes(release, split, [name for name, _ in chunk]) if has_scenes else {}
+                for place in chunk:
+                    folders = [_write_question(task, folder) for task in places[place]]
+                    if has_scenes:
+                        pairs = zip(places[place], folders, strict=True)
+                        _write_scene(connection, found[place], list(pairs))
+                    shown.update(bar, advance=len(folders), refresh=True)
 
 
 def workspace_files(release: Release, split: str, task: Task) -> dict[str, bytes]:
@@ -69,56 +67,36 @@ def _write_question(task: Task, folder: Path) -> Path:
     return place
 
 
-def _read_scenes(
-    connection: duckdb.DuckDBPyConnection, files: list[Path], places: Sequence[tuple[str, str]]
-) -> dict[tuple[str, str], dict[str, Any]]:
-    """Some scenes by (instance, view), given by these in order; raises ``ValueError`` without one.
-
-    Rows are sorted by instance, so that the range leaves most row groups unread.
-    """
-    there = parquet.column_names(connection, files)
-    names = [name for name in ("instance_id", "view", "story", "columns", *TABLES) if name in there]
-    where = "WHERE instance_id BETWEEN ? AND ? AND list_contains(?, instance_id || '/' || view)"
-    sought = [f"{instance_id}/{view}" for instance_id, view in places]
-    rows = parquet.read(connection, files, names, where, [places[0][0], places[-1][0], sought])
-    found = {(row[0], row[1]): dict(zip(names, row, strict=True)) for row in rows}
-    if lost := set(places).difference(found):
-        raise ValueError(f"scenes {sorted(lost)} are not in the release")
-    return found
-
-
 def _write_scene(
-    connection: duckdb.DuckDBPyConnection,
-    scene: Mapping[str, Any],
-    asked: Sequence[Task],
-    folder: Path,
+    connection: duckdb.DuckDBPyConnection, scene: Scene, places: Sequence[tuple[Task, Path]]
 ) -> None:
     written: dict[str, Path] = {}
-    for task in asked:
-        place = _write_question(task, folder)
-        (place / "story.md").write_text(scene["story"] + "\n", encoding="utf-8")
+    for task, place in places:
+        (place / "story.md").write_text(scene.story + "\n", encoding="utf-8")
         if task.input_mode != "data":
             continue
-        (place / "columns.json").write_text(pretty(scene["columns"]), encoding="utf-8")
-        tables = ["data", "test_features"] if task.family == "prediction" else ["data"]
-        for table in tables + (["calibration"] if scene.get("calibration") else []):
-            file = place / f"{table}.parquet"
-            if table in written:
+        (place / "columns.json").write_text(pretty(scene.columns), encoding="utf-8")
+        for name in scene.tables:
+            if name == "test_features" and task.shape.kind != "predictions":
+                continue
+            file = place / f"{name}.parquet"
+            if name in written:
                 # A copy, not a link: an agent that edits its data must not edit another's.
-                shutil.copyfile(written[table], file)
+                shutil.copyfile(written[name], file)
             else:
-                _write_table(connection, scene[table], file)
-                written[table] = file
+                _write_table(connection, scene.tables[name], file)
+                written[name] = file
 
 
 def _write_table(
-    connection: duckdb.DuckDBPyConnection, columns: Sequence[Mapping[str, Any]], file: Path
+    connection: duckdb.DuckDBPyConnection, table: Sequence[Column], file: Path
 ) -> None:
-    """A nested table as a flat Parquet file, one column per name, rows in order."""
+    """A table as a flat Parquet file, one column per name, rows in order."""
     selected = ", ".join(
-        f"unnest(${k}::FLOAT[]) AS {parquet.identifier(column['name'])}"
-        for k, column in enumerate(columns, start=1)
+        f"unnest(${k}::FLOAT[]) AS {parquet.identifier(name)}"
+        for k, (name, _) in enumerate(table, start=1)
     )
-    values = [column["values"] for column in columns]
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE flat AS SELECT {selected}", values)
-    parquet.copy_to(connection, "SELECT * FROM flat", file, "FORMAT parquet, COMPRESSION zstd")
+    connection.execute(
+        f"CREATE OR REPLACE TEMP TABLE flat AS SELECT {selected}", [values for _, values in table]
+    )
+    parquet.copy_to(connection, "FROM flat", file, "FORMAT parquet, COMPRESSION zstd")

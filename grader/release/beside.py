@@ -17,19 +17,21 @@ TABLES: Final = ("data", "test_features", "calibration")
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What a test taker is shown of an instance: its story, and tables by name."""
+    """What a test taker is shown of an instance: its story, what is said of the columns, and
+    tables by name."""
 
     story: str
+    columns: Sequence[Mapping[str, Any]]
     tables: Mapping[str, Sequence[Column]]
 
 
 def scenes(release: Release, split: str, instances: Sequence[str]) -> dict[tuple[str, str], Scene]:
     """The scenes of some instances by (instance, view); none for a track that ships none."""
     found = {}
-    columns = ("instance_id", "view", "story", *TABLES)
+    columns = ("instance_id", "view", "story", "columns", *TABLES)
     for row in _rows(release, release.public, "{}_scenes", split, columns, instances):
         tables = {name: _columns(row[name]) for name in TABLES if row.get(name)}
-        found[row["instance_id"], row["view"]] = Scene(row["story"], tables)
+        found[row["instance_id"], row["view"]] = Scene(row["story"], row["columns"], tables)
     return found
 
 
@@ -58,7 +60,10 @@ def _rows(
     """The rows of one config of every track whose first column is wanted; those of ``columns``
     that a file has."""
     names = sorted(set(wanted))
-    suffix = f"WHERE list_contains(?, {columns[0]}) ORDER BY {columns[0]}"
+    if not names:
+        return
+    # Rows are sorted, so that the range leaves most of a file unread.
+    suffix = f"WHERE {columns[0]} BETWEEN ? AND ? AND list_contains(?, {columns[0]}) ORDER BY 1"
     with parquet.connect() as connection:
         for track in release.tracks:
             files = side.shards(config.format(track), split)
@@ -66,7 +71,7 @@ def _rows(
             if columns[0] not in there:
                 continue
             shown = [column for column in columns if column in there]
-            for row in parquet.read(connection, files, shown, suffix, [names]):
+            for row in parquet.read(connection, files, shown, suffix, [names[0], names[-1], names]):
                 yield dict(zip(shown, row, strict=True))
 
 

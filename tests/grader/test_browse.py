@@ -110,7 +110,7 @@ def test_nothing_a_stranger_wrote_can_run(release: Path) -> None:
     tables = {NASTY: [(NASTY, [1.0, float("inf"), float("nan"), -1e308])], "data": []}
     graph = Graph([NASTY, "b", "b"], [(NASTY, "b"), ("b", NASTY), ("c", "b")], {})
     look = Look(graph, {NASTY: [(NASTY, "b")], "": [("b", NASTY)]}, [(NASTY, NASTY)], NASTY)
-    scene = Scene(f"{NASTY}\n\n{NASTY}", tables)
+    scene = Scene(f"{NASTY}\n\n{NASTY}", [], tables)
     answer = RawAnswer("a", NASTY.encode())
     truth = replace(truth, structure=NASTY)
     shown = Shown(task=hostile, scene=scene, truth=truth, look=look, answer=answer)
