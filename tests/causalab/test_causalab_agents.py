@@ -1,11 +1,7 @@
 """The reference agents do what the paper's findings say, through the laboratory's front ends."""
 
 import json
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import Any
 
@@ -14,14 +10,7 @@ from lab_tasks import grade, task_and_truth
 from lab_verification import verify
 from lab_worlds import episodes
 
-from baselines.causalab import (
-    Lines,
-    RefusedRequest,
-    greedy_stop,
-    host,
-    observer,
-    solver,
-)
+from baselines.causalab import RefusedRequest, greedy_stop, host, observer, solver
 from builder.tracks.causalab.suites import PAPER, SETTINGS, SIZES, Setting
 from grader.laboratory.episode import Episode
 
@@ -78,8 +67,8 @@ def frugal(pairs: Sequence[tuple[Episode, Figures]]) -> float:
 
 def test_the_solver_recovers_linear_episodes_with_about_one_experiment_a_property() -> None:
     """Graph, equation and target wherever all can be set; k experiments nearly always."""
-    pairs = [pair for name, setting in LINEAR for pair in all_solved(setting, name, 4)]
-    assert len(pairs) > 40
+    pairs = [pair for name, setting in LINEAR for pair in all_solved(setting, name, 2)]
+    assert len(pairs) > 20
     assert frugal(pairs) >= 0.9
 
 
@@ -100,7 +89,7 @@ def test_with_two_records_the_observer_does_neither_well() -> None:
     """Both fall with size: from about a third and three quarters to almost nothing and a third."""
     accuracy, recovery = [], []
     for size in SIZES:
-        rows = play("observer", episodes(f"main-{size}", count=40))
+        rows = play("observer", episodes(f"main-{size}", count=24))
         accuracy.append(mean(r["accurate"] for r in rows))
         recovery.append(mean(r["edge_f1"] for r in rows))
     assert max(accuracy) < 0.5 and mean(accuracy) < 0.25
@@ -153,44 +142,3 @@ def test_an_agent_is_told_when_a_request_is_refused() -> None:
 
     with pytest.raises(RefusedRequest, match="frequency cannot be set"):
         host(episode, clumsy, "clumsy")
-
-
-@contextmanager
-def hosted_elsewhere(*arguments: str) -> Iterator[Lines]:
-    """A laboratory in a process of its own, ``python -m causal_exams lab`` with ``arguments``."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "causal_exams", "lab", *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    assert process.stdin is not None and process.stdout is not None
-    requests, replies = process.stdin, process.stdout
-
-    def exchange(line: bytes) -> bytes:
-        requests.write(line + b"\n")
-        requests.flush()
-        return replies.readline()
-
-    try:
-        yield Lines(json.loads(replies.readline()), exchange)
-    finally:
-        requests.close()
-        process.wait(timeout=60)
-        replies.close()
-
-
-def test_pipes_to_another_process_give_the_same_transcript(
-    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The maintainer hosts; the agent talks to ``python -m causal_exams lab`` over its pipes."""
-    monkeypatch.chdir(root)
-    episode = episodes("main-4", "wide", 2)[1]
-    document = {
-        "task_id": episode.task_id, "public": episode.public, "private": episode.private,
-    }  # fmt: skip
-    file, written = tmp_path / "episode.json", tmp_path / "transcript.jsonl"
-    file.write_text(json.dumps(document), encoding="utf-8")
-    arguments = (str(file), "--transcript", str(written), "--submission", "solver")
-    with hosted_elsewhere(*arguments) as laboratory:
-        solver(laboratory)
-    assert written.read_text(encoding="utf-8") == transcript("solver", episode)

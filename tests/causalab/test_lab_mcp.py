@@ -1,6 +1,7 @@
 """The laboratory as MCP tools: the same protocol, over pipes and over HTTP."""
 
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -10,7 +11,6 @@ from typing import Any
 import anyio
 import pytest
 from causalab_episodes import chain_episode
-from lab_process import ROOT, start
 from lab_verification import verify
 
 from causal_exams.laboratory.front_ends import reply_to
@@ -90,7 +90,7 @@ def port() -> Iterator[int]:
 
 @pytest.mark.slow
 def test_the_mcp_servers_run_over_pipes_and_over_http(
-    tmp_path: Path, episode_file: Path, port: int
+    tmp_path: Path, episode_file: Path, port: int, root: Path
 ) -> None:
     mcp_client = pytest.importorskip("mcp.client.client")
     from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -103,10 +103,11 @@ def test_the_mcp_servers_run_over_pipes_and_over_http(
     kept = tmp_path / "kept"
     common = ["-m", "causal_exams", "lab", str(episode_file), "--transcript"]
     parameters = StdioServerParameters(
-        command=sys.executable, args=[*common, str(kept), "--mcp"], cwd=ROOT
+        command=sys.executable, args=[*common, str(kept), "--mcp"], cwd=root
     )
     anyio.run(agent, stdio_client(parameters))
-    server = start(episode_file, "--transcript", str(kept), "--mcp-http", str(port))
+    command = [sys.executable, *common, str(kept), "--mcp-http", str(port)]
+    server = subprocess.Popen(command, cwd=root)
     try:
         for _ in range(100):
             with socket.socket() as probe:
