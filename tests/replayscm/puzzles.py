@@ -50,17 +50,20 @@ def extra(result: Score) -> dict[str, Any]:
     return dict(json.loads(result.extra_json))
 
 
+FULL, MATCHED = 4, 3
+DESIGN = Config(full=FULL, matched=MATCHED)
+
+
 @cache
-def built(full: int = 6, matched: int = 5, seed: bytes = ROOT) -> tuple[Built, ...]:
+def built(config: Config = DESIGN) -> tuple[Built, ...]:
     """Programs in the matched design."""
-    specs = TRACK.plan(Config(full=full, matched=matched), "dev", seed, False)
-    return tuple(TRACK.build(spec) for spec in specs)
+    return tuple(TRACK.build(spec) for spec in TRACK.plan(config, "dev", ROOT, False))
 
 
 @cache
-def items(full: int = 6, matched: int = 5, seed: bytes = ROOT) -> tuple[Item, ...]:
+def items(config: Config = DESIGN) -> tuple[Item, ...]:
     """All records of some built programs."""
-    return tuple(item for instance in built(full, matched, seed) for item in items_of(instance))
+    return tuple(item for instance in built(config) for item in items_of(instance))
 
 
 def items_of(instance: Built) -> list[Item]:

@@ -7,12 +7,14 @@ from itertools import combinations, permutations
 from typing import Any
 
 import pytest
-from puzzles import ROOT, built, items, of_pool
+from puzzles import DESIGN, FULL, MATCHED, ROOT, built, items, of_pool
 
+from builder.gate.exams import HeldExam, borrowed_answers
 from builder.release.exams import compose_public
 from builder.splits.config import Draw, ExamConfig, SplitConfig
 from builder.splits.settings import TomlTable
-from builder.splits.track import Built, Candidate, InstanceSpec, PossibleTask
+from builder.splits.track import Built, Candidate, PossibleTask
+from builder.tracks import TRACKS
 from builder.tracks.replayscm.plan import POOLS, Config
 from builder.tracks.replayscm.track import TRACK
 from grader.errors import UsageError
@@ -77,20 +79,16 @@ def check_worlds(targets: list[Any], by_pool: dict[str, Any]) -> None:
 
 def test_the_matched_design_at_a_small_size() -> None:
     """Matched pools share programs and held-out worlds; no added world tells a held-out one."""
-    check_matched_design(built(), 6, 5)
+    check_matched_design(built(), FULL, MATCHED)
 
 
 def test_a_private_split_asks_about_every_program_once() -> None:
     """An ordered prompt gives away what a hidden-order prompt of the same program hides."""
     specs = TRACK.plan(Config(per_pool=2), "test", ROOT, True)
     assert len(specs) == 2 * len(POOLS) == len({spec.instance_id for spec in specs})
-    instances = tuple(TRACK.build(spec) for spec in specs[:8])
-    programs = set()
-    for instance in instances:
-        assert len(instance.rows["replayscm"]) == 1
-        programs.add(json.loads(str(instance.rows["replayscm_worlds"][0]["world_json"]))["program"][
-            "mechanisms"].__repr__())  # fmt: skip
-    assert len(programs) == len(instances)
+    instances = [TRACK.build(spec) for spec in specs[:4]]
+    assert all(len(instance.rows["replayscm"]) == 1 for instance in instances)
+    assert len({semantic(instance) for instance in instances}) == len(instances)
 
 
 def answered_by_others(chosen: Collection[str]) -> int:
@@ -119,10 +117,25 @@ def test_no_exam_holds_a_program_s_alternatives_beside_its_inductions() -> None:
     exam = ExamConfig("main", (Draw("replayscm", None),))
     split = SplitConfig("dev", "public", "s", None, None, (("replayscm", None),), (exam,))
     drawn = compose_public(split, TRACK, candidates, ROOT, "x.toml")["main"].task_ids
-    assert answered_by_others({item.task.task_id for item in items()}) == 5 * 10
+    assert answered_by_others({item.task.task_id for item in items()}) == MATCHED * 10
     assert answered_by_others(drawn) == 0
     held = Counter(item.task.family for item in items() if item.task.task_id in drawn)
-    assert held["alternative"] in (2 * 2, 3 * 2) and held["induction"] in (2 * 10 + 2, 3 * 10 + 2)
+    assert held["alternative"] in (1 * 2, 2 * 2) and held["induction"] in (1 * 10 + 2, 2 * 10 + 2)
+
+
+def test_a_printed_program_that_answers_a_sibling_is_a_problem_of_the_exam() -> None:
+    """Alternative prompts print the hidden program: every induction task of the same program is
+    answered by it, with hidden roots too, for the same prompt names the roots."""
+    alternatives = {i.task.instance_id for i in items() if i.task.family == "alternative"}
+    exam = HeldExam("x", [item.task for item in items()], {}, False)
+    truths = {item.task.task_id: item.truth for item in items()}
+    problems = [line for line in borrowed_answers(exam, TRACKS, truths) if line is not None]
+    answered = [
+        item.task.task_id
+        for item in items()
+        if item.task.family == "induction" and item.task.instance_id in alternatives
+    ]
+    assert answered and all(any(name in line for line in problems) for name in answered)
 
 
 def semantic(instance: Built) -> str:
@@ -173,7 +186,7 @@ def test_a_bad_setting_is_named_with_its_place(table: dict[str, object], key: st
 
 def test_an_instance_is_a_function_of_its_spec() -> None:
     """Rebuilding one instance alone, in another order, must give the same bytes."""
-    specs: list[InstanceSpec] = TRACK.plan(Config(full=6, matched=5), "dev", ROOT, False)
+    specs = TRACK.plan(DESIGN, "dev", ROOT, False)
     for spec, instance in list(zip(specs, built(), strict=True))[::-3]:
         assert TRACK.build(spec).rows == instance.rows
 

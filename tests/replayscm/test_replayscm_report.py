@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from puzzles import items
+from puzzles import FULL, MATCHED, items
 
 from baselines.replayscm import symbolic
 from grader.io.schemas import first_problem
@@ -58,7 +58,7 @@ def test_pool_rates_are_means_over_all_tasks(scores: list[Score], report: dict[s
 def test_matched_pools_are_the_matched_part_of_the_full_ones(report: dict[str, Any]) -> None:
     """Ord-Match and Hid-Match are subsets, not further records."""
     pools = report["pools"]
-    assert pools["Ord-Full"]["tasks"] == 6 and pools["Ord-Match"]["tasks"] == 5
+    assert pools["Ord-Full"]["tasks"] == FULL and pools["Ord-Match"]["tasks"] == MATCHED
     assert set(pools) - {"Ord-Match", "Hid-Match"} == {item.pool for item in items()}
 
 
@@ -84,7 +84,7 @@ def test_deltas_are_paired_by_program(scores: list[Score], report: dict[str, Any
         if (d["first"], d["second"], d["metric"], d["subset"])
         == ("Ord-Match", "Block", "train_exact", "all")
     ]  # fmt: skip
-    assert delta["programs"] == 5
+    assert delta["programs"] == MATCHED
     by_program: dict[str, dict[str, float]] = {}
     for row in scores:
         figures = json.loads(row.extra_json)
@@ -93,7 +93,7 @@ def test_deltas_are_paired_by_program(scores: list[Score], report: dict[str, Any
                 "train_exact", 0
             )
     expected = [pair["Ord-Full"] - pair["Block"] for pair in by_program.values()]
-    assert delta["delta"] == pytest.approx(sum(expected) / 5)
+    assert delta["delta"] == pytest.approx(sum(expected) / MATCHED)
     low, high = delta["interval"]
     assert low <= delta["delta"] <= high
 
@@ -223,11 +223,11 @@ def test_structure_is_compared_where_both_answers_run() -> None:
     deltas = {(d["first"], d["second"], d["metric"]): d for d in found["deltas"]
               if d["subset"] == "all"}  # fmt: skip
     same_answers = deltas["Ord-Ext", "Hid-Ext", "parent_shd"]
-    assert same_answers["delta"] == 0 and same_answers["programs"] == 5
+    assert same_answers["delta"] == 0 and same_answers["programs"] == MATCHED
     assert ("Hid-Match", "Hid-Ext", "parent_shd") not in deltas, "no answer ran in one of them"
     shd = [
         json.loads(score.extra_json)["parent_f1"]
         for score in scores
         if score.structure == "Ord-Ext"
     ]
-    assert shd == [1.0] * 5
+    assert shd == [1.0] * MATCHED
