@@ -30,6 +30,11 @@ def test_no_answer_can_mean_two_variables_of_a_scene() -> None:
     for variables in _scenes(400):
         names = [variable.name for variable in variables.values()]
         assert confusable(names) == []
+        assert all(re.fullmatch(r"[A-Z][a-z]+( [a-z]+)+", name) for name in names), names
+        for node, variable in variables.items():
+            assert variable.kind == KINDS[node]
+            assert (variable.states is not None) == (variable.kind == "binary")
+            assert (variable.unit is not None) == (variable.kind == "continuous")
         normal = [normal_name(name) for name in names]
         assert not [(a, b) for i, a in enumerate(normal) for b in normal[:i] if a in b or b in a]
 
@@ -57,13 +62,6 @@ def test_the_other_number_of_a_last_word_is_read_by_an_s_alone() -> None:
     assert known_name("", {"s"}) == ""
 
 
-def test_names_are_plain_capitalised_words() -> None:
-    """Punctuation in a name would need escaping somewhere, sooner or later."""
-    for variables in _scenes(100):
-        for variable in variables.values():
-            assert re.fullmatch(r"[A-Z][a-z]+( [a-z]+)+", variable.name), variable.name
-
-
 def test_a_thousand_scenes_share_no_set_of_names() -> None:
     """A repeated set would tell that two rows come from one scene."""
     sets = {frozenset(v.name for v in scene.values()) for scene in _scenes(1000)}
@@ -77,15 +75,6 @@ def test_names_do_not_depend_on_which_role_a_variable_plays() -> None:
         first = invent_scene(np.random.default_rng(i), KINDS)[1]
         second = invent_scene(np.random.default_rng(i), relabelled)[1]
         assert list(first.values()) == list(second.values())
-
-
-def test_every_kind_gets_what_belongs_to_it() -> None:
-    """A binary variable without its two states could not be told, nor a unit for it read."""
-    for variables in _scenes(100):
-        for node, variable in variables.items():
-            assert variable.kind == KINDS[node]
-            assert (variable.states is not None) == (variable.kind == "binary")
-            assert (variable.unit is not None) == (variable.kind == "continuous")
 
 
 def test_vocabularies_are_large_and_well_formed() -> None:
