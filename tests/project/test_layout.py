@@ -1,5 +1,6 @@
 """The rules of the house that a reader cannot see at a glance."""
 
+import ast
 import re
 import sys
 from collections.abc import Iterator
@@ -50,17 +51,72 @@ def test_the_reader_of_stories_shares_nothing_with_their_teller(root: Path) -> N
         assert modules_imported(known[name], known) <= reader, name
 
 
-def test_modules_stay_small_enough_to_read(root: Path) -> None:
-    """Aim under 400 lines: beyond that there is usually a second idea in the file."""
+def test_modules_and_functions_stay_small_enough_to_read(root: Path) -> None:
+    """Beyond 400 lines there is usually a second idea in a file, beyond 60 in a function."""
     for file in modules(root).values():
-        lines = len(file.read_text(encoding="utf-8").splitlines())
-        assert lines <= 400, f"{file} has {lines} lines"
+        text = file.read_text(encoding="utf-8")
+        assert len(text.splitlines()) <= 400, file
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno:
+                assert node.end_lineno - node.lineno < 60, f"{file}: {node.name}"
+    assert len(modules(root)) <= 420
+    assert len(list((root / "grader").glob("[!_]*.py"))) <= 7
 
 
 def test_no_module_imports_itself_by_a_detour(root: Path) -> None:
     """An import inside a function hides a circle from Python, not from whoever reads the code."""
     known = modules(root)
     graph = {name: modules_imported(file, known) - {name} for name, file in known.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+LAYERS = {
+    "grader": (
+        "version", "errors", "io", "scoring", "statistics", "laboratory", "release", "answers",
+        "reports", "pages", "tracks", "pipeline", "verify", "workspace", "board", "hub", "opening",
+        "api", "commands",
+    ),
+    "builder": (
+        "splits", "graphs", "equations", "stories", "reader", "release", "gate", "tracks",
+        "importing", "publishing", "build", "commands",
+    ),
+}  # fmt: skip
+"""The folders of a package, and the modules beside them, in the order in which they may be
+imported: each imports only what stands before it."""
+
+
+@pytest.mark.parametrize("package", sorted(LAYERS))
+def test_a_folder_imports_only_folders_before_it(root: Path, package: str) -> None:
+    """Two folders that import each other can only be understood, and changed, together."""
+    place = {f"{package}.{name}": number for number, name in enumerate(LAYERS[package])}
+    known = {name: file for name, file in modules(root).items() if name.startswith(package)}
+    del known[package]
+    known.pop(f"{package}.__main__", None)
+    unit = {name: ".".join(name.split(".")[:2]) for name in known}
+    assert set(unit.values()) == set(place)
+    wrong = [
+        f"{name} imports {other}"
+        for name, file in known.items()
+        for other in modules_imported(file, known)
+        if place[unit[other]] > place[unit[name]]
+    ]
+    assert not wrong, "\n".join(sorted(wrong))
+
+
+def test_no_folder_imports_itself_by_a_detour(root: Path) -> None:
+    """A module that stands beside folders counts as one."""
+    known = modules(root)
+    beside = {file.parent.parent for file in known.values()}
+    unit = {
+        name: name if file.parent in beside else name.rpartition(".")[0]
+        for name, file in known.items()
+    }
+    graph: dict[str, set[str]] = {folder: set() for folder in unit.values()}
+    for name, file in known.items():
+        graph[unit[name]] |= {unit[other] for other in modules_imported(file, known)} - {unit[name]}
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
