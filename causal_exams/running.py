@@ -154,14 +154,13 @@ def _wanted(run: Run, exam: Exam) -> frozenset[str]:
             raise UsageError(
                 f"--sample-id {task_id}: no task of exam {exam.name}{did_you_mean(task_id, known)}"
             )
-    found, counted = [], Counter[str]()
     release, split = exam.split.release, exam.split.name
     hosted = release.has_public_truth(split) or release.private is not None
-    if left := [] if hosted else [task for task in exam.tasks if task.shape.kind == "session"]:
-        _say(f"{len(left)} laboratories are left out: their host sits them, with --private")
-    for task in exam.tasks:
-        if not hosted and task.shape.kind == "session":
-            continue
+    offered = [task for task in exam.tasks if hosted or task.shape.kind != "session"]
+    if left := len(exam.tasks) - len(offered):
+        _say(f"{left} laboratories are left out: their host sits them, with --private")
+    found, counted = [], Counter[str]()
+    for task in offered:
         counted[task.track] += 1
         if task.task_id in named and (limit is None or counted[task.track] <= limit):
             found.append(task.task_id)

@@ -23,7 +23,6 @@ import numpy as np
 from baselines.causalds.estimators import (
     ZERO,
     Chosen,
-    Columns,
     Contrast,
     Estimate,
     Tables,
@@ -33,7 +32,7 @@ from baselines.causalds.estimators import (
     tables_of,
 )
 from baselines.causalds.identified import plan_effect
-from baselines.causalds.regression import is_binary
+from baselines.causalds.regression import Columns, is_binary
 from baselines.taking import Answer, FloatArray, ShownScene, generator
 from builder.equations.margins import association_margin
 from builder.graphs.graph import LatentDAG
@@ -248,7 +247,7 @@ FORMS: Final[Mapping[str, Form]] = {
 """By ``family.variant``."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Desk:
     """What the analyst knows of ``shown``, a scene as it is released.
 

@@ -10,6 +10,7 @@ the calibration rows. The step between the two is the price of measurement error
 """
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -39,6 +40,8 @@ def make_solver(scene: ShownScene, *, corrected: bool = False) -> Callable[[Task
 
     ``corrected`` takes out of every estimate what the calibration rows show of measurement error.
     """
+    import sklearn.ensemble  # noqa: F401  # loaded now: a limit of threads holds for what is loaded
+
     desk = Desk(scene, corrected)
     return lambda task: SOLVERS[task.spec.key](task, desk)
 
@@ -47,8 +50,12 @@ def make_solver(scene: ShownScene, *, corrected: bool = False) -> Callable[[Task
 
 
 def _forecast(task: Task, desk: Desk) -> Forecast:
+    return _forecast_of(desk, task.inputs["outcome"], float(task.inputs.get("alpha", 0.1)))
+
+
+@lru_cache(maxsize=1)
+def _forecast_of(desk: Desk, y: str, alpha: float) -> Forecast:
     """Predict from measurements and what they say; by calibration rows where Y is measured."""
-    y, alpha = task.inputs["outcome"], float(task.inputs.get("alpha", 0.1))
     shown, whole = desk.shown, desk.whole
     train: dict[str, FloatArray] = {**shown.data, **whole.data}
     test = {name: v for name, v in {**shown.test, **whole.test}.items() if name != y}

@@ -6,7 +6,6 @@ coefficients of shape (B, p). A response may itself differ between replicates, s
 An outcome is predicted by regression or by gradient boosting, whichever cross-fitting prefers.
 """
 
-import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement
@@ -205,13 +204,12 @@ def forecast(
         return Forecast(point, point, point)
     method = "predict_proba" if binary else "predict"
     folds = KFold(FOLDS, shuffle=True, random_state=0)
-    best = math.inf, np.zeros(0), None
+    tried: list[tuple[float, FloatArray, Any]] = []
     for model in _models([k for k, name in enumerate(train) if name in core], binary):
         out = cross_val_predict(model, inside, y, cv=folds, method=method)
         out = out[:, -1] if binary else out
-        error = float(np.mean((y - out) ** 2))
-        best = min(best, (error, y - out, model), key=lambda one: one[0])
-    _, residual, model = best
+        tried.append((float(np.mean((y - out) ** 2)), y - out, model))
+    _, residual, model = min(tried, key=lambda one: one[0])
     point = getattr(model.fit(inside, y), method)(held)
     if not binary:
         low, high = np.quantile(residual, [alpha / 2, 1 - alpha / 2])

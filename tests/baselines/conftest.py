@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+import sklearn.ensemble  # noqa: F401  # a limit holds for libraries that are loaded
 from threadpoolctl import threadpool_limits
 
 
