@@ -62,12 +62,6 @@ class View:
     spread: tuple[float, float] = (0.3, 3.0)
     thresholds: Thresholds = Thresholds()  # noqa: RUF009 (it is frozen)
 
-    @staticmethod
-    def from_json(record: Mapping[str, Any]) -> "View":
-        """The view that ``dataclasses.asdict`` took apart."""
-        pairs = {key: tuple(record[key]) for key in ("concepts", "columns", "noise", "spread")}
-        return View(**{**record, **pairs, "thresholds": Thresholds(**record["thresholds"])})
-
 
 CLEAN: Final = View("clean")
 

@@ -123,41 +123,26 @@ def sample_hidden_world(plan: ScenePlan, key: bytes) -> tuple[World, Truths]:
     Raises :class:`Rejected` when no world is in range, the two treatment levels coincide, the
     numerical error of a truth cannot be brought under its bound, or an effect is too close to 0.
     """
-    motif, world = plan.structure.query, _world(plan, stream(key, "world"))
+    motif, structure = plan.structure.query, plan.structure
     try:
-        truths = _truths(motif, world, plan.structure.treatment_kind == "binary", key)
-    except BoundNotMet:
-        raise Rejected("numerical error above its bound") from None
-    if _accidental_zero(truths):
-        raise Rejected("effect too close to zero")
-    return world, truths
-
-
-def _world(plan: ScenePlan, rng: np.random.Generator) -> World:
-    query = plan.structure.query
-    try:
-        return sample_world(
-            rng,
-            query.graph,
-            plan.structure.kinds,
-            outcome=query.outcome,
+        world = sample_world(
+            stream(key, "world"),
+            motif.graph,
+            structure.kinds,
+            outcome=motif.outcome,
             profile=profile(plan.equations.continuous, plan.equations.binary),
         )
+        truths = _truths(motif, world, structure.treatment_kind == "binary", key)
     except NoWorldFound:
         raise Rejected("no world in range") from None
-
-
-def _accidental_zero(truths: Truths) -> bool:
-    """Whether an identified effect that the graph does not make 0 is 0, or hardly differs from it.
-
-    A steep mechanism may not notice a step between the two levels (a gate whose threshold lies
-    beyond both): the story then tells of an effect that the printed contrast does not have.
-    """
-    effects = (truths.ate, truths.ett, truths.nde, truths.nie)
-    return any(
-        effect is not None and clear_effect_sign(effect, truths.outcome_sd) is None
-        for effect in effects
-    )
+    except BoundNotMet:
+        raise Rejected("numerical error above its bound") from None
+    # A steep mechanism may not notice a step between the two levels (a gate whose threshold lies
+    # beyond both): the story would tell of an effect that the printed contrast does not have.
+    for value in (truths.ate, truths.ett, truths.nde, truths.nie):
+        if value is not None and clear_effect_sign(value, truths.outcome_sd) is None:
+            raise Rejected("effect too close to zero")
+    return world, truths
 
 
 def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> Truths:

@@ -6,9 +6,10 @@ that no rejection moves the composition.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from builder.graphs.identification import is_identifiable
-from builder.graphs.motifs import MOTIFS, PLANTED
+from builder.graphs.motifs import MOTIFS, PLANTED, Motif
 from builder.stories.knowledge import domains
 from builder.tracks.causalds.design.scene_plan import ScenePlan
 from builder.tracks.causalds.design.shares import ByAxis, ByName, beside
@@ -16,59 +17,48 @@ from builder.tracks.causalds.plan.blueprint import PLANTED_FROM, Composition
 from builder.tracks.causalds.plan.config import Config
 from builder.tracks.causalds.plan.names import retold
 
+_FOUND: Final = "identifiable"
+_LOST: Final = "not identifiable"
+
 
 def composition_table(config: Config, plans: Sequence[ScenePlan]) -> ByAxis:
     """Requested and realised numbers of scenes by axis; one told several times counts once."""
     plans = [plan for plan in plans if not retold(plan)]
     structures = [plan.structure for plan in plans]
-    total = len(plans)
-    grafts = {
-        ("not grafted" if k == 0 else f"grafted_{k}"): share
-        for k, share in enumerate(config.grafts)
-        if share > 0.0
+    equations = [plan.equations for plan in plans]
+    profiles = {
+        "continuous profile": _axis(config.profiles.continuous, [x.continuous for x in equations]),
+        "binary profile": _axis(config.profiles.binary, [x.binary for x in equations]),
     }
-    verdicts = [
-        "identifiable"
-        if is_identifiable(*plan.structure.query.effect, "ate")
-        else "not identifiable"
-        for plan in plans
-    ]
+    if config.told:
+        return profiles
+    verdicts = [_verdict(plan.structure.query) for plan in plans]
     unmeasured = Counter(
         verdict for plan, verdict in zip(plans, verdicts, strict=True) if plan.structure.latent
     )
     hidden = unmeasured.total()
-    profiles = {
-        "continuous profile": _axis(
-            config.profiles.continuous, total, [p.equations.continuous for p in plans]
-        ),
-        "binary profile": _axis(config.profiles.binary, total, [p.equations.binary for p in plans]),
+    grafted = {
+        ("not grafted" if k == 0 else f"grafted_{k}"): share
+        for k, share in enumerate(config.grafts)
+        if share > 0.0
     }
-    if config.told:
-        return profiles
+    labels = ["not grafted" if x.label == x.motif else x.label for x in structures]
     return {
-        "motif": _axis(_motif_shares(config), total, [plan.structure.motif for plan in plans]),
-        "grafts": _axis(
-            grafts,
-            total,
-            ["not grafted" if x.label == x.motif else x.label for x in structures],
-        ),
-        "verdict": _axis(_verdict_shares(config), total, verdicts),
+        "motif": _axis(_motif_shares(config), [x.motif for x in structures]),
+        "grafts": _axis(grafted, labels),
+        "verdict": _axis(_verdict_shares(config), verdicts),
         "unmeasured variable": beside(
-            {
-                "identifiable": config.harmless * hidden,
-                "not identifiable": (1.0 - config.harmless) * hidden,
-            },
-            unmeasured,
+            {_FOUND: config.harmless * hidden, _LOST: (1.0 - config.harmless) * hidden}, unmeasured
         ),
         **profiles,
-        "treatment": _axis(
-            _kinds(config.treatment_binary), total, [x.treatment_kind for x in structures]
-        ),
-        "outcome": _axis(
-            _kinds(config.outcome_binary), total, [x.outcome_kind for x in structures]
-        ),
+        "treatment": _axis(_kinds(config.treatment_binary), [x.treatment_kind for x in structures]),
+        "outcome": _axis(_kinds(config.outcome_binary), [x.outcome_kind for x in structures]),
         **_names(plans),
     }
+
+
+def _verdict(motif: Motif) -> str:
+    return _FOUND if is_identifiable(*motif.effect, "ate") else _LOST
 
 
 def _names(plans: Sequence[ScenePlan]) -> ByAxis:
@@ -93,9 +83,10 @@ def _names(plans: Sequence[ScenePlan]) -> ByAxis:
     return {"names": beside(wanted, Counter(dict(zip(wanted, found, strict=True))))}
 
 
-def _axis(shares: Mapping[str, float], total: int, found: Sequence[str]) -> ByName:
+def _axis(shares: Mapping[str, float], found: Sequence[str]) -> ByName:
     mass = sum(shares.values())
-    return beside({name: total * share / mass for name, share in shares.items()}, Counter(found))
+    wanted = {name: len(found) * share / mass for name, share in shares.items()}
+    return beside(wanted, Counter(found))
 
 
 def _kinds(share: float) -> dict[str, float]:
@@ -115,8 +106,6 @@ def _verdict_shares(parts: Composition) -> dict[str, float]:
     """By nature, from the motifs' own verdicts, plus the injected confounders."""
     catalogue = {**MOTIFS, **PLANTED}
     spoiled = parts.confounded + sum(
-        share
-        for name, share in _motif_shares(parts).items()
-        if not is_identifiable(*catalogue[name].effect, "ate")
+        share for name, share in _motif_shares(parts).items() if _verdict(catalogue[name]) == _LOST
     )
-    return {"identifiable": 1.0 - spoiled, "not identifiable": spoiled}
+    return {_FOUND: 1.0 - spoiled, _LOST: spoiled}
