@@ -14,9 +14,9 @@ from builder.gate.part_check import CERTIFICATES, Findings, grade_known_answers
 from builder.gate.part_rows import PartRows
 from builder.tracks import TRACKS
 from builder.tracks.replayscm.check import audit_instance
+from builder.tracks.replayscm.generate import shortcuts
 from builder.tracks.replayscm.plan import Config, Generation
 from builder.tracks.replayscm.search import spread
-from builder.tracks.replayscm.shortcuts import shortcuts
 from builder.tracks.replayscm.synthesis import smallest_formulas
 from grader.io.jsonio import canonical
 from grader.scoring.model import Truth

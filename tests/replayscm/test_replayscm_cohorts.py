@@ -150,6 +150,7 @@ def test_kill_coverage_by_going_through_all_small_formulas() -> None:
         except Exception:  # rejected
             continue
         program = evidence.program
+        names = [f"X{v + 1}" for v in range(program.n)]
         gold = {name: read(text) for name, text in program.mechanisms().items()}
         covered = []
         for place, child in enumerate(program.order):
@@ -158,7 +159,7 @@ def test_kill_coverage_by_going_through_all_small_formulas() -> None:
             earlier = [f"X{v + 1}" for v in program.order[:place]]
             mine = gold[f"X{child + 1}"]
             rows = [
-                [dict(zip(program.names, map(int, line), strict=True)) for line in world.rows]
+                [dict(zip(names, map(int, line), strict=True)) for line in world.rows]
                 if child not in world.targets else []
                 for world in evidence.training
             ]  # fmt: skip

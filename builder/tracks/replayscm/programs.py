@@ -51,11 +51,6 @@ class HiddenProgram:
         return len(self.order)
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The labels, ``X1`` first."""
-        return tuple(name_of(v) for v in range(self.n))
-
-    @property
     def roots(self) -> tuple[int, ...]:
         """The three roots, in latent order."""
         return self.order[:ROOTS]

@@ -146,7 +146,8 @@ def find_alternative(
     Flips are tried in random order, or without ``rng`` by what they add to the total AST size (if
     ``smallest``), then variable, set and function.
     """
-    reference = reference_program(program)
+    supplied: dict[str, Formula] = {name_of(v): f for v, f in program.formulas.items()}
+    reference = make_program([name_of(v) for v in sorted(program.roots)], supplied)
     flips = list(_flips(program, tables, disclosure))
     if smallest:
         flips.sort(
@@ -166,12 +167,6 @@ def find_alternative(
             texts = {name: to_text(formula) for name, formula in sorted(formulas.items())}
             return {"mechanisms": texts, **answer}
     return None
-
-
-def reference_program(program: HiddenProgram) -> Program:
-    """The hidden program as the grader's kind of program."""
-    formulas: dict[str, Formula] = {name_of(v): f for v, f in program.formulas.items()}
-    return make_program(tuple(name_of(v) for v in sorted(program.roots)), formulas)
 
 
 def _flips(
