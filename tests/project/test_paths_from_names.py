@@ -24,7 +24,7 @@ GOOD_NAMES = {
     "grader/reports/ledger.py": {"path.with_name(path.name + '.lock')"},  # beside the ledger itself
     "grader/answers/attempts.py": {"source / name"},  # the file system has listed it
     "grader/answers/collect.py": {"folder / name", "source / f'attempt-{k}'"},  # the same
-    "grader/workspace.py": {"place / f'{table}.parquet'"},  # one of three tables
+    "grader/workspace.py": {"place / f'{name}.parquet'"},  # one of three tables
     "baselines/__main__.py": {"out / names[0]", "out / name"},  # systems of the list
 }
 
