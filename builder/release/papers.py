@@ -12,7 +12,7 @@ from builder.release.croissant import croissant
 from builder.release.flat import CONFIG
 from builder.release.manifest import write_manifest
 from builder.splits.place import Place, folder
-from grader.hub.benchmark import FRAMEWORK, task_id
+from grader.hub.eval_results import FRAMEWORK, task_id
 
 CARD: Final = "README.md"
 EVAL: Final = "eval.yaml"

@@ -32,8 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.hub.address import Address
     from grader.hub.client import connect
     from grader.hub.results import Results, rows_in
-    from grader.hub.site import INDEX, PAGES, write_site
-    from grader.hub.space import send
+    from grader.hub.site import INDEX, PAGES, send, write_site
     from grader.tracks import TRACKS
 
     space = None if arguments.publish is None else Address.of(arguments.publish, "--publish").repo

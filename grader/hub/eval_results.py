@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grader.errors import UsageError
 from grader.hub.address import Address
-from grader.hub.benchmark import task_id
 from grader.hub.client import told
 from grader.pages.systems import setting_of
 from grader.release.release import Release
@@ -18,8 +17,15 @@ from grader.release.release import Release
 if TYPE_CHECKING:
     from huggingface_hub import EvalResultEntry, HfApi
 
+FRAMEWORK: Final = "causal-exams"
+"""The identifier of this grader among the frameworks that the Hub knows."""
 FOLDER: Final = ".eval_results"
 _DIGITS: Final = 1
+
+
+def task_id(split: str, exam: str, track: str | None = None) -> str:
+    """The id of an exam's skill, or of one of its tracks."""
+    return "/".join(filter(None, (split, exam, track)))
 
 
 def file_name(report: Mapping[str, Any]) -> str:

@@ -26,8 +26,7 @@ from grader.board.grading import Entry, NotGraded, grade_all, with_figures
 from grader.board.sessions import refuse_others
 from grader.board.workers import Failed, Limits, run_patiently
 from grader.errors import UsageError
-from grader.hub.inbox import HandedIn, download, handed_in, store
-from grader.hub.reply import reply
+from grader.hub.inbox import HandedIn, download, handed_in, reply, store
 from grader.hub.results import FAILED, GRADED, REFUSED, WAITING, Results, Row
 from grader.io.files import file_sha256
 from grader.io.jsonio import BadJson

@@ -1,4 +1,5 @@
-"""The dataset of submissions: what waits in pull requests, and what was taken into it.
+"""The dataset of submissions: what waits in pull requests, what was taken into it, and what
+submitters hear.
 
 A pull request is a stranger's, who may change it at any time: it is never merged. One new file in
 the folder of the account that opened it is looked at, and that very file is stored; the account is
@@ -10,12 +11,14 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from grader.errors import UsageError
 from grader.hub.client import cache_folder, told
+from grader.hub.results import FOLDER as RESULTS
 from grader.hub.submit import DIGITS, FOLDER, submission_id, title
 from grader.io.paths import inside
+from grader.pages.words import interval_text, points, printable
 
 if TYPE_CHECKING:
     from huggingface_hub import Discussion, HfApi, RepoFile
@@ -25,6 +28,9 @@ _PATH: Final = re.compile(
     rf"{FOLDER}/(?P<team>[A-Za-z0-9][A-Za-z0-9_.-]{{0,59}})/(?P<id>[0-9a-f]{{{DIGITS}}})\.parquet"
 )
 _WAITING: Final = ("open", "draft")
+_MARK: Final = "<!-- causal-exams {} -->"
+_MARKUP: Final = re.compile(r"([\\`*_{}\[\]<>#|!@])")
+_NOTICES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,3 +139,50 @@ def store(api: "HfApi", repo: str, one: HandedIn, file: Path) -> None:
                 repo, [CommitOperationAdd(one.path, str(file))], repo_type="dataset",
                 commit_message=title(one.id),
             )  # fmt: skip
+
+
+def reply(api: "HfApi", repo: str, one: HandedIn, row: Mapping[str, Any], results: str) -> None:
+    """Answer a pull request that still waits, once; raises ``UsageError``."""
+    from huggingface_hub import DiscussionComment
+
+    if one.pull is None:
+        return
+    kind = "dataset"
+    with told(f"{repo}, pull request {one.pull}"):
+        details = api.get_discussion_details(repo, one.pull, repo_type=kind)
+        said = [event.content for event in details.events if isinstance(event, DiscussionComment)]
+        if not any(_MARK.format(one.id) in text for text in said):
+            api.comment_discussion(repo, one.pull, text(row, results), repo_type=kind)
+        api.change_discussion_status(repo, one.pull, "closed", repo_type=kind)
+
+
+def text(row: Mapping[str, Any], results: str) -> str:
+    """The comment, as Markdown; words of the submission are shown as they are, not as markup."""
+    lines = [_MARK.format(row["id"])]
+    report = row["report"]
+    if report is None:
+        lines += [f"**{row['status']}**: {_plain(row['reason'])}"]
+        return "\n\n".join(lines) + "\n"
+    census = report["census"]
+    lines.append(f"**{_plain(row['system'])}** on {row['release']['name']}, {row['split']}/"
+                 f"{row['exam']}: {census['scored']} of {census['tasks']} answers scored, "
+                 f"{census['missing']} missing, {census['invalid']} invalid.")  # fmt: skip
+    if report["skill"] is not None:
+        span = interval_text(report["skill_interval"], 1)
+        lines.append(f"Skill {points(report['skill'])} {span}, points {points(report['points'])}.")
+    elif report["points"] is not None:
+        span = interval_text(report["points_interval"], 1)
+        lines.append(f"Points {points(report['points'])} {span}.")
+    elif report.get("redacted"):
+        lines.append("Its truth is private: no figure is shown of this submission.")
+    lines += [f"- {_plain(notice)}" for notice in report["notices"][:_NOTICES]]
+    lines.append(f"The file is kept as `{FOLDER}/{row['team']}/{row['id']}.parquet`.")
+    lines.append(
+        f"Everything that is shown of it: `{RESULTS}/{row['id']}.json` in "
+        f"[{results}](https://huggingface.co/datasets/{results})."
+    )
+    return "\n\n".join(lines) + "\n"
+
+
+def _plain(words: str) -> str:
+    return _MARKUP.sub(r"\\\1", printable(words))[:400]

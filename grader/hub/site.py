@@ -6,8 +6,9 @@ own style, so that the site reads the same from a folder, from a static Space an
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from grader.hub.client import told
 from grader.hub.results import GRADED, Row
 from grader.io.files import write_text
 from grader.io.paths import inside
@@ -18,6 +19,9 @@ from grader.pages.systems import SETTINGS, skipped
 from grader.pages.table import Cell, Table
 from grader.pages.words import points
 from grader.scoring.track import Tracks
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
 
 PAGES: Final = "s"
 INDEX: Final = "index.html"
@@ -248,3 +252,15 @@ def _style(
         for mark in marks
     ]
     return "\n".join(["", *rules])
+
+
+def send(api: "HfApi", repo: str, folder: Path) -> str:
+    """Bring the Space to the folder's state, and say what was done; raises ``UsageError``."""
+    with told(repo):
+        api.create_repo(repo, repo_type="space", space_sdk="static", exist_ok=True)
+        before = api.repo_info(repo, repo_type="space").sha
+        commit = api.upload_folder(
+            repo_id=repo, folder_path=folder, repo_type="space", commit_message="The board",
+            delete_patterns=["*.html", "s/*.html"],
+        )  # fmt: skip
+    return "nothing to send" if commit.oid == before else f"sent, {commit.commit_url}"
