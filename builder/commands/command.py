@@ -100,12 +100,3 @@ def _positive(text: str) -> int:
     if not 1 <= number <= 100_000:
         raise argparse.ArgumentTypeError(f"{text!r} is no positive whole number")
     return number
-
-
-def need_release(folder: Path) -> None:
-    """Raises ``UsageError`` where there is no release."""
-    if not (folder / "public" / "manifest.json").is_file():
-        raise UsageError(
-            f"{folder}: no release there (public/manifest.json is absent); name the folder that "
-            "`build --out` wrote"
-        )

@@ -9,8 +9,7 @@ from typing import Any, Final, NoReturn
 from builder.commands.build import BUILD, EXAM, PLAN
 from builder.commands.command import BUG, INTERRUPTED, PROGRAM, UNUSABLE, use_domains
 from builder.commands.importing import IMPORT
-from builder.commands.inspect import INSPECT
-from builder.commands.look import CHECK, DIFF
+from builder.commands.look import CHECK, DIFF, INSPECT
 from builder.commands.new import NEW_DOMAIN, NEW_SECRET, NEW_VARIANT
 from builder.commands.publish import PUBLISH
 from grader.errors import UsageError

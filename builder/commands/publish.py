@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from builder.commands.command import FAILED, OK, Command, add_release, add_workers, need_release
+from builder.commands.command import FAILED, OK, Command, add_release, add_workers
 from grader.errors import UsageError
 from grader.opening import open_release
 
@@ -50,11 +50,12 @@ def _publish(options: argparse.Namespace) -> int:
     from builder.publishing.contents import contents
     from builder.publishing.secrecy import refuse_private
     from builder.release.manifest import read_manifest
+    from builder.release.reader import public_side
     from builder.tracks import TRACKS
     from grader.hub.client import connect, told
 
     # What a typing error or an absent token stops is said before the gate, which takes its time.
-    need_release(options.release)
+    public_side(options.release)
     if options.deprecate is not None:
         _deprecate(options)
         if options.repo is None:

@@ -25,7 +25,6 @@ from builder.release.parts import Origin
 from builder.release.planning import Specs, planned, task_bounds
 from builder.release.progress import Reporter, human_size
 from builder.release.reader import SIDES
-from builder.release.shards import SHARD_BYTES
 from builder.release.tables import split_tables
 from builder.splits.config import ReleaseConfig
 from builder.splits.track import Composition, Track
@@ -71,16 +70,7 @@ def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
                 console.print(f"{where}, by {axis}: {listed}", markup=False)
             if plan.composition:
                 _composed(console, f"{where}: composition", plan.composition)
-            for config_name in track.tables:
-                side = "private/" if split.private and config_name in track.private else "public/"
-                per_task = config_name in (name, f"{name}_truth")
-                rows = _span(task_bounds(members)) if per_task else str(len(members))
-                console.print(
-                    f"  {side}{config_name}/{split.name}-*.parquet: about {rows} rows",
-                    markup=False,
-                )
     console.print(
-        f"A shard holds up to {human_size(SHARD_BYTES)} of rows in memory.\n"
         f"Build it: python build_dataset.py build {shlex.quote(str(config.path))} --out release",
         markup=False,
     )

@@ -5,19 +5,19 @@ compared wherever they sit (columns, nested tables, ``*_json`` texts); a relativ
 :data:`NOISE` is what another processor's last digits may do, and is called that.
 """
 
-import filecmp
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import duckdb
 
-from builder.release.reader import SIDES, column_names, configs, shards, splits
+from builder.release.reader import SIDES, column_names, configs, public_side, shards, splits
 from grader.errors import UsageError
 from grader.io import parquet
+from grader.io.files import file_sha256
 from grader.io.jsonio import clip
 
 NOISE: Final = 1e-6
@@ -29,7 +29,6 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "_scenes": ("instance_id", "view"),
 }
 """Row keys by ending of the config; elsewhere the first column is the id."""
-_FOLLOWS_FROM_ROWS: Final = ("shards", "configs")
 _ROWS_AT_ONCE: Final = 100
 _NUMBER: Final = object()
 
@@ -47,11 +46,7 @@ class DiffReport:
 def diff_releases(a: Path, b: Path) -> DiffReport:
     """Compare two release folders; raises ``UsageError`` when one of them is none."""
     for folder in (a, b):
-        if not (folder / "public" / "manifest.json").is_file():
-            raise UsageError(
-                f"{folder}: no release there (public/manifest.json is absent); name the folder "
-                "that `build --out` wrote"
-            )
+        public_side(folder)
     lines: list[str] = []
     for side in SIDES:
         here, there = (a / side).is_dir(), (b / side).is_dir()
@@ -61,7 +56,12 @@ def diff_releases(a: Path, b: Path) -> DiffReport:
         elif here or there:
             lines.append(f"{side}: {_only_in(here)}")
     first, second = _files(a), _files(b)
-    lines += _paper_lines(first, second)
+    for name in sorted(first.keys() | second.keys()):
+        if not name.endswith((".parquet", "/manifest.json")):
+            if name not in first or name not in second:
+                lines.append(f"{name}: {_only_in(name in first)}")
+            elif first[name].read_bytes() != second[name].read_bytes():
+                lines.append(f"{name}: differs")
     return DiffReport(not lines, tuple(lines) or (f"identical: {len(first)} files",))
 
 
@@ -71,17 +71,6 @@ def _only_in(first: object) -> str:
 
 def _files(root: Path) -> dict[str, Path]:
     return {path.relative_to(root).as_posix(): path for path in root.rglob("*") if path.is_file()}
-
-
-def _paper_lines(first: Mapping[str, Path], second: Mapping[str, Path]) -> Iterator[str]:
-    """Files other than shards and manifests."""
-    for name in sorted(first.keys() | second.keys()):
-        if name.endswith((".parquet", "/manifest.json")):
-            continue
-        if name not in first or name not in second:
-            yield f"{name}: {_only_in(name in first)}"
-        elif not filecmp.cmp(first[name], second[name], shallow=False):
-            yield f"{name}: differs"
 
 
 def _manifest_lines(side: str, a: Path, b: Path) -> Iterator[str]:
@@ -97,14 +86,13 @@ def _manifest_lines(side: str, a: Path, b: Path) -> Iterator[str]:
 
 
 def _manifest(root: Path) -> dict[str, Any]:
-    file = root / "manifest.json"
+    """Return the manifest of a side, which may be of another format, without what follows from its
+    rows; raises ``UsageError``."""
     try:
-        manifest = json.loads(file.read_bytes())
-    except (OSError, ValueError):
-        raise UsageError(f"{file}: cannot be read; build the release again") from None
-    if not isinstance(manifest, dict):
-        raise UsageError(f"{file}: not a JSON object; build the release again")
-    return {key: value for key, value in manifest.items() if key not in _FOLLOWS_FROM_ROWS}
+        members = json.loads((root / "manifest.json").read_bytes()).items()
+    except (OSError, ValueError, AttributeError):
+        raise UsageError(f"{root / 'manifest.json'}: cannot be read; build it again") from None
+    return {key: value for key, value in members if key not in ("shards", "configs")}
 
 
 def _flat(value: object, path: str = "") -> Iterator[tuple[str, object]]:
@@ -121,14 +109,10 @@ def _table_lines(a: Path, b: Path) -> Iterator[str]:
             first, second = shards(a, config, split), shards(b, config, split)
             if not first or not second:
                 yield f"{config}/{split}: {_only_in(first)}"
-            elif not _same_bytes(first, second):
+            elif [(p.name, file_sha256(p)) for p in first] != [
+                (p.name, file_sha256(p)) for p in second
+            ]:
                 yield from _config_lines(config, split, first, second)
-
-
-def _same_bytes(first: Sequence[Path], second: Sequence[Path]) -> bool:
-    return [path.name for path in first] == [path.name for path in second] and all(
-        filecmp.cmp(p, q, shallow=False) for p, q in zip(first, second, strict=True)
-    )
 
 
 def _config_lines(
@@ -153,11 +137,9 @@ def _config_lines(
                 f"SELECT {key}, x.{cell}, y.{cell} FROM {parquet.SCAN} x JOIN {parquet.SCAN} y "
                 f"USING ({key}) WHERE x.{cell} IS DISTINCT FROM y.{cell} ORDER BY {key}"
             )
-            changes = _Changes(name)
-            for *row, before, after in _ask(cells, first, second):
-                changes.add(tuple(row), before, after)
-            touched.update(changes.rows, changes.noisy)
-            details += changes.line()
+            changes = list(_ask(cells, first, second))
+            touched.update(tuple(row) for *row, _, _ in changes)
+            details += _column_line(name, changes)
     if not details:
         details = ["  the same rows, stored differently (order, row groups or encoding)"]
     counts = f"{len(found['added'])} rows added, {len(found['removed'])} removed"
@@ -178,44 +160,31 @@ def _ask(query: str, x: Sequence[Path], y: Sequence[Path]) -> Iterator[Key]:
             raise UsageError(f"{x[0]} and {y[0]}: cannot be compared ({reason})") from None
 
 
-@dataclass(slots=True)
-class _Changes:
-    """How one column differs: rows with other content, rows with noise alone, largest errors."""
-
-    column: str
-    rows: list[Key] = field(default_factory=list)
-    noisy: list[Key] = field(default_factory=list)
-    absolute: float = 0.0
-    relative: float = 0.0
-
-    def add(self, key: Key, old: object, new: object) -> None:
-        """Counts a row whose cell differs."""
-        absolute, relative = _distance(self._read(old), self._read(new))
-        (self.rows if relative >= NOISE else self.noisy).append(key)
+def _column_line(column: str, changes: Sequence[Key]) -> Iterator[str]:
+    """Yield how a column differs: rows with other content, rows with noise alone, the largest
+    difference of numbers. A change is a row's key and its two cells."""
+    rows, noisy, largest = list[Key](), list[Key](), (0.0, 0.0)
+    for *key, old, new in changes:
+        absolute, relative = _distance(_content(column, old), _content(column, new))
+        (rows if relative >= NOISE else noisy).append(tuple(key))
         if math.isfinite(relative):
-            self.absolute = max(self.absolute, absolute)
-            self.relative = max(self.relative, relative)
+            largest = max(largest[0], absolute), max(largest[1], relative)
+    parts = []
+    if rows:
+        parts.append(f"{_counted(rows)} changed ({_shown(rows)})")
+    if noisy:
+        parts.append(f"{_counted(noisy)} with numerical noise (under {NOISE:g} relative)")
+    if largest[1] > 0:
+        parts.append(f"largest difference {largest[0]:.3g} absolute, {largest[1]:.3g} relative")
+    if parts:
+        yield f"  {column}: {'; '.join(parts)}"
 
-    def line(self) -> list[str]:
-        """The line about the column, none where nothing differs."""
-        parts = []
-        if self.rows:
-            parts.append(f"{_counted(self.rows)} changed ({_shown(self.rows)})")
-        if self.noisy:
-            parts.append(f"{_counted(self.noisy)} with numerical noise (under {NOISE:g} relative)")
-        if self.relative > 0:
-            parts.append(
-                f"largest difference {self.absolute:.3g} absolute, {self.relative:.3g} relative"
-            )
-        return [f"  {self.column}: {'; '.join(parts)}"] if parts else []
 
-    def _read(self, cell: object) -> object:
-        """``*_json`` texts as what they say."""
-        if self.column.endswith("_json") and isinstance(cell, str):
-            try:
-                return json.loads(cell)
-            except ValueError:
-                return cell
+def _content(column: str, cell: object) -> object:
+    """Return what a cell says: of ``*_json``, what is written there."""
+    try:
+        return json.loads(str(cell)) if column.endswith("_json") else cell
+    except ValueError:
         return cell
 
 

@@ -24,7 +24,10 @@ def public_side(release: Path) -> Path:
     """``release/public``; raises ``UsageError`` when there is no release."""
     public = release / "public"
     if not public.is_dir():
-        raise UsageError(f"{release}: no release here (no folder 'public'); build one first")
+        raise UsageError(
+            f"{release}: no release there (no folder 'public'); name the folder that `build --out` "
+            "wrote"
+        )
     return public
 
 

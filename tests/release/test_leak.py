@@ -193,7 +193,7 @@ def test_what_cannot_be_tested_is_listed_with_its_reason(tmp_path: Path) -> None
 
 def test_a_missing_release_is_one_line(tmp_path: Path) -> None:
     """A traceback says nothing to who mistyped a folder."""
-    with pytest.raises(UsageError, match="no release here"):
+    with pytest.raises(UsageError, match="no release there"):
         leak_test(tmp_path / "nothing", TRACKS)
 
 
