@@ -11,6 +11,7 @@ r_XY.Z - r_XY has a smaller error than either of its terms.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -79,40 +80,45 @@ def associations(
         products = [a * b for a in columns[:2] for b in columns]
         return [*columns, *(column * column for column in columns), *products]
 
-    def statistic(means: Array) -> Array:
-        """r_XY, all r_XY.Z, all changes, sd of Y."""
-        first, second, *products = np.split(means, 4, axis=-1)
-        variance = second - first * first
-        sd = np.sqrt(variance)
-        r_x, r_y = (
-            np.where(zero, 0.0, (product - first[..., [place]] * first) / (sd[..., [place]] * sd))
-            for place, (zero, product) in enumerate(zip(apart, products, strict=True))
-        )
-        r, given_x, given_y = r_x[..., [1]], r_x[..., 2:], r_y[..., 2:]
-        left = (1.0 - given_x * given_x) * (1.0 - given_y * given_y)
-        partial = np.where(zeros[1 : count + 1], 0.0, (r - given_x * given_y) / np.sqrt(left))
-        return np.concatenate([r, partial, partial - r, sd[..., [1]]], axis=-1)
-
     drawn = [node for node in world.order if node in only]
     errors, draws = np.zeros(0), 0
     for means, draws in refined_means(world, drawn, integrand, rng):
-        values, errors = estimated(means, statistic)
+        values, errors = estimated(means, partial(_correlations, apart, zeros[1 : count + 1]))
         limits = np.append(np.full(2 * count + 1, bound), SPREAD_BOUND * values[-1])
         if (errors[~zeros] <= limits[~zeros]).all():
             found = [
                 STRUCTURAL_ZERO if zero else Quantity(value, se, draws, "rqmc")
                 for value, se, zero in zip(values.tolist(), errors.tolist(), zeros, strict=True)
             ]
-            partial, change = found[1 : count + 1], found[count + 1 : -1]
             return Associations(
                 found[0],
-                dict(zip(others, partial, strict=True)),
-                dict(zip(others, change, strict=True)),
+                dict(zip(others, found[1 : count + 1], strict=True)),
+                dict(zip(others, found[count + 1 : -1], strict=True)),
                 found[-1],
             )
     raise BoundNotMet(
         f"associations of {x} and {y}: standard error {errors.max():.2g} after {draws} draws"
     )
+
+
+def _correlations(apart: Array, zero_partials: Array, means: Array) -> Array:
+    """Return r_XY, all r_XY.Z, all changes and the sd of Y, along the last axis.
+
+    ``apart`` says which correlations of X and of Y with the variables are zero, ``zero_partials``
+    which r_XY.Z; ``means`` are those of the variables, of their squares and of the products of X
+    and of Y with them.
+    """
+    first, second, *products = np.split(means, 4, axis=-1)
+    variance = second - first * first
+    sd = np.sqrt(variance)
+    r_x, r_y = (
+        np.where(zero, 0.0, (product - first[..., [place]] * first) / (sd[..., [place]] * sd))
+        for place, (zero, product) in enumerate(zip(apart, products, strict=True))
+    )
+    r, given_x, given_y = r_x[..., [1]], r_x[..., 2:], r_y[..., 2:]
+    left = (1.0 - given_x * given_x) * (1.0 - given_y * given_y)
+    partials = np.where(zero_partials, 0.0, (r - given_x * given_y) / np.sqrt(left))
+    return np.concatenate([r, partials, partials - r, sd[..., [1]]], axis=-1)
 
 
 # --- zeros by construction -------------------------------------------------------------------

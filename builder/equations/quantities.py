@@ -89,18 +89,17 @@ def effect(
     # Without noise that X and Y(x) share, the treated are like everyone.
     weighted = name == "ett" and bool(causes & needed)
     only = (needed | causes if weighted else needed) - {y}
-    levels = x0, x1
 
     def integrand(noise: Noise) -> list[Array]:
         runs = [
             world.run(noise, {x: level}, only)
             if any(behind == place for _, behind, _ in _TERMS[name])
             else {}
-            for place, level in enumerate(levels)
+            for place, level in enumerate((x0, x1))
         ]
         change = np.asarray(0.0)
         for seen, behind, sign in _TERMS[name]:
-            parents = {**runs[behind], x: np.full_like(runs[behind][x], levels[seen])}
+            parents = {**runs[behind], x: np.full_like(runs[behind][x], (x0, x1)[seen])}
             change = change + sign * world.conditional_mean(y, parents)
         # The parents of X are alike in both worlds.
         weight = world.conditional_density(x, x1, runs[0]) if weighted else np.ones(1)
