@@ -37,7 +37,7 @@ from builder.release.parts import (
     part_jobs,
     staged_rows,
 )
-from builder.release.planning import Planned, Specs, find_spec, plan_specs, planned
+from builder.release.planning import Specs, find_spec, plan_specs
 from builder.release.progress import Reporter
 from builder.release.schemas import COMMITMENTS
 from builder.release.shards import (
@@ -112,7 +112,7 @@ def build_release(
             reporter.note(line)
         shards = _write_shards(config, roots, parts, exams, workspace, pool, reporter)
         floors = measure_floors(config, grade_twin, pool, reporter)
-        contents = Contents(config, roots, _plans(config, specs), parts, exams, shards, floors)
+        contents = Contents(config, roots, specs, parts, exams, shards, floors)
         manifest = _write_papers(contents, workspace)
         report = check_release(workspace.release, reporter.note, workers, parts)
         write_gate(workspace.release, report.markdown)
@@ -173,14 +173,6 @@ def _made_parts(
     if kept:
         reporter.note(f"resuming: {kept} of {total} parts are kept")
     return {key: sorted(own, key=lambda part: part.number) for key, own in parts.items()}
-
-
-def _plans(config: ReleaseConfig, specs: Specs) -> dict[tuple[str, str], Planned]:
-    return {
-        (split.name, track): planned(config.tracks[track], settings, specs[split.name, track])
-        for split in config.splits
-        for track, settings in split.tracks
-    }
 
 
 def _compose_exams(

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from builder.publishing.errata import ERRATA
+from builder.release.card import folder, on_hub
 from builder.release.croissant import FILE as CROISSANT
 from builder.release.croissant import croissant
 from builder.release.manifest import MANIFEST
 from builder.release.papers import CARD, EVAL, MADE, papers
 from builder.release.workspace import GATE_FILE
-from builder.splits.place import folder, on_hub
 from grader.errors import UsageError
 
 Files = Mapping[str, Path | bytes]

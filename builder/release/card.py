@@ -5,6 +5,7 @@ comes from the manifest.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from string import Template
@@ -13,8 +14,8 @@ from typing import Any, Final
 import yaml
 
 from builder.release.flat import CONFIG
-from builder.splits.place import Place
 
+PAGE: Final = "https://huggingface.co"
 _TEMPLATES: Final = Path(__file__).parent.parent.parent / "dataset_card"
 
 _SIZES: Final = (
@@ -23,6 +24,30 @@ _SIZES: Final = (
     (100_000, "10K<n<100K"),
     (1_000_000, "100K<n<1M"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """``dataset`` is what ``load_dataset`` is given, ``release`` what ``--release`` is; ``url`` is
+    the repository's page at the release's revision, empty for a folder."""
+
+    dataset: str
+    release: str
+    url: str = ""
+
+    def file(self, name: str) -> str:
+        """Where a file of the repository is; in a folder, relative to it."""
+        return f"{self.url.replace('/tree/', '/resolve/')}/{name}" if self.url else name
+
+
+def folder(visibility: str) -> Place:
+    """One side of a release as it was built, in the folder ``release``."""
+    return Place(f"release/{visibility}", "release")
+
+
+def on_hub(repo: str, revision: str) -> Place:
+    """A repository on the Hub, at a tag."""
+    return Place(repo, f"hf://{repo}@{revision}", f"{PAGE}/datasets/{repo}/tree/{revision}")
 
 
 @cache

@@ -12,8 +12,8 @@ from typing import Any, Final
 import pyarrow as pa
 import yaml
 
+from builder.release.card import Place
 from builder.release.reader import open_shard, shards
-from builder.splits.place import Place
 from grader.io.jsonio import pretty
 
 FILE: Final = "croissant.json"

@@ -11,7 +11,7 @@ from typing import Any, Final
 from builder.release.exams import Exams, composed
 from builder.release.identity import FORMAT, canary, fingerprint, library_versions, source_sha256
 from builder.release.parts import Part, Parts, staged_rows
-from builder.release.planning import Planned
+from builder.release.planning import Specs, planned
 from builder.release.shards import Shard
 from builder.splits.config import ReleaseConfig, SplitConfig
 from builder.splits.roots import Root
@@ -31,7 +31,7 @@ class Contents:
 
     config: ReleaseConfig
     roots: Mapping[str, Root]
-    plans: Mapping[tuple[str, str], Planned]
+    specs: Specs
     parts: Parts
     exams: Exams
     shards: Sequence[Shard]
@@ -130,8 +130,9 @@ def _split(contents: Contents, split: SplitConfig, private: bool) -> dict[str, A
 
 def _track(contents: Contents, split: SplitConfig, track: str, private: bool) -> dict[str, Any]:
     """Requested and realised counts; what tells of hidden worlds only where it may be seen."""
-    plan = contents.plans[split.name, track]
-    parts = contents.parts[split.name, track]
+    record, place = contents.config.tracks[track], (split.name, track)
+    plan = planned(record, dict(split.tracks)[track], contents.specs[place])
+    parts = contents.parts[place]
     requested: dict[str, Any] = {"instances": plan.instances}
     requested |= {f"{axis}s": levels for axis, levels in plan.requested.items()}
     instances: set[str] = set()
@@ -146,13 +147,9 @@ def _track(contents: Contents, split: SplitConfig, track: str, private: bool) ->
     }
     entry: dict[str, Any] = {"requested": requested, "realised": realised}
     if private or not split.private:
-        record = contents.config.tracks[track]
         realised["motifs"] = _levels(parts, record, "worlds", "motif")
         realised["structures"] = _levels(parts, record, "truth", "structure")
-        composition = {
-            **plan.composition,
-            **composed(contents.exams[split.name, track]),
-        }
+        composition = {**plan.composition, **composed(contents.exams[place])}
         if composition:
             entry["composition"] = composition
         entry["rejections"] = _counted(

@@ -7,11 +7,11 @@ from typing import Any, Final
 import yaml
 
 from builder.release import card
+from builder.release.card import Place, folder
 from builder.release.croissant import FILE as CROISSANT
 from builder.release.croissant import croissant
 from builder.release.flat import CONFIG
 from builder.release.manifest import write_manifest
-from builder.splits.place import Place, folder
 from grader.hub.eval_results import FRAMEWORK, task_id
 
 CARD: Final = "README.md"

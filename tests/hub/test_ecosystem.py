@@ -13,9 +13,9 @@ import yaml
 from hub_store import check_card, check_eval_yaml
 from local_hub import LocalHub
 
+from builder.release.card import on_hub
 from builder.release.manifest import read_manifest
 from builder.release.papers import papers
-from builder.splits.place import on_hub
 from grader.commands.main import main as grader
 
 LOAD = """

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from builder.release import card
+from builder.release.card import folder
 from builder.release.manifest import read_manifest
-from builder.splits.place import folder
 
 LOAD = """
 import sys
