@@ -11,10 +11,8 @@ from typing import Any
 
 from builder.publishing.errata import ERRATA
 from builder.release.card import folder, on_hub
-from builder.release.croissant import FILE as CROISSANT
-from builder.release.croissant import croissant
 from builder.release.manifest import MANIFEST
-from builder.release.papers import CARD, EVAL, MADE, papers
+from builder.release.papers import CARD, CROISSANT, EVAL, MADE, croissant, papers
 from builder.release.workspace import GATE_FILE
 from grader.errors import UsageError
 

@@ -1,23 +1,30 @@
 """What a repository says of itself beside its rows: manifest, card, and what the Hub reads."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import pyarrow as pa
 import yaml
 
 from builder.release import card
 from builder.release.card import Place, folder
-from builder.release.croissant import FILE as CROISSANT
-from builder.release.croissant import croissant
 from builder.release.flat import CONFIG
 from builder.release.manifest import write_manifest
+from builder.release.reader import open_shard, shards
 from grader.hub.eval_results import FRAMEWORK, task_id
+from grader.io.jsonio import pretty
 
 CARD: Final = "README.md"
 EVAL: Final = "eval.yaml"
+CROISSANT: Final = "croissant.json"
 MADE: Final = (CARD, EVAL, CROISSANT)
 """The papers that follow from the manifest."""
+_WORDS: Final = Path(__file__).parent.parent.parent / "dataset_card" / "croissant.yaml"
+_PARQUET: Final = "application/x-parquet"
+_REPOSITORY: Final = "repository"
+_NO_HASH: Final = "https://github.com/mlcommons/croissant/issues/80"
+"""What Croissant's own examples give as the hash of a git repository, whose commit is its hash."""
 
 
 def write_papers(manifest: Mapping[str, Any], repository: Path, **origin: Any) -> None:
@@ -60,3 +67,100 @@ def eval_yaml(manifest: Mapping[str, Any], title: str) -> str:
         "tasks": tasks,
     }
     return yaml.safe_dump(told, sort_keys=False, allow_unicode=True)
+
+
+def croissant(
+    manifest: Mapping[str, Any], repository: Path, title: str, licence: str, place: Place
+) -> str:
+    """What search engines and loaders read of a repository whose shards are on disk: MLCommons
+    Croissant 1.0 with its responsible-AI vocabulary, hashes as the manifest has them, fields as the
+    shards."""
+    words: dict[str, Any] = yaml.safe_load(_WORDS.read_text(encoding="utf-8"))
+    return pretty(
+        {
+            "@context": words["context"],
+            "@type": "sc:Dataset",
+            "conformsTo": "http://mlcommons.org/croissant/1.0",
+            "name": f"causal-exams-{manifest['release']}",
+            "alternateName": title,
+            "description": words["description"],
+            "citeAs": words["citation"].format(
+                name=manifest["release"], version=manifest["version"]
+            ),
+            "keywords": words["keywords"],
+            "license": licence,
+            "url": place.url or f"urn:uuid:{manifest['canary']}",
+            "version": manifest["version"],
+            "isLiveDataset": False,
+            **words["rai"],
+            "distribution": [*_files(manifest, place)],
+            "recordSet": [*_record_sets(manifest, repository)],
+        }
+    )
+
+
+def _files(manifest: Mapping[str, Any], place: Place) -> Iterator[dict[str, Any]]:
+    """Each shard with its hash, and a set of them for each config and split."""
+    within = {}
+    if place.url:
+        within = {"containedIn": {"@id": _REPOSITORY}}
+        yield {
+            "@type": "cr:FileObject", "@id": _REPOSITORY, "name": _REPOSITORY,
+            "description": "The repository on the Hub.", "contentUrl": place.url,
+            "encodingFormat": "git+https", "sha256": _NO_HASH,
+        }  # fmt: skip
+    for name, entry in sorted(manifest["shards"].items()):
+        yield {
+            "@type": "cr:FileObject", "@id": name, "name": name,
+            "contentUrl": place.file(name), "contentSize": f"{entry['bytes']} B",
+            "encodingFormat": _PARQUET, "sha256": entry["sha256"],
+        }  # fmt: skip
+    for config, split in _tables(manifest):
+        yield {
+            "@type": "cr:FileSet", "@id": _set(config, split), "name": _set(config, split),
+            "encodingFormat": _PARQUET, "includes": f"{config}/{split}-*.parquet", **within,
+        }  # fmt: skip
+
+
+def _tables(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for config, splits in sorted(manifest["configs"].items()):
+        yield from ((config, split) for split in sorted(splits))
+
+
+def _set(config: str, split: str) -> str:
+    return f"files-{config}-{split}"
+
+
+def _record_sets(manifest: Mapping[str, Any], repository: Path) -> Iterator[dict[str, Any]]:
+    for config, split in _tables(manifest):
+        with open_shard(shards(repository, config, split)[0]) as file:
+            schema = file.schema_arrow
+        name = f"{config}-{split}"
+        yield {
+            "@type": "cr:RecordSet", "@id": name, "name": name,
+            "description": f"Config {config}, split {split}.",
+            "field": _fields(schema, name, _set(config, split)),
+        }  # fmt: skip
+
+
+def _fields(schema: pa.Schema, owner: str, files: str) -> Sequence[dict[str, Any]]:
+    """The columns that hold one value a row; tables inside a row are told by their column alone."""
+    return [
+        {
+            "@type": "cr:Field", "@id": f"{owner}/{field.name}", "name": f"{owner}/{field.name}",
+            "dataType": kind,
+            "source": {"fileSet": {"@id": files}, "extract": {"column": field.name}},
+        }
+        for field in schema
+        if (kind := _kind(field.type)) is not None
+    ]  # fmt: skip
+
+
+def _kind(kind: pa.DataType) -> str | None:
+    if pa.types.is_string(kind):
+        return "sc:Text"
+    if pa.types.is_boolean(kind):
+        return "sc:Boolean"
+    if pa.types.is_integer(kind):
+        return "sc:Integer"
+    return "sc:Float" if pa.types.is_floating(kind) else None
