@@ -8,6 +8,9 @@ from typing import Any, Final
 from builder.gate.floors import SAMPLE, FloorRow
 from builder.gate.leak import LeakReport
 
+LISTED: Final = 5
+"""Problems of a check that a report lists."""
+
 
 @dataclass(frozen=True, slots=True)
 class GateLine:
@@ -54,16 +57,11 @@ class GateReport:
 
 
 def line_of(name: str, problems: Iterable[Any], figure: str) -> GateLine:
-    """The line of a check that fails where there is a problem."""
-    found = first(problems)
-    return GateLine(name, not found, figure, tuple(found))
-
-
-def first(problems: Iterable[Any], limit: int = 5) -> list[str]:
-    """The first few problems, and how many more there are."""
+    """Return the line of a check that fails where there is a problem; of many it lists the first,
+    and how many more there are."""
     found = [str(problem) for problem in problems]
-    more = [f"and {len(found) - limit} more"] if len(found) > limit else []
-    return [*found[:limit], *more]
+    more = [f"and {len(found) - LISTED} more"] if len(found) > LISTED else []
+    return GateLine(name, not found, figure, (*found[:LISTED], *more))
 
 
 _COMPOSITION: Final = (

@@ -1,4 +1,4 @@
-"""A small real release for tests of the gate, and ways to damage a copy of it."""
+"""A small real release of all tracks for tests of the gate, and ways to damage a copy of it."""
 
 import hashlib
 import json
@@ -27,6 +27,15 @@ rows = { train = 60, test = 20 }
 motifs = { chain = 1, confounding = 1, fork = 1, collider = 1, mediation = 1, iv = 1 }
 treatment_binary = 0.5
 outcome_binary = 0.4
+[splits.dev.ccr]
+direct = 2
+components = [2, 2]
+[splits.dev.replayscm]
+full = 3
+matched = 0
+[splits.dev.causalab]
+graphs = 1
+suites = ["main-3"]
 [splits.dev.exams.practice]
 causalds = { tasks = "all" }
 

@@ -141,7 +141,7 @@ def test_private_columns_and_salts_in_public_are_caught(release: Path) -> None:
             "loads ccr_scenes, split dev",
         ),
         ('["prompt"]', '["question"]', "reads question, which no config"),
-        ("FROM 'tasks/", "FROM 'ccr/", "an example fails: IO Error"),
+        ("FROM 'tasks/", "FROM 'nothing/", "an example fails: IO Error"),
         ("GROUP BY ALL ORDER", "WHERE false GROUP BY ALL ORDER", "an example finds nothing"),
         ("SELECT family", "DROP TABLE family; SELECT family", "does more than select"),
     ],
