@@ -81,20 +81,9 @@ def run_gate(
             return GateReport(tuple(lines))
         few = parts is None and tables.count("worlds") < MANY_INSTANCES
         with Workers(1 if few else workers or processors()) as pool:
-            problems: list[str] = []
-            if parts is None:
-                tell("gate: every truth and story a second time")
-                parts = {
-                    key: take_apart(release, tables, tracks[key[1]], key[0], Path(folder))
-                    for key in tables.splits
-                }
-                for _ in pool.map(check, [part for own in parts.values() for part in own]):
-                    pass
-            else:
-                tell("gate: what was checked is what is released")
-                for split, track in tables.splits:
-                    staged = parts.get((split, track), ())
-                    problems += differences(release, tracks[track], split, staged)
+            again = "every truth and story a second time"
+            tell(f"gate: {again if parts is None else 'what was checked is what is released'}")
+            parts, problems = _parts(release, tracks, tables, parts, check, pool, Path(folder))
             checked, whole = _read_checks(tables, parts, problems), Findings()
             for one in checked.values():
                 whole.add(one)
@@ -118,6 +107,34 @@ def run_gate(
     # How often a constant is right in a private split is a fact of its truth.
     rows = tuple(row for own in floors if own.public for row in own.rows)
     return GateReport(tuple(lines), rows, leaks, tuple(_compositions(release)))
+
+
+def _parts(
+    release: Path,
+    tracks: Tracks,
+    tables: Tables,
+    staged: Parts | None,
+    check: Callable[[Part], None],
+    pool: Workers,
+    scratch: Path,
+) -> tuple[Parts, list[str]]:
+    """Return the parts of a release, each with its check, and the shards that do not hold what was
+    staged. A finished release is taken apart below ``scratch``."""
+    if staged is not None:
+        different = (
+            problem
+            for split, track in tables.splits
+            for problem in differences(
+                release, tracks[track], split, staged.get((split, track), ())
+            )
+        )
+        return staged, list(different)
+    parts = {
+        key: take_apart(release, tables, tracks[key[1]], key[0], scratch) for key in tables.splits
+    }
+    for _ in pool.map(check, [part for own in parts.values() for part in own]):
+        pass
+    return parts, []
 
 
 def _integrity(opened: Release, release: Path) -> Iterator[GateLine]:

@@ -5,8 +5,8 @@ never at the builder's memory.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,17 +35,6 @@ class SplitTables:
     exams: tuple[tuple[str, int, str], ...]
     truth: Mapping[str, Mapping[str, Any]]
     worlds: Mapping[str, Mapping[str, Any]]
-
-    def of(self, instances: Collection[str]) -> "SplitTables":
-        """The rows about some instances."""
-        tasks = {n: task for n, task in self.tasks.items() if task.instance_id in instances}
-        return replace(
-            self,
-            tasks=tasks,
-            scenes={n: scene for n, scene in self.scenes.items() if n[0] in instances},
-            truth={n: row for n, row in self.truth.items() if n in tasks},
-            worlds={n: world for n, world in self.worlds.items() if n in instances},
-        )
 
 
 def tracks(public: Path, known: Iterable[str]) -> list[str]:
