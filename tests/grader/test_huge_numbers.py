@@ -14,7 +14,7 @@ from grader.statistics.bootstrap import percentile_interval, standard_error
 from grader.statistics.repeats import mean, spread_of, standard_deviation
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
-HUGE = (1e160, -1.7976931348623157e308, 5e-324)
+HUGE = (1e160, -1.7976931348623157e308)
 
 
 @given(st.lists(FINITE, min_size=2, max_size=20))

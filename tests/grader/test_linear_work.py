@@ -39,7 +39,7 @@ UNITS = (
     '"', "\\", '"\\', "{", "```json\n", "```\n", '"task_id"', '"task_id" : "', "attempt-1", "yes ",
 )  # fmt: skip
 """What hostile strings repeat; the characters that a pattern names are added to them."""
-ENDS = ("", "x", "!", "\n", ")x", " x")
+ENDS = ("", "x", "!\n", " )x")
 LONG = 16_000
 """Repeats: linear work on them takes some milliseconds, quadratic work most of a second or more."""
 BOUND = 0.2
@@ -144,7 +144,7 @@ def test_no_pattern_backtracks_over_and_over(place: str) -> None:
     pattern, used = PATTERNS[place]
     named = {c for c in pattern.pattern if c.isprintable()}
     units = (*UNITS, *sorted(named - set(UNITS)))
-    for unit, end, start, method in product(units, ENDS, ("", "-", "["), sorted(used)):
+    for unit, end, start, method in product(units, ENDS, ("", "-["), sorted(used)):
         ends_soon(lambda: use(pattern, method, start + unit * LONG + end))  # noqa: B023
 
 

@@ -90,24 +90,19 @@ motifs = { chain = 1 }
 """
 
 
-@pytest.mark.parametrize("swapped", [False, True])
 def test_a_frame_with_two_slots_swapped_is_caught(
-    swapped: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Teller and verifier share their frames: told by this one, every effect was told the wrong way
     round, and the release passed."""
-    slots = ("{cause}", "{effect}") if swapped else ("{effect}", "{cause}")
-    text = "{} [depends] directly on {}".format(*slots)
+    text = "{cause} [depends] directly on {effect}"
     monkeypatch.setattr(frames, "EFFECTS", (Frame(text, frozenset({"cause", "effect"})),))
     found = Findings()
     for part in apart(build(tmp_path, monkeypatch, SWAPPED), tmp_path):
         derive_again(TRACKS["causalds"], read_part(part), found)
     assert found.counts["stories"] == 1 and found.problems[TRUTHS] == []
-    if swapped:
-        problem = found.problems[STORIES][0]
-        assert "reads the wrong way round" in problem and "directly on" in problem
-    else:
-        assert found.problems[STORIES] == []
+    problem = found.problems[STORIES][0]
+    assert "reads the wrong way round" in problem and "directly on" in problem
 
 
 def _other_rung(rows: Rows) -> None:
