@@ -37,7 +37,7 @@ from builder.release.parts import (
     part_jobs,
     staged_rows,
 )
-from builder.release.planning import Specs, find_spec, plan_specs
+from builder.release.planning import Specs, plan_one, plan_specs
 from builder.release.progress import Reporter
 from builder.release.schemas import COMMITMENTS
 from builder.release.shards import (
@@ -262,7 +262,7 @@ def _write_papers(contents: Contents, workspace: Workspace) -> dict[str, Any]:
 
 def build_alone(config: ReleaseConfig, roots: Mapping[str, Root], label: str) -> dict[str, Any]:
     """Builds the instance called ``track/split/index`` by itself and describes its rows."""
-    spec = find_spec(plan_specs(config, roots), label)
+    spec = plan_one(config, roots, label)
     tables, built = build_instance(TRACKS[spec.track], spec)
     return {
         "instance": spec.label,

@@ -48,21 +48,28 @@ def _planned_split(
     ]
 
 
-def find_spec(specs: Specs, label: str) -> InstanceSpec:
-    """The planned instance called ``track/split/index``; raises ``UsageError``."""
-    track, _, rest = label.partition("/")
-    split, _, index = rest.partition("/")
-    groups = sorted({f"{b}/{a}" for a, b in specs})
-    if (split, track) not in specs:
+def plan_one(config: ReleaseConfig, roots: Mapping[str, Root], label: str) -> InstanceSpec:
+    """Return the instance called ``track/split/index``; only its own track is planned.
+
+    Raises ``UsageError`` when there is none of that name.
+    """
+    group, _, index = label.rpartition("/")
+    groups = {
+        f"{name}/{split.name}": (split, config.tracks[name], settings)
+        for split in config.splits
+        for name, settings in split.tracks
+    }
+    if group not in groups:
         raise UsageError(
-            f"--only {label}: there is no {track}/{split}{did_you_mean(f'{track}/{split}', groups)}"
-            f"; write track/split/index, such as {groups[0]}/0"
+            f"--only {label}: there is no {group or label}{did_you_mean(group, sorted(groups))}"
+            f"; write track/split/index, such as {min(groups)}/0"
         )
-    members = specs[split, track]
+    split, track, settings = groups[group]
+    members = _planned_split(config, split, track, settings, roots[split.name])
     if index in map(str, range(len(members))):
         return members[int(index)]
     raise UsageError(
-        f"--only {label}: {index or 'no index'} is no index of {track}/{split}; "
+        f"--only {label}: {index or 'no index'} is no index of {group}; "
         f"write a number from 0 to {len(members) - 1}"
     )
 
