@@ -24,6 +24,7 @@ from builder.tracks.causalds.design.scene_plan import (
 from builder.tracks.causalds.design.shares import largest_remainder
 from builder.tracks.causalds.make.scene import narrate
 from builder.tracks.causalds.plan.config import PRESETS
+from builder.tracks.causalds.track import TRACK
 
 
 def _plans(planned: list[InstanceSpec]) -> list[ScenePlan]:
@@ -171,6 +172,14 @@ def test_four_tellings_share_the_problem_and_nothing_else() -> None:
         assert kinds == [members[0].structure.kinds] * 4
         names = [{variable.name for variable in one.values()} for one in told]
         assert all(not a & b for i, a in enumerate(names) for b in names[:i])
+
+
+def test_a_scene_that_is_told_again_states_the_key_of_its_world() -> None:
+    """Its own key, which it stated once, draws another world."""
+    planned = specs(scenes=2, words="knowledge", tellings=1, views=["clean"])
+    again = next(spec for spec in planned if _plans([spec])[0].equations.world_key)
+    (world,) = TRACK.build(again).rows["causalds_worlds"]
+    assert world["key"] == _plans([again])[0].equations.world_key != again.key.hex()
 
 
 def test_a_scene_whose_names_an_answer_could_mix_up_is_a_bug_of_the_builder(

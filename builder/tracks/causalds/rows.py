@@ -63,6 +63,7 @@ def instance_rows(
         attempt,
         scene.plan.structure.label,
         _world(scene, views, tasks),
+        key=scene.plan.equations.world_key,
         motif=scene.motif.name,
         treatment=scene.treatment.name,
         outcome=scene.outcome.name,
