@@ -92,7 +92,7 @@ def run_gate(
                 return GateReport(tuple(lines))
             lines += _truths(tables, whole)
             tell("gate: exams, known answers, floors")
-            graded = _graded(opened, tables, pool, Path(folder))
+            graded = _graded(opened, release, tables, pool, Path(folder))
     floors = [check_floors(opened, tracks, split) for split in opened.splits]
     for split in opened.splits:
         manifest = read_manifest(opened.truth_side(split).path)
@@ -227,12 +227,12 @@ def _truths(tables: Tables, found: Findings) -> Iterator[GateLine]:
 
 
 def _graded(
-    opened: Release, tables: Tables, pool: Workers, scratch: Path
+    opened: Release, release: Path, tables: Tables, pool: Workers, scratch: Path
 ) -> dict[str, list[ExamPoints]]:
     """Return the points of right answers and of none through the whole grader, by split."""
     counts = dict(tables.rows("SELECT split, count(*) FROM tasks GROUP BY split"))
     jobs = [
-        (opened, split, exam, scratch)
+        (release, split, exam, scratch)
         for split in opened.splits
         for exam in graded_exams(opened, split, counts[split])
     ]
@@ -242,9 +242,11 @@ def _graded(
     return {split: sorted(own, key=lambda one: one.exam) for split, own in graded.items()}
 
 
-def _exam_points(job: tuple[Release, str, str, Path]) -> tuple[str, ExamPoints]:
-    """Return the points of an exam with its split; runs in a worker."""
-    return job[1], points_of_exam(*job)
+def _exam_points(job: tuple[Path, str, str, Path]) -> tuple[str, ExamPoints]:
+    """Return the points of an exam with its split; runs in a worker, which opens the release
+    itself: tracks cannot be sent to it."""
+    release, split, exam, scratch = job
+    return split, points_of_exam(open_release(release), split, exam, scratch)
 
 
 def _known_answers(split: str, found: Findings, graded: Iterable[ExamPoints]) -> Iterator[GateLine]:

@@ -60,7 +60,7 @@ def _score(task: Task, truth: Truth, checked: Checked) -> Score:
         mark = task.shape.score(task, truth, checked.answer)
     routed = route(task.shape, truth, checked, mark)
     extra = {
-        **task.shape.facts(truth),
+        **(task.shape.facts(truth) if task.shape.facts else {}),
         **checked.extra,
         **(mark.extra if mark else {}),
     }

@@ -72,7 +72,7 @@ class Shape:
     sign: Callable[[Checked, str, bytes], tuple[Checked, frozenset[str]]] | None = member(
         default=None, compare=False
     )
-    facts: Callable[[Truth], Mapping[str, Any]] = member(default=lambda _: {}, compare=False)
+    facts: Callable[[Truth], Mapping[str, Any]] | None = member(default=None, compare=False)
 
     @property
     def abstainable(self) -> bool:

@@ -5,6 +5,7 @@ A case holds the answer's text (null: no file) and what both readings must make 
 """
 
 import json
+import pickle
 from typing import Any
 
 import pytest
@@ -66,6 +67,7 @@ def test_a_case_scores_as_worked_by_hand(dev: Exam, case: dict[str, Any]) -> Non
 def test_every_variant_has_schema_gold_writer_and_cases(dev: Exam) -> None:
     """A variant without one of them would be asked but not graded, or graded but not tested."""
     for spec in VARIANTS:
+        assert pickle.loads(pickle.dumps(spec)) == spec, f"{spec.key}: no worker can be sent it"
         assert (folder() / "answers" / f"{spec.shape.name}.json").is_file(), (
             f"{spec.key}: no schema"
         )
