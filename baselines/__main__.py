@@ -12,7 +12,14 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from baselines.systems import NAMES, SHOWN, SYSTEMS, answer_exam, named_systems
+from baselines.systems import (
+    NAMES,
+    SHOWN,
+    SYSTEMS,
+    answer_exam,
+    answer_in_its_folder,
+    named_systems,
+)
 from builder.release.engine import Workers
 from grader.errors import UsageError
 from grader.io.pipe import exit_with, interrupted
@@ -55,13 +62,8 @@ def run(arguments: argparse.Namespace) -> None:
         print(answer_exam(arguments, arguments.out or out / names[0], names[0], shown=True))
         return
     with Workers(arguments.workers) as workers:
-        for line in workers.map(partial(_answer_in_its_folder, arguments, out), names):
+        for line in workers.map(partial(answer_in_its_folder, arguments, out), names):
             print(line, flush=True)
-
-
-def _answer_in_its_folder(arguments: argparse.Namespace, out: Path, name: str) -> str:
-    """As ``answer_exam``, in the folder of ``out`` that has the system's name."""
-    return answer_exam(arguments, out / name, name)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -167,3 +167,9 @@ def answer_exam(chosen: Namespace, folder: Path, name: str, *, shown: bool = Fal
         f"{folder}: {written} answers to the {len(exam.tasks)} tasks of "
         f"{exam.name} ({exam.split}) by {name} in {seconds:.1f} s"
     )
+
+
+def answer_in_its_folder(chosen: Namespace, out: Path, name: str) -> str:
+    """As ``answer_exam``, in the folder of ``out`` that has the system's name. Workers find it here
+    and not in ``__main__``, which they do not import."""
+    return answer_exam(chosen, out / name, name)
