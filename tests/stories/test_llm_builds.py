@@ -188,3 +188,35 @@ def test_neither_manifest_nor_world_rows_tell_places(model: Model, tmp_path: Pat
     assert model.url not in json.dumps(record) and str(tmp_path) not in json.dumps(record)
     plan = ScenePlan.from_json(json.dumps(record["plan"]))
     assert json.loads(json.dumps(plan.record())) == record["plan"]
+
+
+@pytest.mark.slow
+def test_losses_are_regressed_on_the_support_of_a_built_release(
+    model: Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From a CauseNet file to a line a system: the support that world rows keep."""
+    from baselines.__main__ import main as baseline
+    from benchmarks.commonness import main as commonness
+    from builder.commands.main import main as build
+
+    relations = [(f"cause_{'abcdef'[k]}", f"effect_{'abcdef'[k]}", 4**k) for k in range(6)]
+    (tmp_path / "causenet.jsonl").write_bytes(causenet_lines(relations))
+    file = tmp_path / "split.toml"
+    file.write_text(
+        'name = "told"\nversion = "0.0.1"\n[splits.dev]\ntruth = "public"\nseed = "told"\n'
+        "[splits.dev.causalds]\nscenes = 6\nrows = { train = 60, test = 20 }\n"
+        'motifs = { chain = 1, iv = 1, mediation = 1 }\nwords = "llm"\n'
+        f'[splits.dev.causalds.llm]\nendpoint = "{model.url}"\nmodel = "scripted"\n'
+        f'transcripts = "{tmp_path / "kept"}"\ncausenet = "{tmp_path / "causenet.jsonl"}"\n'
+        "retries = 0\nbudgets = { mapping = 2, story = 2, seeds = 1 }\n"
+    )
+    release = tmp_path / "release"
+    assert build(["build", str(file), "--out", str(release), "--quiet", "--workers", "1"]) == 0
+    for name in ("gold", "naive"):
+        words = [name, "--release", str(release), "--exam", "all", "--out", str(tmp_path / name)]
+        assert baseline(words) == 0
+    capsys.readouterr()
+    assert commonness([str(release), str(tmp_path / "gold"), str(tmp_path / "naive")]) == 0
+    head, gold, naive, _ = capsys.readouterr().out.splitlines()
+    assert head.startswith("system") and "+0.000 [+0.000, +0.000]" in gold
+    assert naive.split()[0] == "naive" and "–" not in naive
