@@ -17,15 +17,15 @@ PLACES = frozenset({
 """What a variable that holds a folder is called; a quotient of numbers has none of these."""
 OTHERS = frozenset({"joinpath", "with_name", "with_stem"})
 GOOD_NAMES = {
-    "grader/board/cache.py": {"Path(place) / name"},  # the file system has listed it
-    "grader/board/sessions.py": {"Path(place) / name"},  # the same
+    "grader/board/sessions.py": {"Path(place) / name"},  # the file system has listed it
     "grader/io/schemas.py": {"place / f'{name}.json'"},  # of a shape, which the code lists
     "grader/reports/table.py": {"folder / 'sql' / f'{file}.sql'"},  # of the code
     "grader/reports/ledger.py": {"path.with_name(path.name + '.lock')"},  # beside the ledger itself
     "grader/answers/attempts.py": {"source / name"},  # the file system has listed it
     "grader/answers/collect.py": {"folder / name", "source / f'attempt-{k}'"},  # the same
     "grader/workspace.py": {"place / f'{name}.parquet'"},  # one of three tables
-    "baselines/__main__.py": {"out / names[0]", "out / name"},  # systems of the list
+    "baselines/__main__.py": {"out / names[0]"},  # a system of the list
+    "baselines/systems.py": {"out / name"},  # the same
 }
 
 
