@@ -33,7 +33,7 @@ def release_path(path: Path | None) -> Path | None:
 def address_of(path: Path | None) -> Address | None:
     """Return the address that was typed as a path, or None for a folder (``Path`` makes one slash
     of two)."""
-    return Address.of(str(path)) if path is not None and path.parts[:1] == (_SCHEME,) else None
+    return Address.parse(str(path)) if path is not None and path.parts[:1] == (_SCHEME,) else None
 
 
 def local(path: Path) -> Path:

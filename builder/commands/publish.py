@@ -52,7 +52,7 @@ def _publish(options: argparse.Namespace) -> int:
     from builder.release.manifest import read_manifest
     from builder.release.reader import public_side
     from builder.tracks import TRACKS
-    from grader.hub.client import connect, told
+    from grader.hub.client import connect, explain_hub_errors
 
     # What a typing error or an absent token stops is said before the gate, which takes its time.
     public_side(options.release)
@@ -62,7 +62,7 @@ def _publish(options: argparse.Namespace) -> int:
             return OK
     targets, api = list(_targets(options)), connect()
     if not options.dry_run:
-        with told(options.repo):
+        with explain_hub_errors(options.repo):
             api.whoami()
     if not _passes(options):
         print("nothing was sent; `check` prints the whole record")
@@ -156,16 +156,16 @@ def _targets(options: argparse.Namespace) -> "Iterator[tuple[Target, Path]]":
             raise UsageError("--private-repo: is the public repository; name another one")
         if not private.is_dir():
             raise UsageError(f"--private-repo: {options.release} has no private side; leave it out")
-        Address.of(f"{hidden}@{tag}", "--revision")
+        Address.parse(f"{hidden}@{tag}", "--revision")
         yield Target(hidden, tag, private=True), private
-    Address.of(f"{repo}@{tag}", "--revision")
+    Address.parse(f"{repo}@{tag}", "--revision")
     yield Target(repo, tag), public
 
 
 def _repo(option: str, text: str) -> str:
     from grader.hub.address import Address
 
-    address = Address.of(text, option)
+    address = Address.parse(text, option)
     if address.revision is not None:
         raise UsageError(f"{option} {text}: names a revision; give the tag with --revision")
     return address.repo

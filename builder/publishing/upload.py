@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from builder.publishing.contents import Files
 from builder.release.papers import EVAL
 from grader.errors import UsageError
-from grader.hub.client import told
+from grader.hub.client import explain_hub_errors
 from grader.io.files import file_sha256
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def plan(api: "HfApi", target: Target, files: Files) -> Plan:
 
     Raises ``UsageError`` where the tag stands for something else: a version is never changed.
     """
-    with told(target.repo):
+    with explain_hub_errors(target.repo):
         if not api.repo_exists(target.repo, repo_type="dataset"):
             return Plan(files, sorted(files), [])
         _refuse_open(api, target)
@@ -80,7 +80,7 @@ def carry_out(api: "HfApi", target: Target, work: Plan) -> None:
     """Send, remove and tag; raises ``UsageError``, after which the same call goes on."""
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
-    with told(target.repo):
+    with explain_hub_errors(target.repo):
         _make(api, target)
         if work.tagged:
             return

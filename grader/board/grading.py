@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.answers.submission import Limits as Budget
-from grader.board.workers import Failed, Limits, run_limited, run_patiently
+from grader.board.workers import WorkFailure, WorkLimits, run_limited, run_patiently
 from grader.pipeline import grade
 from grader.release.exam import Exam
 from grader.reports.build import Graded
@@ -47,7 +47,7 @@ def grade_all(
     sources: Sequence[Path],
     *,
     workers: int,
-    limits: Limits,
+    limits: WorkLimits,
     budget: Budget | None = None,
     documents: bool = False,
     patient: bool = False,
@@ -96,8 +96,8 @@ def in_time(ledger: Path | None, exam: Exam, results: Sequence[Result]) -> list[
     return [NotGraded(r.source, why) if r.source in late else r for r in results]
 
 
-def _result(source: Path, outcome: bytes | Failed) -> Result:
-    if isinstance(outcome, Failed):
+def _result(source: Path, outcome: bytes | WorkFailure) -> Result:
+    if isinstance(outcome, WorkFailure):
         return NotGraded(source, outcome.reason, outcome.again)
     document = json.loads(outcome)
     if "left_out" in document:

@@ -16,12 +16,12 @@ from grader.io.jsonio import clip
 from grader.laboratory.transcript import MAX_LINE_BYTES, TranscriptError, check_chain, read_lines
 from grader.reports.build import Graded
 
-Started = Mapping[str, Counter[str]]
+SessionCounts = Mapping[str, Counter[str]]
 """Submission to task to the number of sessions begun."""
 _MOST_FILES: Final = 1_000_000
 
 
-def started(folder: Path, key: bytes) -> Started:
+def count_sessions(folder: Path, key: bytes) -> SessionCounts:
     """The sessions in a host's folder, wherever in it they are kept, opened with its ``key``.
 
     Whose a session is, and at which task, its first line says, not the name of its file: one that
@@ -71,7 +71,7 @@ def refuse_others(graded: Graded) -> None:
             )
 
 
-def told(found: Started, name: str, tasks: Set[str]) -> dict[str, Any] | None:
+def sessions_of(found: SessionCounts, name: str, tasks: Set[str]) -> dict[str, Any] | None:
     """What a board says of a submitter's sessions at the tasks of an exam."""
     counts = [count for task, count in found.get(name, Counter()).items() if task in tasks]
     if not counts:

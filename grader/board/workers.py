@@ -26,7 +26,7 @@ _LONGEST: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class WorkLimits:
     """What one piece of work may use: ``memory`` in bytes beside what is shared, ``seconds``."""
 
     memory: int
@@ -34,7 +34,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class WorkFailure:
     """Work that came to nothing, and why, in one line.
 
     ``again`` is whether it may end otherwise another time: it ran out of time or memory, its
@@ -45,12 +45,12 @@ class Failed:
     again: bool = False
 
 
-Outcome = bytes | Failed
+Outcome = bytes | WorkFailure
 Thing = TypeVar("Thing")
 
 
 def run_limited(
-    work: Callable[[Thing], bytes], things: Sequence[Thing], workers: int, limits: Limits
+    work: Callable[[Thing], bytes], things: Sequence[Thing], workers: int, limits: WorkLimits
 ) -> Iterator[tuple[int, Outcome]]:
     """What ``work`` makes of each of ``things``, with its place, as it is finished.
 
@@ -80,12 +80,12 @@ def run_limited(
 
 
 def run_patiently(
-    work: Callable[[Thing], bytes], things: Sequence[Thing], workers: int, limits: Limits
+    work: Callable[[Thing], bytes], things: Sequence[Thing], workers: int, limits: WorkLimits
 ) -> Iterator[tuple[int, Outcome]]:
     """As :func:`run_limited`; what may end otherwise another time is tried once more, alone."""
     late = []
     for place, outcome in run_limited(work, things, workers, limits):
-        if isinstance(outcome, Failed) and outcome.again:
+        if isinstance(outcome, WorkFailure) and outcome.again:
             late.append(place)
         else:
             yield place, outcome
@@ -101,7 +101,7 @@ class _Worker:
         work: Callable[[Thing], bytes],
         thing: Thing,
         place: int,
-        limits: Limits,
+        limits: WorkLimits,
         others: Sequence[Connection],
     ) -> None:
         context = multiprocessing.get_context("fork")
@@ -120,21 +120,21 @@ class _Worker:
     def outcome(self, ready: bool) -> Outcome:
         """What came of it; ``ready`` is whether there is something to read."""
         if not ready:
-            return Failed(f"took more than {self._limits.seconds:g} s", again=True)
+            return WorkFailure(f"took more than {self._limits.seconds:g} s", again=True)
         try:
             message = self.end.recv_bytes()
         except (EOFError, OSError):
             self._process.join(1.0)
             code = self._process.exitcode
             if code is not None and code < 0:
-                return Failed(f"ended its process ({signal.Signals(-code).name})", again=True)
-            return Failed("ended its process", again=True)
+                return WorkFailure(f"ended its process ({signal.Signals(-code).name})", again=True)
+            return WorkFailure("ended its process", again=True)
         if message[:1] == _DONE:
             return message[1:]
         reason = message[1:].decode("utf-8", errors="replace")
         if reason in _MEMORY:
             reason = f"needs more than {self._limits.memory >> 20} MiB of memory"
-        return Failed(reason, again=message[:1] == _OURS)
+        return WorkFailure(reason, again=message[:1] == _OURS)
 
     def stop(self) -> None:
         """End the process, whatever it is doing."""

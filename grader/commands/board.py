@@ -31,17 +31,19 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the site, and send what changed of it."""
     from grader.hub.address import Address
     from grader.hub.client import connect
-    from grader.hub.results import Results, rows_in
+    from grader.hub.results import ResultsDataset, rows_in
     from grader.hub.site import INDEX, PAGES, send, write_site
     from grader.tracks import TRACKS
 
-    space = None if arguments.publish is None else Address.of(arguments.publish, "--publish").repo
+    space = (
+        None if arguments.publish is None else Address.parse(arguments.publish, "--publish").repo
+    )
     folder, out = Path(arguments.results), arguments.out
     if folder.is_dir():
         rows, name = rows_in(folder), folder.name
     else:
-        name = Address.of(arguments.results, "--from").repo
-        rows = Results(connect(), name).rows
+        name = Address.parse(arguments.results, "--from").repo
+        rows = ResultsDataset(connect(), name).rows
     if out.exists() and any(out.iterdir()) and not (out / INDEX).is_file():
         raise UsageError(f"--out {out}: is a folder with other things in it; name a new one")
     for page in (out / PAGES).glob("*.html"):

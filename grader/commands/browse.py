@@ -21,7 +21,7 @@ from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.paths import inside
 from grader.pages.browse import INDEX, Shown, pages
-from grader.pages.graph import Look
+from grader.pages.graph import Explanation
 from grader.pipeline import grade
 from grader.release.beside import scenes, sources, worlds
 from grader.release.exam import Exam, Split
@@ -80,7 +80,7 @@ def _shown(exam: Exam, graded: Graded | None) -> Iterator[Shown]:
     told = scenes(release, split, instances)
     scores = {score.task_id: score for score in graded.scores} if graded else {}
     answers = graded.submission.answers if graded else {}
-    looks: dict[str, Look] = {}
+    looks: dict[str, Explanation] = {}
     draws: dict[str, int | None] = {}
     if exam.split.reveal:
         found = sources(release, split, [task.task_id for task in exam.tasks])
@@ -95,7 +95,7 @@ def _shown(exam: Exam, graded: Graded | None) -> Iterator[Shown]:
             task=task,
             scene=told.get((task.instance_id, task.view)),
             truth=exam.truths[task.task_id] if exam.split.reveal else None,
-            look=looks.get(task.task_id, Look()),
+            look=looks.get(task.task_id, Explanation()),
             draws=draws.get(task.task_id),
             score=scores.get(task.task_id),
             answer=answers.get(task.task_id),

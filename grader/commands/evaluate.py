@@ -23,14 +23,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from grader.board.workers import Limits
+from grader.board.workers import WorkLimits
 from grader.commands.common import add, add_effort, add_limits, limits_of, positive, read_key
 from grader.errors import UsageError
 from grader.hub.address import Address
-from grader.hub.client import connect, told
-from grader.hub.evaluate import Desk, evaluate
+from grader.hub.client import connect, explain_hub_errors
+from grader.hub.evaluate import EvaluationSetup, evaluate
 from grader.hub.rescore import rescore
-from grader.hub.results import Results
+from grader.hub.results import ResultsDataset
 from grader.io.files import write_text
 from grader.opening import address_of, open_release
 from grader.pages.report import SPECIFICATION
@@ -77,9 +77,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--table: goes with --again")
     with alone(arguments.work):
         api = connect()
-        with told(inbox):  # before the dataset of results is made
+        with explain_hub_errors(inbox):  # before the dataset of results is made
             api.repo_info(inbox, repo_type="dataset")
-        tally = evaluate(api, inbox, Results(api, kept, make=True), desk, print)
+        tally = evaluate(api, inbox, ResultsDataset(api, kept, make=True), desk, print)
     print(
         f"{tally.graded} graded, {tally.failed} not, {tally.before} known before, "
         f"{tally.later} wait for another day, {tally.elsewhere} to another release, "
@@ -88,11 +88,13 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _grade_again(inbox: str, kept: str, desk: Desk, arguments: argparse.Namespace) -> int:
+def _grade_again(
+    inbox: str, kept: str, desk: EvaluationSetup, arguments: argparse.Namespace
+) -> int:
     """Grade stored submissions by another version of the release, and say what changed."""
     with alone(arguments.work):
         api = connect()
-        changes = rescore(api, inbox, Results(api, kept), desk, print)
+        changes = rescore(api, inbox, ResultsDataset(api, kept), desk, print)
     table = SPECIFICATION.of_rows("rescored", changes, release=desk.release.name)
     console().print(in_terminal(table))
     if arguments.table is not None:
@@ -110,17 +112,17 @@ def _markdown(table: Table) -> str:
     return f"{table.title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in safe)
 
 
-def read(arguments: argparse.Namespace) -> tuple[str, str, Desk]:
+def read(arguments: argparse.Namespace) -> tuple[str, str, EvaluationSetup]:
     """The datasets of submissions and of results, and what there is to grade with."""
     from datetime import UTC, datetime
 
-    inbox, kept = (Address.of(text).repo for text in (arguments.inbox, arguments.results))
+    inbox, kept = (Address.parse(text).repo for text in (arguments.inbox, arguments.results))
     release = open_release(arguments.release, arguments.private)
     hidden = [name for name in release.splits if not release.has_public_truth(name)]
     if hidden and release.private is None:
         raise UsageError(f"--private: the truth of {', '.join(hidden)} is not here; name its side")
     key = arguments.transcript_key
-    desk = Desk(
+    desk = EvaluationSetup(
         release=release,
         address=str(address_of(arguments.release) or ""),
         work=arguments.work,
@@ -129,7 +131,7 @@ def read(arguments: argparse.Namespace) -> tuple[str, str, Desk]:
         today=datetime.now(UTC).date().isoformat(),
         per_day=arguments.per_day,
         workers=arguments.workers,
-        limits=Limits(arguments.memory << 20, arguments.wall),
+        limits=WorkLimits(arguments.memory << 20, arguments.wall),
         budget=limits_of(arguments),
     )
     return inbox, kept, desk

@@ -22,7 +22,7 @@ from grader.io.jsonio import BadJson, canonical
 from grader.io.names import did_you_mean
 from grader.pages.systems import in_pool, readings_from
 from grader.pages.terminal import console, plain
-from grader.pages.words import clipped, number
+from grader.pages.words import clip_text, number
 from grader.pipeline import check_attempts, sign_attempts, verify_attempts
 from grader.release.exam import Exam
 from grader.reports.table import truth_json
@@ -159,7 +159,7 @@ def _question(prompt: str) -> str:
     """The question itself, without story, data and format; ``--prompt`` shows all of it."""
     _, _, rest = prompt.partition("\n## Question\n")
     text = " ".join((rest.partition("\n## ")[0] or prompt).split())
-    return clipped(text, 600)
+    return clip_text(text, 600)
 
 
 def _shown(data: bytes | None) -> str:

@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.hub.fetch import fetch
     from grader.release.side import Side
 
-    address = Address.of(arguments.address)
+    address = Address.parse(arguments.address)
     folder = fetch(address, anew=arguments.again)
     manifest = Side.open(folder).manifest
     size = sum(entry["bytes"] for entry in manifest["shards"].values())

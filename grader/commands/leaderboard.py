@@ -22,8 +22,8 @@ from typing import Any, Final
 from grader.answers.collect import submissions_in
 from grader.answers.submission import Submission
 from grader.board.grading import Entry, LeftOut, NotGraded, grade_all, in_time, with_figures
-from grader.board.sessions import Started, refuse_others, started, told
-from grader.board.workers import Limits
+from grader.board.sessions import SessionCounts, count_sessions, refuse_others, sessions_of
+from grader.board.workers import WorkLimits
 from grader.commands.common import (
     EXAM,
     add,
@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
             exam,
             sources,
             workers=arguments.workers,
-            limits=Limits(arguments.memory << 20, arguments.wall),
+            limits=WorkLimits(arguments.memory << 20, arguments.wall),
             budget=limits_of(arguments),
             documents=bool(arguments.json or arguments.html),
             refuse=refuse_others,
@@ -173,14 +173,14 @@ def _of_setting(entries: list[Entry], setting: str | None) -> list[Entry]:
     return entries
 
 
-def _sessions(arguments: argparse.Namespace, exam: Exam) -> Started:
+def _sessions(arguments: argparse.Namespace, exam: Exam) -> SessionCounts:
     """The sessions that the host keeps, where its folder was given."""
     key = exam.split.transcript_key
     if arguments.sessions is None:
         return {}
     if key is None:
         raise UsageError("--sessions: give --transcript-key too; only sessions it signed count")
-    return started(arguments.sessions, key)
+    return count_sessions(arguments.sessions, key)
 
 
 def _tell(
@@ -201,12 +201,12 @@ def _tell(
         out.print(plain(line), soft_wrap=True)
 
 
-def _label(entries: Sequence[Entry], sessions: Started, tasks: set[str]) -> None:
+def _label(entries: Sequence[Entry], sessions: SessionCounts, tasks: set[str]) -> None:
     """Say of each row its sessions, and label the systems of one name with file and date."""
     names = Counter(entry.report["submission"]["system"] for entry in entries)
     for entry in entries:
         submission = entry.report["submission"]
-        own = told(sessions, entry.source.name.removesuffix(".parquet"), tasks)
+        own = sessions_of(sessions, entry.source.name.removesuffix(".parquet"), tasks)
         if own is not None:
             submission["sessions"] = own
         if names[submission["system"]] > 1:

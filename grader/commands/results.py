@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.io.paths import inside
     from grader.opening import address_of, open_release, release_path
 
-    model = Address.of(arguments.model, "--model").repo
+    model = Address.parse(arguments.model, "--model").repo
     address = address_of(release_path(arguments.release))
     if address is None:
         raise UsageError("--release: give the release's address on the Hub, hf://org/name@revision")

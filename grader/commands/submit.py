@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.hub.submit import hand_in
     from grader.pipeline import look_at
 
-    repo = Address.of(arguments.to, "--to").repo
+    repo = Address.parse(arguments.to, "--to").repo
     refuse_attempts(arguments.answers)
     api = connect()
     exam, found = read_answers(arguments)

@@ -21,7 +21,7 @@ class Address:
     revision: str | None = None
 
     @classmethod
-    def of(cls, text: str, what: str = "address") -> Self:
+    def parse(cls, text: str, what: str = "address") -> Self:
         """Read ``hf://org/name@revision`` or ``org/name@revision``; raises ``UsageError``."""
         found = _ADDRESS.fullmatch(text)
         if found is None or ".." in text or "--" in found["repo"]:

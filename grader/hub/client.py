@@ -47,7 +47,7 @@ def cache_folder() -> Path:
 
 
 @contextmanager
-def told(what: object) -> Iterator[None]:
+def explain_hub_errors(what: object) -> Iterator[None]:
     """Say in one line what went wrong with ``what`` on the Hub, and what to do about it.
 
     Raises ``UsageError`` for whatever is the network's, the Hub's or the token's fault.

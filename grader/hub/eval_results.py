@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grader.errors import UsageError
 from grader.hub.address import Address
-from grader.hub.client import told
+from grader.hub.client import explain_hub_errors
 from grader.pages.systems import setting_of
 from grader.release.release import Release
 
@@ -80,7 +80,7 @@ def propose(api: "HfApi", model: str, name: str, text: str) -> str:
     from huggingface_hub import CommitOperationAdd
 
     path = f"{FOLDER}/{name}"
-    with told(model):
+    with explain_hub_errors(model):
         if api.file_exists(model, path):
             there = Path(api.hf_hub_download(model, path)).read_text(encoding="utf-8")
             if there == text:

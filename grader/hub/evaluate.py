@@ -24,10 +24,10 @@ from grader.answers.submission import Limits as Budget
 from grader.answers.submission import Unreadable
 from grader.board.grading import Entry, NotGraded, grade_all, with_figures
 from grader.board.sessions import refuse_others
-from grader.board.workers import Failed, Limits, run_patiently
+from grader.board.workers import WorkFailure, WorkLimits, run_patiently
 from grader.errors import UsageError
 from grader.hub.inbox import HandedIn, download, handed_in, reply, store
-from grader.hub.results import FAILED, GRADED, REFUSED, WAITING, Results, Row
+from grader.hub.results import FAILED, GRADED, REFUSED, WAITING, ResultsDataset, Row
 from grader.io.files import file_sha256
 from grader.io.jsonio import BadJson
 from grader.io.schemas import folder as schema_folder
@@ -39,17 +39,17 @@ from grader.version import __version__
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
-_CARDS: Final = Limits(512 << 20, 60)
+_CARDS: Final = WorkLimits(512 << 20, 60)
 _NAMES: Final = 200
 _TRIES: Final = 3
 """So many runs try to grade one submission before it is called failed."""
 
-Outcome = dict[str, Any] | Failed
+Outcome = dict[str, Any] | WorkFailure
 """A report, or why there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class EvaluationSetup:
     """What the maintainer grades with: release (and its address, if on the Hub), a place for files,
     the limits.
 
@@ -64,7 +64,7 @@ class Desk:
     today: str
     per_day: int = 5
     workers: int = 1
-    limits: Limits
+    limits: WorkLimits
     budget: Budget
 
     @property
@@ -86,7 +86,11 @@ class Tally:
 
 
 def evaluate(
-    api: "HfApi", inbox: str, results: Results, desk: Desk, tell: Callable[[str], None]
+    api: "HfApi",
+    inbox: str,
+    results: ResultsDataset,
+    desk: EvaluationSetup,
+    tell: Callable[[str], None],
 ) -> Tally:
     """Everything in the dataset ``inbox`` that ``results`` does not know; raises ``UsageError``."""
     tally, waiting = Tally(), []
@@ -135,7 +139,9 @@ def _failed_on(day: str, row: Row | None) -> bool:
     return row is not None and row["status"] == FAILED and row["evaluated"] == day
 
 
-def _finish(api: "HfApi", inbox: str, one: HandedIn, row: Row, results: str, desk: Desk) -> None:
+def _finish(
+    api: "HfApi", inbox: str, one: HandedIn, row: Row, results: str, desk: EvaluationSetup
+) -> None:
     """What follows a row: the file that was graded is stored, then its pull request answered."""
     if one.pull is None or row["status"] == WAITING:
         return
@@ -155,7 +161,7 @@ def _rows(
     inbox: str,
     some: Sequence[HandedIn],
     before: Mapping[str, Row],
-    desk: Desk,
+    desk: EvaluationSetup,
 ) -> Iterator[tuple[HandedIn, Row | None]]:
     """A row for each, in order; ``None`` for one to another release."""
     files: dict[HandedIn, Path] = {}
@@ -177,10 +183,10 @@ def _rows(
             yield one, row_of(one, None, {}, desk, REFUSED, refused[one])
             continue
         card, outcome = cards[one], graded[one]
-        told = {} if isinstance(card, Failed) else card
+        told = {} if isinstance(card, WorkFailure) else card
         if told.get("release_sha256") not in (None, desk.sha256):
             yield one, None
-        elif not isinstance(outcome, Failed):
+        elif not isinstance(outcome, WorkFailure):
             yield one, row_of(one, files[one], told, desk, GRADED, "", outcome)
         elif outcome.again:
             tries = before.get(one.id, {}).get("tries", 0) + 1
@@ -210,36 +216,36 @@ def _cards(files: Mapping[HandedIn, Path]) -> dict[HandedIn, Outcome]:
             raise UsageError(f"cannot be read ({why}); hand it in with `submit`") from None
 
     return {
-        order[place]: outcome if isinstance(outcome, Failed) else json.loads(outcome)
+        order[place]: outcome if isinstance(outcome, WorkFailure) else json.loads(outcome)
         for place, outcome in run_patiently(work, [files[one] for one in order], 1, _CARDS)
     }
 
 
 def _graded(
-    files: Mapping[HandedIn, Path], cards: Mapping[HandedIn, Outcome], desk: Desk
+    files: Mapping[HandedIn, Path], cards: Mapping[HandedIn, Outcome], desk: EvaluationSetup
 ) -> Iterator[tuple[HandedIn, Outcome]]:
     """The report of each, or why there is none; a group for each exam that is answered."""
     groups: dict[tuple[str, str], list[HandedIn]] = {}
     for one in files:
         card = cards[one]
-        if isinstance(card, Failed):
+        if isinstance(card, WorkFailure):
             yield one, card
         elif card.get("release_sha256") == desk.sha256:
             asked = str(card.get("split", ""))[:_NAMES], str(card.get("exam", ""))[:_NAMES]
             groups.setdefault(asked, []).append(one)
         else:
             why = "it does not say to which release it is; hand it in with `submit`"
-            yield one, Failed(why)
+            yield one, WorkFailure(why)
     for (split, name), members in groups.items():
         try:
             exam = exam_of(desk, split, name)
         except UsageError as error:
-            yield from ((one, Failed(str(error))) for one in members)
+            yield from ((one, WorkFailure(str(error))) for one in members)
             continue
         yield from reports(exam, {files[one]: one for one in members}, desk)
 
 
-def exam_of(desk: Desk, split: str, name: str) -> Exam:
+def exam_of(desk: EvaluationSetup, split: str, name: str) -> Exam:
     """The exam that a card names; raises ``UsageError``.
 
     It is one that the release lists: parts and sums of exams would be further questions to a
@@ -251,7 +257,7 @@ def exam_of(desk: Desk, split: str, name: str) -> Exam:
 
 
 def reports(
-    exam: Exam, sources: Mapping[Path, HandedIn], desk: Desk
+    exam: Exam, sources: Mapping[Path, HandedIn], desk: EvaluationSetup
 ) -> Iterator[tuple[HandedIn, Outcome]]:
     """The report of each file, or why there is none, each graded in a process of its own."""
     results = grade_all(
@@ -267,14 +273,14 @@ def reports(
         if not isinstance(result, Entry):
             text = result.reason.replace(str(result.source), result.source.name)
             again = isinstance(result, NotGraded) and result.again
-            yield sources[result.source], Failed(text, again)
+            yield sources[result.source], WorkFailure(text, again)
 
 
 def row_of(
     one: HandedIn,
     file: Path | None,
     card: Mapping[str, Any],
-    desk: Desk,
+    desk: EvaluationSetup,
     status: str,
     reason: str,
     report: dict[str, Any] | None = None,

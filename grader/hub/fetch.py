@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from grader.errors import UsageError
 from grader.hub.address import Address
-from grader.hub.client import cache_folder, connect, told
+from grader.hub.client import cache_folder, connect, explain_hub_errors
 from grader.release.side import Side
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def fetch(address: Address, *, anew: bool = False) -> Path:
     if address.revision is not None and not anew and (here := _here(api, address)) is not None:
         return here
     try:
-        with told(address):
+        with explain_hub_errors(address):
             return _download(api, address)
     except UsageError as error:
         if address.revision is not None or (here := _here(api, address)) is None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from grader.errors import UsageError
-from grader.hub.client import cache_folder, told
+from grader.hub.client import cache_folder, explain_hub_errors
 from grader.hub.results import FOLDER as RESULTS
 from grader.hub.submit import DIGITS, FOLDER, submission_id, title
 from grader.io.paths import inside
@@ -57,7 +57,7 @@ class HandedIn:
 
 def handed_in(api: "HfApi", repo: str) -> list[HandedIn]:
     """Everything in the dataset, oldest first; raises ``UsageError``."""
-    with told(repo):
+    with explain_hub_errors(repo):
         main = _listed(api, repo, "main")
         pulls = api.get_repo_discussions(repo, discussion_type="pull_request", repo_type="dataset")
         asked = [_of_pull(api, repo, pull, main) for pull in pulls if pull.status in _WAITING]
@@ -117,7 +117,7 @@ def download(api: "HfApi", repo: str, one: HandedIn, folder: Path) -> Path:
     target = inside(inside(folder, one.id), one.team, ".parquet")
     target.parent.mkdir(parents=True, exist_ok=True)
     for anew in (False, True):  # what was damaged on its way is whole the next time
-        with told(f"{repo}, {one.path}"):
+        with explain_hub_errors(f"{repo}, {one.path}"):
             found = api.hf_hub_download(
                 repo, one.path, repo_type="dataset", revision=one.revision,
                 cache_dir=cache_folder(), force_download=anew,
@@ -134,7 +134,7 @@ def store(api: "HfApi", repo: str, one: HandedIn, file: Path) -> None:
     from huggingface_hub import CommitOperationAdd
 
     if not one.stored:
-        with told(repo):
+        with explain_hub_errors(repo):
             api.create_commit(
                 repo, [CommitOperationAdd(one.path, str(file))], repo_type="dataset",
                 commit_message=title(one.id),
@@ -148,7 +148,7 @@ def reply(api: "HfApi", repo: str, one: HandedIn, row: Mapping[str, Any], result
     if one.pull is None:
         return
     kind = "dataset"
-    with told(f"{repo}, pull request {one.pull}"):
+    with explain_hub_errors(f"{repo}, pull request {one.pull}"):
         details = api.get_discussion_details(repo, one.pull, repo_type=kind)
         said = [event.content for event in details.events if isinstance(event, DiscussionComment)]
         if not any(_MARK.format(one.id) in text for text in said):

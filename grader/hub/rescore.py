@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from grader.board.workers import Failed
+from grader.board.workers import WorkFailure
 from grader.errors import UsageError
-from grader.hub.evaluate import Desk, exam_of, reports, row_of
+from grader.hub.evaluate import EvaluationSetup, exam_of, reports, row_of
 from grader.hub.inbox import HandedIn, download, handed_in
-from grader.hub.results import GRADED, Results, Row
+from grader.hub.results import GRADED, ResultsDataset, Row
 from grader.pages.leaderboard import rank
 
 if TYPE_CHECKING:
@@ -25,7 +25,11 @@ and ``skill``."""
 
 
 def rescore(
-    api: "HfApi", inbox: str, results: Results, desk: Desk, tell: Callable[[str], None]
+    api: "HfApi",
+    inbox: str,
+    results: ResultsDataset,
+    desk: EvaluationSetup,
+    tell: Callable[[str], None],
 ) -> list[Change]:
     """Grade again every row of another version of the desk's release; all changes there ever were.
 
@@ -46,7 +50,7 @@ def rescore(
             again = []
             for one, outcome in reports(exam, files, desk):
                 old = results.rows[one.id]
-                if isinstance(outcome, Failed):
+                if isinstance(outcome, WorkFailure):
                     raise UsageError(f"{one.path}: {outcome.reason}; it was graded before")
                 again.append(_again(old, one, files, desk, outcome))
             if again:
@@ -57,7 +61,7 @@ def rescore(
     return changes([row for row in every if row["release"]["sha256"] == desk.sha256])
 
 
-def _groups(rows: Iterable[Row], desk: Desk) -> list[list[Row]]:
+def _groups(rows: Iterable[Row], desk: EvaluationSetup) -> list[list[Row]]:
     """The graded rows of other versions, by split and exam, in the order in which they came."""
     own = desk.release.public.manifest["release"]
     groups: dict[tuple[str, str], list[Row]] = {}
@@ -69,7 +73,11 @@ def _groups(rows: Iterable[Row], desk: Desk) -> list[list[Row]]:
 
 
 def _again(
-    old: Row, one: HandedIn, files: Mapping[Path, HandedIn], desk: Desk, report: dict[str, Any]
+    old: Row,
+    one: HandedIn,
+    files: Mapping[Path, HandedIn],
+    desk: EvaluationSetup,
+    report: dict[str, Any],
 ) -> Row:
     """The row anew; who handed it in, when and how stay what they were."""
     file = next(path for path, member in files.items() if member is one)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from grader.errors import UsageError
-from grader.hub.client import cache_folder, told
+from grader.hub.client import cache_folder, explain_hub_errors
 from grader.io.jsonio import canonical, pretty
 from grader.io.paths import is_plain
 
@@ -48,13 +48,13 @@ configs:
 Row = dict[str, Any]
 
 
-class Results:
+class ResultsDataset:
     """The state of the dataset, and the only way to add to it."""
 
     def __init__(self, api: "HfApi", repo: str, *, make: bool = False) -> None:
         """Read it; an absent one is made where ``make`` says so. Raises ``UsageError``."""
         self._api, self.repo = api, repo
-        with told(repo):
+        with explain_hub_errors(repo):
             if make:
                 api.create_repo(repo, repo_type="dataset", exist_ok=True)
             self._head = api.repo_info(repo, repo_type="dataset").sha
@@ -82,7 +82,7 @@ class Results:
         if not self._has_card:
             files[CARD] = _FRONT
         operations = [CommitOperationAdd(n, text.encode("utf-8")) for n, text in files.items()]
-        with told(self.repo):
+        with explain_hub_errors(self.repo):
             self._head = self._api.create_commit(
                 self.repo, operations, repo_type="dataset", parent_commit=self._head,
                 commit_message=f"{event}: {', '.join(row['id'] for row in rows)}"[:200],

@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from grader.hub.client import told
+from grader.hub.client import explain_hub_errors
 from grader.hub.results import GRADED, Row
 from grader.io.files import write_text
 from grader.io.paths import inside
 from grader.pages.leaderboard import board_page, places_told, rank
 from grader.pages.page import Block, Choice, Paragraph, Section, Strong, page
 from grader.pages.report_page import report_page
-from grader.pages.systems import SETTINGS, skipped
+from grader.pages.systems import SETTINGS, is_skipped
 from grader.pages.table import Cell, Table
 from grader.pages.words import points
 from grader.scoring.track import Tracks
@@ -154,7 +154,7 @@ def _ranking(board: Board, track: str | None, days: Sequence[str]) -> Section:
         parts = [
             {**report, **report["tracks"][track], "submission": report["submission"]}
             for _, report in board.ranked
-            if not skipped(report, track)
+            if not is_skipped(report, track)
         ]
         ranked = rank(parts)
         floor = board.first["report"]["tracks"][track]["floor"]
@@ -256,7 +256,7 @@ def _style(
 
 def send(api: "HfApi", repo: str, folder: Path) -> str:
     """Bring the Space to the folder's state, and say what was done; raises ``UsageError``."""
-    with told(repo):
+    with explain_hub_errors(repo):
         api.create_repo(repo, repo_type="space", space_sdk="static", exist_ok=True)
         before = api.repo_info(repo, repo_type="space").sha
         commit = api.upload_folder(

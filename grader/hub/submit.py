@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from grader.hub.client import told
+from grader.hub.client import explain_hub_errors
 from grader.io.files import file_sha256
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def hand_in(api: "HfApi", packed: Path, repo: str, *, direct: bool = False) -> R
     from huggingface_hub import CommitOperationAdd
 
     identity = submission_id(packed)
-    with told(repo):
+    with explain_hub_errors(repo):
         team = api.whoami()["name"]
         path = f"{FOLDER}/{team}/{identity}.parquet"
         if (place := _there(api, repo, team, path, identity)) is not None:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from grader.pages.graph import Look, histogram, layered
-from grader.pages.page import Beside, Block, Code, Fold, Paragraph, Section, Strong, page
+from grader.pages.graph import Explanation, histogram, layered_graph
+from grader.pages.page import Block, Code, Fold, Paragraph, Section, SideBySide, Strong, page
 from grader.pages.report import SPECIFICATION
 from grader.pages.systems import in_pool, readings_from
 from grader.pages.table import Cell, Table
-from grader.pages.words import clipped, number
+from grader.pages.words import clip_text, number
 from grader.release.beside import Scene
 from grader.scoring.model import RawAnswer, Score, Truth
 from grader.scoring.route import READINGS
@@ -33,7 +33,7 @@ _COLOURS: Final = {
     "latent": "Dashed: never measured.",
 }
 
-_UNSEEN: Final = Look()
+_UNSEEN: Final = Explanation()
 
 INDEX: Final = "index.html"
 
@@ -45,7 +45,7 @@ class Shown:
     task: Task
     scene: Scene | None = None
     truth: Truth | None = None
-    look: Look = _UNSEEN
+    look: Explanation = _UNSEEN
     draws: int | None = None
     score: Score | None = None
     answer: RawAnswer | None = None
@@ -72,7 +72,7 @@ def _index(title: str, subtitle: str, shown: Sequence[Shown], reading: str) -> s
     if all(one.truth is None for one in shown):
         hidden.append("structure")
     rows = [_row(one, reading) for one in shown]
-    table = SPECIFICATION.of_rows("browse", rows).without(*hidden)
+    table = SPECIFICATION.of_rows("browse", rows).without_columns(*hidden)
     return page(title, subtitle, [Section("Tasks", [table])], _FOOTER, _WIDE, script=_SCRIPT)
 
 
@@ -119,7 +119,7 @@ def _page(one: Shown, links: Sequence[tuple[str, str]], reading: str) -> str:
     return page(task.task_id, subtitle, sections, _FOOTER, style, contents=True, ahead=links)
 
 
-def _lights(look: Look) -> str:
+def _lights(look: Explanation) -> str:
     """What lights up together: an edge, and the sentence that tells it."""
     edges = range(len(look.graph.edges)) if look.graph and look.told else ()
     return "\n".join(
@@ -131,28 +131,28 @@ def _lights(look: Look) -> str:
     )
 
 
-def _story(scene: Scene | None, look: Look) -> list[Block]:
+def _story(scene: Scene | None, look: Explanation) -> list[Block]:
     """The story beside the graph; hovering a sentence lights its edges, and the other way round."""
     graph: list[Block] = []
     if look.graph is not None:
         told = [text for kind, text in _COLOURS.items() if kind in look.graph.kinds.values()]
         colours = [Paragraph(" ".join(told), note=True)] if told else []
-        graph = [layered(look.graph), *colours]
+        graph = [layered_graph(look.graph), *colours]
     if scene is None:
-        return [Beside([graph, [_facts(look)]])] if graph else []
+        return [SideBySide([graph, [_facts(look)]])] if graph else []
     text: list[Block] = [_marked(part, look) for part in scene.story.split("\n\n") if part]
     if look.told:
         hint = "Underlined sentences tell edges of the graph: point at either."
         text.insert(0, Paragraph(hint, note=True))
-    return [Beside([text, graph])] if graph else text
+    return [SideBySide([text, graph])] if graph else text
 
 
-def _facts(look: Look) -> Table:
+def _facts(look: Explanation) -> Table:
     rows: list[list[str | Cell]] = [[name, Cell(told, "code")] for name, told in look.facts]
     return Table("", ["the world", ""], rows, left=2)
 
 
-def _marked(text: str, look: Look) -> Paragraph:
+def _marked(text: str, look: Explanation) -> Paragraph:
     """A paragraph of a story, in which the sentences that tell edges are marked with these."""
     places = {edge: k for k, edge in enumerate(look.graph.edges)} if look.graph else {}
     parts: list[str | Strong] = []
@@ -198,7 +198,7 @@ def _truth(one: Shown) -> list[Block]:
         error = "" if not truth.value_se else f", standard error {truth.value_se:.2g}"
         counted = f" from {one.draws:,} draws" if one.draws else ""
         blocks.append(Paragraph([Strong(f"{truth.value:.9g}"), f"{error}{counted}."]))
-    gold = clipped(task.shape.gold(task, truth), _ANSWER)
+    gold = clip_text(task.shape.gold(task, truth), _ANSWER)
     words = _in_words(task, gold)
     if words:
         blocks.append(Paragraph([Strong("The right answer: "), words]))
@@ -244,5 +244,5 @@ def _answer(one: Shown, first: str) -> list[Block]:
         blocks.append(Paragraph(": ".join(filter(None, (score.reason, score.message)))))
     if one.answer is not None and one.answer.data is not None:
         text = one.answer.data[:_ANSWER].decode("utf-8", errors="replace")
-        blocks.append(Code(clipped(text, _ANSWER)))
+        blocks.append(Code(clip_text(text, _ANSWER)))
     return blocks

@@ -214,7 +214,7 @@ def clouds(
     return _with_legend(title, [cloud.name for cloud in found], y.start + 64, parts)
 
 
-def shaded(share: float, text: str, few: bool = False) -> Cell:
+def heat_cell(share: float, text: str, few: bool = False) -> Cell:
     """A cell of a chart: how dark it is, what stands in it, and whether few tasks are behind it.
 
     Each has its number, so the shade is a help and never the only carrier.

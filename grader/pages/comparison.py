@@ -13,7 +13,7 @@ from grader.pages.report_page import FOOTER
 from grader.pages.systems import reading_of
 from grader.pages.table import Table
 from grader.pages.terminal import in_terminal, plain
-from grader.pages.words import signed, signed_interval
+from grader.pages.words import signed_interval, signed_number
 from grader.scoring.track import Track, Tracks
 
 Line = Mapping[str, Any]
@@ -29,7 +29,7 @@ def headline(result: Mapping[str, Any]) -> tuple[str, str, str]:
     for unit in ("skill", "points"):
         line = line or result[unit] or (tracks[0][unit] if len(tracks) == 1 else None)
         if line is not None:
-            shown = f"{signed(line['difference'])} {unit}", signed_interval(line["interval"])
+            shown = f"{signed_number(line['difference'])} {unit}", signed_interval(line["interval"])
             return *shown, _verdict(line)
     return "", "", "no overall difference: one of them has no overall points"
 

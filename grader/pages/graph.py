@@ -25,7 +25,7 @@ class Graph:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Explanation:
     """A task with its world open.
 
     ``graph`` is the hidden causal graph, ``None`` where the task has none; ``told`` are sentences
@@ -60,7 +60,7 @@ _LONGEST: Final = 17
 """Characters of a line in a box."""
 
 
-def layered(graph: Graph, title: str = "causal graph") -> Svg:
+def layered_graph(graph: Graph, title: str = "causal graph") -> Svg:
     """The graph in layers: every node lies below all of its causes.
 
     The k-th edge has the class ``e<k>``, so that a page can tie it to words.

@@ -10,7 +10,7 @@ from grader.pages.page import Block, Fold, Paragraph, Section, page
 from grader.pages.report import SPECIFICATION, census, runs
 from grader.pages.report_page import DRAWN, FOOTER, tokens_per_task, track_section
 from grader.pages.svg import Svg
-from grader.pages.systems import SYSTEM, Report, counted_by, headline, name_of, skipped
+from grader.pages.systems import SYSTEM, Report, counted_by, headline, is_skipped, name_of
 from grader.pages.table import Cell, Table
 from grader.pages.terminal import fitted
 from grader.pages.words import points
@@ -99,7 +99,7 @@ def apart(ranked: Ranked) -> tuple[Ranked, Ranked]:
     """Those that took every track of the exam, and those that left one or more alone."""
     rows: tuple[list[tuple[int, Report]], list[tuple[int, Report]]] = ([], [])
     for place, report in ranked:
-        rows[any(skipped(report, name) for name in report["tracks"])].append((place, report))
+        rows[any(is_skipped(report, name) for name in report["tracks"])].append((place, report))
     return rows
 
 
@@ -107,7 +107,7 @@ def boards(ranked: Ranked, tracks: Tracks, title: str) -> list[Table]:
     """The leaderboard, and apart from it those that left tracks alone, which have no place."""
     whole, part = apart(ranked)
     tables = [leaderboard(whole, tracks, title)] if whole else []
-    return [*tables, *([leaderboard(part, tracks, PART).without("#")] if part else [])]
+    return [*tables, *([leaderboard(part, tracks, PART).without_columns("#")] if part else [])]
 
 
 def first_screen(tables: Sequence[Table], tracks: Collection[str]) -> list[Table]:
@@ -115,7 +115,7 @@ def first_screen(tables: Sequence[Table], tracks: Collection[str]) -> list[Table
     shown = []
     for table in tables:
         kept = {"#", "system", *tracks, *(h for h in table.head if "95% interval" in h)}
-        narrow = table.without(*(name for name in table.head if name not in kept))
+        narrow = table.without_columns(*(name for name in table.head if name not in kept))
         shown.append(fitted(narrow, SCREEN, "system"))
     return shown
 
@@ -150,7 +150,7 @@ def columns(reports: Sequence[Report], tracks: Tracks) -> list[tuple[str, list[s
     found = []
     if len(names) > 1:
         for name in names:
-            parts = [None if skipped(r, name) else r["tracks"][name][counts] for r in reports]
+            parts = [None if is_skipped(r, name) else r["tracks"][name][counts] for r in reports]
             found.append((name, [points(value) for value in parts]))
     for name in names:
         own = tracks[name].board_columns
@@ -189,7 +189,7 @@ def board_page(
     whole, _ = apart(ranked)
     complete = [report for _, report in whole]
     # How much was answered has a table of its own.
-    tables = [table.without("scored", "invalid") for table in boards(ranked, tracks, "")]
+    tables = [table.without_columns("scored", "invalid") for table in boards(ranked, tracks, "")]
     attempts = [report for report in reports if "attempts" in report]
     sections = [
         Section("Leaderboard", [*tables[: bool(whole)],

@@ -57,7 +57,7 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class SideBySide:
     """Columns of blocks; on a narrow screen below each other."""
 
     columns: "Sequence[Sequence[Block]]"
@@ -103,10 +103,10 @@ class Code:
         return self.text[:_LONGEST_TEXT].splitlines()
 
 
-Block = Table | Svg | Paragraph | Fold | Beside | Card | Choice | Code
+Block = Table | Svg | Paragraph | Fold | SideBySide | Card | Choice | Code
 
 
-def filled(*tables: Table) -> list[Table]:
+def non_empty(*tables: Table) -> list[Table]:
     """Those that have a row."""
     return [table for table in tables if table.rows]
 

@@ -15,14 +15,14 @@ from grader.pages.systems import (
     counted_by,
     families_of,
     headline,
+    is_skipped,
     name_of,
     reading_of,
     readings_from,
-    skipped,
 )
 from grader.pages.table import Table, find
 from grader.pages.terminal import in_terminal, lines, plain
-from grader.pages.words import clipped, count, interval_text, number, points, printable
+from grader.pages.words import clip_text, count, interval_text, number, points, printable
 from grader.reports.table import truth_json
 from grader.scoring.model import Score, Truth
 from grader.scoring.route import READINGS
@@ -230,7 +230,9 @@ def _heads(report: Report, tracks: Tracks) -> RenderableType:
     told = [] if report["floor"] is None else [f"floor {points(report['floor'])}"]
     if (detectable := report["skill_detectable" if scaled else "detectable"]) is not None:
         told.append(f"shows from {detectable:.1f}")
-    if report["points"] is None and (left := [n for n in report["tracks"] if skipped(report, n)]):
+    if report["points"] is None and (
+        left := [n for n in report["tracks"] if is_skipped(report, n)]
+    ):
         told.append(f"nothing overall: nothing answered of {', '.join(left)}")
     rows.append(("points", str(headline(report)), ", ".join(told)))
     styles = ("bold", "bold green", "dim")
@@ -244,14 +246,14 @@ def _tracks(report: Report) -> RenderableType:
     rows = []
     for name, part in shown:
         own = [str(headline(part, "skill")), str(headline(part)), points(part["floor"])]
-        if skipped(report, name):
+        if is_skipped(report, name):
             own = ["–"] * 3
-        rows.append([clipped(printable(name), 14), *own, f"{part['attempted']}/{part['tasks']}"])
+        rows.append([clip_text(printable(name), 14), *own, f"{part['attempted']}/{part['tasks']}"])
     if len(shown) < len(tracks):
         rows.append([f"… {len(tracks) - len(shown)} more", *[""] * 4])
     table = Table("", ["track", "skill [95%]", "points [95%]", "floor", "answered"], rows, left=3)
     if all(part["skill"] is None for part in tracks.values()):
-        table = table.without("skill [95%]", "floor")
+        table = table.without_columns("skill [95%]", "floor")
     return _dense(table)
 
 
@@ -265,7 +267,7 @@ def _extremes(report: Report) -> RenderableType | None:
         row = []
         for family in pair:
             name = family.name if names[family.name] == 1 else f"{family.track} {family.name}"
-            row += [clipped(printable(name), 20), points(family.value), str(family.tasks)]
+            row += [clip_text(printable(name), 20), points(family.value), str(family.tasks)]
         rows.append(row)
     counts = counted_by([report])
     head = [word for side in ("weakest", "strongest") for word in (f"{side} families", counts, "n")]

@@ -7,20 +7,20 @@ from typing import Any, Final
 
 from grader.io.jsonio import canonical
 from grader.pages import page as draw
-from grader.pages.charts import shaded
-from grader.pages.page import Block, Card, Fold, Inside, Paragraph, Section, Tile, filled
+from grader.pages.charts import heat_cell
+from grader.pages.page import Block, Card, Fold, Inside, Paragraph, Section, Tile, non_empty
 from grader.pages.report import census, dearest, leads, runs, tasks, variants
 from grader.pages.systems import (
     SYSTEM,
     Report,
     families_of,
     headline,
+    is_skipped,
     name_of,
     reading_of,
-    skipped,
 )
 from grader.pages.table import Cell, Table
-from grader.pages.words import clipped, count, count_text, interval_text, points
+from grader.pages.words import clip_text, count, count_text, interval_text, points
 from grader.scoring.model import Score, Truth
 from grader.scoring.track import Track, Tracks
 from grader.version import __version__
@@ -55,7 +55,7 @@ def report_page(
     ``scores`` are its tasks where each may be seen, ``truths`` what is to be revealed of them,
     ``ahead`` are links to where it belongs.
     """
-    costs = filled(dearest(scores))
+    costs = non_empty(dearest(scores))
     endings = ", ".join(f"{name} {number}" for name, number in report.get("endings", {}).items())
     told = [Paragraph(f"Endings: {endings}.")] if endings else []
     attempts = [runs(report, tracks)] if "attempts" in report else []
@@ -65,7 +65,9 @@ def report_page(
         *(track_section(tracks[name], [report]) for name in report["tracks"]),
         Section("Attempts as complete exams", attempts),
         Section("What was answered", [*_of_one([census([report])]), *told]),
-        Section(f"Every task ({len(scores):,})", filled(tasks(scores, truths or {})), folded=True),
+        Section(
+            f"Every task ({len(scores):,})", non_empty(tasks(scores, truths or {})), folded=True
+        ),
         *more,
     ]
     release = report["release"]["name"]
@@ -97,7 +99,7 @@ def _of_one(blocks: Sequence[Inside]) -> list[Inside]:
     for block in blocks:
         match block:
             case Table() if len(block.head) > 1:
-                found.append(block.without(SYSTEM.heading))
+                found.append(block.without_columns(SYSTEM.heading))
             case Fold():
                 found.append(Fold(block.summary, _of_one(block.blocks), block.opened))
             case _:
@@ -152,7 +154,7 @@ def _settings(report: Report) -> str:
     for key, value in settings.items():
         if not (value is None or value is False or value in ("", [], {})):
             parts.append(f"{key} {value if isinstance(value, str) else json.dumps(value)}")
-    return clipped(", ".join(parts), _SETTINGS)
+    return clip_text(", ".join(parts), _SETTINGS)
 
 
 def tokens_per_task(usage: Mapping[str, Any]) -> float | None:
@@ -197,6 +199,6 @@ def _families(reports: Sequence[Report], track: str) -> list[Block]:
 def _shade(report: Report, track: str, family: str, size: int) -> str | Cell:
     """What a system earned in a family; whoever left a whole track alone did not earn nothing."""
     found = report["tracks"][track]["slices"]["family"].get(family, {}).get("points")
-    if skipped(report, track) or found is None:
+    if is_skipped(report, track) or found is None:
         return "–"
-    return shaded(found / 100, f"{found:.0f}", size < FEW)
+    return heat_cell(found / 100, f"{found:.0f}", size < FEW)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.pages import words
-from grader.pages.page import Block, Fold, Section, filled
+from grader.pages.page import Block, Fold, Section, non_empty
 from grader.pages.systems import SYSTEM, Part, Report, part_of, reading_of, readings_from, rows_of
 from grader.pages.table import Cell, Column, Row, Table, find
 
@@ -36,7 +36,7 @@ FORMATS: Final[Mapping[str, Format]] = {
     "id": lambda text: Cell(text, "id"),
     "link": lambda text, link: Cell(text, "id", link=link),
     "anchor": lambda text: Cell(text, "id", anchor=text),
-    "long": lambda text: Cell(words.clipped(text, 400), "long") if text else "–",
+    "long": lambda text: Cell(words.clip_text(text, 400), "long") if text else "–",
     "number2": partial(words.number, digits=2),
     "number4": partial(words.number, digits=4),
     "points": words.points,
@@ -45,18 +45,18 @@ FORMATS: Final[Mapping[str, Format]] = {
     "unit": words.count_text,
     "interval": words.interval_text,
     "interval1": partial(words.interval_text, digits=1),
-    "signed": words.signed,
-    "signed3": partial(words.signed, digits=3),
+    "signed": words.signed_number,
+    "signed3": partial(words.signed_number, digits=3),
     "signed_interval": words.signed_interval,
     "signed_interval3": partial(words.signed_interval, digits=3),
     "minus": "{} − {}".format,
-    "number_n": lambda value, count: words.counted(words.number(value), count),
-    "percent_n": lambda share, count: words.counted(words.percent(share), count),
+    "number_n": lambda value, count: words.with_count(words.number(value), count),
+    "percent_n": lambda share, count: words.with_count(words.percent(share), count),
     "rate_within": lambda value, ends: Cell(
         words.number(value), aside=words.interval_text(ends, 2) if ends else ""
     ),
     "signed_within": lambda value, ends: Cell(
-        words.signed(value, 3), aside=words.signed_interval(ends, 3) if ends else ""
+        words.signed_number(value, 3), aside=words.signed_interval(ends, 3) if ends else ""
     ),
 }
 """What a format makes of the values of a column's keys."""
@@ -114,12 +114,14 @@ class Specification:
             for name in self.terminal
             for block in self.blocks(name, [part_of(report, self.track)])
         ]
-        return [block.without(SYSTEM.heading) for block in blocks if isinstance(block, Table)]
+        return [
+            block.without_columns(SYSTEM.heading) for block in blocks if isinstance(block, Table)
+        ]
 
     def blocks(self, name: str, parts: Sequence[Part]) -> Sequence[Block]:
         """What is shown under a name: a table, if it has a row, or what its function makes."""
         if name in self.tables:
-            found = filled(self.table(name, parts))
+            found = non_empty(self.table(name, parts))
             fold = self.tables[name].get("fold")
             return [Fold(fold, found, len(parts) == 1)] if fold and found else found
         made: Sequence[Block] = self.makers[name](parts)
@@ -142,7 +144,7 @@ class Specification:
         columns = [self._column(column, said) for column in found["columns"]]
         note = found.get("note", "").format(**said)
         title = found["title"].format(**said)
-        table = Table.of(title, columns, make(parts), found.get("left", 1), note)
+        table = Table.from_rows(title, columns, make(parts), found.get("left", 1), note)
         return table.without_empty() if found.get("drop_empty") else table
 
     def _column(self, column: str | Sequence[str], said: Mapping[str, str]) -> Column:

@@ -43,7 +43,7 @@ class Svg:
     top: float = 0
     caption: str = ""
 
-    def under(self, caption: str) -> "Svg":
+    def with_caption(self, caption: str) -> "Svg":
         """The picture under a caption."""
         return replace(self, caption=caption)
 

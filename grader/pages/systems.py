@@ -105,7 +105,7 @@ def rows_of(parts: Sequence[Part], member: str) -> list[dict[str, Any]]:
     return found
 
 
-def skipped(report: Report, track: str) -> bool:
+def is_skipped(report: Report, track: str) -> bool:
     """Whether a submission answers nothing of ``track``, and something of another."""
     tracks = report["tracks"]
     return not tracks[track]["attempted"] and any(one["attempted"] for one in tracks.values())

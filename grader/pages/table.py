@@ -57,7 +57,7 @@ class Table:
     note: str = ""
 
     @staticmethod
-    def of(
+    def from_rows(
         title: str, columns: Sequence[Column], rows: Sequence[Row], left: int = 1, note: str = ""
     ) -> "Table":
         """The table of ``rows`` under ``columns``."""
@@ -83,7 +83,7 @@ class Table:
         left = sum(place < self.left for place in places)
         return replace(self, head=head, rows=rows, left=max(1, left))
 
-    def without(self, *headings: str) -> "Table":
+    def without_columns(self, *headings: str) -> "Table":
         """Without some columns, such as that of the system in a table about one alone."""
         return self.pick([k for k, heading in enumerate(self.head) if heading not in headings])
 

@@ -13,7 +13,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from grader.pages.table import Cell, Table
-from grader.pages.words import clipped, printable
+from grader.pages.words import clip_text, printable
 
 _PIPE: Final = 160
 _BORDER: Final = 3
@@ -86,7 +86,7 @@ def fitted(table: Table, width: int, heading: str) -> Table:
     room = max(8, width - sum(others) - _GAP)
     rows = [list(row) for row in table.rows]
     for row in rows:
-        row[place] = clipped(str(row[place]), room)
+        row[place] = clip_text(str(row[place]), room)
     return replace(table, rows=rows)
 
 

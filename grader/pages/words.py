@@ -13,14 +13,14 @@ def printable(value: str) -> str:
     return "".join(c if c.isprintable() else "\ufffd" for c in value)
 
 
-def clipped(value: str, limit: int) -> str:
+def clip_text(value: str, limit: int) -> str:
     """``value``, or its beginning with dots where it is longer."""
     return value if len(value) <= limit else value[: limit - 1] + "…"
 
 
 def safe(value: str, limit: int = 200) -> str:
     """Untrusted text for HTML and SVG: escaped, without control characters, bounded."""
-    return escape(clipped(printable(value), limit), quote=True)
+    return escape(clip_text(printable(value), limit), quote=True)
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -60,17 +60,21 @@ def interval_text(interval: Sequence[float] | None, digits: int = 3) -> str:
     return "–" if interval is None else f"[{interval[0]:.{digits}f}, {interval[1]:.{digits}f}]"
 
 
-def signed(value: float | None, digits: int = 1) -> str:
+def signed_number(value: float | None, digits: int = 1) -> str:
     """A difference with its sign, zero with a plus; a dash where there is none."""
     return "–" if value is None else f"{value:+z.{digits}f}"
 
 
 def signed_interval(interval: Sequence[float] | None, digits: int = 1) -> str:
     """An interval of differences; a dash where there is none."""
-    return "–" if interval is None else f"[{', '.join(signed(end, digits) for end in interval)}]"
+    return (
+        "–"
+        if interval is None
+        else f"[{', '.join(signed_number(end, digits) for end in interval)}]"
+    )
 
 
-def counted(figure: str, tasks: int | None) -> str:
+def with_count(figure: str, tasks: int | None) -> str:
     """A figure with its number of tasks; a dash over none."""
     if tasks == 0:
         return "–"

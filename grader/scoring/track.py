@@ -11,7 +11,7 @@ from grader.scoring.shape import Task, Variant
 Results = Any
 """A track's part of one grading: :class:`grader.reports.table.Results`."""
 Look = Any
-"""What ``browse`` shows of a task: :class:`grader.pages.graph.Look`."""
+"""What ``browse`` shows of a task: :class:`grader.pages.graph.Explanation`."""
 Table = Any
 """A table of the terminal or a page: :class:`grader.pages.table.Table`."""
 Section = Any

@@ -15,7 +15,7 @@ from grading import Runner, put
 from small_release import TASKS
 
 from grader.board.grading import Entry, NotGraded, Result, grade_all
-from grader.board.workers import Failed, Limits, run_limited, run_patiently
+from grader.board.workers import WorkFailure, WorkLimits, run_limited, run_patiently
 from grader.errors import UsageError
 from grader.pages.leaderboard import leaderboard, rank
 from grader.pages.terminal import in_terminal
@@ -24,7 +24,7 @@ from grader.release.exam import Exam
 from grader.scoring.floors import Floors
 from grader.tracks import TRACKS
 
-ROOMY = Limits(1 << 30, 60.0)
+ROOMY = WorkLimits(1 << 30, 60.0)
 
 
 def work(what: str) -> bytes:
@@ -51,15 +51,15 @@ def work(what: str) -> bytes:
 def test_work_that_fails_costs_itself_alone(workers: int) -> None:
     """Memory, time, a crash: each is a reason, and what comes after is done all the same."""
     things = ["reserves", "eats", "b", "hangs", "dies", "c", "leaves", "unusable", "ours", "d"]
-    found = dict(run_limited(work, things, workers, Limits(1 << 30, 1.5)))
+    found = dict(run_limited(work, things, workers, WorkLimits(1 << 30, 1.5)))
     told = [found[place] for place in range(len(things))]
-    reasons = [one.reason if isinstance(one, Failed) else one.decode() for one in told]
+    reasons = [one.reason if isinstance(one, WorkFailure) else one.decode() for one in told]
     assert reasons == [
         "reserves", "needs more than 1024 MiB of memory", "b", "took more than 1.5 s",
         "ended its process (SIGKILL)", "c", "ended its process", "no such thing",
         "ZeroDivisionError: a bug (our fault; please report it)", "d",
     ]  # fmt: skip
-    again = [things[p] for p, one in enumerate(told) if isinstance(one, Failed) and one.again]
+    again = [things[p] for p, one in enumerate(told) if isinstance(one, WorkFailure) and one.again]
     assert again == ["eats", "hangs", "dies", "leaves", "ours"]
 
 
@@ -74,9 +74,9 @@ def test_what_may_end_otherwise_is_tried_once_more(tmp_path: Path) -> None:
         return work("dies" if what == "y" or (what == "x" and seen == 1) else what)
 
     things = ["a", "x", "unusable", "y"]
-    found = dict(run_patiently(flaky, things, 2, Limits(1 << 30, 10)))
-    assert found[0] == b"a" and found[1] == b"x" and found[2] == Failed("no such thing")
-    assert found[3] == Failed("ended its process (SIGKILL)", again=True)
+    found = dict(run_patiently(flaky, things, 2, WorkLimits(1 << 30, 10)))
+    assert found[0] == b"a" and found[1] == b"x" and found[2] == WorkFailure("no such thing")
+    assert found[3] == WorkFailure("ended its process (SIGKILL)", again=True)
     assert sorted(tried.read_text(encoding="ascii").replace("unusable", "u")) == [*"auxxyy"]
 
 
@@ -158,14 +158,14 @@ def test_a_board_gives_its_workers_the_limits_asked_for(
     """An option that nobody passes on limits nothing."""
     given = []
 
-    def spy(work: Any, things: Any, workers: int, limits: Limits) -> Any:
+    def spy(work: Any, things: Any, workers: int, limits: WorkLimits) -> Any:
         given.append(limits)
         return run_limited(work, things, workers, limits)
 
     monkeypatch.setattr("grader.board.grading.run_limited", spy)
     dev = ("--release", runner.release, "--split", "dev")
     assert runner.run("leaderboard", board, *dev, "--memory", "700", "--seconds", "50").code == 0
-    assert given == [Limits(700 << 20, 50)]
+    assert given == [WorkLimits(700 << 20, 50)]
 
 
 def test_a_written_table_runs_nothing_either(runner: Runner, gold: Path, tmp_path: Path) -> None:

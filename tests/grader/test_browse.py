@@ -17,7 +17,7 @@ from small_release import TASKS, task_id
 from grader.commands.main import main
 from grader.opening import open_release
 from grader.pages.browse import INDEX, Shown, pages
-from grader.pages.graph import Graph, Look, histogram, layered
+from grader.pages.graph import Explanation, Graph, histogram, layered_graph
 from grader.release.beside import Scene
 from grader.release.exam import Split
 from grader.scoring.model import RawAnswer
@@ -109,7 +109,7 @@ def test_nothing_a_stranger_wrote_can_run(release: Path) -> None:
     hostile = replace(task, prompt=NASTY * 3, view=NASTY, instance_id=NASTY)
     tables = {NASTY: [(NASTY, [1.0, float("inf"), float("nan"), -1e308])], "data": []}
     graph = Graph([NASTY, "b", "b"], [(NASTY, "b"), ("b", NASTY), ("c", "b")], {})
-    look = Look(graph, {NASTY: [(NASTY, "b")], "": [("b", NASTY)]}, [(NASTY, NASTY)], NASTY)
+    look = Explanation(graph, {NASTY: [(NASTY, "b")], "": [("b", NASTY)]}, [(NASTY, NASTY)], NASTY)
     scene = Scene(f"{NASTY}\n\n{NASTY}", [], tables)
     answer = RawAnswer("a", NASTY.encode())
     truth = replace(truth, structure=NASTY)
@@ -148,7 +148,7 @@ def test_causes_stand_above_effects_and_no_edge_is_lost() -> None:
     graph = Graph(
         ["d", "c", "b", "a"], [("a", "b"), ("b", "c"), ("a", "c"), ("c", "d"), ("a", "d")]
     )
-    tree = ET.fromstring(layered(graph).markup())
+    tree = ET.fromstring(layered_graph(graph).markup())
     place = {
         node.findtext("{*}title"): float(rect.attrib["y"])
         for node in tree.iter("{http://www.w3.org/2000/svg}g")

@@ -17,17 +17,17 @@ from grader.pages.charts import (
     bars,
     clouds,
     dot_rows,
+    heat_cell,
     lines,
-    shaded,
 )
-from grader.pages.page import Beside, Block, Fold, Paragraph, Section, Strong, page
+from grader.pages.page import Block, Fold, Paragraph, Section, SideBySide, Strong, page
 from grader.pages.svg import Axis, Scale, arrow, element, fit, width_of, words
 from grader.pages.table import Cell, Column, Table, find
 from grader.pages.terminal import in_terminal
-from grader.pages.words import percent, signed, signed_interval
+from grader.pages.words import percent, signed_interval, signed_number
 
 NASTY = "<img src=x onerror=alert(1)>\"'&</svg></style><b>[bold]\u202e\x07"
-TABLE = Table.of(
+TABLE = Table.from_rows(
     "a title",
     (
         Column("system", lambda row: Cell(row["system"], "name")),
@@ -79,7 +79,7 @@ def test_what_a_row_lacks_is_a_dash() -> None:
 
 
 def test_columns_are_left_out_by_name() -> None:
-    alone = TABLE.without("system", "points")
+    alone = TABLE.without_columns("system", "points")
     assert alone.head == ["tasks", "rate ↓"] and alone.rows == [["7", "50.0%"], ["8", "–"]]
     assert alone.left == 1
 
@@ -90,8 +90,8 @@ def test_a_page_escapes_whatever_stands_in_its_blocks() -> None:
     region = (NASTY, "good", (0, 1), (0, 1))
     blocks: list[Block] = [
         TABLE,
-        clouds(NASTY, [cloud], Axis(NASTY), Axis(NASTY), regions=[region]).under(NASTY),
-        Table(NASTY, [NASTY, NASTY], [[NASTY, shaded(0.7, NASTY)]]),
+        clouds(NASTY, [cloud], Axis(NASTY), Axis(NASTY), regions=[region]).with_caption(NASTY),
+        Table(NASTY, [NASTY, NASTY], [[NASTY, heat_cell(0.7, NASTY)]]),
         bars(NASTY, [(NASTY, NASTY, [(0.5, NASTY)])], [NASTY]),
         lines(NASTY, [NASTY], [(NASTY, [Level(0.5, (0.1, 0.9))])]),
         dot_rows(
@@ -99,7 +99,7 @@ def test_a_page_escapes_whatever_stands_in_its_blocks() -> None:
         ),
         Paragraph([NASTY, Strong(NASTY)], note=True),
         Fold(NASTY, [Paragraph(NASTY)], opened=True),
-        Beside([[Paragraph(NASTY)], [Paragraph(NASTY)]]),
+        SideBySide([[Paragraph(NASTY)], [Paragraph(NASTY)]]),
     ]
     text = page(NASTY, NASTY, [Section(NASTY, blocks), Section("empty", [])], NASTY)
     assert "<img" not in text and "<script" not in text and ">empty<" not in text
@@ -139,7 +139,7 @@ def test_attributes_are_escaped_and_numbers_short() -> None:
 
 
 def test_a_difference_of_nothing_is_no_negative_number() -> None:
-    assert signed(-1e-9) == "+0.0" and signed_interval((-1e-9, 2.0)) == "[+0.0, +2.0]"
+    assert signed_number(-1e-9) == "+0.0" and signed_interval((-1e-9, 2.0)) == "[+0.0, +2.0]"
 
 
 @pytest.mark.parametrize("track", ["causalds", "ccr", "replayscm", "causalab"])

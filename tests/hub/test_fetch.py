@@ -185,7 +185,7 @@ def test_without_the_client_there_is_one_line(says: Says, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("text", ["exams", "hf://exams", "hf://org/../x", "org/a--b", "a/b/c", ""])
 def test_what_is_no_address_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="no address on the Hub"):
-        Address.of(text)
+        Address.parse(text)
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from grader.laboratory.episode import EpisodeError
-from grader.pages.graph import Graph, Kind, Look, proofs
+from grader.pages.graph import Explanation, Graph, Kind, proofs
 from grader.scoring.model import Checked, Truth
 from grader.scoring.shape import Task
 from grader.scoring.track import Track
@@ -14,14 +14,14 @@ from grader.tracks.causalab.summary import summarise
 from grader.tracks.causalab.tables import SPECIFICATION, sections
 
 
-def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Look:
+def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:
     """The mechanism, which the truth row holds whole."""
     equations = truth.target["equations"]
     edges = [(term["parent"], child) for child, terms in equations.items() for term in terms]
     nodes = list(dict.fromkeys([*(a for a, _ in edges), *equations]))
     kinds: dict[str, Kind] = {"frequency": "outcome"} if "frequency" in equations else {}
     facts = [(child, _sum(terms)) for child, terms in sorted(equations.items()) if terms]
-    return Look(Graph(nodes, edges, kinds), {}, facts, proofs(__file__)["session"])
+    return Explanation(Graph(nodes, edges, kinds), {}, facts, proofs(__file__)["session"])
 
 
 def _sum(terms: list[Mapping[str, Any]]) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from grader.pages import page as draw
 from grader.pages.charts import Level, lines
-from grader.pages.page import Beside, Paragraph, Section, filled
+from grader.pages.page import Paragraph, Section, SideBySide, non_empty
 from grader.pages.svg import Svg, arrow, element, words
 from grader.pages.table import Table
 from grader.tracks.causalab.diagnostics import Told, equivalence_sizes, trajectory
@@ -53,7 +53,7 @@ def page(told: Told) -> str:
         "Solid: in both graphs. Dashed: in this one only "
         f"({len(missing)} missing, {len(extra)} extra or reversed)."
     )
-    graphs = Beside(
+    graphs = SideBySide(
         [
             [_graph(told, "True graph", episode.edges, final.edges)],
             [_graph(told, "Final hypothesis", final.edges, episode.edges)],
@@ -68,8 +68,8 @@ def page(told: Told) -> str:
         [
             Section("True graph, and final hypothesis", [graphs, Paragraph(legend, note=True)]),
             Section("Metrics by step", [_curves(steps, told.evidence.steps)] if steps else []),
-            Section("Hypotheses", filled(_hypotheses(told, steps))),
-            Section("Interventions and readings", filled(_readings(told))),
+            Section("Hypotheses", non_empty(_hypotheses(told, steps))),
+            Section("Interventions and readings", non_empty(_readings(told))),
         ],
         f"Drawn by causal-exams {__version__} from a replayed session.",
         _STYLE,

@@ -16,7 +16,7 @@ from grader.pages.specification import Specification
 from grader.pages.svg import Axis, Svg
 from grader.pages.systems import SYSTEM, Part, Report, parts_of, rows_of
 from grader.pages.table import Cell, Table
-from grader.pages.words import number, signed
+from grader.pages.words import number, signed_number
 
 Rates = Mapping[str, Any]
 
@@ -113,7 +113,7 @@ def by_size(parts: Sequence[Part]) -> list[Svg]:
             for name, suites in found
         ]
         ceiling = None if key == "shd" else 1
-        drawn.append(lines(label, names, series, ceiling).under(label))
+        drawn.append(lines(label, names, series, ceiling).with_caption(label))
     return drawn if len(sizes) > 1 else []
 
 
@@ -129,7 +129,10 @@ def gaps(parts: Sequence[Part]) -> list[Block]:
         for key in METRICS
     }
     rows = [
-        ([Cell(name, "name"), METRICS[key]], {s: signed(100 * gap) for s, gap in row.items()})
+        (
+            [Cell(name, "name"), METRICS[key]],
+            {s: signed_number(100 * gap) for s, gap in row.items()},
+        )
         for (name, key), row in found.items()
     ]
     note = f"{first} minus the system, percentage points, by number of nodes."
@@ -141,7 +144,7 @@ def gaps(parts: Sequence[Part]) -> list[Block]:
     ]
     names = [f"{size} nodes" for size in sizes]
     title = f"{first} minus {second}"
-    return [dot_rows(title, drawn, names, start=-1).under(title), table]
+    return [dot_rows(title, drawn, names, start=-1).with_caption(title), table]
 
 
 Regimes = Mapping[str, Mapping[str, Mapping[int, tuple[str, Rates]]]]
@@ -183,7 +186,9 @@ def scaling(parts: Sequence[Part]) -> list[Block]:
                     for mode, row in modes.items()
                 ]
                 title, across = f"{METRICS[key]}, {family}", "records, or interventions"
-                drawn.append(lines(title, [*map(str, steps)], series, 1, across).under(title))
+                drawn.append(
+                    lines(title, [*map(str, steps)], series, 1, across).with_caption(title)
+                )
         blocks += [Fold(part["system"], drawn, len(parts) == 1)] if drawn else []
     return blocks
 
@@ -201,7 +206,7 @@ def paths(parts: Sequence[Part]) -> list[Block]:
                 arrows = [(a, b, hover) for (a, _), (b, hover) in pairwise(spots)]
                 found.append(Cloud(mode, spots, arrows))
             title = f"{part['system']}, {family}"
-            drawn.append(clouds(title, found, _ACROSS, _UPWARDS).under(title))
+            drawn.append(clouds(title, found, _ACROSS, _UPWARDS).with_caption(title))
         blocks += [Fold(f"{part['system']}: regimes in order of budget", drawn)] if drawn else []
     return blocks
 
@@ -218,7 +223,7 @@ def stopping(parts: Sequence[Part]) -> list[Block]:
             )
         if any(row.dots for row in rows):
             series = ("right predictions", "wrong predictions")
-            blocks.append(dot_rows(part["system"], rows, series).under(part["system"]))
+            blocks.append(dot_rows(part["system"], rows, series).with_caption(part["system"]))
     return blocks
 
 
@@ -236,7 +241,8 @@ def against_main(parts: Sequence[Part]) -> list[Block]:
             points.append((_spot(rates), f"{name}, {label}"))
             arrows.append((_spot(base), _spot(rates), f"{name}, {label}"))
             cells = [
-                Cell(number(rates[key]), aside=signed(rates[key] - base[key], 3)) for key in METRICS
+                Cell(number(rates[key]), aside=signed_number(rates[key] - base[key], 3))
+                for key in METRICS
             ]
             rows.append([SYSTEM.cell(part), label, str(rates["tasks"]), *cells])
         found.append(Cloud(name, points, arrows))

@@ -50,7 +50,7 @@ mediation, but not dominance).
 from collections.abc import Mapping
 from typing import Any, Final
 
-from grader.pages.graph import Edge, Graph, Kind, Look, proofs
+from grader.pages.graph import Edge, Explanation, Graph, Kind, proofs
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 from grader.scoring.track import RunFigure, Track
@@ -63,7 +63,7 @@ from grader.tracks.causalds.tables import SPECIFICATION, board_columns, compared
 _NUMERIC: Final = frozenset({"number", "interval"})
 
 
-def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Look:
+def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:
     """What the world row tells of a task; nothing of a graph where the row is not there."""
     texts = proofs(__file__)
     kind = "abstain" if truth.should_abstain else task.shape.kind
@@ -72,7 +72,7 @@ def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Look:
     if kind in _NUMERIC:
         proof = f"{texts.get(source, '')} {proof}".strip()
     if "world" not in world:
-        return Look(proof=proof)
+        return Explanation(proof=proof)
     names = {node: variable["name"] for node, variable in world["variables"].items()}
     kinds: dict[str, Kind] = {names[node]: "latent" for node in world["world"]["latent"]}
     kinds |= {names[world["treatment"]]: "treatment", names[world["outcome"]]: "outcome"}
@@ -88,7 +88,7 @@ def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Look:
         ("mechanisms", f"{equations.get('continuous')}, {equations.get('binary')}"),
         ("never measured", ", ".join(names[node] for node in world["world"]["latent"]) or "none"),
     ]
-    return Look(Graph(list(names.values()), edges, kinds), told, facts, proof)
+    return Explanation(Graph(list(names.values()), edges, kinds), told, facts, proof)
 
 
 TRACK: Final = Track(

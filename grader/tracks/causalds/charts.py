@@ -10,14 +10,14 @@ from grader.pages.charts import (
     bars,
     cost_cloud,
     dot_rows,
+    heat_cell,
     lines,
-    shaded,
 )
 from grader.pages.page import Block, Fold
 from grader.pages.svg import Svg
 from grader.pages.systems import Part, reading_of, rows_of
 from grader.pages.table import Cell, Table, find
-from grader.pages.words import interval_text, number, percent, signed
+from grader.pages.words import interval_text, number, percent, signed_number
 
 DRAWN: Final = 20
 """Systems that are drawn; tables have all of them."""
@@ -142,7 +142,7 @@ def _shade(row: Mapping[str, Any], side: str) -> Cell:
     """The loss of one side of a pair, or the cause where it has no valid answer."""
     loss, mark = row[f"{side}loss"], row[f"{side}mark"]
     shown = number(loss, 2) + ("*" if mark else "")
-    return shaded(loss, shown if row[f"{side}valid"] else mark or "none")
+    return heat_cell(loss, shown if row[f"{side}valid"] else mark or "none")
 
 
 def decomposition_chart(parts: Sequence[Part]) -> list[Svg]:
@@ -151,12 +151,15 @@ def decomposition_chart(parts: Sequence[Part]) -> list[Svg]:
     for row in matched_rows(parts[:_LINES], "contrasts"):
         name = f"{row['system']}: {row['arm']} − {row['reference']}"
         sizes = [
-            (one["contribution"], f"{kind}: {one['pairs']} pairs, {signed(one['contribution'], 3)}")
+            (
+                one["contribution"],
+                f"{kind}: {one['pairs']} pairs, {signed_number(one['contribution'], 3)}",
+            )
             for kind, one in row["parts"].items()
         ]
-        rows.append((name, signed(row["mean"], 2), sizes))
+        rows.append((name, signed_number(row["mean"], 2), sizes))
     if not rows:
         return []
     title = "Figure 10: the mean difference of the capped loss, by its parts"
     kinds = [f"pairs {kind}" for kind in matched_rows(parts, "contrasts")[0]["parts"]]
-    return [bars(title, rows, kinds).under(title)]
+    return [bars(title, rows, kinds).with_caption(title)]

@@ -11,15 +11,15 @@ from grader.pages.systems import (
     SYSTEM,
     Part,
     Report,
+    is_skipped,
     part_of,
     parts_of,
     reading_of,
     readings_from,
     rows_of,
-    skipped,
 )
 from grader.pages.table import Cell, Table, find
-from grader.pages.words import counted, number, percent
+from grader.pages.words import number, percent, with_count
 from grader.scoring.route import READINGS
 from grader.tracks.causalds import charts
 from grader.tracks.causalds.charts import matched_rows, views_of
@@ -62,7 +62,7 @@ def board_columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
     """Headings and cells on a leaderboard; with the components of the score where there is room."""
     reading = reading_of(reports)
     suffix = "" if reading == READINGS[0] else f" ({reading})"
-    parts = [{} if skipped(r, "causalds") else part_of(r, "causalds") for r in reports]
+    parts = [{} if is_skipped(r, "causalds") else part_of(r, "causalds") for r in reports]
     shown = {"causalds_score": "CausalDSScore ↓"}
     if len(reports[0]["tracks"]) == 1:
         shown |= {"pass_rate": "PassRate ↑", "s_nr": "S_NR ↓", "f1_loss": "F1-loss ↓"}
@@ -132,7 +132,7 @@ def _by_view(parts: Sequence[Part], reading: str) -> Table:
         for view in views_of(parts):
             of_view = find(part, "slices", "view", view, "readings", reading) or {}
             for label, (key, n) in _VIEW_FIGURES.items():
-                found[f"{view} {label} (n)"] = counted(number(of_view.get(key)), of_view.get(n))
+                found[f"{view} {label} (n)"] = with_count(number(of_view.get(key)), of_view.get(n))
         rows.append(([SYSTEM.cell(part)], found))
     columns = [f"{view} {label} (n)" for view in views_of(parts) for label in _VIEW_FIGURES]
     columns.append("ate_uq_95 covered (n)")
@@ -143,7 +143,7 @@ def _by_view(parts: Sequence[Part], reading: str) -> Table:
 def _effect_coverage(part: Part) -> str:
     """How often intervals of average effects hold the truth, over the valid ones."""
     rows = [r for r in part.get("calibration", ()) if r["variant"] == "effect_estimate.ate_uq_95"]
-    return counted(percent(rows[0]["coverage"]), rows[0]["valid"]) if rows else "–"
+    return with_count(percent(rows[0]["coverage"]), rows[0]["valid"]) if rows else "–"
 
 
 def ranks(parts: Sequence[Part]) -> list[Table]:
@@ -254,11 +254,14 @@ def _attempt_lines(found: Mapping[str, Any]) -> Iterator[tuple[str, dict[int, st
             yield label, {last: percent(binary[key])}
     for name, pool in found["pools"].items():
         for side in ("best", "worst"):
-            losses = [counted(number(row["median"]), row["valid"]) for row in pool[side]]
+            losses = [with_count(number(row["median"]), row["valid"]) for row in pool[side]]
             yield f"{side}-of-k loss, {name}", dict(enumerate(losses, start=1))
     for name, pool in found["pools"].items():
         if "run_sd" in pool:
-            yield f"run SD, {name}", {last: counted(number(pool["run_sd"]), pool["run_sd_tasks"])}
+            yield (
+                f"run SD, {name}",
+                {last: with_count(number(pool["run_sd"]), pool["run_sd_tasks"])},
+            )
 
 
 def repeated(parts: Sequence[Part]) -> list[Part]:

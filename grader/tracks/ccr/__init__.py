@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from grader.pages.graph import Graph, Kind, Look, proofs
+from grader.pages.graph import Explanation, Graph, Kind, proofs
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 from grader.scoring.track import Track
@@ -12,13 +12,13 @@ from grader.tracks.ccr.summary import summarise
 from grader.tracks.ccr.tables import SPECIFICATION, sections
 
 
-def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Look:
+def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:
     """What the world row tells of a task; the cut tree is named where there is one."""
     texts = proofs(__file__)
     proof = texts.get(task.shape.kind, texts["quantities"])
     context = world.get("context", {})
     if "parents" not in context:
-        return Look(proof=proof)
+        return Explanation(proof=proof)
     names = context["names"]
     edges = [(names[p], names[k]) for k, parents in enumerate(context["parents"]) for p in parents]
     tree = world.get("tree") or []
@@ -26,7 +26,7 @@ def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Look:
     if {"cause", "effect"} <= truth.target.keys():
         kinds = {truth.target["cause"]: "treatment", truth.target["effect"]: "outcome"}
     facts = [("theme", str(world.get("theme", ""))), ("cut tree", " → ".join(tree))]
-    return Look(Graph(names, edges, kinds), {}, [fact for fact in facts if fact[1]], proof)
+    return Explanation(Graph(names, edges, kinds), {}, [fact for fact in facts if fact[1]], proof)
 
 
 TRACK: Final = Track(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from grader.pages.graph import Graph, Look, proofs
+from grader.pages.graph import Explanation, Graph, proofs
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 from grader.scoring.track import Track
@@ -16,7 +16,7 @@ from grader.tracks.replayscm.tables import SPECIFICATION, sections
 _NAME: Final = re.compile(r"[A-Za-z]\w*")
 
 
-def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Look:
+def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:
     """The hidden program as a graph of what its formulas mention, and whether it is determined."""
     program: Mapping[str, str] = truth.target["gold"]
     variables = list(task.inputs.get("variables") or [*truth.target["roots"], *program])
@@ -31,7 +31,7 @@ def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Look:
     )
     facts = [(child, formula) for child, formula in sorted(program.items())]
     facts.append(("the training worlds", determined))
-    return Look(Graph(variables, edges), {}, facts, proofs(__file__)["program"])
+    return Explanation(Graph(variables, edges), {}, facts, proofs(__file__)["program"])
 
 
 TRACK: Final = Track(

@@ -10,7 +10,7 @@ from grader.pages.specification import Format, Specification
 from grader.pages.svg import Axis, Svg
 from grader.pages.systems import SYSTEM, Part, Report, parts_of, rows_of
 from grader.pages.table import Cell, Table
-from grader.pages.words import interval_text, signed, signed_interval
+from grader.pages.words import interval_text, signed_interval, signed_number
 from grader.tracks.replayscm import cohorts
 from grader.tracks.replayscm.report import LADDER, LEVELS, METRICS
 
@@ -54,7 +54,7 @@ def rate(value: float | None, denominator: int | None = None) -> str:
 
 def _difference(value: float | None, ends: Sequence[float] | None) -> Cell:
     """A difference, which may stand on the line above, and its interval."""
-    shown = "" if value is None else signed(value, 3)
+    shown = "" if value is None else signed_number(value, 3)
     return Cell(shown, aside=signed_interval(ends, 3) if ends else "")
 
 

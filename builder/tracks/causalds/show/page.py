@@ -10,7 +10,7 @@ from builder.release.reader import every_shard, rows, rows_where
 from grader.errors import UsageError
 from grader.io.names import did_you_mean
 from grader.pages import page as draw
-from grader.pages.graph import Graph, Kind, layered
+from grader.pages.graph import Graph, Kind, layered_graph
 from grader.pages.page import Block, Paragraph, Section, Strong
 from grader.pages.svg import Scale, Svg, element, words
 from grader.pages.table import Cell, Table
@@ -25,7 +25,7 @@ def graph_picture(record: Mapping[str, Any]) -> Svg:
     kinds |= {names[record["treatment"]]: "treatment", names[record["outcome"]]: "outcome"}
     nodes = [names[node["name"]] for node in record["world"]["nodes"]]
     edges = [(names[a], names[b]) for a, b in record["world"]["edges"]]
-    return layered(Graph(nodes, edges, kinds))
+    return layered_graph(Graph(nodes, edges, kinds))
 
 
 def recovery_picture(bars: Sequence[tuple[str, Mapping[str, float]]]) -> Svg:
