@@ -86,7 +86,7 @@ def _total(graph: LatentDAG, contrast: Contrast) -> Plan:
         mediators = sorted(through[0])
         return Plan(frozenset({x, y, *mediators}), partial(frontdoor, contrast, mediators))
     below = graph.descendants((x,))
-    controls = sorted(name for name in graph.observed if name not in below)
+    controls = sorted(name for name in graph.observed_nodes if name not in below)
     return _backdoor(contrast, controls, GUESS_WIDTH)
 
 
@@ -105,7 +105,7 @@ def _natural(graph: LatentDAG, contrast: Contrast, effect: str) -> Plan:
     x, y = contrast.x, contrast.y
     mediators = sorted(name for name in graph.mediators(x, y) if name not in graph.latent)
     found = natural_covariates(graph, x, y)
-    outside = set(graph.observed) - graph.descendants(x) - {y}
+    outside = set(graph.observed_nodes) - graph.descendants(x) - {y}
     covariates = sorted(outside if found is None else found)
     direct = effect == "NDE"
     estimator = partial(natural_effect, contrast, mediators, covariates, direct=direct)
@@ -124,7 +124,7 @@ def natural_covariates(graph: LatentDAG, x: str, y: str) -> frozenset[str] | Non
     mediators = frozenset(graph.mediators(x, y))
     if mediators & graph.latent:
         return None
-    outside = set(graph.observed) - graph.descendants(x) - {y}
+    outside = set(graph.observed_nodes) - graph.descendants(x) - {y}
     near = {p for node in (*mediators, y) for p in graph.parents(node)} & outside
     without = _cut(graph, mediators)
     for given in (frozenset(near), *_subsets(outside)):

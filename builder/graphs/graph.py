@@ -67,7 +67,7 @@ class LatentDAG:
         put(self, "index", index)
         put(self, "parent_masks", tuple(parents))
         put(self, "child_masks", tuple(children))
-        put(self, "observed_mask", self.mask(self.observed))
+        put(self, "observed_mask", self.mask(self.observed_nodes))
         put(self, "_order", _topological(nodes, parents))
         put(self, "_projection", None)
 
@@ -80,7 +80,7 @@ class LatentDAG:
         return LatentDAG, (self.nodes, self.edges, self.latent)
 
     @property
-    def observed(self) -> tuple[str, ...]:
+    def observed_nodes(self) -> tuple[str, ...]:
         """The observed nodes, in node order."""
         return tuple(name for name in self.nodes if name not in self.latent)
 
@@ -273,7 +273,7 @@ def _project(g: LatentDAG) -> Projection:
             else:
                 siblings[j] |= together & ~(1 << j)
     return Projection(
-        nodes=g.observed,
+        nodes=g.observed_nodes,
         parent_masks=tuple(parents),
         sibling_masks=tuple(siblings),
         order=tuple(place[i] for i in g._order if i in place),

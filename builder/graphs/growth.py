@@ -45,7 +45,7 @@ def graft(host: Motif, auxiliary: Motif, role: str, anchor: str, number: int) ->
 
 def anchors(host: Motif) -> tuple[str, ...]:
     """Where a fragment may be attached: observed nodes but treatment and outcome, else any."""
-    return tuple(host.others) or host.graph.observed
+    return tuple(host.other_nodes) or host.graph.observed_nodes
 
 
 def random_graft(
@@ -55,7 +55,7 @@ def random_graft(
     names = [name for name in AUXILIARY if weights.get(name, 0.0) > 0.0]
     mass = np.array([weights[name] for name in names])
     fragment = MOTIFS[names[int(rng.choice(len(names), p=mass / mass.sum()))]]
-    roles, places = fragment.graph.observed, anchors(host)
+    roles, places = fragment.graph.observed_nodes, anchors(host)
     role = pick(rng, roles)
     return graft(host, fragment, role, pick(rng, places), number)
 
@@ -79,7 +79,7 @@ def harmless_latent(rng: np.random.Generator, motif: Motif) -> Motif | None:
     label of the ATE's identification, and whether the ATE and the ETT (of a binary or of another
     treatment) are identifiable, must stay what they are, and the ATE be identifiable.
     """
-    observed = motif.graph.observed
+    observed = motif.graph.observed_nodes
     before = _verdicts(motif)
     if not before[1]:
         return None

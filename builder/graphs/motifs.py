@@ -22,9 +22,9 @@ class Motif:
         return self.graph, self.treatment, self.outcome
 
     @property
-    def others(self) -> list[str]:
+    def other_nodes(self) -> list[str]:
         """The observed nodes beside treatment and outcome, in node order."""
-        return [v for v in self.graph.observed if v not in (self.treatment, self.outcome)]
+        return [v for v in self.graph.observed_nodes if v not in (self.treatment, self.outcome)]
 
 
 def _motif(name: str, edges: str, latent: str = "", treatment: str = "X") -> Motif:

@@ -11,7 +11,7 @@ from builder.splits.settings import TomlTable
 from builder.tracks.causalds.check.audit import audit_instance
 from builder.tracks.causalds.design.scene_plan import VIEWS, ScenePlan, Thresholds, View
 from builder.tracks.causalds.make.measure import (
-    Concept,
+    MeasuredConcept,
     Measurement,
     NoBundle,
     draw_bundle,
@@ -140,7 +140,7 @@ def test_the_audit_sees_a_changed_measurement() -> None:
 
 
 def _measurements(count: int) -> list[Measurement]:
-    concept, found = Concept(0.4, 1.7, False, (-4.0, 5.0)), []
+    concept, found = MeasuredConcept(0.4, 1.7, False, (-4.0, 5.0)), []
     for i in range(count):
         bundle = draw_bundle(np.random.default_rng(100 + i), concept, VIEWS["proxy_hard"])
         found += bundle.measurements
@@ -151,7 +151,7 @@ def test_thresholds_that_nothing_meets_end_in_a_clear_failure() -> None:
     """A scene that cannot be measured is replaced by rule, not measured badly."""
     view = View("proxy", (1, 1), (2, 2), (1.0, 3.0), thresholds=Thresholds(50, 50, 50, 50))
     with pytest.raises(NoBundle):
-        draw_bundle(np.random.default_rng(0), Concept(0.0, 1.0, False, (-3, 3)), view)
+        draw_bundle(np.random.default_rng(0), MeasuredConcept(0.0, 1.0, False, (-3, 3)), view)
 
 
 def test_a_binary_measurement_far_from_its_threshold_tells_nothing() -> None:

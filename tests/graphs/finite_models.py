@@ -133,12 +133,12 @@ def noise_weights(scm: FiniteSCM) -> Array:
 
 def observed_shape(scm: FiniteSCM) -> tuple[int, ...]:
     """Return the shape of the observed joint distribution."""
-    return tuple(scm.levels[name] for name in scm.graph.observed)
+    return tuple(scm.levels[name] for name in scm.graph.observed_nodes)
 
 
 def observed_cells(scm: FiniteSCM, world: Mapping[str, Codes]) -> Codes:
     """Return the index of each noise combination's observed levels in the flattened joint."""
     cells: Codes = np.ravel_multi_index(
-        tuple(world[name] for name in scm.graph.observed), observed_shape(scm)
+        tuple(world[name] for name in scm.graph.observed_nodes), observed_shape(scm)
     )
     return cells

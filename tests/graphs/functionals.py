@@ -32,9 +32,9 @@ def identified_effect(
     if effect == "ate":
         return _mean(joint, g, x, y, districts, [1] * len(districts)) - untreated
     if effect == "ett":
-        axes = tuple(i for i, name in enumerate(g.observed) if name not in (x, y))
+        axes = tuple(i for i, name in enumerate(g.observed_nodes) if name not in (x, y))
         pair = joint.sum(axis=axes)
-        by_x = pair if g.observed.index(x) < g.observed.index(y) else pair.T
+        by_x = pair if g.observed_nodes.index(x) < g.observed_nodes.index(y) else pair.T
         treated, levels = by_x[1].sum(), np.arange(by_x.shape[1])
         if binary_treatment:  # E[Y(x0)] less the part of those whose treatment was x0
             counterfactual = untreated - levels @ by_x[0]

@@ -21,7 +21,7 @@ def graph_of(edges: str, latent: str = "") -> LatentDAG:
 def single_grafts(host: Motif) -> Iterator[Motif]:
     """Every graft of one fragment onto ``host``."""
     for name in AUXILIARY:
-        for role in MOTIFS[name].graph.observed:
+        for role in MOTIFS[name].graph.observed_nodes:
             for anchor in anchors(host):
                 yield graft(host, MOTIFS[name], role, anchor, 1)
 
@@ -56,8 +56,8 @@ def random_query(
             pair = rng.choice(size - hidden, 2, replace=False) + hidden
             edges += tuple((cause, names[int(i)]) for i in pair)
     graph = LatentDAG(names, edges, frozenset(unobserved))
-    first, second = sorted(int(i) for i in rng.choice(len(graph.observed), 2, replace=False))
-    return graph, graph.observed[first], graph.observed[second]
+    first, second = sorted(int(i) for i in rng.choice(len(graph.observed_nodes), 2, replace=False))
+    return graph, graph.observed_nodes[first], graph.observed_nodes[second]
 
 
 def networkx_of(graph: LatentDAG) -> "nx.DiGraph[str]":

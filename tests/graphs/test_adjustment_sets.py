@@ -55,7 +55,7 @@ def test_sets_agree_with_the_definition_path_by_path() -> None:
     rng = np.random.default_rng(20)
     for _ in range(250):
         g, x, y = random_query(rng)
-        others = [v for v in g.observed if v not in (x, y)]
+        others = [v for v in g.observed_nodes if v not in (x, y)]
         candidates = chain.from_iterable(combinations(others, k) for k in range(len(others) + 1))
         expected = _valid_by_definition(g, x, y, [frozenset(c) for c in candidates])
         valid = valid_adjustment_sets(g, x, y)

@@ -36,7 +36,7 @@ def test_answers_agree_with_the_definition_path_by_path() -> None:
     seen = {True: 0, False: 0}
     for _ in range(400):
         g, x, y = random_query(rng)
-        for z in g.observed:
+        for z in g.observed_nodes:
             if z not in (x, y):
                 expected = _by_definition(g, x, y, z)
                 assert opens_collider_bias(g, x, y, z) is expected, (g, x, y, z)

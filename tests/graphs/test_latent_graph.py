@@ -112,13 +112,13 @@ def test_projection_follows_its_definition_path_by_path() -> None:
         peer, projection = networkx_of(graph), graph.projection()
         arrows = {
             (a, b)
-            for a in graph.observed
-            for b in graph.observed
+            for a in graph.observed_nodes
+            for b in graph.observed_nodes
             if a != b and _latent_path(peer, a, b, graph.latent)
         }
         arcs = {
             (a, b)
-            for a, b in combinations(graph.observed, 2)
+            for a, b in combinations(graph.observed_nodes, 2)
             if any(
                 _latent_path(peer, u, a, graph.latent) and _latent_path(peer, u, b, graph.latent)
                 for u in graph.latent

@@ -36,7 +36,7 @@ def test_front_door_sets_agree_with_the_criterion_path_by_path() -> None:
     for _ in range(400):
         g, x, y = random_query(rng, nodes=(4, 7), latent=(1, 3))
         sets = set(frontdoor_sets(g, x, y))
-        others = [v for v in g.observed if v not in (x, y)]
+        others = [v for v in g.observed_nodes if v not in (x, y)]
         for bits in range(1, 1 << len(others)):
             chosen = frozenset(v for i, v in enumerate(others) if bits >> i & 1)
             assert (chosen in sets) == _is_front_door(g, x, y, chosen), (g, x, y, chosen)

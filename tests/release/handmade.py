@@ -87,7 +87,7 @@ def _scene(plan: Plan, index: int, rng: np.random.Generator, tables: Tables) -> 
         for node in graph.nodes
     }
     instance = _hex_id("scene", rng)
-    shuffled = [str(node) for node in rng.permutation(list(graph.observed))]
+    shuffled = [str(node) for node in rng.permutation(list(graph.observed_nodes))]
     nodes = plan.order(motif, rng) if plan.order else shuffled
     columns = [told[node] for node in nodes]
     story = _story(graph, told, rng)
@@ -182,7 +182,7 @@ def _ask(
     rng: np.random.Generator,
 ) -> tuple[dict[str, Any], dict[str, Any]]:  # fmt: skip
     graph, x, y = motif.graph, motif.treatment, motif.outcome
-    listed = [str(name) for name in rng.permutation([told[node] for node in graph.observed])]
+    listed = [str(name) for name in rng.permutation([told[node] for node in graph.observed_nodes])]
     if variant.family == "prediction":
         alpha = {"alpha": 0.1} if variant.name == "prediction_interval" else {}
         inputs = {"outcome": told[y], "outcome_kind": kinds[y], "columns": columns,

@@ -204,7 +204,7 @@ def an_id_that_tells_the_motif(task_id: str, motif: str) -> str:
 
 
 def the_order_of_the_graph(motif: Any, rng: np.random.Generator) -> list[str]:
-    observed = set(motif.graph.observed)
+    observed = set(motif.graph.observed_nodes)
     return [node for node in motif.graph.topological_order() if node in observed]
 
 

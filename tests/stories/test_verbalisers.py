@@ -46,7 +46,7 @@ def test_a_reader_that_shares_nothing_with_the_frames_reads_the_stories(words: s
     for number, scene in enumerate(_scenes()):
         told = VERBALISERS[words](scene, hmac_key(KEY, str(number)))
         names = {node: variable.name for node, variable in told.variables.items()}
-        known = sorted(names[node] for node in scene.graph.observed)
+        known = sorted(names[node] for node in scene.graph.observed_nodes)
         found = read_story(told.telling.story, known, len(names)).edges
         read = {(a.casefold(), b.casefold()) for a, b in found}
         true = {(names[a].casefold(), names[b].casefold()) for a, b in scene.graph.edges}

@@ -44,7 +44,7 @@ class Sketch:
         most; no more than a dozen."""
         found = []
         for a, b in self.non_edges:
-            others = [v for v in self.graph.observed if v not in (a, b)]
+            others = [v for v in self.graph.observed_nodes if v not in (a, b)]
             if {a, b} & self.graph.latent:
                 continue
             sets = (given for size in range(3) for given in combinations(others, size))

@@ -2,10 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
-from string import ascii_lowercase
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 
 from builder.equations.quantities import Quantity
@@ -17,8 +15,8 @@ from builder.splits.track import InstanceSpec, Row
 from builder.tracks.causalds.ask.wording import Question, write_prompt
 from builder.tracks.causalds.design.eligibility import VARIANTS
 from builder.tracks.causalds.design.scene_plan import CLEAN
-from builder.tracks.causalds.make.observe import Observation, measurement_name
-from builder.tracks.causalds.make.scene import Column, Scene, Truths
+from builder.tracks.causalds.make.observe import Observation, measurement_columns
+from builder.tracks.causalds.make.scene import Scene, Truths
 from grader.scoring.shape import Variant
 
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
@@ -114,21 +112,23 @@ def _scene_row(
 
     Test features leave out the outcome, and measurements of it.
     """
-    names = [column.name for column in shown.columns]
-    features = [column.name for column in shown.columns if column.node != scene.motif.outcome]
+    names = [column.name for column in shown.columns] if data else []
+    features = [c.name for c in shown.columns if predicted and c.node != scene.motif.outcome]
+    train = scene.plan.equations.train
+    chosen, replaced = list(shown.chosen), [n for n in scene.columns if n in shown.bundles]
     return {
         "instance_id": spec.instance_id,
         "view": shown.view.name,
         "story": scene.narration.telling.story,
         "columns": [{"name": c.name, "kind": c.kind} for c in shown.columns if data],
-        "data": _table(shown.train, names if data else []),
-        "test_features": _table(shown.test, features if predicted else []),
-        "calibration": _table(shown.calibration, list(shown.calibration) if data else []),
+        "data": [{"name": n, "values": shown.rows[n][:train]} for n in names],
+        "test_features": [{"name": n, "values": shown.rows[n][train:]} for n in features],
+        "calibration": [
+            {"name": name, "values": shown.rows[name][chosen]}
+            for name in (*names, *map(scene.name, replaced))
+            if chosen and data
+        ],
     }
-
-
-def _table(table: Mapping[str, Column], names: list[str]) -> list[dict[str, object]]:
-    return [{"name": name, "values": np.asarray(table[name])} for name in names]
 
 
 def _label_row(spec: InstanceSpec, scene: Scene) -> Row:
@@ -137,7 +137,7 @@ def _label_row(spec: InstanceSpec, scene: Scene) -> Row:
         "instance_id": spec.instance_id,
         "outcome": scene.outcome.name,
         "kind": scene.outcome.kind,
-        "values": scene.tables.test[scene.motif.outcome],
+        "values": scene.held_out,
     }
 
 
@@ -192,11 +192,10 @@ def _view(scene: Scene, shown: Observation) -> dict[str, object]:
     """The columns of a view, and how each measurement comes about."""
     bundles: dict[str, dict[str, object]] = {}
     for node, bundle in shown.bundles.items():
-        measurements = zip(ascii_lowercase, bundle.measurements, strict=False)
         bundles[node] = {
             "measurements": [
-                {"column": measurement_name(scene, node, letter), **one.to_json()}
-                for letter, one in measurements
+                {"column": name, **one.to_json()}
+                for name, one in measurement_columns(scene, node, bundle).items()
             ],
             "information": {key: round_truth(value) for key, value in bundle.summary.items()},
             "support": [round_truth(value) for value in bundle.support],

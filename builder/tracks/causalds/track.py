@@ -31,8 +31,7 @@ from builder.tracks.causalds.exams.priors import Cell
 from builder.tracks.causalds.make.observe import check_views, observe
 from builder.tracks.causalds.make.scene import (
     Scene,
-    column_order,
-    draw_tables,
+    draw_rows,
     narrate,
     sample_hidden_world,
 )
@@ -127,9 +126,7 @@ def _try(spec: InstanceSpec, attempt: int, wordless: int) -> dict[str, list[Row]
     key = attempt_key(spec.key if world_key is None else bytes.fromhex(world_key), attempt)
     world, truths = sample_hidden_world(plan, key)
     narration = narrate(plan, words)
-    columns = column_order(plan, key)
-    tables = draw_tables(plan, key, world, columns)
-    scene = Scene(plan, plan.structure.query, world, truths, narration, columns, tables, key)
+    scene = Scene(plan, world, truths, narration, draw_rows(plan, key, world), key)
     views = [observe(scene, view, key) for view in plan.questions.views]
     asked = [
         (shown, _questions(replace(scene, measured=shown.measured), shown.view.name, attempt))

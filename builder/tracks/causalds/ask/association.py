@@ -89,7 +89,7 @@ def effect_size_point(scene: Scene, rng: np.random.Generator) -> Iterator[Questi
 def sign_before_after(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Both signs: of the correlation and of the partial correlation given a named variable."""
     before, least_before = clear_association(scene)
-    for node in scene.others[:MOST_NAMED]:
+    for node in scene.other_nodes[:MOST_NAMED]:
         after, least_after = _clear(scene, scene.truths.partial[node], node)
         if before is None or after is None:
             continue
@@ -107,7 +107,7 @@ def sign_before_after(scene: Scene, rng: np.random.Generator) -> Iterator[Questi
 @asks("association.delta_point")
 def delta_point(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The change of the association as a number."""
-    for node in scene.others[:MOST_NAMED]:
+    for node in scene.other_nodes[:MOST_NAMED]:
         yield _given(
             scene,
             node,
@@ -126,7 +126,7 @@ def delta_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question
         "-": "if s - r is negative",
         "0": "if s - r is exactly 0: taking the third variable into account changes nothing",
     }
-    for node in scene.others[:MOST_NAMED]:
+    for node in scene.other_nodes[:MOST_NAMED]:
         label, margin = _clear(scene, scene.truths.change[node], node)
         if label is not None:
             yield _given(
@@ -142,7 +142,7 @@ def delta_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question
 @asks("association.argmax_change")
 def argmax_change(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The variable that changes the association most."""
-    nodes = scene.others[:MOST_NAMED]
+    nodes = scene.other_nodes[:MOST_NAMED]
     margin = _margin(scene, *nodes)
     winner = clear_largest_change({node: scene.truths.change[node] for node in nodes}, margin)
     if winner is None:
@@ -169,7 +169,7 @@ def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Itera
     are not, and one that opens a path. Of scenes that have only the latter, five times as many as
     have the former, public-truth splits ask a quarter: otherwise "they are" would be right more
     than five times in six. Private exams plan their answers."""
-    unassociated = [n for n in scene.others if is_structural_zero(scene.truths.partial[n])][:1]
+    unassociated = [n for n in scene.other_nodes if is_structural_zero(scene.truths.partial[n])][:1]
     if not unassociated and scene.plan.questions.variant is None and not _asked_alone(scene):
         return
     for node in (*_openers(scene)[:1], *unassociated):
@@ -217,7 +217,7 @@ def collider_bias_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Qu
     """Whether controlling for a named variable opens a non-causal path: about those that do, where
     there are any, else about one that might seem to."""
     openers = _openers(scene)
-    seeming = [node for node in scene.others if seems_to_open(scene.motif, node)]
+    seeming = [node for node in scene.other_nodes if seems_to_open(scene.motif, node)]
     x_name, y_name = scene.treatment.name, scene.outcome.name
     for node in openers[:MOST_NAMED] or seeming[:1]:
         z = bold(scene.variables[node])
@@ -248,13 +248,13 @@ def _asked_alone(scene: Scene) -> bool:
 
 def _openers(scene: Scene) -> list[str]:
     """The nodes that open a path between treatment and outcome."""
-    return [node for node in scene.others if opens(scene.motif, node)]
+    return [node for node in scene.other_nodes if opens(scene.motif, node)]
 
 
 def _one_of_each(scene: Scene) -> list[str]:
     """One node that opens a path between treatment and outcome and one that does not."""
     openers = _openers(scene)
-    rest = [node for node in scene.others if node not in openers]
+    rest = [node for node in scene.other_nodes if node not in openers]
     return [*openers[:1], *rest[:1]]
 
 

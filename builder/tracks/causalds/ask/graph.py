@@ -118,7 +118,7 @@ def _sketch(scene: Scene, ask: str, form: dict[str, object], entry: str, scored:
 def method_label(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The first of five labels that applies to the average treatment effect."""
     method = identification_method(*scene.motif.effect)
-    observed = any_order(rng, scene.observed)
+    observed = any_order(rng, scene.observed_names)
     x_name, y_name = scene.treatment.name, scene.outcome.name
     yield Question(
         f"{_measured(observed)}\n\n{_estimand(scene)}\n\n{reading(scene)}\n\n{IDENTIFIABLE}\n\n"
@@ -146,7 +146,7 @@ def method_label(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
 @asks("identification.identifiable_boolean")
 def identifiable_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether the average treatment effect is identifiable."""
-    observed, verdict = any_order(rng, scene.observed), ate(scene.plan)
+    observed, verdict = any_order(rng, scene.observed_names), ate(scene.plan)
     yield Question(
         f"{_measured(observed)}\n\n{_estimand(scene)}\n\n{reading(scene)}\n\n{IDENTIFIABLE}"
         f"{zero_effect(scene, 'ATE')}\n\nIs the effect identifiable?",
@@ -159,7 +159,7 @@ def identifiable_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Que
 @asks("counterfactual_identification.identifiable_boolean")
 def counterfactual(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether the ETT is identifiable; and the NDE and the NIE, where there are mediators."""
-    observed = any_order(rng, scene.observed)
+    observed = any_order(rng, scene.observed_names)
     x0, x1 = scene.truths.levels
     verdicts = {"ETT": scene.truths.ett is not None}
     verdicts |= natural_verdicts(scene.plan) if mediated(scene.plan) else {}
@@ -264,7 +264,7 @@ def forbidden_controls_list(scene: Scene, rng: np.random.Generator) -> Iterator[
 def _adjustment(
     scene: Scene, rng: np.random.Generator, ask: str, answer: str, target: dict[str, object]
 ) -> Question:
-    available = any_order(rng, map(scene.name, scene.others))
+    available = any_order(rng, map(scene.name, scene.other_nodes))
     x_name, y_name = scene.treatment.name, scene.outcome.name
     return Question(
         f"{_estimand(scene)}\n\nThese measured variables are available for adjustment (in no "

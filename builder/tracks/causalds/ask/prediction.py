@@ -73,21 +73,22 @@ def prediction_interval(scene: Scene, rng: np.random.Generator) -> Iterator[Ques
 
 
 def _task(scene: Scene) -> str:
-    outcome = bold(scene.outcome)
+    outcome, rows = bold(scene.outcome), f"{scene.plan.equations.test:,}"
     measured = scene.motif.outcome in scene.measured
     sources = "`data.parquet` and `calibration.parquet`" if measured else "`data.parquet`"
     but = f"the measurements of {outcome}" if measured else "that one"
     return (
         f"Learn from {sources} to predict {outcome}. `test_features.parquet` has "
-        f"{scene.test_rows:,} further rows of the same kind with every column of `data.parquet` "
+        f"{rows} further rows of the same kind with every column of `data.parquet` "
         f"but {but}; predict {outcome} itself for each of them. Any method will do, and no causal "
         "reading is asked for."
     )
 
 
 def _csv(scene: Scene, header: str, rows: list[str]) -> str:
+    count = f"{scene.plan.equations.test:,}"
     return (
-        f"A CSV file with the header `{header}` and then {scene.test_rows:,} lines of numbers, one "
+        f"A CSV file with the header `{header}` and then {count} lines of numbers, one "
         "for each row of `test_features.parquet` and in the same order:\n\n"
         f"{fenced('csv', chr(10).join([header, *rows, '...']))}"
     )
@@ -97,18 +98,18 @@ def _inputs(scene: Scene) -> dict[str, object]:
     return {
         "outcome": scene.outcome.name,
         "outcome_kind": scene.outcome.kind,
-        "columns": scene.observed,
-        "rows": scene.test_rows,
+        "columns": scene.observed_names,
+        "rows": scene.plan.equations.test,
     }
 
 
 def _truth(scene: Scene) -> Truth:
     """The labels themselves are in ``causalds_labels``; here, what normalises the error."""
-    labels = scene.tables.test[scene.motif.outcome].astype(np.float64)
+    labels = scene.held_out.astype(np.float64)
     return Truth(
         target={
             "kind": scene.outcome.kind,
             "sd": round_truth(float(labels.std())),
-            "rows": scene.test_rows,
+            "rows": scene.plan.equations.test,
         }
     )

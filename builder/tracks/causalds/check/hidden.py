@@ -80,7 +80,7 @@ class Hidden:
         """Every valid adjustment set, by size."""
         return tuple(audit_graph.valid_sets(self.graph, self.x, self.y, self.latent))
 
-    def others(self) -> list[str]:
+    def other_nodes(self) -> list[str]:
         """The observed nodes other than treatment and outcome, in table order."""
         return [node for node in self.record["columns"] if node not in (self.x, self.y)]
 

@@ -157,7 +157,7 @@ def _before_after(case: Case) -> Derived:
 
 
 def _argmax(case: Case) -> Derived:
-    nodes, changes = case.hidden.others()[:_NAMED], case.hidden.record["quantities"]["change"]
+    nodes, changes = case.hidden.other_nodes()[:_NAMED], case.hidden.record["quantities"]["change"]
     order = sorted(nodes, key=lambda node: abs(changes[node]["value"]), reverse=True)
     lead, error = 0.0, 0.0
     if len(order) > 1:
@@ -215,7 +215,7 @@ def _size(case: Case) -> Derived:
 
 def _forbidden(case: Case) -> Derived:
     valid, word = case.hidden.valid_sets, _category(case.hidden)
-    unused = frozenset(case.hidden.others()).difference(*valid)
+    unused = frozenset(case.hidden.other_nodes()).difference(*valid)
     names = _named(case.hidden, unused) if valid else []
     return Derived({"category": word, "names": names}, abstain=word == "non_id")
 

@@ -74,7 +74,7 @@ def directed_path(plan: ScenePlan) -> bool:
 
 def other_variables(count: int) -> Hosts:
     """So many variables beside treatment and outcome are observed."""
-    return lambda plan: len(plan.structure.query.others) >= count
+    return lambda plan: len(plan.structure.query.other_nodes) >= count
 
 
 def mediated(plan: ScenePlan) -> bool:
@@ -127,7 +127,7 @@ def seems_to_open(motif: Motif, node: str) -> bool:
 def opens_path(plan: ScenePlan) -> bool:
     """Some other variable opens a path between treatment and outcome."""
     motif = plan.structure.query
-    return any(opens(motif, z) for z in motif.others)
+    return any(opens(motif, z) for z in motif.other_nodes)
 
 
 def association_vanishes(plan: ScenePlan) -> bool:
@@ -139,7 +139,7 @@ def association_vanishes(plan: ScenePlan) -> bool:
     lines = plan.equations.continuous in STRAIGHT and not both_binary
     return any(
         separated(x, (y, z)) or separated(y, (x, z)) or (lines and separated(x, y, z))
-        for z in motif.others
+        for z in motif.other_nodes
     )
 
 
@@ -155,14 +155,14 @@ def _opens_or_separates(plan: ScenePlan) -> bool:
     motif = plan.structure.query
     separated = motif.graph.d_separated
     return any(
-        opens(motif, z) or separated(motif.treatment, motif.outcome, z) for z in motif.others
+        opens(motif, z) or separated(motif.treatment, motif.outcome, z) for z in motif.other_nodes
     )
 
 
 def _opens_or_seems_to(plan: ScenePlan) -> bool:
     """Some other node opens a path between treatment and outcome, or might seem to."""
     motif = plan.structure.query
-    return any(opens(motif, z) or seems_to_open(motif, z) for z in motif.others)
+    return any(opens(motif, z) or seems_to_open(motif, z) for z in motif.other_nodes)
 
 
 def _association(zero: str, others: tuple[str, ...]) -> Classes:
@@ -185,7 +185,7 @@ def _change(zero: str, others: tuple[str, ...]) -> Classes:
         x, y, separated = motif.treatment, motif.outcome, motif.graph.d_separated
         without = {
             separated(x, (y, z)) or separated(y, (x, z)) or separated(z, (x, y))
-            for z in motif.others
+            for z in motif.other_nodes
         }
         return (*((zero,) if True in without else ()), *(others if False in without else ()))
 

@@ -1,11 +1,11 @@
-"""Measurement bundles: noisy columns in place of a variable, with enough information in them.
+"""Draw measurement bundles: noisy columns in place of a variable, with enough information in them.
 
 A measurement depends on one concept alone: continuous ones are h(z) + noise, binary ones Bernoulli
 with probability p(z) (paper 3.2). Its information about z is known in closed form: h'(z)^2 over the
 noise variance at z, and p'(z)^2 / (p (1 - p)) (paper A.6; for noise that is not Gaussian the first
-is a lower bound of the Fisher information). A bundle's information is the sum. For a binary concept
-it is one number: the sum of squared standardised mean differences (continuous measurements) and of
-mutual informations in nats (binary ones).
+is a lower bound of the Fisher information). The information of a bundle is the sum. For a binary
+concept it is one number: the sum of squared standardised mean differences (continuous measurements)
+and of mutual informations in nats (binary ones).
 
 Everything is on the concept's own scale, z = (value - mean) / sd of the population.
 """
@@ -20,15 +20,15 @@ import numpy as np
 from builder.equations.equation import Array, Parameters, Parent, summary, written
 from builder.equations.mechanisms import MECHANISMS
 from builder.equations.noise import Noise, Spread, draw_noise_law
-from builder.tracks.causalds.design.scene_plan import Thresholds, View
+from builder.tracks.causalds.design.scene_plan import View
 
 GRID_POINTS: Final = 513
 OUTCOME_FACTOR: Final = 1.75
-"""Thresholds are this much stricter for a measured outcome."""
+"""Factor by which the thresholds are stricter for a measured outcome."""
 
 MAX_DRAWS: Final = 60
 _MARGIN: Final = 1.03
-"""Accepted bundles exceed each threshold by this, which covers the gaps of the grid."""
+"""Accepted bundles exceed each threshold by this factor, which covers the gaps of the grid."""
 
 _PLAIN_NOISES: Final = ("gauss", "laplace", "student_t")
 _CONTINUOUS_SHARE: Final = {"continuous": 0.75, "binary": 0.4}
@@ -36,12 +36,13 @@ _SHIFT: Final = 1.5
 
 
 class NoBundle(Exception):
-    """No drawn bundle was informative enough."""
+    """Raised when no drawn bundle is informative enough."""
 
 
 @dataclass(frozen=True, slots=True)
-class Concept:
-    """A variable to be measured: population mean and sd, kind, and values it takes, (n,)."""
+class MeasuredConcept:
+    """A variable to be measured: its population mean and sd, whether it is binary, and the smallest
+    and largest value it takes."""
 
     mean: float
     sd: float
@@ -49,8 +50,8 @@ class Concept:
     support: tuple[float, float]
 
     @classmethod
-    def seen_in(cls, sample: Array, *, binary: bool) -> "Concept":
-        """The variable as a sample (n,) of its population shows it."""
+    def seen_in(cls, sample: Array, *, binary: bool) -> "MeasuredConcept":
+        """Return the variable as a sample (n,) of its population shows it."""
         least, most = summary(float(sample.min())), summary(float(sample.max()))
         return cls(
             summary(float(sample.mean())), summary(float(sample.std())), binary, (least, most)
@@ -59,7 +60,8 @@ class Concept:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One column: a mechanism with the concept as its only parent; binary without noise."""
+    """One column: a mechanism with the concept as its only parent, and its noise (None if
+    binary)."""
 
     mechanism: str
     parameters: Parameters
@@ -67,26 +69,27 @@ class Measurement:
 
     @property
     def kind(self) -> str:
-        """``continuous`` or ``binary``."""
+        """The kind of the column, ``continuous`` or ``binary``."""
         return MECHANISMS[self.mechanism].kind
 
     def mean(self, values: Array) -> Array:
-        """Location or probability at concept values (n,)."""
+        """Return location or probability at concept values (n,)."""
         return np.asarray(MECHANISMS[self.mechanism].mean(self.parameters, [values]))
 
     def scale(self, values: Array) -> Array:
-        """Noise scale at concept values (n,); continuous measurements only."""
+        """Return the noise scale at concept values (n,), for continuous measurements only."""
         assert self.noise is not None
         return np.broadcast_to(self.noise.scale_at([values]), values.shape)
 
     def draw(self, rng: np.random.Generator, values: Array) -> Array:
-        """One measurement of every unit, (n,)."""
+        """Return one measurement of every unit, (n,)."""
         if self.noise is None:
             return (rng.random(len(values)) < self.mean(values)).astype(np.float64)
         return self.mean(values) + self.scale(values) * self.noise.draw(rng, len(values))
 
     def information(self, values: Array) -> Array:
-        """Information about the concept at its values (n,), per unit of the concept squared."""
+        """Return the information about the concept at its values (n,), per unit of the concept
+        squared."""
         slope = MECHANISMS[self.mechanism].slope
         assert slope is not None
         steep = slope(self.parameters, values)
@@ -98,7 +101,8 @@ class Measurement:
         return np.asarray((steep / self.scale(values)) ** 2)
 
     def separation(self, prevalence: float) -> float:
-        """What it tells of a binary concept: squared mean difference, or mutual information."""
+        """Return the information about a binary concept: squared mean difference, or mutual
+        information."""
         ends = np.array([0.0, 1.0])
         low, high = self.mean(ends)
         if self.noise is None:
@@ -110,7 +114,7 @@ class Measurement:
         return float((high - low) ** 2 / pooled)
 
     def to_json(self) -> dict[str, object]:
-        """Plain JSON values, for the world row."""
+        """Return the measurement as plain JSON values, for the world row."""
         noise = None
         if self.noise is not None:
             noise = {k: v for k, v in asdict(self.noise).items() if v is not None}
@@ -123,7 +127,11 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The measurements of one concept and what they tell (``summary``)."""
+    """The measurements of one concept.
+
+    ``summary`` is their information over the ``support`` of the concept; see
+    :func:`information_summary`. ``draws`` counts the bundles that were drawn until this one.
+    """
 
     measurements: tuple[Measurement, ...]
     summary: Mapping[str, float]
@@ -133,13 +141,13 @@ class Bundle:
 
 def draw_bundle(
     rng: np.random.Generator,
-    concept: Concept,
+    concept: MeasuredConcept,
     view: View,
     *,
     outcome: bool = False,
     squares: bool = False,
 ) -> Bundle:
-    """A bundle that meets the view's thresholds, redrawn as a whole until one does.
+    """Return a bundle that meets the view's thresholds, redrawn as a whole until one does.
 
     ``outcome`` applies the stricter thresholds, ``squares`` allows a square in the measurements.
     Raises :class:`NoBundle` after ``MAX_DRAWS`` draws.
@@ -147,21 +155,22 @@ def draw_bundle(
     needed = view.thresholds.times(OUTCOME_FACTOR if outcome else 1.0)
     count = int(rng.integers(view.columns[0], view.columns[1] + 1))
     for draws in range(1, MAX_DRAWS + 1):
-        measurements = tuple(_draw_one(rng, concept, view, squares) for _ in range(count))
-        summary = summarise(measurements, concept)
-        if accepted(summary, needed.times(_MARGIN)):
-            return Bundle(measurements, summary, concept.support, draws)
+        measurements = tuple(_draw_measurement(rng, concept, view, squares) for _ in range(count))
+        found = information_summary(measurements, concept)
+        if all(found[key] >= _MARGIN * value for key, value in asdict(needed).items()):
+            return Bundle(measurements, found, concept.support, draws)
     raise NoBundle(f"no bundle of {count} columns is informative enough")
 
 
-def summarise(
-    measurements: Sequence[Measurement], concept: Concept, points: int = GRID_POINTS
+def information_summary(
+    measurements: Sequence[Measurement], concept: MeasuredConcept
 ) -> dict[str, float]:
-    """Least, mean, 10% and 25% quantile of a bundle's information over the concept's support."""
+    """Return least, mean, 10% and 25% quantile of the information of measurements over the
+    support."""
     if concept.binary:
         total = math.fsum(one.separation(concept.mean) for one in measurements)
         return dict.fromkeys(("least", "mean", "q10", "q25"), total)
-    grid = np.linspace(*concept.support, points)
+    grid = np.linspace(*concept.support, GRID_POINTS)
     total_at = np.sum([one.information(grid) for one in measurements], axis=0) * concept.sd**2
     q10, q25 = np.quantile(total_at, (0.1, 0.25))
     return {
@@ -172,12 +181,11 @@ def summarise(
     }
 
 
-def accepted(summary: Mapping[str, float], needed: Thresholds) -> bool:
-    """Whether every threshold is met."""
-    return all(summary[key] >= value for key, value in asdict(needed).items())
-
-
-def _draw_one(rng: np.random.Generator, concept: Concept, view: View, squares: bool) -> Measurement:
+def _draw_measurement(
+    rng: np.random.Generator, concept: MeasuredConcept, view: View, squares: bool
+) -> Measurement:
+    """Return one random measurement: a Bernoulli variable, or a neural or handcrafted function with
+    noise. The noise scale of a view is in standard deviations of the concept."""
     kind = "binary" if concept.binary else "continuous"
     parent = [Parent(concept.mean, concept.sd, concept.binary)]
     own_scale = {"centres": (concept.mean,), "scales": (concept.sd,)}
@@ -189,19 +197,21 @@ def _draw_one(rng: np.random.Generator, concept: Concept, view: View, squares: b
         mechanism, parameters = "neural", {**drawn, **own_scale}
     else:
         drawn = MECHANISMS["handcrafted"].draw(rng, parent)
-        bent: dict[str, float | tuple[float, ...]] = {
+        curvature: dict[str, float | tuple[float, ...]] = {
             "shifts": (float(rng.uniform(-_SHIFT, _SHIFT)),)
         }
         if squares:
-            bent["squares"] = (float(rng.choice((-1.0, 1.0)) * rng.normal(0.1, 0.05)),)
-        mechanism, parameters = "handcrafted", {**drawn, **own_scale, **bent}
+            curvature["squares"] = (float(rng.choice((-1.0, 1.0)) * rng.normal(0.1, 0.05)),)
+        mechanism, parameters = "handcrafted", {**drawn, **own_scale, **curvature}
     return Measurement(mechanism, written(parameters), _draw_noise(rng, concept, view).written())
 
 
-def _draw_noise(rng: np.random.Generator, concept: Concept, view: View) -> Noise:
+def _draw_noise(rng: np.random.Generator, concept: MeasuredConcept, view: View) -> Noise:
+    """Return random noise of a continuous measurement, its scale constant or a function of the
+    concept."""
     scale = float(rng.uniform(*view.noise))
-    outright = rng.random() < view.mixture
-    law = draw_noise_law(rng, ("gaussian_mixture",) if outright else _PLAIN_NOISES, scale)
+    families = ("gaussian_mixture",) if rng.random() < view.mixture else _PLAIN_NOISES
+    law = draw_noise_law(rng, families, scale)
     if rng.random() >= view.heteroscedastic:
         return law
     weight = float(rng.normal(0.0, 0.5)) / concept.sd
@@ -210,19 +220,20 @@ def _draw_noise(rng: np.random.Generator, concept: Concept, view: View) -> Noise
 
 
 def _entropy(p: float) -> float:
-    """Entropy of a Bernoulli variable in nats."""
+    """Return the entropy of a Bernoulli variable in nats."""
     return -sum(q * math.log(q) for q in (p, 1.0 - p) if q > 0.0)
 
 
-def attainable(view: View, *, outcome: bool = False) -> bool:
-    """Whether bundles for a standard normal and for a fair binary concept can be drawn at all.
+def is_attainable(view: View, *, outcome: bool = False) -> bool:
+    """Tell whether bundles for a standard normal and for a fair binary concept can be drawn at all.
 
     With ``outcome``, under the stricter thresholds of a measured outcome.
     """
     rng = np.random.default_rng(0)
     widest = replace(view, columns=(view.columns[1], view.columns[1]))
     try:
-        for concept in (Concept(0.0, 1.0, False, (-3.5, 3.5)), Concept(0.5, 0.5, True, (0, 1))):
+        for mean, sd, binary, support in ((0.0, 1.0, False, (-3.5, 3.5)), (0.5, 0.5, True, (0, 1))):
+            concept = MeasuredConcept(mean, sd, binary, support)
             draw_bundle(rng, concept, widest, outcome=outcome)
     except NoBundle:
         return False

@@ -1,7 +1,7 @@
-"""What a view shows of a scene: columns, rows, the calibration subset; and how well it does.
+"""Show a scene under a view: columns, rows, the calibration subset, and how much they recover.
 
-All views of a scene share their rows. A replaced variable gives way to a bundle of measurements;
-it is shown itself in the calibration rows, a simple random sample of the training rows.
+All views of a scene share their rows. A replaced variable gives way to a bundle of measurements. It
+is shown itself in the calibration rows, a simple random sample of the training rows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,20 +23,23 @@ from builder.tracks.causalds.design.scene_plan import CLEAN, VIEWS, ScenePlan, V
 from builder.tracks.causalds.make.measure import (
     OUTCOME_FACTOR,
     Bundle,
-    Concept,
+    MeasuredConcept,
+    Measurement,
     NoBundle,
-    attainable,
     draw_bundle,
+    is_attainable,
 )
 from builder.tracks.causalds.make.scene import Column, Scene
 
 _PILOT: Final = 4096
+"""Simulated units from which a concept's mean, sd and range are taken."""
 _FEWEST_CALIBRATION: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """One public column: its name and kind, and the node that it is or that it measures."""
+class ShownColumn:
+    """One public column: its name and kind, and the node that it shows or, if ``measures``, that it
+    measures."""
 
     name: str
     kind: str
@@ -48,19 +51,18 @@ class Shown:
 class Observation:
     """A scene as one view shows it.
 
-    ``columns`` are in table order; ``train``, ``test`` and ``calibration`` map column names to
-    rows. ``calibration`` has the public columns and then the replaced variables; it is empty where
-    nothing is replaced. ``chosen`` are the training rows it consists of. ``recovered`` holds the
-    optional diagnostics by node.
+    ``bundles`` are the measurements of the replaced nodes, ``columns`` the public columns in table
+    order. ``rows`` maps the name of every public column and of every replaced variable to its
+    values, the training rows first. ``chosen`` are the training rows of the calibration subset, in
+    which replaced variables are shown themselves; it is empty where nothing is replaced.
+    ``recovered`` holds the optional diagnostics by replaced node.
     """
 
     view: View
     bundles: Mapping[str, Bundle]
-    columns: tuple[Shown, ...]
-    train: Mapping[str, Column]
-    test: Mapping[str, Column]
-    calibration: Mapping[str, Column]
-    chosen: tuple[int, ...]
+    columns: tuple[ShownColumn, ...]
+    rows: Mapping[str, Column]
+    chosen: tuple[int, ...] = ()
     recovered: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
@@ -69,80 +71,59 @@ class Observation:
         return frozenset(self.bundles)
 
     def columns_of(self, node: str) -> list[str]:
-        """The measurements of a replaced node."""
+        """Return the names of the measurements of a replaced node, sorted."""
         return sorted(c.name for c in self.columns if c.node == node and c.measures)
 
 
 def observe(scene: Scene, view: View, key: bytes) -> Observation:
-    """The scene under a view. Raises :class:`Rejected` when no bundle is informative enough."""
+    """Return the scene as a view shows it.
+
+    Raises :class:`Rejected` when no drawn bundle is informative enough.
+    """
+    rows = {scene.name(node): column for node, column in scene.rows.items()}
     if view.name == CLEAN.name:
-        shown = tuple(
-            Shown(scene.name(v), scene.variables[v].kind, v, False) for v in scene.columns
-        )
-        train, test = (
-            {scene.name(v): table[v] for v in scene.columns}
-            for table in (scene.tables.train, scene.tables.test)
-        )
-        return Observation(view, {}, shown, train, test, {}, ())
+        return Observation(view, {}, _columns(scene, {}), rows)
     own = hmac_key(key, f"view/{view.name}")
-    bundles = _bundles(scene.plan, scene.world, view, own)
-    shown = _columns(scene, bundles, own)
-    values = {
-        v: np.concatenate([scene.tables.train[v], scene.tables.test[v]]).astype(np.float64)
-        for v in scene.columns
-    }
-    rows: dict[str, Column] = {}
+    bundles = _draw_bundles(scene.plan, scene.world, view, own)
     rng = stream(own, "noise")
     for node, bundle in sorted(bundles.items()):
-        for letter, measurement in zip(ascii_lowercase, bundle.measurements, strict=False):
-            drawn = measurement.draw(rng, values[node])
-            rows[measurement_name(scene, node, letter)] = round_data(drawn)
-    for node in scene.columns:
-        if node not in bundles:
-            whole = [scene.tables.train[node], scene.tables.test[node]]
-            rows[scene.name(node)] = np.concatenate(whole)
+        values = scene.rows[node].astype(np.float64)
+        for name, measurement in measurement_columns(scene, node, bundle).items():
+            rows[name] = round_data(measurement.draw(rng, values))
     size = scene.plan.equations.train
-    train = {column.name: rows[column.name][:size] for column in shown}
-    test = {column.name: rows[column.name][size:] for column in shown}
     count = min(size, max(_FEWEST_CALIBRATION, round(view.calibration * size)))
     chosen = np.sort(stream(own, "calibration").choice(size, count, replace=False))
-    gold = {scene.name(v): scene.tables.train[v] for v in scene.columns if v in bundles}
-    calibration = {name: column[chosen] for name, column in {**train, **gold}.items()}
-    found = Observation(
-        view, bundles, shown, train, test, calibration, tuple(int(i) for i in chosen)
-    )
-    return (
-        replace(found, recovered=_recovered(scene, found))
-        if scene.plan.questions.diagnostics
-        else found
-    )
+    columns = tuple(shuffled(stream(own, "columns"), _columns(scene, bundles)))
+    found = Observation(view, bundles, columns, rows, tuple(int(i) for i in chosen))
+    if not scene.plan.questions.diagnostics:
+        return found
+    recovered = {node: _recover(scene, found, node) for node in sorted(bundles)}
+    return replace(found, recovered=recovered)
 
 
-def _recovered(scene: Scene, found: Observation) -> dict[str, Mapping[str, float]]:
-    """Recoverability of every replaced node."""
-    result = {}
-    for node in sorted(found.bundles):
-        columns = found.columns_of(node)
-        tables = (found.train, found.calibration, found.test)
-        measured = [np.column_stack([t[c] for c in columns]).astype(np.float64) for t in tables]
-        itself = (
-            scene.tables.train[node],
-            found.calibration[scene.name(node)],
-            scene.tables.test[node],
-        )
-        pairs = zip(measured, (v.astype(np.float64) for v in itself), strict=True)
-        result[node] = recoverability(*(array for pair in pairs for array in pair))
-    return result
+def _recover(scene: Scene, found: Observation, node: str) -> Mapping[str, float]:
+    """Return how well a replaced node can be recovered; see :func:`recoverability`."""
+    measured = np.column_stack([found.rows[name] for name in found.columns_of(node)])
+    tables = (measured.astype(np.float64), scene.rows[node].astype(np.float64))
+    size, chosen = scene.plan.equations.train, list(found.chosen)
+    parts = (slice(size), chosen, slice(size, None))
+    return recoverability(*(table[part] for part in parts for table in tables))
 
 
-def measurement_name(scene: Scene, node: str, letter: str) -> str:
-    """``<concept>_meas_<letter>``."""
-    return f"{scene.name(node)}_meas_{letter}"
+def measurement_columns(scene: Scene, node: str, bundle: Bundle) -> dict[str, Measurement]:
+    """Return the measurements of a replaced node by column name, ``<variable>_meas_<letter>``."""
+    letters = zip(ascii_lowercase, bundle.measurements, strict=False)
+    return {f"{scene.name(node)}_meas_{letter}": one for letter, one in letters}
 
 
-def _bundles(plan: ScenePlan, world: World, view: View, key: bytes) -> dict[str, Bundle]:
+def _draw_bundles(plan: ScenePlan, world: World, view: View, key: bytes) -> dict[str, Bundle]:
+    """Return the bundles of a view by replaced node: random observed nodes, and the outcome if
+    planned.
+
+    Raises :class:`Rejected` when no drawn bundle is informative enough.
+    """
     query, rng = plan.structure.query, stream(key, "concepts")
-    eligible = [v for v in query.graph.observed if v != query.outcome]
+    eligible = [v for v in query.graph.observed_nodes if v != query.outcome]
     wanted = min(len(eligible), int(rng.integers(view.concepts[0], view.concepts[1] + 1)))
     chosen = shuffled(rng, eligible)[:wanted]
     if plan.questions.outcome_measured:
@@ -152,7 +133,7 @@ def _bundles(plan: ScenePlan, world: World, view: View, key: bytes) -> dict[str,
     found = {}
     for node in chosen:
         binary = world.node(node).kind == "binary"
-        concept = Concept.seen_in(pilot[node], binary=binary)
+        concept = MeasuredConcept.seen_in(pilot[node], binary=binary)
         try:
             found[node] = draw_bundle(
                 stream(key, f"bundle/{node}"),
@@ -166,43 +147,42 @@ def _bundles(plan: ScenePlan, world: World, view: View, key: bytes) -> dict[str,
     return found
 
 
-def _columns(scene: Scene, bundles: Mapping[str, Bundle], key: bytes) -> tuple[Shown, ...]:
-    """All public columns in the seeded order of this view's table."""
+def _columns(scene: Scene, bundles: Mapping[str, Bundle]) -> tuple[ShownColumn, ...]:
+    """Return the public columns, node by node in the order of the clean table."""
     columns = []
     for node in scene.columns:
         if node in bundles:
-            columns += [
-                Shown(measurement_name(scene, node, letter), one.kind, node, True)
-                for letter, one in zip(ascii_lowercase, bundles[node].measurements, strict=False)
-            ]
+            measurements = measurement_columns(scene, node, bundles[node])
+            columns += [ShownColumn(n, one.kind, node, True) for n, one in measurements.items()]
         else:
-            columns.append(Shown(scene.name(node), scene.variables[node].kind, node, False))
-    return tuple(shuffled(stream(key, "columns"), columns))
+            columns.append(ShownColumn(scene.name(node), scene.variables[node].kind, node, False))
+    return tuple(columns)
 
 
 Array = npt.NDArray[np.float64]
 
 _MOST_ROWS: Final = 8000
+"""Training rows that a recoverability model is fitted to at most."""
 _TREES: Final = {"max_iter": 100, "max_depth": 3, "learning_rate": 0.1, "early_stopping": False}
 
 
 def check_views(
     views: Sequence[View], measured: float, diagnostics: bool, table: TomlTable
 ) -> None:
-    """Refuse settings of views, at their place in ``table``, that no scene can be shown by.
+    """Check the settings of views at their place in ``table``.
 
     Raises ``UsageError`` for thresholds that no bundle meets, or none for an outcome where a share
-    of outcomes is ``measured``; and for ``diagnostics`` where scikit-learn is not installed.
+    of outcomes is ``measured``, and for ``diagnostics`` where scikit-learn is not installed.
     """
     for view in views:
         if view == VIEWS[view.name]:
             continue
-        if not attainable(view):
+        if not is_attainable(view):
             what = (
                 f"no bundle of {view.columns[1]} columns with noise from {view.noise[0]:g} to "
                 f"{view.noise[1]:g} meets them; lower them, lower the noise, or allow more columns"
             )
-        elif measured and not attainable(view, outcome=True):
+        elif measured and not is_attainable(view, outcome=True):
             what = (
                 "no bundle meets them for a measured outcome, for which they count "
                 f"{OUTCOME_FACTOR:g} times; lower them, or the noise, allow more columns, or set "
@@ -219,7 +199,10 @@ def check_views(
 def recoverability(
     train: Array, target: Array, calibration: Array, known: Array, held_out: Array, truth: Array
 ) -> Mapping[str, float]:
-    """The three numbers and their differences for one variable.
+    """Return the naive, single-column and joint recoverability of one variable, and their
+    differences.
+
+    Each is R² (or AUC if the variable is binary) in the held-out rows.
 
     Args:
         train: measurements of training rows, (n, d), and ``target`` the variable there, (n,).
@@ -230,20 +213,20 @@ def recoverability(
     train, target = train[:_MOST_ROWS], target[:_MOST_ROWS]
     columns = range(train.shape[1])
 
-    def naive(column: int) -> float:
+    def fit_naive(column: int) -> float:
         fitted = _linear(binary).fit(calibration[:, [column]], known)
         return _score(binary, fitted, held_out[:, [column]], truth)
 
-    def boosted(chosen: list[int]) -> float:
+    def fit_boosted(chosen: list[int]) -> float:
         fitted = _trees(binary).fit(train[:, chosen], target)
         return _score(binary, fitted, held_out[:, chosen], truth)
 
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     with threadpool_limits(1):  # scenes are built side by side, one to a core
-        lower = max(naive(column) for column in columns)
-        single = max(boosted([column]) for column in columns)
-        joint = boosted(list(columns))
+        lower = max(fit_naive(column) for column in columns)
+        single = max(fit_boosted([column]) for column in columns)
+        joint = fit_boosted(list(columns))
     return {
         "naive": lower,
         "single": single,

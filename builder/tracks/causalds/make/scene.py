@@ -1,8 +1,8 @@
-"""Sampling one scene: a graph with a world, names, a story, data and the numbers that are true.
+"""Sample one scene: a graph with a world, names, a story, data and the numbers that are true.
 
-Every stage has a random stream of its own under the attempt's key, so that a change in one leaves
-the others as they were. Truths are population values; the rows, training and test alike, never
-enter them.
+Every stage has a random stream of its own under the key of the attempt, so that a change in one
+leaves the others as they were. Truths are population values. No row, training or held-out, enters
+them.
 """
 
 from collections.abc import Mapping
@@ -56,40 +56,41 @@ class Truths:
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
-    """Training and test rows, by node in table order; test rows include the outcome."""
-
-    train: Mapping[str, Column]
-    test: Mapping[str, Column]
-
-
-@dataclass(frozen=True, slots=True)
 class Scene:
     """One hidden world with its words and its rows.
 
-    ``columns`` are the observed nodes in
-    the order of the clean table; ``measured`` are the nodes that the view at hand shows only
-    through measurements. ``key`` is that of the attempt, for what all views draw alike.
+    ``rows`` maps the observed nodes, in the order of the clean table, to their values: the training
+    rows, then the held-out ones. ``measured`` are the nodes that the view at hand shows only
+    through measurements. ``key`` is the key of the attempt, for random choices that all views
+    share.
     """
 
     plan: ScenePlan
-    motif: Motif
     world: World
     truths: Truths
     narration: Narration
-    columns: tuple[str, ...]
-    tables: Tables
+    rows: Mapping[str, Column]
     key: bytes
     measured: frozenset[str] = frozenset()
 
     @property
-    def test_rows(self) -> int:
-        """The number of held-out rows."""
-        return self.plan.equations.test
+    def motif(self) -> Motif:
+        """The causal graph with its treatment and outcome."""
+        return self.plan.structure.query
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The observed nodes, in the order of the clean table."""
+        return tuple(self.rows)
+
+    @property
+    def held_out(self) -> Column:
+        """The outcome in the held-out rows."""
+        return self.rows[self.motif.outcome][self.plan.equations.train :]
 
     @property
     def variables(self) -> Mapping[str, Variable]:
-        """Story variables by node."""
+        """The story variables by node."""
         return self.narration.variables
 
     @property
@@ -103,22 +104,22 @@ class Scene:
         return self.variables[self.motif.outcome]
 
     @property
-    def others(self) -> list[str]:
+    def other_nodes(self) -> list[str]:
         """The observed nodes beside treatment and outcome, in table order."""
         return [v for v in self.columns if v not in (self.motif.treatment, self.motif.outcome)]
 
     @property
-    def observed(self) -> list[str]:
-        """Story names of the observed variables, in table order."""
+    def observed_names(self) -> list[str]:
+        """The story names of the observed variables, in table order."""
         return [self.variables[node].name for node in self.columns]
 
     def name(self, node: str) -> str:
-        """The story name of a node."""
+        """Return the story name of a node."""
         return self.variables[node].name
 
 
 def sample_hidden_world(plan: ScenePlan, key: bytes) -> tuple[World, Truths]:
-    """The world of an attempt and what is true of it.
+    """Return the world of an attempt and what is true of it.
 
     Raises :class:`Rejected` when no world is in range, the two treatment levels coincide, the
     numerical error of a truth cannot be brought under its bound, or an effect is too close to 0.
@@ -146,38 +147,39 @@ def sample_hidden_world(plan: ScenePlan, key: bytes) -> tuple[World, Truths]:
 
 
 def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> Truths:
+    """Return the population quantities of a world. Raises :class:`Rejected`, ``BoundNotMet``."""
     graph, x, y = motif.graph, motif.treatment, motif.outcome
     try:
         levels = contrast(world, x, stream(key, "contrast"))
     except ValueError:
         raise Rejected("treatment levels coincide") from None
 
-    def identified(name: Effect) -> Quantity | None:
+    def effect_if_identifiable(name: Effect) -> Quantity | None:
         if not is_identifiable(graph, x, y, name, binary_treatment=binary_treatment):
             return None
         return effect(name, world, x, y, *levels, stream(key, name))
 
-    ate = identified("ate")
+    ate = effect_if_identifiable("ate")
     # Without mediators the direct effect is the average one, without an edge the indirect one is:
     # the same number is published.
     through, edge = graph.mediators(x, y), x in graph.parents(y)
-    others = [node for node in graph.observed if node not in (x, y)]
-    told = associations(world, x, y, others, stream(key, "association"))
+    others = [node for node in graph.observed_nodes if node not in (x, y)]
+    correlations = associations(world, x, y, others, stream(key, "association"))
     return Truths(
         levels=levels,
-        association=told.marginal,
-        partial=told.partial,
-        change=told.change,
-        outcome_sd=told.outcome_sd,
+        association=correlations.marginal,
+        partial=correlations.partial,
+        change=correlations.change,
+        outcome_sd=correlations.outcome_sd,
         ate=ate,
-        ett=identified("ett"),
-        nde=ate if edge and not through else identified("nde"),
-        nie=ate if through and not edge else identified("nie"),
+        ett=effect_if_identifiable("ett"),
+        nde=ate if edge and not through else effect_if_identifiable("nde"),
+        nie=ate if through and not edge else effect_if_identifiable("nie"),
     )
 
 
 def narrate(plan: ScenePlan, key: bytes) -> Narration:
-    """Names the variables of a planned scene and tells its story.
+    """Name the variables of a planned scene and tell its story.
 
     Raises :class:`Rejected` when a language model does not manage it within its budgets, and
     ``ValueError`` (our bug) when an answer could spell two of the names by one word.
@@ -203,18 +205,15 @@ def narrate(plan: ScenePlan, key: bytes) -> Narration:
 
 
 def column_order(plan: ScenePlan, key: bytes) -> tuple[str, ...]:
-    """The observed nodes in the seeded order of the released table."""
-    return tuple(shuffled(stream(key, "columns"), plan.structure.query.graph.observed))
+    """Return the observed nodes in the seeded order of the released table."""
+    return tuple(shuffled(stream(key, "columns"), plan.structure.query.graph.observed_nodes))
 
 
-def draw_tables(plan: ScenePlan, key: bytes, world: World, columns: tuple[str, ...]) -> Tables:
-    """The observed rows of a scene, rounded as they are released; binary columns are 0 and 1.
+def draw_rows(plan: ScenePlan, key: bytes, world: World) -> dict[str, Column]:
+    """Return the observed rows of a scene, rounded as they are released; see ``Scene.rows``.
 
-    Rows are independent draws, so the first of them serve as training rows.
+    Rows are independent draws, so the first of them serve as training rows. Binary columns hold 0
+    and 1.
     """
     values = world.simulate(stream(key, "data"), plan.equations.train + plan.equations.test)
-    rounded = {node: round_data(values[node]) for node in columns}
-    return Tables(
-        {node: column[: plan.equations.train] for node, column in rounded.items()},
-        {node: column[plan.equations.train :] for node, column in rounded.items()},
-    )
+    return {node: round_data(values[node]) for node in column_order(plan, key)}
