@@ -4,16 +4,15 @@ ReplaySCM B.2.3 (Algorithm 3); by default with the thresholds of one stratum: at
 worlds and 33 scored cells per endogenous variable, at most 5 worlds that set it, at least 3
 hard_assigned and one hard_constant world, and a survivor reduction of at least 0.75.
 
-A shortcut of V is a formula of AST size at most five over the variables before V in the latent
-order that fits the training rows but is another function than V's mechanism.
+A shortcut of V is a function of variables before V in the latent order that is not constant, has a
+formula of AST size at most five, and is not V's mechanism. A local alternative of V may be a little
+larger than the mechanism and fits all training rows.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import groupby
-from operator import and_, or_, xor
 from typing import Final
 
 import numpy as np
@@ -21,11 +20,12 @@ from numpy.typing import NDArray
 
 from builder.release.attempts import Rejected
 from builder.tracks.replayscm.plan import PAPER, Generation
-from builder.tracks.replayscm.programs import HiddenProgram, name_of, sample_program
+from builder.tracks.replayscm.programs import HiddenProgram, sample_program
 from builder.tracks.replayscm.synthesis import INPUTS, smallest_formulas
 from builder.tracks.replayscm.tables import Tables, bits, sets_of, tabulate_worlds
 from builder.tracks.replayscm.worlds import (
     Intervention,
+    Mode,
     Units,
     World,
     draw_intervention,
@@ -34,7 +34,8 @@ from builder.tracks.replayscm.worlds import (
     is_vacuous,
     simulate,
 )
-from grader.tracks.replayscm.boolean import depends_on, input_column, size, truth_table
+from grader.tracks.replayscm.boolean import depends_on, size
+from grader.tracks.replayscm.problem import ROOTS
 
 SEED_WORLDS: Final = 4
 TRAINING_WORLDS: Final = 8
@@ -96,24 +97,24 @@ def _training(
     """Four random worlds, then four that rule out the most surviving shortcuts; the share of
     shortcuts that these rule out, and that of mechanisms of which they rule one out."""
     candidates = candidate_worlds(rng, program, units, settings.proposals)
-    standing = survivors(program, candidates)
+    survives = surviving_shortcuts(program, candidates)
     chosen = list(range(SEED_WORLDS))
-    alive = {v: np.asarray(flags[:, chosen].all(axis=1)) for v, flags in standing.items()}
-    seeded = {v: int(flags.sum()) for v, flags in alive.items()}
+    alive = {v: flags[:, chosen].all(axis=1) for v, flags in survives.items()}
+    before = {v: int(flags.sum()) for v, flags in alive.items()}
     while len(chosen) < TRAINING_WORLDS:
         kills = np.zeros(len(candidates), dtype=np.int64)
-        for v, flags in standing.items():
+        for v, flags in survives.items():
             kills += (alive[v][:, None] & ~flags).sum(axis=0)
         kills[chosen] = -1
         best = int(np.argmax(kills))
         chosen.append(best)
-        alive = {v: alive[v] & standing[v][:, best] for v in standing}
-    left = {v: int(flags.sum()) for v, flags in alive.items()}
-    standing_first = sum(seeded.values())
-    reduction = 1.0 if standing_first == 0 else 1 - sum(left.values()) / standing_first
+        alive = {v: alive[v] & flags[:, best] for v, flags in survives.items()}
+    after = {v: int(flags.sum()) for v, flags in alive.items()}
+    total = sum(before.values())
+    reduction = 1.0 if total == 0 else 1 - sum(after.values()) / total
     if reduction < settings.survivor_reduction:
         raise Rejected("survivor reduction")
-    covered = sum(left[v] < seeded[v] for v in seeded) / len(seeded)
+    covered = sum(after[v] < before[v] for v in before) / len(before)
     return [candidates[k] for k in chosen], reduction, covered
 
 
@@ -136,7 +137,7 @@ def _disambiguate(
 ) -> list[World]:
     """Up to three worlds, each only if it rules out many of the local alternatives."""
     candidates = candidate_worlds(rng, program, units, SEPARATORS)
-    found = alternatives(program, tabulate_worlds(training))
+    found = local_alternatives(program, tabulate_worlds(training))
     chosen = list(training)
     while found and len(chosen) < len(training) + MAX_ADDED:
         # Shape (worlds, alternatives).
@@ -168,8 +169,8 @@ def _heldout(
             intervention = draw_intervention(rng, program.n)
         else:
             targets = usual[int(rng.integers(len(usual)))]
-            mode = "hard_constant" if rng.random() < 0.35 else "hard_assigned"
-            intervention = intervene(rng, mode, targets)  # type: ignore[arg-type]
+            mode: Mode = "hard_constant" if rng.random() < 0.35 else "hard_assigned"
+            intervention = intervene(rng, mode, targets)
         if (intervention.targets not in known) != wants_novel or is_vacuous(program, intervention):
             continue
         if intervention in taken or intervention in chosen:
@@ -181,8 +182,12 @@ def _heldout(
     raise Rejected("held-out signatures")
 
 
+SHORTCUT_SIZE: Final = 5
+"""AST size of the largest shortcuts. A formula of this size mentions at most four variables, so the
+sets of :func:`sets_of` hold all of them."""
 SLACK: Final = 2
 CAP: Final = 8
+"""A local alternative is at most ``SLACK`` larger than the mechanism and at most ``CAP``."""
 _WEIGHTS: Final = 1 << np.arange(INPUTS)
 """What turns a row of a function's inputs into the place in its truth table."""
 
@@ -196,7 +201,7 @@ class Alternative:
     table: int
 
     def fails_in(self, world: World) -> bool:
-        """Whether an observed row of ``world`` contradicts it."""
+        """Return whether an observed row of ``world`` contradicts it."""
         if self.child in world.targets:
             return False
         pattern = world.rows[:, list(self.members)] @ _WEIGHTS[: len(self.members)]
@@ -204,8 +209,9 @@ class Alternative:
 
 
 @cache
-def _functions(inputs: int, cap: int) -> NDArray[np.int32]:
-    """The functions that depend on all of the first ``inputs`` inputs, of size at most ``cap``."""
+def _small_functions(inputs: int, cap: int) -> NDArray[np.int32]:
+    """Return the truth tables, of four inputs, of the functions that depend on all of the first
+    ``inputs`` inputs and on no other, and have a formula of AST size at most ``cap``."""
     smallest = smallest_formulas()
     listed = smallest.by_size[inputs]
     small = listed[smallest.sizes[listed] <= cap]
@@ -215,151 +221,53 @@ def _functions(inputs: int, cap: int) -> NDArray[np.int32]:
     return np.asarray(small[np.array(keep, dtype=bool)])
 
 
-def alternatives(program: HiddenProgram, tables: Tables) -> list[Alternative]:
-    """All local alternatives that fit the training tables, by variable, set and size."""
+def _other_functions(program: HiddenProgram, child: int, k: int, cap: int) -> NDArray[np.int32]:
+    """Return the truth tables over set ``k`` of the functions that depend on all its members, have
+    a formula of AST size at most ``cap``, and are not the mechanism of ``child``."""
     sets = sets_of(program.n)
-    consistent = tables.consistent()
+    tables = _small_functions(len(sets.members[k]), cap) & np.int32(sets.every[k])
+    if sets.members[k] == program.parents[child]:
+        tables = tables[tables != program.tables[child]]
+    return tables
+
+
+def count_shortcuts(variables: int) -> int:
+    """Return how many shortcuts there are over so many variables."""
+    sets = sets_of(variables).members[1:]
+    return sum(len(_small_functions(len(members), SHORTCUT_SIZE)) for members in sets)
+
+
+def surviving_shortcuts(
+    program: HiddenProgram, worlds: Sequence[World]
+) -> dict[int, NDArray[np.bool_]]:
+    """Return, for each endogenous variable, which shortcuts each world alone leaves standing, shape
+    (shortcuts, worlds). A shortcut survives some worlds if it survives each of them."""
+    sets, tables = sets_of(program.n), [tabulate_worlds([world]) for world in worlds]
+    # Shape (n, sets, worlds).
+    zeros = np.stack([one.zeros for one in tables], axis=-1).astype(np.int32)
+    ones = np.stack([one.ones for one in tables], axis=-1).astype(np.int32)
+    found = {}
+    for place, child in enumerate(program.order[ROOTS:], start=ROOTS):
+        later = ~bits(program.order[:place])
+        standing = []
+        for k in np.flatnonzero((sets.masks != 0) & ((sets.masks & later) == 0)).tolist():
+            functions = _other_functions(program, child, k, SHORTCUT_SIZE)[:, None]
+            shows, forbids = ones[child, k], zeros[child, k]
+            standing.append(((functions & shows) == shows) & ((functions & forbids) == 0))
+        found[child] = np.concatenate(standing)
+    return found
+
+
+def local_alternatives(program: HiddenProgram, tables: Tables) -> list[Alternative]:
+    """Return all local alternatives that fit the training tables, by variable, set and size."""
+    sets, consistent = sets_of(program.n), tables.consistent()
     found = []
-    for place, child in enumerate(program.order):
-        if child not in program.windows:
-            continue
-        earlier = bits(program.order[:place])
+    for place, child in enumerate(program.order[ROOTS:], start=ROOTS):
+        later = ~bits(program.order[:place])
         cap = min(size(program.formulas[child]) + SLACK, CAP)
-        own = (program.parents[child], program.tables[child])
-        for k in np.flatnonzero(consistent[child] & ((sets.masks & ~earlier) == 0)):
-            members = sets.members[int(k)]
-            functions = _functions(len(members), cap)
+        for k in np.flatnonzero(consistent[child] & ((sets.masks & later) == 0)).tolist():
+            functions = _other_functions(program, child, k, cap)
             ones, zeros = int(tables.ones[child, k]), int(tables.zeros[child, k])
             fits = ((functions & ones) == ones) & ((functions & zeros) == 0)
-            every = int(sets.every[k])
-            for table in functions[fits].tolist():
-                if (members, table & every) != own:
-                    found.append(Alternative(child, members, table & every))
+            found += [Alternative(child, sets.members[k], t) for t in functions[fits].tolist()]
     return found
-
-
-LARGEST: Final = 5
-_JOIN: Final = {"and": and_, "or": or_, "xor": xor}
-
-Columns = NDArray[np.uint16]
-Entry = tuple[int, str, int, int]
-"""AST size, operator, left, right."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shortcuts:
-    """All different non-constant functions of p variables with a formula of size <= 5.
-
-    Each applies an operator to the functions ``left`` and ``right``, both earlier (of a ``leaf``,
-    ``left`` is the variable). ``stages`` are runs of functions (operator, left, right) that need
-    only earlier runs. ``index`` finds a function by its truth table over p variables.
-    """
-
-    count: int
-    stages: tuple[tuple[str, NDArray[np.int64], NDArray[np.int64]], ...]
-    index: dict[int, int]
-
-    def evaluate(self, columns: Columns, full: Columns) -> Columns:
-        """Every function on packed rows.
-
-        ``columns`` has shape (p, worlds), bit r row r of a world; ``full`` (worlds,) has a bit for
-        every row. Shape (functions, worlds).
-        """
-        values = np.zeros((self.count, columns.shape[1]), dtype=np.uint16)
-        start = 0
-        for operator, left, right in self.stages:
-            stage = slice(start, start := start + len(left))
-            if operator == "leaf":
-                values[stage] = columns[left]
-            elif operator == "not":
-                values[stage] = values[left] ^ full
-            else:
-                values[stage] = _JOIN[operator](values[left], values[right])
-        return values
-
-
-@cache
-def shortcuts(p: int) -> Shortcuts:
-    """The shortcut functions of ``p`` variables."""
-    full = (1 << (1 << p)) - 1
-    index: dict[int, int] = {}
-    tables: list[int] = []
-    entries: list[Entry] = []
-
-    def add(table: int, *entry: *Entry) -> None:
-        if table not in (0, full) and table not in index:
-            index[table] = len(entries)
-            tables.append(table)
-            entries.append(entry)
-
-    for place in range(p):
-        add(input_column(place, p), 1, "leaf", place, 0)
-    levels: list[list[int]] = [[], list(range(p))]
-    for level in range(2, LARGEST + 1):
-        before = len(entries)
-        for k in levels[level - 1]:
-            add(full ^ tables[k], level, "not", k, 0)
-        for operator, k, j in _combinations(levels, level, entries):
-            if operator == "iff":  # the negation of a parity, which is an entry by now
-                parity = tables[k] ^ tables[j]
-                if parity in index:
-                    add(full ^ parity, level, "not", index[parity], 0)
-            else:
-                add(_JOIN[operator](tables[k], tables[j]), level, operator, k, j)
-        levels.append(list(range(before, len(entries))))
-    # A run of one size and operator needs smaller functions, or those of the run before it.
-    runs = [(operator, list(run)) for (_, operator), run in groupby(entries, lambda e: e[:2])]
-    stages = [
-        (operator, np.array([left for *_, left, _ in run]), np.array([right for *_, right in run]))
-        for operator, run in runs
-    ]
-    return Shortcuts(len(entries), tuple(stages), index)
-
-
-def _combinations(
-    levels: list[list[int]], level: int, entries: list[Entry]
-) -> list[tuple[str, int, int]]:
-    """Pairs for a formula of this size: two formulas, or one more argument for an n-ary one."""
-    found = []
-    for operator in ("and", "or", "xor", "iff"):
-        for b in range(1, (level - 1) // 2 + 1):
-            found += [(operator, k, j) for k in levels[level - 1 - b] for j in levels[b]]
-        if operator == "iff":
-            continue
-        for b in range(1, level - 2):  # (op x y z) costs one node less than (op (op x y) z)
-            grown = [k for k in levels[level - b] if entries[k][1] == operator]
-            found += [(operator, k, j) for k in grown for j in levels[b]]
-    return found
-
-
-def survivors(program: HiddenProgram, worlds: Sequence[World]) -> dict[int, NDArray[np.bool_]]:
-    """For each endogenous variable, which shortcuts each world alone leaves standing.
-
-    Shape (functions, worlds) by variable; the rows of functions equal to the mechanism are left
-    out, so that a shortcut survives a set of worlds if it survives all of them.
-    """
-    packed = _pack(worlds)
-    full = np.array([(1 << len(world.rows)) - 1 for world in worlds], dtype=np.uint16)
-    found = {}
-    for place, child in enumerate(program.order):
-        if child in program.windows:
-            earlier = program.order[:place]
-            table = shortcuts(len(earlier))
-            values = table.evaluate(packed[list(earlier)], full)
-            wrong = (values ^ packed[child]) != 0
-            clamped = np.array([child in world.targets for world in worlds])
-            mine = truth_table(program.formulas[child], [name_of(v) for v in earlier])
-            keep = np.ones(table.count, dtype=bool)
-            if mine in table.index:
-                keep[table.index[mine]] = False
-            found[child] = (~wrong | clamped)[keep]
-    return found
-
-
-def _pack(worlds: Sequence[World]) -> Columns:
-    """Shape (n, worlds): the rows of each world's column as bits."""
-    packed = np.zeros((worlds[0].rows.shape[1], len(worlds)), dtype=np.uint16)
-    for k, world in enumerate(worlds):
-        weights = (1 << np.arange(len(world.rows))).astype(np.uint16)
-        packed[:, k] = (world.rows * weights[:, None]).sum(axis=0)
-    return packed
