@@ -15,15 +15,14 @@ from causalds_scenes import ROOT, public, table
 
 from builder.splits.settings import TomlTable, read_toml
 from builder.splits.track import Candidate, DrawnExam, PossibleTask
-from builder.tracks.causalds.design.eligibility import KEYS
+from builder.tracks.causalds.design.eligibility import KEYS, VARIANTS
 from builder.tracks.causalds.design.scene_plan import ScenePlan
 from builder.tracks.causalds.exams.candidates import built_candidates, planned_candidates
 from builder.tracks.causalds.exams.compose import compose
 from builder.tracks.causalds.exams.model import FAMILIES, ExamModel, parse_exam
 from builder.tracks.causalds.exams.priors import (
     RANKS,
-    Slot,
-    choose_slot,
+    choose_variant,
     deal_cells,
     family_weights,
     variant_weights,
@@ -126,14 +125,14 @@ def test_cells_follow_the_weights_of_what_a_scene_can_host(root: Path) -> None:
     """Frequencies over many draws against the restricted, renormalised weights."""
     exam = model(root, "realistic")
     hosts = [
-        Slot("prediction", "point_predictor"),
-        Slot("effect_estimate", "ate_point"),
-        Slot("effect_estimate", "ate_uq_95"),
+        "prediction.point_predictor",
+        "effect_estimate.ate_point",
+        "effect_estimate.ate_uq_95",
     ]
     rng = np.random.default_rng(4)
-    families = Counter(choose_slot(exam, "chain", hosts, rng)[0] for _ in range(4000))
+    found = Counter(choose_variant(exam, "chain", hosts, rng) for _ in range(4000))
     expected = 0.203032 / (0.203032 + 0.113322)
-    assert families["effect_estimate"] / 4000 == pytest.approx(expected, abs=0.03)
+    assert 1 - found["prediction.point_predictor"] / 4000 == pytest.approx(expected, abs=0.03)
     share = view_weights(exam, "effect_estimate", ("clean", "proxy"))["clean"]
     assert share == pytest.approx(0.362522 / (0.362522 + 0.325152))
 
@@ -142,9 +141,9 @@ def test_what_has_no_weight_is_chosen_evenly(root: Path) -> None:
     """Zero mass must not end in an error or in the first of a list."""
     exam = model(root, "realistic")
     names = ("ate_sign_only", "ate_vs_assoc_sign_match")
-    hosts = [Slot("effect_estimate", name) for name in names]
+    hosts = [f"effect_estimate.{name}" for name in names]
     rng = np.random.default_rng(4)
-    found = Counter(choose_slot(exam, "chain", hosts, rng)[1] for _ in range(400))
+    found = Counter(choose_variant(exam, "chain", hosts, rng) for _ in range(400))
     assert len(found) == 2 and min(found.values()) > 140
     assert view_weights(exam, "identification", ("proxy_hard",)) == {"proxy_hard": 1}
 
@@ -191,7 +190,7 @@ def test_a_deal_with_a_constant_label_is_dealt_again(root: Path) -> None:
     ]
     for seed in range(12):
         cells = deal_cells(exam, found, views, np.random.default_rng(seed))
-        asked = [place for place, cell in enumerate(cells) if cell.slot.key == key]
+        asked = [place for place, cell in enumerate(cells) if cell.variant == key]
         assert len(asked) >= 6 and {place < 4 for place in asked} == {True, False}
 
 
@@ -214,11 +213,11 @@ def test_quotas_are_the_priors_rounded_and_go_to_scenes_that_host_them(root: Pat
     scenes = [scene(i, *of) for i, of in enumerate(zip(structures, hosts, strict=True))]
     for seed in range(5):
         cells = deal_cells(exam, scenes, views, np.random.default_rng(seed))
-        found = Counter(cell.slot.family for cell in cells)
+        found = Counter(VARIANTS[cell.variant].family for cell in cells)
         assert all(abs(found[family] - share) < 1 for family, share in wanted.items())
         assert found["mediation_effect"] == round(wanted["mediation_effect"]) == 2
         asked = {s for s, cell in zip(structures, cells, strict=True)
-                 if cell.slot.family == "mediation_effect"}  # fmt: skip
+                 if VARIANTS[cell.variant].family == "mediation_effect"}  # fmt: skip
         assert asked == {"chain"}
 
 
@@ -231,7 +230,7 @@ def test_a_deal_follows_the_priors_of_each_structure(root: Path) -> None:
     for seed in range(20):
         cells = deal_cells(exam, scenes, views, np.random.default_rng(seed))
         found.update(s for s, c in zip(structures, cells, strict=True)
-                     if c.slot.family == "effect_estimate")  # fmt: skip
+                     if VARIANTS[c.variant].family == "effect_estimate")  # fmt: skip
     expected = 0.103702 / (0.103702 + 0.222944)
     assert found["collider"] / found.total() == pytest.approx(expected, abs=0.07)
 
@@ -241,7 +240,7 @@ def test_what_no_scene_can_be_asked_goes_to_what_they_can(root: Path) -> None:
     exam = model(root, "realistic")
     alike = [scene(i, "chain", {"prediction": {"point_predictor": ("proxy",)}}) for i in range(3)]
     cells = deal_cells(exam, alike, ("clean", "proxy"), np.random.default_rng(1))
-    assert [(c.slot.key, c.view) for c in cells] == [("prediction.point_predictor", "proxy")] * 3
+    assert [(c.variant, c.view) for c in cells] == [("prediction.point_predictor", "proxy")] * 3
 
 
 def test_a_balanced_exam_takes_every_variant_and_every_class(root: Path) -> None:

@@ -69,7 +69,7 @@ def composition(config: Config, specs: Sequence[InstanceSpec]) -> ByAxis:
     found, views = composition_table(config, plans), config.views
     for name, model in config.exams:
         asked = [
-            (plan.structure.label, Cell.of(plan.questions.variant, plan.questions.views[0].name))
+            (plan.structure.label, Cell(plan.questions.variant, plan.questions.views[0].name))
             for plan in plans
             if plan.questions.exam == name and plan.questions.variant is not None
         ]

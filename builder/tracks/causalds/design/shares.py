@@ -1,4 +1,4 @@
-"""Shares turned into whole numbers, and requested beside realised numbers."""
+"""Turn shares into whole numbers, and set requested beside realised numbers."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -9,12 +9,13 @@ from builder.splits.seeds import shuffled
 
 ByName = dict[str, dict[str, float]]
 ByAxis = dict[str, ByName]
-"""Axis -> name -> {"requested": scenes, a fraction where the share gives one, "realised": scenes}.
-"""
+"""Axis -> name -> {"requested": scenes, a fraction where the share gives one, "realised":
+scenes}."""
 
 
 def largest_remainder(weights: Mapping[str, float], total: int) -> dict[str, int]:
-    """Whole counts that add up to ``total``, in proportion to ``weights`` (Hamilton's method).
+    """Return whole counts that add up to ``total``, in proportion to ``weights`` (Hamilton's
+    method).
 
     Ties between remainders go to the key that comes first. Raises ``ValueError`` when all weights
     are zero.
@@ -34,26 +35,27 @@ def largest_remainder(weights: Mapping[str, float], total: int) -> dict[str, int
 
 
 def count_of(share: float, total: int) -> int:
-    """The nearest whole number to a share of ``total``."""
+    """Return the nearest whole number to a share of ``total``."""
     return largest_remainder({"yes": share, "no": 1.0 - share}, total)["yes"]
 
 
-def dealt(rng: np.random.Generator, weights: Mapping[str, float], total: int) -> list[str]:
-    """``total`` names in their shares, by largest remainder, in a random order."""
+def deal_names(rng: np.random.Generator, weights: Mapping[str, float], total: int) -> list[str]:
+    """Return ``total`` names in their shares, by largest remainder, in a random order."""
     counts = largest_remainder(weights, total)
     return shuffled(rng, [name for name, count in counts.items() for _ in range(count)])
 
 
 def spread(rng: np.random.Generator, share: float, total: int) -> list[bool]:
-    """``total`` flags, the nearest whole number of them true, evenly spaced from a random start."""
+    """Return ``total`` flags, the share of them true, evenly spaced from a random start."""
     true = count_of(share, total)
     start = int(rng.integers(total))
     turned = ((start + i) % total for i in range(total))
     return [(i + 1) * true // total > i * true // total for i in turned]
 
 
-def beside(requested: Mapping[str, float], realised: Counter[str]) -> ByName:
-    """Requested, rounded, beside realised numbers; names that nobody requested come last."""
+def requested_and_realised(requested: Mapping[str, float], realised: Counter[str]) -> ByName:
+    """Return requested (rounded) and realised numbers by name. Names that nobody requested come
+    last."""
     names = [*requested, *sorted(set(realised) - set(requested))]
     return {
         name: {"requested": round(requested.get(name, 0.0), 2), "realised": realised[name]}

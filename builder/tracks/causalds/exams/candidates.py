@@ -1,4 +1,4 @@
-"""Scenes as the composition of exams sees them, whether they are built or planned."""
+"""See scenes, built or planned, as the composition of exams needs them."""
 
 import json
 from collections import defaultdict
@@ -12,14 +12,16 @@ from builder.tracks.causalds.design.scene_plan import ScenePlan
 from grader.tracks.causalds.shapes import CAUSALDS
 
 _WORDS: Final = frozenset(word for variant in CAUSALDS for word in variant.shape.labels)
+"""Labels that some answer may have."""
 
 
 def label_class(target: Mapping[str, Any], value: float | None, should_abstain: bool) -> str:
-    """The class of a truth: from its target, its number and whether abstaining is right.
+    """Return the class of an answer from its truth: its target, its number, whether abstaining is
+    right.
 
     A balanced exam takes every class of a variant equally often. Classes of numbers say only
-    whether there is one: ``abstain``, ``zero``, ``value``. Which classes a planned scene can have
-    is said by ``eligibility``.
+    whether there is one: ``abstain``, ``zero``, ``value``. ``eligibility`` says which classes a
+    planned scene can have.
     """
     if "accepted_before" in target:
         same = target["accepted_before"] == target["accepted_after"]
@@ -38,7 +40,8 @@ def label_class(target: Mapping[str, Any], value: float | None, should_abstain: 
 
 
 def built_candidates(read: Read) -> list[Candidate]:
-    """Every built scene with its tasks, the class of each answer and what its question names."""
+    """Return every built scene with its tasks, the class of each answer and what its question
+    names."""
     columns = ("task_id", "should_abstain", "value", "target_json")
     truths = {row["task_id"]: row for row in read("causalds_truth", columns)}
     rows = defaultdict(list)
@@ -68,8 +71,11 @@ def built_candidates(read: Read) -> list[Candidate]:
 def planned_candidates(
     plans: Iterable[tuple[str, ScenePlan]], questions: int = 1
 ) -> list[Candidate]:
-    """Planned scenes, by name, with every task that they may come to have: each of its variants in
-    each view, with each class of answer. A variant may be asked in several ``questions``."""
+    """Return planned scenes, given by name, with every task that they may come to have.
+
+    That is each variant in each view, with each class of answer. A variant may be asked in several
+    ``questions``.
+    """
     return [
         Candidate(
             name,
@@ -90,8 +96,11 @@ def planned_candidates(
 
 
 def _traits(plan: ScenePlan) -> dict[str, str]:
-    """The facts of a scene that rules of exams look at: its structure, its kind (the motif and
-    whether the effect is identifiable), and which of several tellings of one problem it is."""
+    """Return the facts of a scene that rules of exams look at.
+
+    ``structure`` is its label, ``kind`` the motif and whether the effect is identifiable,
+    ``bundle`` and ``telling`` say which of several tellings of one problem it is.
+    """
     return {
         "structure": plan.structure.label,
         "kind": f"{plan.structure.motif} {is_identifiable(*plan.structure.query.effect, 'ate')}",

@@ -1,12 +1,12 @@
-"""Composing an exam by its exam file, of scenes that are built or planned.
+"""Compose an exam by its exam file, of scenes that are built or planned.
 
 Every choice depends on a key and on the set of tasks, never on their order. With public truth the
-candidates are built scenes and their tasks; with private truth they are planned scenes and every
+candidates are built scenes and their tasks. With private truth they are planned scenes and every
 task that they may come to have, and each is asked one (``once``).
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import cycle, islice, product
@@ -14,11 +14,10 @@ from itertools import cycle, islice, product
 from builder.splits.seeds import hmac_key, pick, stream
 from builder.splits.track import Candidate, DrawnExam, PossibleTask
 from builder.tracks.causalds.design.scene_plan import VIEWS
-from builder.tracks.causalds.design.shares import ByAxis, beside, largest_remainder
-from builder.tracks.causalds.exams.model import Composed, ExamModel, Matched
+from builder.tracks.causalds.design.shares import ByAxis, largest_remainder, requested_and_realised
+from builder.tracks.causalds.exams.model import ComposedExam, ExamModel, MatchedExam
 from builder.tracks.causalds.exams.priors import (
     Cell,
-    Slot,
     deal_cells,
     family_weights,
     one_label,
@@ -40,22 +39,22 @@ def compose(
     once: bool = False,
     required: Collection[str] = (),
 ) -> DrawnExam:
-    """The exam that a model asks for.
+    """Return the exam that a model asks for.
 
-    With ``once`` no scene is asked twice; ``required`` are the variants that a balanced exam must
+    With ``once`` no scene is asked twice. ``required`` are the variants that a balanced exam must
     ask. Raises ``UsageError`` at ``where`` when there are too few scenes or tasks.
     """
     there = {task.view for one in candidates for task in one.tasks}
     views = [view for view in VIEWS if view in there]
     bundles: dict[str, tuple[str, str]] = {}
     match model:
-        case Composed():
-            picks = _composed(model, candidates, views, key, where)
-        case Matched():
-            picks, bundles = _matched(model, candidates, key, where)
+        case ComposedExam():
+            picks = _compose_by_priors(model, candidates, views, key, where)
+        case MatchedExam():
+            picks, bundles = _compose_matched(model, candidates, key, where)
         case _:
-            picks = _balanced(model, candidates, key, where, once, required)
-    asked = [(scene.traits["structure"], Cell.of(task.variant, task.view)) for scene, task in picks]
+            picks = _compose_balanced(model, candidates, key, where, once, required)
+    asked = [(scene.traits["structure"], Cell(task.variant, task.view)) for scene, task in picks]
     found = composition_of(model, asked, views)
     return DrawnExam(tuple(task.name for _, task in picks), bundles, found)
 
@@ -63,69 +62,78 @@ def compose(
 def composition_of(
     model: ExamModel, asked: Sequence[tuple[str, Cell]], there: Sequence[str]
 ) -> ByAxis:
-    """Requested beside realised numbers of tasks, by family, rung, variant and view.
+    """Return requested beside realised numbers of tasks, by family, rung, variant and view.
 
-    ``asked`` pairs the structure of each scene with what it is asked. Of a composed exam, requested
-    is what the priors say of these scenes and of the views that are ``there``, before any
-    restriction to what a scene can host; else every variant, and every view, equally often.
+    ``asked`` pairs the structure of each scene with what it is asked. In a composed exam the
+    requested numbers are what the priors say of these scenes and of the views that are ``there``,
+    before any restriction to what a scene can host. In others every variant, and every view, is
+    requested equally often.
     """
-    wanted: dict[str, dict[str, float]] = {axis: defaultdict(float) for axis in asked[0][1].axes}
+    wanted: dict[str, dict[str, float]] = {axis: defaultdict(float) for axis in asked[0][1].levels}
     realised: dict[str, Counter[str]] = {axis: Counter() for axis in wanted}
-    for cell, share in _requested(model, asked, there):
-        for axis, level in cell.axes.items():
+    for cell, share in _requested_shares(model, asked, there):
+        for axis, level in cell.levels.items():
             wanted[axis][level] += share
     for _, cell in asked:
-        for axis, level in cell.axes.items():
+        for axis, level in cell.levels.items():
             realised[axis][level] += 1
     return {
-        axis: dict(sorted(beside(levels, realised[axis]).items()))
+        axis: dict(sorted(requested_and_realised(levels, realised[axis]).items()))
         for axis, levels in wanted.items()
     }
 
 
-def _requested(
+def _requested_shares(
     model: ExamModel, asked: Sequence[tuple[str, Cell]], there: Sequence[str]
 ) -> Iterator[tuple[Cell, float]]:
-    """Cells with the numbers of tasks that are requested of them."""
-    if not isinstance(model, Composed):
-        slots = sorted({cell.slot for _, cell in asked})
-        for slot, view in product(slots, there):
-            yield Cell(slot, view), len(asked) / len(slots) / len(there)
+    """Yield cells with the numbers of tasks that are requested of them."""
+    if not isinstance(model, ComposedExam):
+        variants = sorted({cell.variant for _, cell in asked})
+        for variant, view in product(variants, there):
+            yield Cell(variant, view), len(asked) / len(variants) / len(there)
         return
     for structure, _ in asked:
         for family, share in family_weights(model, structure).items():
             views = view_weights(model, family, there)
-            for variant, part in variant_weights(model, family).items():
+            for name, part in variant_weights(model, family).items():
                 for view, portion in views.items():
-                    yield Cell(Slot(family, variant), view), share * part * portion
+                    yield Cell(f"{family}.{name}", view), share * part * portion
 
 
-def _composed(
-    model: Composed, candidates: Sequence[Candidate], views: Sequence[str], key: bytes, where: str
+def _compose_by_priors(
+    model: ComposedExam,
+    candidates: Sequence[Candidate],
+    views: Sequence[str],
+    key: bytes,
+    where: str,
 ) -> list[Pick]:
-    """One task a scene, by the composition model's quotas."""
+    """Return one task a scene, by the quotas of the composition model."""
     if len(candidates) < model.tasks:
         raise UsageError(
             f"{where}.tasks: {model.tasks} tasks of a scene each are asked but there are "
             f"{len(candidates)} scenes; ask fewer or raise the number of scenes"
         )
-    scenes, rng = _seeded(candidates, key)[: model.tasks], stream(key, "cells")
+    scenes, rng = _in_seeded_order(candidates, key)[: model.tasks], stream(key, "cells")
     picks = []
     for scene, cell in zip(scenes, deal_cells(model, scenes, views, rng), strict=True):
-        able = [task for task in scene.tasks if Cell.of(task.variant, task.view) == cell]
+        able = [task for task in scene.tasks if (task.variant, task.view) == cell]
         picks.append((scene, pick(rng, sorted(able, key=lambda task: task.name))))
     return picks
 
 
-Waiting = Mapping[str, Mapping[str, Sequence[Pick]]]
-"""Variant to label to the tasks that want it, in a seeded order."""
+TasksByLabel = dict[str, dict[str, list[Pick]]]
+"""Variant to label to the tasks with that answer, in a seeded order."""
 
 
 @dataclass(slots=True)
 class _Balance:
-    """The tasks that a balanced exam has taken, and what is due: scenes by motif and verdict."""
+    """The tasks that a balanced exam has taken, and the numbers of scenes that are due.
 
-    waiting: Waiting
+    ``waiting`` are the tasks to take from, ``due`` the scenes still to be asked by kind (motif and
+    verdict). With ``once`` no scene is asked twice.
+    """
+
+    waiting: TasksByLabel
     due: Counter[str]
     once: bool
     picks: list[Pick] = field(default_factory=list)
@@ -134,8 +142,10 @@ class _Balance:
     _views: Counter[str] = field(default_factory=Counter)
 
     def take(self, variant: str, labels: Iterable[str]) -> bool:
-        """Take a task of a variant that wants one of these labels, if there is one: of the scene
-        least asked so far, of a kind that is due, in the view least used."""
+        """Take a task of a variant with one of these labels, and tell whether there was one.
+
+        It is a task of the scene least asked so far, of a kind that is due, in the view least used.
+        """
         able = [
             (scene, task)
             for label in labels
@@ -153,12 +163,13 @@ class _Balance:
         return True
 
     def _cost(self, pick: Pick) -> tuple[int, bool, int]:
+        """Return the rank of a task among those that can be taken, the smallest first."""
         scene, task = pick
         asked = self._scenes[scene.instance_id]
         return asked, self.due[scene.traits["kind"]] <= 0, self._views[task.view]
 
 
-def _balanced(
+def _compose_balanced(
     model: ExamModel,
     candidates: Sequence[Candidate],
     key: bytes,
@@ -166,10 +177,12 @@ def _balanced(
     once: bool,
     required: Collection[str],
 ) -> list[Pick]:
-    """Variants equally often; inside each its labels in turn, over as many scenes as can be, whose
-    motifs and verdicts keep their shares. A variant whose label is the same wherever it is asked
-    for is worth nothing, and left out."""
-    waiting = _waiting(candidates, key)
+    """Return tasks of all variants equally often, and inside each of its labels in turn.
+
+    They come from as many scenes as possible, whose motifs and verdicts keep their shares. A
+    variant whose label is the same wherever it is asked for is worth nothing, and left out.
+    """
+    waiting = _tasks_by_label(candidates, key)
     varied = {n: found for n, found in waiting.items() if not one_label(n, [{x} for x in found])}
     for name in required:
         if name not in varied:
@@ -205,24 +218,28 @@ def _balanced(
     return balance.picks
 
 
-def _waiting(candidates: Sequence[Candidate], key: bytes) -> dict[str, dict[str, list[Pick]]]:
-    found: dict[str, dict[str, list[Pick]]] = defaultdict(lambda: defaultdict(list))
-    for one in _seeded(candidates, key):
+def _tasks_by_label(candidates: Sequence[Candidate], key: bytes) -> TasksByLabel:
+    """Return the tasks of candidates by variant and label, in an order seeded by ``key``."""
+    found: TasksByLabel = defaultdict(lambda: defaultdict(list))
+    for one in _in_seeded_order(candidates, key):
         for task in sorted(one.tasks, key=lambda task: task.name):
             found[task.variant][task.label].append((one, task))
     return found
 
 
-def _seeded(candidates: Sequence[Candidate], key: bytes) -> list[Candidate]:
+def _in_seeded_order(candidates: Sequence[Candidate], key: bytes) -> list[Candidate]:
+    """Return the candidates in an order that depends on ``key`` and their ids alone."""
     return sorted(candidates, key=lambda one: hmac_key(key, f"scene/{one.instance_id}"))
 
 
-def _matched(
-    model: Matched, candidates: Sequence[Candidate], key: bytes, where: str
+def _compose_matched(
+    model: MatchedExam, candidates: Sequence[Candidate], key: bytes, where: str
 ) -> tuple[list[Pick], dict[str, tuple[str, str]]]:
-    """Whole groups, variants in turn, over as many scenes as can be; and each task's bundle and
-    arm."""
-    groups = _groups(model, candidates)
+    """Return the tasks of whole groups, and the bundle and arm of each task.
+
+    Variants take turns, over as many scenes as possible.
+    """
+    groups = _matched_groups(model, candidates)
     arms = len(next(iter(groups.values()))) if groups else 0
     if arms == 0 or len(groups) * arms < model.tasks:
         raise UsageError(
@@ -251,11 +268,13 @@ def _matched(
     return picks, bundles
 
 
-def _groups(
-    model: Matched, candidates: Sequence[Candidate]
+def _matched_groups(
+    model: MatchedExam, candidates: Sequence[Candidate]
 ) -> dict[tuple[str, str], dict[str, Pick]]:
-    """The tasks of a scene in all views, or those of a bundle's clean views in all tellings, by arm
-    for each (scene or bundle, question); complete groups only."""
+    """Return complete groups of matched tasks by arm, for each (scene or bundle, question).
+
+    A group is a task of a scene in all views, or a task of a bundle's clean views in all tellings.
+    """
     found: dict[tuple[str, str], dict[str, Pick]] = defaultdict(dict)
     admits = cache(model.admits)
     for scene in candidates:

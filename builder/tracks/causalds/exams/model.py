@@ -1,13 +1,13 @@
-"""An exam file: how an exam is composed (paper A.7, A.8).
+"""Read an exam file: how an exam is composed (paper A.7, A.8).
 
 ``kind`` is one of
 
-- ``composed``: one task a scene; its family given the scene's structure, its variant given the
-  family, its view given the family, each tilted by the difficulty;
-- ``balanced``: every variant equally often and, inside it, every answer;
-- ``views``: the matched observation-layer ablation, the same tasks under every view;
-- ``tellings``: the matched verbalisation-swap ablation, the same tasks under every telling (both
-  may be restricted, ``only``: A.13 asks identifiable targets from data, numbers alone).
+- ``composed``: one task a scene. Its family is drawn given the scene's structure, its variant and
+  its view given the family, each tilted by the difficulty.
+- ``balanced``: every variant equally often and, inside it, every answer.
+- ``views``: the matched observation-layer ablation, the same tasks under every view.
+- ``tellings``: the matched verbalisation-swap ablation, the same tasks under every telling. Both
+  ablations may be restricted: A.13 asks identifiable targets from data, numbers alone.
 """
 
 from collections.abc import Iterable, Mapping
@@ -29,13 +29,13 @@ Kind = Literal["composed", "balanced", "views", "tellings"]
 GRAFTED: Final = "grafted"
 """The structure of every scene with a graft, whatever its host."""
 OTHERWISE: Final = "otherwise"
-"""The row of structures that have none of their own."""
+"""The row for structures that have none of their own."""
 
 FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
     family: tuple(v.name for v in CAUSALDS if v.family == family)
     for family in dict.fromkeys(v.family for v in CAUSALDS)
 }
-"""The variants by family."""
+"""The names of variants by family."""
 
 Weights = Mapping[str, float]
 
@@ -44,14 +44,14 @@ _Strength = Annotated[float, Field(ge=0, le=10)]
 
 
 class FamilyRow(TomlModel):
-    """The weights of families ``of`` some structures."""
+    """The weights of families for the structures in ``of``."""
 
     of: Annotated[tuple[str, ...], some_of(_STRUCTURES)]
     weights: Annotated[dict[str, Weight], weights_of(FAMILIES)]
 
 
 class ViewRow(TomlModel):
-    """The weights of views ``of`` some families."""
+    """The weights of views for the families in ``of``."""
 
     of: Annotated[tuple[str, ...], some_of(tuple(FAMILIES))]
     weights: Annotated[dict[str, Weight], weights_of(VIEWS)]
@@ -66,11 +66,12 @@ class Strength(TomlModel):
 
 
 def weights_by_name(rows: Iterable[FamilyRow | ViewRow]) -> dict[str, Weights]:
-    """The weights of every structure, or family, that has a row."""
+    """Return the weights of every structure, or family, that has a row."""
     return {name: row.weights for row in rows for name in row.of}
 
 
 def _check_once(rows: tuple[FamilyRow | ViewRow, ...]) -> tuple[FamilyRow | ViewRow, ...]:
+    """Return the rows. Raises :class:`Fault` where two of them are for the same name."""
     seen: set[str] = set()
     for place, row in enumerate(rows):
         for name in row.of:
@@ -81,6 +82,8 @@ def _check_once(rows: tuple[FamilyRow | ViewRow, ...]) -> tuple[FamilyRow | View
 
 
 def _check_variants(rows: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Return the weights by family. Raises :class:`Fault` for unknown names and for no positive
+    weight."""
     check_keys(rows, FAMILIES)
     for family, weights in rows.items():
         check_keys(weights, FAMILIES[family], f"{family}.")
@@ -89,6 +92,7 @@ def _check_variants(rows: dict[str, dict[str, float]]) -> dict[str, dict[str, fl
 
 
 def _check_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the patterns. Raises :class:`Fault` for one that fits no variant."""
     for pattern in patterns:
         if not any(fnmatchcase(key, pattern) for key in KEYS):
             raise Fault(f"{pattern!r} fits no family.variant")
@@ -96,18 +100,18 @@ def _check_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class ExamModel(TomlModel):
-    """An exam file; a balanced exam has nothing but its number of ``tasks``."""
+    """An exam file. A balanced exam has nothing but its number of ``tasks``."""
 
     kind: Kind
     tasks: int = Field(ge=1, le=1_000_000)
 
 
-class Composed(ExamModel):
+class ComposedExam(ExamModel):
     """The file of a composed exam.
 
     ``families`` gives a structure its weights of families, ``variants`` a family its weights of
-    variants, ``views`` a family its weights of views; a family without variants is uniform.
-    ``difficulty`` d in [0, 1] tilts all three with their ``strength``; 0.5 changes nothing.
+    variants (equal ones where it has none), ``views`` a family its weights of views. ``difficulty``
+    d in [0, 1] tilts all three with their ``strength``. At 0.5 it changes nothing.
     """
 
     kind: Literal["composed"]
@@ -124,9 +128,12 @@ class Composed(ExamModel):
     )
 
 
-class Matched(ExamModel):
-    """The file of a matched exam, and what it is restricted to: patterns of ``family.variant``,
-    targets that are identifiable or are not, and an input mode."""
+class MatchedExam(ExamModel):
+    """The file of a matched exam and its restrictions.
+
+    ``variants`` are patterns of ``family.variant``, ``identifiable`` says which targets are asked
+    for, ``input_mode`` from what they are answered. None leaves a restriction out.
+    """
 
     kind: Literal["views", "tellings"]
     variants: Annotated[tuple[str, ...], AfterValidator(_check_patterns)] | None = Field(
@@ -136,28 +143,30 @@ class Matched(ExamModel):
     input_mode: InputMode | None = None
 
     def admits(self, key: str, abstains: bool | None) -> bool:
-        """Whether a variant's task has a place, where abstaining is due or is not (or may be:
-        None)."""
+        """Tell whether a task of a variant has a place in the exam.
+
+        ``abstains`` says whether abstaining is right (None: not known yet).
+        """
         named = self.variants is None or any(fnmatchcase(key, one) for one in self.variants)
         mode = VARIANTS[key].shape.input_mode
         due = abstains is None or self.identifiable in (None, not abstains)
         return named and due and self.input_mode in (None, mode)
 
 
-class _Any(ExamModel):
-    """Any exam file, to find its kind."""
+class _ExamKind(ExamModel):
+    """Any exam file, read for its kind alone."""
 
     model_config = ConfigDict(extra="ignore")
 
 
 _MODELS: Final[Mapping[Kind, type[ExamModel]]] = {
-    "composed": Composed,
+    "composed": ComposedExam,
     "balanced": ExamModel,
-    "views": Matched,
-    "tellings": Matched,
+    "views": MatchedExam,
+    "tellings": MatchedExam,
 }
 
 
 def parse_exam(table: TomlTable) -> ExamModel:
-    """The checked exam; raises ``UsageError`` naming the key and the fix."""
-    return check(_MODELS[check(_Any, table).kind], table)
+    """Return the checked exam. Raises ``UsageError`` that names the key and the remedy."""
+    return check(_MODELS[check(_ExamKind, table).kind], table)

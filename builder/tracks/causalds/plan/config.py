@@ -16,7 +16,7 @@ from builder.stories.llm.settings import LlmTable
 from builder.stories.types import Attestation, Seed, Variable
 from builder.stories.verbalise import DEFAULT, LLM, STORED, WORDS, StoredTelling
 from builder.tracks.causalds.design.scene_plan import VIEWS, Structure, Thresholds, View, Wording
-from builder.tracks.causalds.exams.model import ExamModel, Matched
+from builder.tracks.causalds.exams.model import ExamModel, MatchedExam
 from builder.tracks.causalds.plan.blueprint import Composition, check_quotas
 from grader.errors import UsageError
 
@@ -177,7 +177,7 @@ def with_exams(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: 
     several tasks of one scene.
     """
     for name, model in exams:
-        if isinstance(model, Matched):
+        if isinstance(model, MatchedExam):
             raise UsageError(
                 f"{where}: exam {name} asks one scene several times, which would give its truth "
                 "away; keep it to a split with public truth"

@@ -1,4 +1,4 @@
-"""The composition table of a split: what was requested beside what came out.
+"""The composition table of a split: what was requested requested_and_realised what came out.
 
 Everything here follows from the plan: attempts that are replaced keep the plan of their scene, so
 that no rejection moves the composition.
@@ -12,7 +12,7 @@ from builder.graphs.identification import is_identifiable
 from builder.graphs.motifs import MOTIFS, PLANTED, Motif
 from builder.stories.knowledge import domains
 from builder.tracks.causalds.design.scene_plan import ScenePlan
-from builder.tracks.causalds.design.shares import ByAxis, ByName, beside
+from builder.tracks.causalds.design.shares import ByAxis, ByName, requested_and_realised
 from builder.tracks.causalds.plan.blueprint import PLANTED_FROM, Composition
 from builder.tracks.causalds.plan.config import Config
 from builder.tracks.causalds.plan.names import retold
@@ -47,7 +47,7 @@ def composition_table(config: Config, plans: Sequence[ScenePlan]) -> ByAxis:
         "motif": _axis(_motif_shares(config), [x.motif for x in structures]),
         "grafts": _axis(grafted, labels),
         "verdict": _axis(_verdict_shares(config), verdicts),
-        "unmeasured variable": beside(
+        "unmeasured variable": requested_and_realised(
             {_FOUND: config.harmless * hidden, _LOST: (1.0 - config.harmless) * hidden}, unmeasured
         ),
         **profiles,
@@ -80,13 +80,13 @@ def _names(plans: Sequence[ScenePlan]) -> ByAxis:
         sum(p.structure.redrawn for p in plans),
         len(plans) - len(sets),
     )
-    return {"names": beside(wanted, Counter(dict(zip(wanted, found, strict=True))))}
+    return {"names": requested_and_realised(wanted, Counter(dict(zip(wanted, found, strict=True))))}
 
 
 def _axis(shares: Mapping[str, float], found: Sequence[str]) -> ByName:
     mass = sum(shares.values())
     wanted = {name: len(found) * share / mass for name, share in shares.items()}
-    return beside(wanted, Counter(found))
+    return requested_and_realised(wanted, Counter(found))
 
 
 def _kinds(share: float) -> dict[str, float]:

@@ -31,7 +31,7 @@ from builder.tracks.causalds.design.scene_plan import (
     Structure,
     Wording,
 )
-from builder.tracks.causalds.design.shares import count_of, dealt, spread
+from builder.tracks.causalds.design.shares import count_of, deal_names, spread
 from builder.tracks.causalds.exams.candidates import planned_candidates
 from builder.tracks.causalds.exams.compose import compose
 from builder.tracks.causalds.exams.model import ExamModel
@@ -153,8 +153,8 @@ def _plans(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
         (one, Wording(config.words)) for one in _drawn_structures(config, rng)
     )
     measured = spread(rng, config.outcome_measured, config.scenes)
-    continuous = dealt(rng, config.profiles.continuous, config.scenes)
-    binary = dealt(rng, config.profiles.binary, config.scenes)
+    continuous = deal_names(rng, config.profiles.continuous, config.scenes)
+    binary = deal_names(rng, config.profiles.binary, config.scenes)
     views = config.shown
     return [
         ScenePlan(
