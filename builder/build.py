@@ -114,7 +114,7 @@ def build_release(
         floors = measure_floors(config, grade_twin, pool, reporter)
         contents = Contents(config, roots, specs, parts, exams, shards, floors)
         manifest = _write_papers(contents, workspace)
-        report = check_release(workspace.release, reporter.note, workers, parts)
+        report = check_release(workspace.release, reporter.note, workers, workspace.parts)
         write_gate(workspace.release, report.markdown)
         if not report.ok:
             return Outcome("refused by the gate", workspace.release, manifest, report)
@@ -142,11 +142,11 @@ def check_release(
     release: Path,
     progress: Callable[[str], None] | None = None,
     workers: int | None = None,
-    parts: Parts | None = None,
+    staging: Path | None = None,
 ) -> GateReport:
-    """Run the gate over a release, made of checked ``parts`` or, without them, finished; raises
+    """Run the gate over a release, whose checked parts may still be below ``staging``; raises
     ``UsageError`` when there is none or its private side is absent."""
-    return run_gate(release, TRACKS, check_staged, progress, workers=workers, parts=parts)
+    return run_gate(release, TRACKS, check_staged, progress, workers=workers, staging=staging)
 
 
 def grade_twin(job: TwinJob) -> list[list[tuple[str, Points]]]:

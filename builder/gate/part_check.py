@@ -2,8 +2,8 @@
 
 The part is read back from disk. Every truth is derived a second time, every story read again, right
 answers are graded, and task rows are held against the specification. The findings stand beside the
-rows in ``check.json``, with the hashes of the rows that were checked and of the code that checked
-them: what is not about these rows, or not by this code, is no check.
+rows in ``check.json``, with the content hashes of the rows that were checked and the hash of the
+code that checked them. Other rows, or rows under other code, are checked again.
 """
 
 import hashlib
@@ -16,11 +16,13 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from builder.gate.part_rows import PartRows, read_part
+from builder.release.arrow import content_sha256
 from builder.release.identity import LIBRARIES, source_sha256
-from builder.release.parts import Part, staged_sha256
+from builder.release.parts import Part
 from builder.release.tables import Row, SplitTables
 from builder.splits.track import SceneRow, TaskRow, Track
 from grader.errors import UsageError
+from grader.io.files import write_text
 from grader.io.jsonio import canonical
 from grader.release.rows import task_of, truth_of
 from grader.scoring.model import RawAnswer, Score, Truth
@@ -36,10 +38,6 @@ CERTIFICATES: Final = "certificates"
 STORIES: Final = "stories, by a reader that knows no frame"
 GOLD: Final = "gold answers"
 EMPTY: Final = "empty answers"
-
-
-class Unchecked(Exception):
-    """A part that has no check that holds; the text says which part and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,41 +66,30 @@ class Findings:
 
 @cache
 def checker_sha256() -> str:
-    """The identity of the code that checks, and of what its findings depend on besides."""
+    """Return the identity of the code that checks, and of the libraries that its findings depend
+    on."""
     libraries = {name: version(name) for name in (*LIBRARIES, "networkx", "duckdb", "jsonschema")}
     text = canonical([source_sha256(), libraries])
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def check_part(part: Part, track: Track) -> None:
-    """Check a staged part and leave ``check.json`` beside it, unless one that holds is there."""
-    try:
-        read_check(part)
-    except Unchecked:
-        hashes = staged_sha256(part.folder, part.sizes)
-        found = findings(part, track)
-        told = {"counts": found.counts, "problems": found.problems, "answers": found.answers}
-        record = {"checker": checker_sha256(), "sha256": hashes, "findings": told}
-        file = part.folder / CHECK
-        unfinished = file.with_name(f"{file.name}.unfinished")
-        unfinished.write_text(canonical(record), encoding="utf-8")
-        unfinished.replace(file)
+    """Check a staged part and leave ``check.json`` beside it, unless there is one already that is
+    of these rows and by this code."""
+    tables = {config: part.read(config) for config in part.sizes}
+    rows = {config: content_sha256(table.schema, [table]) for config, table in tables.items()}
+    identity = {"checker": checker_sha256(), "rows": rows}
+    file = part.folder / CHECK
+    if file.is_file() and json.loads(file.read_bytes())["identity"] == identity:
+        return
+    found = findings(part, track)
+    told = {"counts": found.counts, "problems": found.problems, "answers": found.answers}
+    write_text(file, canonical({"identity": identity, "findings": told}))
 
 
 def read_check(part: Part) -> Findings:
-    """Return the findings about a part as it now stands on disk; raises :class:`Unchecked`."""
-    try:
-        record = json.loads((part.folder / CHECK).read_bytes())
-        checker, hashes, told = record["checker"], record["sha256"], record["findings"]
-    except (OSError, ValueError, KeyError, TypeError):
-        raise Unchecked(f"part {part.name}: there is no check of it") from None
-    if checker != checker_sha256():
-        raise Unchecked(f"part {part.name}: its check is of another version of the checks")
-    now = staged_sha256(part.folder, part.sizes)
-    for config in sorted(now.keys() | hashes.keys()):
-        if now.get(config) != hashes.get(config):
-            raise Unchecked(f"part {part.name}: {config} was changed after it was checked")
-    return Findings(told["counts"], told["problems"], told["answers"])
+    """Return the findings about a part that was checked."""
+    return Findings(**json.loads((part.folder / CHECK).read_bytes())["findings"])
 
 
 def findings(part: Part, track: Track) -> Findings:

@@ -1,20 +1,16 @@
-"""The rows of parts: read back from disk, held against released ones, cut out of a release."""
+"""The rows of parts: read back from disk, or cut out of a release."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from builder.gate.rules import Tables
-from builder.release.parts import Origin, Part, part_name, read_staged, stage_part
-from builder.release.reader import groups, open_shard, public_side, shards
-from builder.release.shards import plan_shards
+from builder.release.parts import Origin, Part, stage_part
+from builder.release.reader import open_shard, public_side, shards
 from builder.release.tables import (
     Row,
     SplitTables,
@@ -43,7 +39,7 @@ class PartRows:
 
 
 def read_part(part: Part) -> PartRows:
-    """Every row of a staged part."""
+    """Return every row of a staged part."""
     track = part.origin.track
     tasks, truths = _rows(part, track), _rows(part, f"{track}_truth")
     scenes = sorted(_rows(part, f"{track}_scenes"), key=lambda r: (r["instance_id"], r["view"]))
@@ -72,27 +68,6 @@ def _by_instance(rows: Sequence[Row]) -> dict[str, list[Row]]:
     return found
 
 
-def differences(release: Path, track: Track, split: str, parts: Sequence[Part]) -> Iterator[str]:
-    """Yield the shards of one track of one split that do not hold the rows that were staged."""
-    for config, schema in track.tables.items():
-        side = _side(release, split, track, config)
-        jobs = plan_shards(parts, config, split, schema, side, None) if parts else []
-        staged = (table for job in jobs for table in job.tables())
-        for path in shards(side, config, split):
-            with open_shard(path) as file:
-                for number in range(file.num_row_groups):
-                    found = file.read_row_group(number).replace_schema_metadata(None)
-                    wanted = next(staged, schema.empty_table())
-                    if not found.equals(wanted.replace_schema_metadata(None)):
-                        yield (
-                            f"{config}/{path.name}: row group {number} does not hold the rows "
-                            "that were staged"
-                        )
-                        break
-        if next(staged, None) is not None:
-            yield f"{config}: rows that were staged are absent"
-
-
 def take_apart(
     release: Path, tables: Tables, track: Track, split: str, staging: Path
 ) -> list[Part]:
@@ -101,57 +76,22 @@ def take_apart(
 
     Every instance has a world, which the rule of ids sees to.
     """
-    instances = tables.rows(
+    found = tables.rows(
         "SELECT instance_id FROM worlds WHERE split = $split AND track = $track ORDER BY index",
         {"split": split, "track": track.name},
     )
-    names = pa.array([name for (name,) in instances], pa.string())
-    origin = Origin(track.name, split, (split, track.name) in tables.private, len(instances))
-    with TemporaryDirectory(dir=staging) as scratch:
-        folders = [Path(scratch, part_name(number)) for number in range(origin.parts)]
-        for folder in folders:
-            folder.mkdir()
-        configs = [
-            config
-            for config in track.tables
-            if _cut(
-                _side(release, split, track, config), split, config, names, origin.size, folders
-            )
-        ]
-        return [
-            stage_part(
-                origin,
-                origin.folder(staging, number),
-                {config: read_staged(folder, config) for config in configs},
-                {},
-            )
-            for number, folder in enumerate(folders)
-        ]
-
-
-def _cut(
-    side: Path, split: str, config: str, instances: pa.Array, size: int, folders: Sequence[Path]
-) -> bool:
-    """Write the rows of a config to a file in the folder of every part, of so many instances each;
-    return whether the release has it."""
-    paths = shards(side, config, split)
-    if not paths:
-        return False
-    schema = open_shard(paths[0]).schema_arrow.remove_metadata()
-    with ExitStack() as stack:
-        writers = [
-            stack.enter_context(pa.ipc.new_file(str(folder / f"{config}.arrow"), schema))
-            for folder in folders
-        ]
-        for table, _ in groups(paths):
-            places = pc.fill_null(pc.index_in(table["instance_id"], instances), -size)
-            numbers = places.to_numpy() // size
-            for number in np.unique(numbers[numbers >= 0]):
-                rows = table.filter(pa.array(numbers == number))
-                writers[number].write_table(rows.replace_schema_metadata(None))
-    return True
-
-
-def _side(release: Path, split: str, track: Track, config: str) -> Path:
-    hidden = config in track.private
-    return truth_side(release, track.name, split) if hidden else public_side(release)
+    names = [name for (name,) in found]
+    origin = Origin(track.name, split, (split, track.name) in tables.private, len(names))
+    released = {}
+    for config in track.tables:
+        hidden = config in track.private
+        side = truth_side(release, track.name, split) if hidden else public_side(release)
+        if paths := shards(side, config, split):
+            whole = pa.concat_tables(open_shard(path).read() for path in paths)
+            released[config] = whole.replace_schema_metadata(None)
+    parts = []
+    for number in range(origin.parts):
+        own = pa.array(names[number * origin.size : (number + 1) * origin.size], pa.string())
+        rows = {c: t.filter(pc.is_in(t["instance_id"], own)) for c, t in released.items()}
+        parts.append(stage_part(origin, origin.folder(staging, number), rows, {}))
+    return parts

@@ -1,13 +1,13 @@
 """The gate: what must hold before a release gets its name.
 
 Every part of a release is checked by itself (:mod:`builder.gate.part_check`), in a build by the
-worker that staged it. The gate makes sure that these checks are of the very rows that were
-released, and checks what takes several parts: ids, prompts, exams, secrecy, floors, leaks. A
-release that is finished is taken apart again for it.
+worker that staged it. The gate takes the release apart, checks the parts whose rows are not those
+that were checked, and then what takes several parts: ids, prompts, exams, secrecy, floors, leaks.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -18,6 +18,7 @@ from builder.gate.floors import check_floors
 from builder.gate.leak import LeakReport, leak_test
 from builder.gate.part_check import (
     CERTIFICATES,
+    CHECK,
     EMPTY,
     GOLD,
     REFERENCES,
@@ -25,16 +26,15 @@ from builder.gate.part_check import (
     TASK_ROWS,
     TRUTHS,
     Findings,
-    Unchecked,
     read_check,
 )
-from builder.gate.part_rows import differences, take_apart
+from builder.gate.part_rows import take_apart
 from builder.gate.report import GateLine, GateReport, line_of
 from builder.gate.rules import Tables
 from builder.gate.secrecy import secrecy_problems
 from builder.release.engine import Workers
 from builder.release.manifest import read_manifest
-from builder.release.parts import Part, Parts
+from builder.release.parts import Part
 from builder.release.reader import configs, public_side
 from builder.splits.track import Track
 from grader.io.processors import processors
@@ -56,13 +56,14 @@ def run_gate(
     progress: Progress | None = None,
     *,
     workers: int | None = None,
-    parts: Parts | None = None,
+    staging: Path | None = None,
 ) -> GateReport:
     """Run every check over a release folder: ``public``, and ``private`` where truths are private.
 
-    ``parts`` are the staged and checked parts that it was made of; without them it is taken apart
-    and every part is checked anew by ``check``, a function at module level that workers call: it
-    finds the track of a part and calls :func:`~builder.gate.part_check.check_part`. ``progress`` is
+    The release is taken apart again. A part whose check was left below ``staging``, where the
+    release was made of parts, is not checked again if its rows are the same. Others are checked by
+    ``check``, a function at module level that workers call: it finds the track of a part and calls
+    :func:`~builder.gate.part_check.check_part`. ``progress`` is
     told what is being done; ``workers`` share the work (default: one for each processor). Raises
     ``UsageError`` when there is no release or a private split lacks its private side.
     """
@@ -79,18 +80,19 @@ def run_gate(
         lines += _across_parts(release, tables)
         if not all(line.ok for line in lines):
             return GateReport(tuple(lines))
-        few = parts is None and tables.count("worlds") < MANY_INSTANCES
+        few = staging is None and tables.count("worlds") < MANY_INSTANCES
         with Workers(1 if few else workers or processors()) as pool:
-            again = "every truth and story a second time"
-            tell(f"gate: {again if parts is None else 'what was checked is what is released'}")
-            parts, problems = _parts(release, tracks, tables, parts, check, pool, Path(folder))
-            checked, whole = _read_checks(tables, parts, problems), Findings()
-            for one in checked.values():
-                whole.add(one)
-            lines += _rows(parts, whole, problems)
+            tell("gate: every truth and story a second time, unless their part was checked")
+            parts = _checked_parts(release, tracks, tables, staging, check, pool, Path(folder))
+            checked, total = {split: Findings() for split in opened.splits}, Findings()
+            for part in parts:
+                found = read_check(part)
+                checked[part.origin.split].add(found)
+                total.add(found)
+            lines += _rows(parts, total)
             if not all(line.ok for line in lines):
                 return GateReport(tuple(lines))
-            lines += _truths(tables, whole)
+            lines += _truths(tables, total)
             tell("gate: exams, known answers, floors")
             graded = _graded(opened, release, tables, pool, Path(folder))
     floors = [check_floors(opened, tracks, split) for split in opened.splits]
@@ -109,32 +111,29 @@ def run_gate(
     return GateReport(tuple(lines), rows, leaks, tuple(_compositions(release)))
 
 
-def _parts(
+def _checked_parts(
     release: Path,
     tracks: Tracks,
     tables: Tables,
-    staged: Parts | None,
+    staging: Path | None,
     check: Callable[[Part], None],
     pool: Workers,
     scratch: Path,
-) -> tuple[Parts, list[str]]:
-    """Return the parts of a release, each with its check, and the shards that do not hold what was
-    staged. A finished release is taken apart below ``scratch``."""
-    if staged is not None:
-        different = (
-            problem
-            for split, track in tables.splits
-            for problem in differences(
-                release, tracks[track], split, staged.get((split, track), ())
-            )
-        )
-        return staged, list(different)
-    parts = {
-        key: take_apart(release, tables, tracks[key[1]], key[0], scratch) for key in tables.splits
-    }
-    for _ in pool.map(check, [part for own in parts.values() for part in own]):
+) -> list[Part]:
+    """Take a release apart below ``scratch`` and return its parts, each with its check: the one
+    that was left below ``staging`` if it is of the same rows, else a new one."""
+    parts = [
+        part
+        for split, track in tables.splits
+        for part in take_apart(release, tables, tracks[track], split, scratch)
+    ]
+    for part in parts if staging is not None else ():
+        earlier = part.origin.folder(staging, part.number) / CHECK
+        if earlier.is_file():
+            shutil.copy(earlier, part.folder)
+    for _ in pool.map(check, parts):
         pass
-    return parts, []
+    return parts
 
 
 def _integrity(opened: Release, release: Path) -> Iterator[GateLine]:
@@ -178,26 +177,11 @@ def _across_parts(release: Path, tables: Tables) -> Iterator[GateLine]:
         yield line_of("nothing private in public", secrecy_problems(release), figure)
 
 
-def _read_checks(tables: Tables, parts: Parts, problems: list[str]) -> dict[str, Findings]:
-    """Return the findings about every split; why some do not stand for the release is added to
-    ``problems``."""
-    checked: dict[str, Findings] = {}
-    for key in tables.splits:
-        found = checked.setdefault(key[0], Findings())
-        for part in parts.get(key, ()):
-            try:
-                found.add(read_check(part))
-            except Unchecked as problem:
-                problems.append(str(problem))
-    return checked
-
-
-def _rows(parts: Parts, found: Findings, problems: Iterable[str]) -> Iterator[GateLine]:
-    """Yield the lines of parts: their checks are of the rows that were released; rows refer to rows
-    of their instance, and tasks agree with the specification."""
-    count = sum(map(len, parts.values()))
-    figure = f"{count} parts, whose rows are those of the release"
-    yield line_of("checks of parts", problems, figure)
+def _rows(parts: Sequence[Part], found: Findings) -> Iterator[GateLine]:
+    """Yield the lines of parts: rows refer to rows of their instance, and tasks agree with the
+    specification."""
+    figure = f"{len(parts)} parts, whose rows are those of the release"
+    yield line_of("checks of parts", (), figure)
     figure = f"{found.counts['tasks']} agree with the specification"
     yield line_of(REFERENCES, found.problems[REFERENCES], "of whole instances")
     yield line_of(TASK_ROWS, found.problems[TASK_ROWS], figure)

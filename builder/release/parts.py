@@ -10,7 +10,7 @@ import json
 import shutil
 import traceback
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -70,12 +70,12 @@ def part_name(number: int) -> str:
 class Part:
     """A staged part: its folder and what its record says.
 
-    ``sizes`` maps a config to (rows, bytes in memory).
+    ``sizes`` maps a config to the bytes of its rows in memory.
     """
 
     origin: Origin
     folder: Path
-    sizes: dict[str, tuple[int, int]]
+    sizes: dict[str, int]
     rejections: dict[str, int]
 
     @property
@@ -194,13 +194,13 @@ def stage_part(
     return Part(origin, folder, sizes, rejections)
 
 
-def _write(file: Path, table: pa.Table) -> tuple[int, int]:
-    """Write one config of a part, sorted; its rows and bytes."""
+def _write(file: Path, table: pa.Table) -> int:
+    """Write one config of a part in the order of ids; return the bytes of its rows in memory."""
     keys = [(key, "ascending") for key in sort_key(table.schema)]
     table = table.combine_chunks().sort_by(keys).combine_chunks()
     with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
-    return table.num_rows, table.nbytes
+    return int(table.nbytes)
 
 
 def sort_key(schema: pa.Schema) -> tuple[str, ...]:
@@ -214,21 +214,15 @@ def sort_key(schema: pa.Schema) -> tuple[str, ...]:
 
 
 def find_part(folder: Path) -> Part | None:
-    """The part if it was staged there before, whole and unchanged; otherwise nothing."""
+    """Return the part that was staged in a folder, None unless it is whole and unchanged."""
     try:
         record = json.loads((folder / RECORD).read_bytes())
-        if staged_sha256(folder, record["sha256"]) != record["sha256"]:
-            return None
-        sizes = {config: (rows, size) for config, (rows, size) in record["sizes"].items()}
-        origin = Origin(**record["origin"])
-        return Part(origin, folder, sizes, record["rejections"])
+        for config, digest in record["sha256"].items():
+            if file_sha256(folder / f"{config}.arrow") != digest:
+                return None
+        return Part(Origin(**record["origin"]), folder, record["sizes"], record["rejections"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def staged_sha256(folder: Path, configs: Iterable[str]) -> dict[str, str]:
-    """The SHA-256 of the staged rows of each config, as they now stand on disk."""
-    return {config: file_sha256(folder / f"{config}.arrow") for config in configs}
 
 
 def read_staged(folder: Path, config: str, columns: Sequence[str] | None = None) -> pa.Table:

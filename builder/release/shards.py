@@ -99,7 +99,7 @@ def plan_shards(
     folders = [part.folder for part in parts]
     places = _row_groups(folders, config, schema)
     groups = len(places) - 1
-    size = sum(part.sizes[config][1] for part in parts)
+    size = sum(part.sizes[config] for part in parts)
     count = max(1, min(groups, -(-size // SHARD_BYTES)))
     cuts = [round(index * groups / count) for index in range(count + 1)]
     return [
