@@ -27,8 +27,8 @@ from grader.io.files import write_text
 from grader.io.jsonio import pretty
 from grader.io.paths import inside
 from grader.opening import open_release, release_path
-from grader.release.beside import TABLES, Column, scenes
 from grader.release.release import Release, select_exam
+from grader.release.scenes import TABLES, Column, read_scenes
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 
@@ -101,7 +101,7 @@ def iterate_scenes(
         asked.setdefault((task.instance_id, task.view), []).append(task)
     instances = sorted({instance for instance, _ in asked})
     for start in range(0, len(instances), TOGETHER):
-        shown = scenes(exam.release, exam.split, instances[start : start + TOGETHER])
+        shown = read_scenes(exam.release, exam.split, instances[start : start + TOGETHER])
         for (instance, view), scene in shown.items():
             if (instance, view) in asked:
                 tables = (_columns(scene.tables.get(name, ())) for name in TABLES)

@@ -27,9 +27,9 @@ from grader.errors import UsageError
 from grader.io.pipe import exit_with
 from grader.opening import open_release
 from grader.pipeline import grade
-from grader.release.beside import worlds
 from grader.release.exam import Split
 from grader.release.release import Release
+from grader.release.scenes import read_worlds
 from grader.scoring.model import Score
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import Draws
@@ -131,7 +131,7 @@ def supports_of(release: Release, split: str, instances: Sequence[str]) -> dict[
     where no scene of the split has one."""
     found = {
         name: world["causenet"]["support"]
-        for name, world in worlds(release, split, instances).items()
+        for name, world in read_worlds(release, split, instances).items()
         if "causenet" in world
     }
     if not found:

@@ -19,8 +19,8 @@ from grader.io.jsonio import canonical
 from grader.io.names import did_you_mean
 from grader.opening import open_release
 from grader.pipeline import grade as grade_exam
-from grader.release.beside import TABLES, scenes
 from grader.release.exam import Exam, Split
+from grader.release.scenes import TABLES, read_scenes
 from grader.reports.build import Graded
 from grader.reports.ledger import held, show_all
 from grader.reports.table import truth_json
@@ -81,7 +81,7 @@ class Release:
         task = self._task(task_id)
         if task.input_mode != "data":
             return {}
-        found = scenes(self._opened, self.split, [task.instance_id])
+        found = read_scenes(self._opened, self.split, [task.instance_id])
         table = found[task.instance_id, task.view].tables.get(name, ())
         return {column: list(values) for column, values in table}
 

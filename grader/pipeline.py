@@ -245,7 +245,7 @@ def _remarks(exam: Exam, submission: Submission) -> list[str]:
 def _outside(exam: Exam, submission: Submission) -> list[str]:
     """Answered tasks of the split that the exam leaves out, of the track that is graded."""
     asked = {task.task_id for task in exam.tasks}
-    asked |= exam.split.release.deprecated(exam.split.name).keys()
+    asked |= exam.split.release.deprecated_tasks(exam.split.name).keys()
     tracks = {task.track for task in exam.tasks}
     return [
         task.task_id

@@ -13,8 +13,8 @@ from grader.io.jsonio import pretty
 from grader.io.paths import inside
 from grader.io.schemas import schema
 from grader.pages.terminal import progress
-from grader.release.beside import Column, Scene, scenes
 from grader.release.release import Release
+from grader.release.scenes import Column, Scene, read_scenes
 from grader.scoring.shape import Task
 
 TOGETHER: Final = 8
@@ -40,7 +40,9 @@ def write_workspaces(release: Release, split: str, tasks: Sequence[Task], folder
             ordered = sorted(places)
             for start in range(0, len(ordered), TOGETHER):
                 chunk = ordered[start : start + TOGETHER]
-                found = scenes(release, split, [name for name, _ in chunk]) if has_scenes else {}
+                found = (
+                    read_scenes(release, split, [name for name, _ in chunk]) if has_scenes else {}
+                )
                 for place in chunk:
                     folders = [_write_question(task, folder) for task in places[place]]
                     if has_scenes:

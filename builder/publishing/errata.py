@@ -43,7 +43,7 @@ def deprecate(
     if plain(version, "--version") == manifest["version"]:
         raise UsageError(f"--version {version}: is the release's now; an erratum makes another one")
     known = {task.task_id: task for task in opened.tasks(split, prompts=False)}
-    before = opened.deprecated(split)
+    before = opened.deprecated_tasks(split)
     for task_id in tasks:
         if task_id not in known:
             raise UsageError(f"{task_id}: no task of {split}{did_you_mean(task_id, known)}")

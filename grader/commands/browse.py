@@ -23,8 +23,8 @@ from grader.io.paths import inside
 from grader.pages.browse import INDEX, Shown, pages
 from grader.pages.graph import Explanation
 from grader.pipeline import grade
-from grader.release.beside import scenes, sources, worlds
 from grader.release.exam import Exam, Split
+from grader.release.scenes import read_scenes, read_value_sources, read_worlds
 from grader.reports.build import Graded
 
 
@@ -77,14 +77,14 @@ def _shown(exam: Exam, graded: Graded | None) -> Iterator[Shown]:
     """Every task of the exam with what may be seen of it."""
     release, split = exam.split.release, exam.split.name
     instances = [task.instance_id for task in exam.tasks]
-    told = scenes(release, split, instances)
+    told = read_scenes(release, split, instances)
     scores = {score.task_id: score for score in graded.scores} if graded else {}
     answers = graded.submission.answers if graded else {}
     looks: dict[str, Explanation] = {}
     draws: dict[str, int | None] = {}
     if exam.split.reveal:
-        found = sources(release, split, [task.task_id for task in exam.tasks])
-        hidden = worlds(release, split, instances)
+        found = read_value_sources(release, split, [task.task_id for task in exam.tasks])
+        hidden = read_worlds(release, split, instances)
         for task in exam.tasks:
             world = {**hidden.get(task.instance_id, {}), **found.get(task.task_id, {})}
             draws[task.task_id] = world.get("value_draws")

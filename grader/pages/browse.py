@@ -12,7 +12,7 @@ from grader.pages.report import SPECIFICATION
 from grader.pages.systems import in_pool, readings_from
 from grader.pages.table import Cell, Table
 from grader.pages.words import clip_text, number
-from grader.release.beside import Scene
+from grader.release.scenes import Scene
 from grader.scoring.model import RawAnswer, Score, Truth
 from grader.scoring.route import READINGS
 from grader.scoring.shape import Task

@@ -1,20 +1,27 @@
-"""What is graded: a split of a release, read once, and the exam that is chosen from it."""
+"""What is graded: a split of a release, read once, and the exam that is chosen from it.
 
-import hashlib
+Tasks of one *bundle* ask one formal problem, each in another way, its *arm*. An exam says which
+belong together in two optional columns of ``<track>_exams``, ``bundle`` and ``arm``; where it does
+not, a track may see it from the tasks themselves (:attr:`grader.scoring.track.Track.bundle`).
+"""
+
 import hmac
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
 from grader.errors import UsageError
 from grader.io.names import did_you_mean
-from grader.release.bundles import Arms, arms
 from grader.release.release import Release, select_exam
 from grader.scoring.floors import Floors
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 from grader.scoring.track import Track
+
+Arms = Mapping[str, tuple[str, str]]
+"""Task id to bundle and arm; an arm that is empty is numbered in the order of the exam."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -64,14 +71,9 @@ class Split:
             transcript_key=transcript_key,
         )
 
-    @cached_property
-    def bundles(self) -> Mapping[str, Arms]:
-        """What each exam says of bundles."""
-        return self.release.exam_bundles(self.name)
-
     def choose_exam_for(self, answered: frozenset[str] = frozenset()) -> "Exam":
-        """The exam that is asked for, or else the only one with every answered task, or of several
-        such the release's own.
+        """Return the exam that is asked for, or else the only one with every answered task, or of
+        several such the release's own.
 
         ``answered`` are the tasks that any of the submissions answers. Raises ``UsageError`` where
         none or several fit (:func:`grader.release.release.select_exam`).
@@ -80,7 +82,7 @@ class Split:
         name, tasks = select_exam(exams, self.tasks, self.exam, answered, own)
         if self.track is not None:
             tasks = [task for task in tasks if task.track == self.track]
-        gone = self.release.deprecated(self.name)
+        gone = self.release.deprecated_tasks(self.name)
         left = tuple(task for task in tasks if task.task_id not in gone)
         if not left:
             where = f" in track {self.track}" if self.track is not None else " that counts"
@@ -88,7 +90,8 @@ class Split:
         return Exam(self, name, left, deprecated=len(tasks) - len(left))
 
     def refuse_private_details(self, what: str) -> None:
-        """Per-task results of a private-truth split are for whoever says ``--reveal``."""
+        """Raise ``UsageError`` on a private truth without ``--reveal``; ``what`` says which detail
+        would tell it."""
         if not self.reveal:
             raise UsageError(
                 f"--split {self.name}: its truth is private and {what}; "
@@ -96,18 +99,47 @@ class Split:
             )
 
 
-def shown_half(instances: Iterable[str], salt: bytes) -> frozenset[str]:
-    """The instances that figures are about: half of them, by a hash that only the salt gives."""
+def shown_half(instances: Collection[str], salt: bytes) -> frozenset[str]:
+    """Return half of ``instances``, by a hash that only the salt gives."""
     ranked = sorted(
-        set(instances),
-        key=lambda name: hmac.new(salt, b"half/" + name.encode(), hashlib.sha256).digest(),
+        set(instances), key=lambda name: hmac.digest(salt, b"half/" + name.encode(), "sha256")
     )
     return frozenset(ranked[: len(ranked) // 2])
 
 
+def arms(tasks: Sequence[Task], stated: Arms, tracks: Mapping[str, Track]) -> Arms:
+    """Return bundle and arm of every task that has partners among ``tasks``.
+
+    ``stated`` is what the exam says; it goes before what a track sees from the tasks. A bundle
+    counts only where its tasks have different arms.
+    """
+    known: dict[str, tuple[str, str]] = {}
+    tellings = Counter[str]()
+    for task in tasks:
+        if task.task_id in stated:
+            bundle, arm = stated[task.task_id]
+            tellings[bundle] += 1
+            known[task.task_id] = (bundle, arm or f"telling {tellings[bundle]}")
+    for task in tasks:
+        seen = tracks[task.track].bundle
+        if task.task_id not in known and seen is not None and (pair := seen(task)) is not None:
+            known[task.task_id] = pair
+    members = Counter(bundle for bundle, _ in known.values())
+    different = Counter(bundle for bundle, _ in set(known.values()))
+    return {
+        task_id: (bundle, arm)
+        for task_id, (bundle, arm) in known.items()
+        if members[bundle] == different[bundle] > 1
+    }
+
+
 @dataclass(frozen=True, eq=False)
 class Exam:
-    """An ordered list of tasks of one split, chosen once; without ``deprecated`` ones, a count."""
+    """An ordered list of tasks of one split, chosen once.
+
+    ``deprecated`` counts those that were taken out because they count no more; ``is_final`` is
+    whether it is the half of the instances that the final ranking is about.
+    """
 
     split: Split
     name: str
@@ -128,7 +160,8 @@ class Exam:
     @cached_property
     def arms(self) -> Arms:
         """Bundle and arm of its tasks that have partners in it."""
-        return arms(self.tasks, self.split.bundles.get(self.name, {}), self.tracks)
+        stated = self.split.release.exam_bundles(self.split.name)
+        return arms(self.tasks, stated.get(self.name, {}), self.tracks)
 
     @cached_property
     def floors(self) -> Floors:
@@ -139,7 +172,7 @@ class Exam:
         )
 
     @cached_property
-    def shown(self) -> frozenset[str]:
+    def shown_instances(self) -> frozenset[str]:
         """The instances that figures of a private split are about: half of each exam's and track's.
 
         They do not depend on the exam that is graded: what one keeps back, none shows.
@@ -149,9 +182,9 @@ class Exam:
         salt = bytes.fromhex(private.manifest["salts"][self.split.name]["rows"])
         names: dict[tuple[str, str], set[str]] = {}
         listed = self.split.release.exams(self.split.name)
-        of = {task_id: exam for exam, members in listed.items() for task_id in members}
+        exam_of = {task_id: exam for exam, members in listed.items() for task_id in members}
         for task in self.split.tasks:
-            group = (of.get(task.task_id, ""), task.track)
+            group = (exam_of.get(task.task_id, ""), task.track)
             names.setdefault(group, set()).add(task.instance_id)
         return frozenset().union(*(shown_half(own, salt) for own in names.values()))
 
@@ -161,10 +194,13 @@ class Exam:
         return not self.split.reveal and not self.is_final
 
     def final(self) -> Self:
-        """The other half alone, of which no figure was ever shown; for the ranking at the end."""
+        """Return the exam of the other half alone, of which no figure was ever shown.
+
+        It is for the ranking at the end. Raises ``UsageError`` where nothing is held back.
+        """
         if self.split.reveal:
             raise UsageError(f"--final: nothing of split {self.split.name} is held back; leave it")
-        rest = tuple(task for task in self.tasks if task.instance_id not in self.shown)
+        rest = tuple(task for task in self.tasks if task.instance_id not in self.shown_instances)
         return replace(self, tasks=rest, is_final=True)
 
 
@@ -175,5 +211,5 @@ def choose_exam(
     track: str | None = None,
     **options: Any,
 ) -> Exam:
-    """The exam of a split that does not depend on what is answered; see :meth:`Split.open`."""
+    """Return the exam of a split whatever is answered; arguments as of :meth:`Split.open`."""
     return Split.open(release, split, exam, track, **options).choose_exam_for()

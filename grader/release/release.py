@@ -27,7 +27,7 @@ _WITH_IDS = f"WHERE task_id IN (SELECT unnest(?::VARCHAR[])) {_BY_ID}"
 
 @dataclass(slots=True)
 class Release:
-    """A release: the public side, the private side where the reader has it, and the tracks that
+    """A release: its public side, its private side where the reader has it, and the tracks that
     the reader knows, by name."""
 
     public: Side
@@ -83,7 +83,8 @@ class Release:
         return bool(self.public.manifest["splits"][split]["truth"] == "public")
 
     def choose_split(self, name: str | None) -> str:
-        """``name`` if it exists, or the only split; raises ``UsageError`` otherwise."""
+        """Return ``name`` if there is such a split, or the only split; raises ``UsageError``
+        otherwise."""
         splits, path = self.splits, self.public.path
         if not splits:
             raise UsageError(f"{path}: the manifest lists no split; fetch it again")
@@ -95,72 +96,109 @@ class Release:
             raise UsageError(f"--split {name}: no such split in {path}{did_you_mean(name, splits)}")
         return name or splits[0]
 
+    def rows(
+        self,
+        side: Side,
+        config: str,
+        split: str,
+        columns: Sequence[str],
+        suffix: str = "",
+        parameters: Sequence[object] = (),
+        *,
+        optional: bool = False,
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the rows of one config of every track, ``{}`` in ``config`` for the track's name.
+
+        ``columns`` and ``suffix`` (what follows ``FROM``) are constants of the code. With
+        ``optional`` a file may lack columns: a row has those that are there, and a file without
+        the first of them is passed over. Raises ``UsageError`` for any other damage.
+        """
+        with parquet.connect() as connection:
+            for track in self.tracks:
+                files = side.shards(config.format(track), split)
+                names = list(columns)
+                if optional:
+                    present = parquet.column_names(connection, files)
+                    names = [name for name in columns if name in present]
+                if names[:1] == [columns[0]]:
+                    for row in parquet.read(connection, files, names, suffix, parameters):
+                        yield dict(zip(names, row, strict=True))
+
     def tasks(
         self, split: str, *, prompts: bool = True, only: Collection[str] | None = None
     ) -> list[Task]:
-        """All tasks of a split, or ``only`` those with these ids, sorted by id, every track.
+        """Return all tasks of a split, or ``only`` those with these ids, sorted by id, every track.
 
         Prompts are nearly all there is to read: without ``prompts`` they are left empty.
         """
-        columns = [c if prompts or c != "prompt" else "'' AS prompt" for c in TASK_COLUMNS]
+        columns = [name for name in TASK_COLUMNS if prompts or name != "prompt"]
         where = (_BY_ID, ()) if only is None else (_WITH_IDS, [sorted(only)])
-        rows = _rows(self.public, "{}", self.tracks, split, columns, *where)
-        return [self._task(dict(zip(TASK_COLUMNS, row, strict=True))) for row in rows]
+        rows = self.rows(self.public, "{}", split, columns, *where)
+        return [self._task({"prompt": "", **row}) for row in rows]
 
     def _task(self, row: Mapping[str, Any]) -> Task:
+        """Return the task of a row; raises ``UsageError`` for an unknown variant, a damaged row,
+        or an id or file that is not as its variant has it: files are named after them."""
+        where = f"{self.public.path}: task {row['task_id']}"
         try:
-            return _fitting(task_of(row, self.tracks), self.public.path)
+            task = task_of(row, self.tracks)
         except KeyError:
             key = f"{row['family']}.{row['variant']}"
             raise UsageError(
-                f"{self.public.path}: task {row['task_id']} has the variant {key}, unknown to "
-                "this grader; update the grader"
+                f"{where} has the variant {key}, unknown to this grader; update the grader"
             ) from None
         except (ValueError, TypeError) as error:
-            raise _unreadable(self.public, f"task {row['task_id']}", error) from None
+            raise _unreadable(where, error) from None
+        plain(task.task_id, f"{self.public.path}: the task")
+        shape = task.shape
+        if task.answer_file != task.task_id + shape.suffix or task.answer_schema != shape.name:
+            raise UsageError(
+                f"{where}: answer schema or file differ from the specification; fetch the release "
+                "again"
+            )
+        return task
 
     def with_prompts(self, split: str, tasks: Sequence[Task]) -> list[Task]:
-        """``tasks`` of a split, in their order, with the prompts that ``tasks()`` left out."""
+        """Return ``tasks`` of a split, in their order, with the prompts that ``tasks()`` left
+        out."""
         ids = [task.task_id for task in tasks]
-        suffix = "WHERE list_contains(?, task_id)"
-        prompts = dict(
-            _rows(self.public, "{}", self.tracks, split, ("task_id", "prompt"), suffix, [ids])
-        )
+        rows = self.rows(self.public, "{}", split, ("task_id", "prompt"), _WITH_IDS, [ids])
+        prompts = {row["task_id"]: row["prompt"] for row in rows}
         return [replace(task, prompt=prompts[task.task_id]) for task in tasks]
 
     def exams(self, split: str) -> dict[str, list[str]]:
-        """Exam name to its task ids in order; an exam may span tracks."""
+        """Return exam name -> its task ids in order; an exam may span tracks."""
         exams: dict[str, list[str]] = {}
         columns, suffix = ("exam", "task_id"), "ORDER BY exam, position"
-        for exam, task_id in _rows(self.public, "{}_exams", self.tracks, split, columns, suffix):
-            exams.setdefault(exam, []).append(task_id)
+        for row in self.rows(self.public, "{}_exams", split, columns, suffix):
+            exams.setdefault(row["exam"], []).append(row["task_id"])
         for exam in exams:
             plain(exam, f"{self.public.path}: the exam")
         return exams
 
-    def deprecated(self, split: str) -> dict[str, str]:
-        """The tasks of a split that count no more, and why (``ERRATA.md`` says more)."""
+    def deprecated_tasks(self, split: str) -> dict[str, str]:
+        """Return the tasks of a split that count no more, and why (``ERRATA.md`` says more)."""
         stated = self.public.manifest.get("deprecated", {})
         own = stated.get(split, {}) if isinstance(stated, dict) else {}
         return {str(task_id): str(why) for task_id, why in own.items()}
 
     def exam_bundles(self, split: str) -> dict[str, dict[str, tuple[str, str]]]:
-        """Exam name to (bundle, arm) by task id, of the exams that state bundles.
+        """Return exam name -> task id -> (bundle, arm), of the exams that state bundles.
 
         ``bundle`` and ``arm`` are optional columns of ``<track>_exams``: tasks of one bundle ask
-        one formal problem (:mod:`grader.release.bundles`). An absent arm is the empty string.
+        one formal problem (:mod:`grader.release.exam`). An absent arm is the empty string.
         """
-        found: dict[str, dict[str, tuple[str, str]]] = {}
-        columns = ("exam", "task_id", "bundle", "coalesce(arm, '')")
+        bundles: dict[str, dict[str, tuple[str, str]]] = {}
+        columns = ("bundle", "arm", "exam", "task_id")
         suffix = "WHERE bundle IS NOT NULL ORDER BY exam, position"
-        for exam, task_id, bundle, arm in _rows(
-            self.public, "{}_exams", self.tracks, split, columns, suffix, optional="bundle"
-        ):
-            found.setdefault(exam, {})[task_id] = (bundle, arm)
-        return found
+        for row in self.rows(self.public, "{}_exams", split, columns, suffix, optional=True):
+            own = bundles.setdefault(row["exam"], {})
+            own[row["task_id"]] = (row["bundle"], row.get("arm") or "")
+        return bundles
 
     def truth_side(self, split: str) -> Side:
-        """The repository that holds the split's truth; raises ``UsageError`` if it is not here."""
+        """Return the repository that holds the split's truth; raises ``UsageError`` if it is not
+        here."""
         if self.has_public_truth(split):
             return self.public
         if self.private is None:
@@ -171,29 +209,27 @@ class Release:
         return self.private
 
     def truths(self, split: str, tasks: Iterable[Task]) -> dict[str, Truth]:
-        """The truth of each task by task id, with labels where its scorer needs them."""
-        wanted, side = {task.task_id: task for task in tasks}, self.truth_side(split)
+        """Return the truth of each task by task id, with held-out labels where it is a prediction.
 
-        needs = sorted({t.instance_id for t in wanted.values() if t.shape.kind == "predictions"})
-        columns, suffix = ("instance_id", "values"), "WHERE list_contains(?, instance_id)"
-        labels: dict[str, Any] = {}
-        if needs:
-            told = _rows(
-                side, "{}_labels", self.tracks, split, columns, suffix, [needs], optional="values"
-            )
-            labels = dict(told)
+        Raises ``UsageError`` where one is absent or cannot be read.
+        """
+        needed, side = {task.task_id: task for task in tasks}, self.truth_side(split)
+        scenes = sorted({t.instance_id for t in needed.values() if t.shape.kind == "predictions"})
+        labels = {}
+        if scenes:
+            columns, suffix = ("values", "instance_id"), "WHERE list_contains(?, instance_id)"
+            told = self.rows(side, "{}_labels", split, columns, suffix, [scenes], optional=True)
+            labels = {row["instance_id"]: row["values"] for row in told}
         truths = {}
-        rows = _rows(
-            side, "{}_truth", self.tracks, split, TRUTH_COLUMNS, _WITH_IDS, [sorted(wanted)]
-        )
-        for values in rows:
-            row, task = dict(zip(TRUTH_COLUMNS, values, strict=True)), wanted[values[0]]
+        for row in self.rows(side, "{}_truth", split, TRUTH_COLUMNS, _WITH_IDS, [sorted(needed)]):
+            task = needed[row["task_id"]]
             own = labels.get(task.instance_id) if task.shape.kind == "predictions" else None
             try:
                 truths[task.task_id] = truth_of(row, own)
             except (ValueError, TypeError) as error:
-                raise _unreadable(side, f"the truth of task {task.task_id}", error) from None
-        absent = wanted.keys() - truths.keys()
+                where = f"{side.path}: the truth of task {task.task_id}"
+                raise _unreadable(where, error) from None
+        absent = needed.keys() - truths.keys()
         if absent:
             raise UsageError(
                 f"{side.path}: no truth for task {min(absent)} ({len(absent)} absent in all); "
@@ -202,57 +238,17 @@ class Release:
         return truths
 
     def content_hashes(self, split: str) -> dict[str, str]:
-        """Content hash per public shard of the split's tasks and exams, for the report."""
+        """Return the content hash of each public shard of the split's tasks and exams."""
+        configs = {name for track in self.tracks for name in (track, f"{track}_exams")}
         return {
             name: str(entry.get("content_sha256", entry["sha256"]))
             for name, entry in sorted(self.public.manifest["shards"].items())
-            if any(
-                name.startswith(f"{config}/{split}-")
-                for track in self.tracks
-                for config in (track, f"{track}_exams")
-            )
+            if name.partition(f"/{split}-")[0] in configs
         }
 
 
-def _unreadable(side: Side, what: str, error: Exception) -> UsageError:
-    return UsageError(f"{side.path}: {what} cannot be read ({error}); fetch the release again")
-
-
-def _fitting(task: Task, path: Path) -> Task:
-    """``task`` where its id is plain and its files are those of its variant.
-
-    Raises ``UsageError``: what is written for a task is named after it.
-    """
-    plain(task.task_id, f"{path}: the task")
-    shape = task.shape
-    if task.answer_file != task.task_id + shape.suffix or task.answer_schema != shape.name:
-        raise UsageError(
-            f"{path}: {task.task_id}: answer schema or file differ from the specification; fetch "
-            "the release again"
-        )
-    return task
-
-
-def _rows(
-    side: Side,
-    config: str,
-    tracks: Iterable[str],
-    split: str,
-    columns: Sequence[str],
-    suffix: str = "",
-    parameters: Sequence[object] = (),
-    *,
-    optional: str | None = None,
-) -> Iterator[tuple[Any, ...]]:
-    """Rows of one config of some tracks, ``{}`` in ``config`` for the name of each.
-
-    Files without the column ``optional`` are left out.
-    """
-    with parquet.connect() as connection:
-        for track in tracks:
-            files = side.shards(config.format(track), split)
-            if optional is None or optional in parquet.column_names(connection, files):
-                yield from parquet.read(connection, files, columns, suffix, parameters)
+def _unreadable(where: str, error: Exception) -> UsageError:
+    return UsageError(f"{where} cannot be read ({error}); fetch the release again")
 
 
 def select_exam(
@@ -262,7 +258,7 @@ def select_exam(
     answered: frozenset[str] = frozenset(),
     own: str | None = None,
 ) -> tuple[str, list[Task]]:
-    """The exam to grade and its tasks in order.
+    """Return the name of the exam to grade and its tasks in order.
 
     ``name`` may be ``all`` (the whole split). Without a name: the only exam there is, else the
     only one that contains every answered task, else of several such, or where there is none, the

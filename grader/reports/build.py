@@ -46,7 +46,7 @@ class Graded:
     @property
     def shown_units(self) -> list[list[Unit]]:
         """The units of each track in that half."""
-        shown = self.exam.shown
+        shown = self.exam.shown_instances
         every = self.totals.units.values()
         halves = [[unit for unit in units if unit.instance in shown] for units in every]
         return [half for half in halves if half]

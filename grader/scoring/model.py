@@ -96,7 +96,7 @@ class Score:
     ``paper_pool`` and ``paper_loss`` the *paper* reading (the pool follows the answer too; both
     are null where the paper drops a task). ``nominal`` is the coverage an interval is asked for;
     tasks with the same ``bundle`` ask one formal problem under different ``arm`` (a view, or a
-    telling): the pairs of a matched ablation (:mod:`grader.release.bundles`). All three
+    telling): the pairs of a matched ablation (:mod:`grader.release.exam`). All three
     follow from what is public. ``floor`` are the points that knowing nothing earns (``None`` where
     the exam has no floors).
     """

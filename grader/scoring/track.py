@@ -50,7 +50,7 @@ class Track:
         do not count (:mod:`grader.scoring.floors`).
     ``bundle``
         what a task asks, and in which of several ways, where it may have partners that ask the
-        same in another way (:mod:`grader.release.bundles`).
+        same in another way (:mod:`grader.release.exam`).
     ``summarise``
         a headline other than the mean of the tasks' points, and figures beside it.
     ``own_points``

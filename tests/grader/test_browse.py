@@ -18,8 +18,8 @@ from grader.commands.main import main
 from grader.opening import open_release
 from grader.pages.browse import INDEX, Shown, pages
 from grader.pages.graph import Explanation, Graph, histogram, layered_graph
-from grader.release.beside import Scene
 from grader.release.exam import Split
+from grader.release.scenes import Scene
 from grader.scoring.model import RawAnswer
 
 NASTY = "<img src=x onerror=alert(1)>\"'&</svg></style><b>\u202e\x07"

@@ -14,7 +14,7 @@ from small_release import SCHEMAS, restate, task_id, write_shard
 
 from grader.opening import open_release
 from grader.pages import page as draw
-from grader.release.bundles import arms
+from grader.release.exam import arms
 from grader.reports.table import ScoreTable, fill_usage
 from grader.scoring.model import Score
 from grader.scoring.shape import Task

@@ -64,8 +64,8 @@ def test_all_that_a_board_shows_follows_from_the_figures_that_are_shown(
         folder = shutil.copytree(secret, tmp_path / "in" / team)
         (folder / "run.json").write_text(json.dumps({"system": team}), "utf-8")
     exam = Split.open(open_release(runner.release), "test").choose_exam_for()
-    shown = [task.task_id for task in exam.tasks if task.instance_id in exam.shown]
-    rest = [task.task_id for task in exam.tasks if task.instance_id not in exam.shown]
+    shown = [task.task_id for task in exam.tasks if task.instance_id in exam.shown_instances]
+    rest = [task.task_id for task in exam.tasks if task.instance_id not in exam.shown_instances]
     assert len(shown) == 4 == len(rest)
     monkeypatch.setattr(Ladder, "of", lambda _shares: Ladder(130))  # as if it were large
     score = pipeline.score
