@@ -20,7 +20,7 @@ from grader.commands.common import add, open_split
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.paths import inside
-from grader.pages.browse import INDEX, Shown, pages
+from grader.pages.browse import INDEX, TaskView, pages
 from grader.pages.graph import Explanation
 from grader.pipeline import grade
 from grader.release.exam import Exam, Split
@@ -73,30 +73,27 @@ def _graded(split: Split, answers: Path) -> Graded:
     return grade(exam, submission, slice_intervals=False)
 
 
-def _shown(exam: Exam, graded: Graded | None) -> Iterator[Shown]:
+def _shown(exam: Exam, graded: Graded | None) -> Iterator[TaskView]:
     """Every task of the exam with what may be seen of it."""
     release, split = exam.split.release, exam.split.name
     instances = [task.instance_id for task in exam.tasks]
     told = read_scenes(release, split, instances)
     scores = {score.task_id: score for score in graded.scores} if graded else {}
     answers = graded.submission.answers if graded else {}
-    looks: dict[str, Explanation] = {}
-    draws: dict[str, int | None] = {}
+    explanations: dict[str, Explanation] = {}
     if exam.split.reveal:
         found = read_value_sources(release, split, [task.task_id for task in exam.tasks])
         hidden = read_worlds(release, split, instances)
         for task in exam.tasks:
             world = {**hidden.get(task.instance_id, {}), **found.get(task.task_id, {})}
-            draws[task.task_id] = world.get("value_draws")
             if (look := release.tracks[task.track].look) is not None:
-                looks[task.task_id] = look(task, exam.truths[task.task_id], world)
+                explanations[task.task_id] = look(task, exam.truths[task.task_id], world)
     for task in release.with_prompts(split, exam.tasks):
-        yield Shown(
+        yield TaskView(
             task=task,
             scene=told.get((task.instance_id, task.view)),
             truth=exam.truths[task.task_id] if exam.split.reveal else None,
-            look=looks.get(task.task_id, Explanation()),
-            draws=draws.get(task.task_id),
+            explanation=explanations.get(task.task_id, Explanation()),
             score=scores.get(task.task_id),
             answer=answers.get(task.task_id),
         )

@@ -1,6 +1,6 @@
 """The four kinds of chart: dots with distributions, lines with bands, clouds, cells and bars.
 
-All are about as wide as a telephone shows whole; on a wide page they stand side by side.
+All are about as wide as a telephone shows whole. On a wide page they stand side by side.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,6 +9,7 @@ from typing import Final
 
 from grader.pages.svg import (
     Axis,
+    Point,
     Scale,
     Svg,
     Ticks,
@@ -19,7 +20,8 @@ from grader.pages.svg import (
     legend,
     line,
     mark,
-    quarters,
+    path,
+    quarter_ticks,
     rounded_up,
     width_of,
     words,
@@ -27,32 +29,31 @@ from grader.pages.svg import (
 from grader.pages.table import Cell
 
 Interval = Sequence[float]
-Point = tuple[float, float]
 
 WIDTH: Final = 380.0
-"""Of a chart; its words can be read where it is drawn a fifth smaller, too."""
+"""Pixels of a chart. Its words can be read where it is drawn a fifth smaller, too."""
 SIDE: Final = 316.0
-"""Of the square of a cloud."""
+"""Pixels of the square of a cloud."""
 _LEFT, _TOP, _EDGE = 46.0, 12.0, 19.0
 _ROW: Final = 40
 _STEP: Final = 7.0
-"""Between the dots of a row, and the series of a level."""
+"""Pixels between the dots of a row, and between the series at a level."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """One value on a row: its series, its interval and its name, and what hovering tells."""
+    """A value on a row: its series, its interval with a name, and what shows on hovering."""
 
     series: int
     value: float
     interval: Interval | None = None
     hover: str = ""
-    called: str = "95% interval"
+    interval_name: str = "95% interval"
 
 
 @dataclass(frozen=True, slots=True)
 class DotRow:
-    """A named row of dots, ticks and what they mean, and a word at its right end."""
+    """A named row of dots, with ticks and what they mean, and a word at its right end."""
 
     name: str
     dots: Sequence[Dot]
@@ -87,8 +88,8 @@ def dot_rows(
         y = top + (_ROW + more) * place
         parts.append(words(4, y + 15, row.name, "label", room=WIDTH - 30 - width_of(row.end)))
         parts.append(words(WIDTH - 4, y + 15, row.end, "value", "end"))
-        for tick_at, meaning in row.ticks:
-            ends = (x(tick_at), y + 20), (x(tick_at), y + 38 + more)
+        for value, meaning in row.ticks:
+            ends = (x(value), y + 20), (x(value), y + 38 + more)
             parts.append(line(*ends, meaning, style="stroke:var(--ink);stroke-width:2"))
         for dot in row.dots:
             parts += _dot(dot, x, y + 29 + more / 2 + _STEP * _offset(dot.series, len(series)))
@@ -96,6 +97,7 @@ def dot_rows(
 
 
 def _offset(series: int, count: int) -> float:
+    """Return how many steps a series stands from the middle of all of them."""
     return series - (count - 1) / 2 if count > 1 else 0.0
 
 
@@ -103,7 +105,8 @@ def _dot(dot: Dot, x: Scale, y: float) -> Iterator[str]:
     if dot.interval is not None:
         low, high = dot.interval
         style = f"stroke:{ink(dot.series)};stroke-width:4;stroke-opacity:.4;stroke-linecap:round"
-        yield line((x(low), y), (x(high), y), f"{dot.called} {low:.3g} to {high:.3g}", style=style)
+        hover = f"{dot.interval_name} {low:.3g} to {high:.3g}"
+        yield line((x(low), y), (x(high), y), hover, style=style)
     yield mark(dot.series, x(dot.value), y, dot.hover)
 
 
@@ -116,6 +119,7 @@ class Level:
 
 
 Series = tuple[str, Sequence[Level | None]]
+"""The name of a series, and its value at each level, None where it has none."""
 
 
 def lines(
@@ -125,7 +129,11 @@ def lines(
     ceiling: float | None = None,
     across: str = "",
 ) -> Svg:
-    """Draw one line a series over ordered levels, y from 0; gaps where there is no value."""
+    """Draw a line for each series over ordered levels, with gaps where there is no value.
+
+    The axis upwards goes from 0 to ``ceiling``, or to a round number above all values. ``across``
+    names the levels.
+    """
     shown = [(name, values) for name, values in series if any(values)]
     present = [level.value for _, values in shown for level in values if level]
     highest = ceiling or rounded_up(max(present, default=1.0))
@@ -133,29 +141,21 @@ def lines(
     y = Scale(0, highest, _TOP + 210, _TOP)
     room = (x.end - x.start) / max(1, len(levels))
     ticks = [(place + 0.5, level) for place, level in enumerate(levels)]
-    parts = axes(x, y, ticks, quarters(0, highest), across, room=room)
+    parts = axes(x, y, ticks, quarter_ticks(0, highest), across, room)
     # Series stand side by side at a level, inside its own share of the axis.
     step = min(_STEP, 0.8 * room / max(1, len(shown)))
     for k, (name, values) in enumerate(shown):
-        spots = [
-            (x(place + 0.5) + step * _offset(k, len(shown)), y(level.value), levels[place], level)
-            for place, level in enumerate(values)
-            if level
-        ]
+        aside = step * _offset(k, len(shown))
+        spots = [(x(at + 0.5) + aside, levels[at], one) for at, one in enumerate(values) if one]
         style = f"fill:none;stroke:{ink(k)};stroke-width:2;stroke-opacity:.6"
-        parts.append(_path([(at, up) for at, up, _, _ in spots], style))
-        for at, up, where, level in spots:
+        parts.append(path([(at, y(level.value)) for at, _, level in spots], style))
+        for at, where, level in spots:
             if level.interval is not None:
                 bar = f"stroke:{ink(k)};stroke-width:2.5;stroke-opacity:.45"
                 low, high = level.interval
                 parts.append(line((at, y(low)), (at, y(min(high, highest))), style=bar))
-            parts.append(mark(k, at, up, f"{name}, {where}: {level.value:.3f}"))
+            parts.append(mark(k, at, y(level.value), f"{name}, {where}: {level.value:.3f}"))
     return _with_legend(title, [name for name, _ in shown], y.start + (52 if across else 38), parts)
-
-
-def _path(spots: Sequence[Point], style: str) -> str:
-    path = "L".join(f"{x:.1f} {y:.1f}" for x, y in spots)
-    return element("path", d=f"M{path}", style=style)
 
 
 def _with_legend(title: str, names: Sequence[str], top: float, parts: Sequence[str]) -> Svg:
@@ -165,7 +165,7 @@ def _with_legend(title: str, names: Sequence[str], top: float, parts: Sequence[s
 
 @dataclass(frozen=True, slots=True)
 class Cloud:
-    """The points of one series, each with what hovering tells, and arrows between places."""
+    """The points of one series, and arrows between places, each with what shows on hovering."""
 
     name: str
     points: Sequence[tuple[Point, str]]
@@ -178,7 +178,7 @@ Region = tuple[str, str, tuple[float, float], tuple[float, float]]
 
 def clouds(
     title: str,
-    found: Sequence[Cloud],
+    series: Sequence[Cloud],
     across: Axis,
     upwards: Axis,
     *,
@@ -195,31 +195,22 @@ def clouds(
         box = {"x": x(left), "y": y(high), "width": x(right) - x(left), "height": y(low) - y(high)}
         style = f"fill:var(--{shade});fill-opacity:.3"
         parts.append(element("rect", "", name, style=style, **box))
-    told = f"{across.name} (up: {upwards.name})"
-    parts += axes(x, y, across.ticks, upwards.ticks, told, upright=across.log)
+    names = f"{across.name} (up: {upwards.name})"
+    parts += axes(x, y, across.ticks, upwards.ticks, names)
     if diagonal:
-        ends = (x(across.low), y(upwards.low)), (x(across.high), y(upwards.high))
-        parts.append(line(*ends, kind="grid"))
+        parts.append(line((x.start, y.start), (x.end, y.end), kind="grid"))
     if joined:
         style = "fill:none;stroke:var(--mark);stroke-width:2;stroke-opacity:.35"
-        parts.append(_path([(x(a), y(b)) for a, b in joined], style))
-    for k, cloud in enumerate(found):
+        parts.append(path([(x(a), y(b)) for a, b in joined], style))
+    for k, cloud in enumerate(series):
         parts += [mark(k, x(a), y(b), hover) for (a, b), hover in cloud.points]
-    for k, cloud in enumerate(found):
+    for k, cloud in enumerate(series):
         style = f"stroke:{ink(k)};fill:{ink(k)};stroke-width:2"
         parts += [
             arrow((x(a), y(b)), (x(c), y(d)), hover, 14, style=style)
             for (a, b), (c, d), hover in cloud.arrows
         ]
-    return _with_legend(title, [cloud.name for cloud in found], y.start + 64, parts)
-
-
-def heat_cell(share: float, text: str, few: bool = False) -> Cell:
-    """A cell of a chart: how dark it is, what stands in it, and whether few tasks are behind it.
-
-    Each has its number, so the shade is a help and never the only carrier.
-    """
-    return Cell(text, "few" if few else "heat", share=round(min(1.0, max(0.0, share)), 2))
+    return _with_legend(title, [cloud.name for cloud in series], y.start + 64, parts)
 
 
 def cost_cloud(
@@ -230,17 +221,25 @@ def cost_cloud(
     joined: Sequence[Point] = (),
 ) -> Svg:
     """Draw systems (name, cost, what it earned) on a logarithmic axis of costs in ``unit``."""
-    found = [
+    series = [
         Cloud(name, [((cost, value), f"{name}: {cost:,.3g} {unit}, {earned} {value:.3f}")])
         for name, cost, value in spots
     ]
-    across = Axis.powers(unit, [cost for _, cost, _ in spots])
-    upwards = Axis.round(earned, [value for *_, value in spots])
-    return clouds(title, found, across, upwards, joined=joined)
+    across = Axis.logarithmic(unit, [cost for _, cost, _ in spots])
+    upwards = Axis.linear(earned, [value for *_, value in spots])
+    return clouds(title, series, across, upwards, joined=joined)
+
+
+def heat_cell(share: float, text: str, few: bool = False) -> Cell:
+    """Return a cell of a chart, the darker the larger its share, dashed where tasks are few.
+
+    Each has its number, so the shade is a help and never the only carrier.
+    """
+    return Cell(text, "few" if few else "heat", share=round(min(1.0, max(0.0, share)), 2))
 
 
 Bar = tuple[str, str, Sequence[tuple[float, str]]]
-"""A bar's name, a word at its end, and its parts, each with what hovering tells."""
+"""A bar's name, a word at its end, and its parts, each with what shows on hovering."""
 
 
 def bars(title: str, rows: Sequence[Bar], kinds: Sequence[str]) -> Svg:

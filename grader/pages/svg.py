@@ -1,7 +1,7 @@
 """A small kit for pictures: elements, measured words, scales, axes, marks and legends.
 
-Coordinates are pixels of the picture's own box, y downwards; the box scales with the page. Every
-function returns markup, with what it was given as text escaped.
+Coordinates are pixels of the picture's own box, y downwards. The box scales with the page. Every
+function returns markup in which text that it was given is escaped.
 """
 
 import math
@@ -13,26 +13,28 @@ from grader.pages.words import safe
 
 _HUES: Final = (280, 45, 330, 190, 95, 0, 255)
 INKS: Final = (
-    "var(--mark)",
-    "var(--other)",
-    "var(--third)",
-    *(f"hsl({hue} 62% 52%)" for hue in _HUES),
-)
-"""One per series, from the start again after ten; its mark has a shape as well."""
+    "var(--mark)", "var(--other)", "var(--third)", *(f"hsl({hue} 62% 52%)" for hue in _HUES),
+)  # fmt: skip
+"""A colour for each series, again from the first after ten. Its mark has a shape as well."""
 
 _LARGE: Final = 420
 _GROWTH: Final = 1.2
-"""How much larger than its size a picture is drawn that is no wider than a telephone."""
+"""How much larger than its size a picture is drawn that is no wider than ``_LARGE``."""
 
 _NARROW: Final = frozenset("ijltfrI.,:;'|!()[]·- ")
 _WIDE: Final = frozenset("mwMW@%…")
 
+Point = tuple[float, float]
+Ticks = Iterable[tuple[float, str]]
+"""Values on an axis with what is written at them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Svg:
-    """A picture, from ``top`` down; pictures stand side by side where there is room.
+    """A picture: its title for readers without eyes, its size in pixels, and its elements.
 
-    ``inline`` ones are never drawn larger than they are. A ``caption`` stands above it.
+    Pictures stand side by side where there is room. An ``inline`` one is never drawn larger than it
+    is. A ``caption`` stands above it.
     """
 
     title: str
@@ -40,59 +42,60 @@ class Svg:
     height: float
     parts: Sequence[str]
     inline: bool = False
-    top: float = 0
     caption: str = ""
 
     def with_caption(self, caption: str) -> "Svg":
-        """The picture under a caption."""
+        """Return the picture with a caption above it."""
         return replace(self, caption=caption)
 
     def markup(self) -> str:
-        """The whole element, which shrinks with the page and grows a little beyond its size."""
+        """Return the SVG element, inside a figure where there is a caption."""
         widest = self.width if self.inline or self.width > _LARGE else _GROWTH * self.width
-        title = safe(self.title)
-        box = f"0 {self.top:.0f} {self.width:.0f} {self.height:.0f}"
-        style = f"max-width:{widest:.0f}px"
+        title, style = safe(self.title), f"max-width:{widest:.0f}px"
         picture = (
-            f'<svg viewBox="{box}" style="{style}" role="img" '
+            f'<svg viewBox="0 0 {self.width:.0f} {self.height:.0f}" style="{style}" role="img" '
             f'aria-label="{title}" xmlns="http://www.w3.org/2000/svg"><title>{title}</title>'
             f"{''.join(self.parts)}</svg>"
         )
         if not self.caption:
             return picture
-        told = f"<figcaption>{safe(self.caption)}</figcaption>"
-        return f'<figure style="{style}">{told}{picture}</figure>'
+        caption = f"<figcaption>{safe(self.caption)}</figcaption>"
+        return f'<figure style="{style}">{caption}{picture}</figure>'
 
 
 def element(tag: str, inside: str = "", hover: str = "", /, **attributes: str | float) -> str:
-    """One element around finished markup; ``kind`` is its class, ``_`` in a name means ``-``."""
+    """Return an element around finished markup, with text that shows on hovering.
+
+    ``kind`` is its class. An underscore in a name stands for a hyphen.
+    """
     named = "".join(
-        f' {"class" if name == "kind" else name.replace("_", "-")}="{_value(value)}"'
+        f' {"class" if name == "kind" else name.replace("_", "-")}="'
+        f'{safe(value, 100_000) if isinstance(value, str) else f"{value:.1f}"}"'
         for name, value in attributes.items()
     )
-    told = f"<title>{safe(hover)}</title>" if hover else ""
-    return f"<{tag}{named}>{told}{inside}</{tag}>"
+    title = f"<title>{safe(hover)}</title>" if hover else ""
+    return f"<{tag}{named}>{title}{inside}</{tag}>"
 
 
-def _value(value: str | float) -> str:
-    return safe(value, 100_000) if isinstance(value, str) else f"{value:.1f}"
-
-
-def line(
-    start: tuple[float, float], end: tuple[float, float], hover: str = "", /, **style: str | float
-) -> str:
-    """A straight line."""
+def line(start: Point, end: Point, hover: str = "", /, **style: str | float) -> str:
+    """Return a straight line."""
     (x1, y1), (x2, y2) = start, end
     return element("line", "", hover, x1=x1, y1=y1, x2=x2, y2=y2, **style)
 
 
-def arrow(
-    start: tuple[float, float], end: tuple[float, float], hover: str = "", size: float = 7,
-    bend: tuple[float, float] | None = None, /, **style: str | float,
-) -> str:  # fmt: skip
-    """A line with a head at its end, in one group that has the style.
+def path(points: Sequence[Point], style: str) -> str:
+    """Return straight lines from each point to the next."""
+    shape = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    return element("path", d=f"M{shape}", style=style)
 
-    With ``bend`` it is a curve, which starts towards that point and comes from it.
+
+def arrow(
+    start: Point, end: Point, hover: str = "", size: float = 7, bend: Point | None = None, /,
+    **style: str | float,
+) -> str:  # fmt: skip
+    """Return a line with a head at its end, in one group that has the style.
+
+    With ``bend`` it is a curve that starts towards that point and comes from it.
     """
     (x1, y1), (x2, y2) = bend or start, end
     length = math.hypot(x2 - x1, y2 - y1) or 1
@@ -113,7 +116,7 @@ def words(
     x: float, y: float, value: str, kind: str = "", anchor: str = "start", room: float = 0,
     size: float = 13, **more: str,
 ) -> str:  # fmt: skip
-    """Text at its baseline; where it has no ``room``, it is cut and the whole shows on hovering."""
+    """Return text at its baseline. What does not fit into ``room`` is cut and shows on hovering."""
     cut = fit(value, room, size) if room else value
     if size != 13:
         more["style"] = f"font-size:{size:g}px"
@@ -124,27 +127,24 @@ def words(
 
 
 def width_of(value: str, size: float = 13) -> float:
-    """About how wide text is in the page's font, which nobody can ask without a browser."""
-    units = (
+    """Return about how wide text is in the page's font, which only a browser could measure."""
+    return size * sum(
         0.36 if c in _NARROW else 0.95 if c in _WIDE else 0.7 if c.isupper() else 0.6
         for c in value
     )  # fmt: skip
-    return size * sum(units)
 
 
 def fit(value: str, room: float, size: float = 13) -> str:
-    """As much of ``value`` as fits into ``room``, with dots where something is left out."""
-    if width_of(value, size) <= room:
-        return value
-    kept = value
-    while kept and width_of(f"{kept}…", size) > room:
-        kept = kept[:-1]
-    return f"{kept}…"
+    """Return as much of a text as fits into ``room``, with dots where something is left out."""
+    cut = value
+    while cut and width_of(cut if cut == value else f"{cut}…", size) > room:
+        cut = cut[:-1]
+    return cut if cut == value else f"{cut}…"
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Values from ``low`` to ``high`` on pixels from ``start`` to ``end``."""
+    """A map of values from ``low`` to ``high`` to pixels from ``start`` to ``end``."""
 
     low: float
     high: float
@@ -153,7 +153,7 @@ class Scale:
     log: bool = False
 
     def __call__(self, value: float) -> float:
-        """The pixel of a value."""
+        """Return the pixel of a value."""
         low, high, at = self.low, self.high, value
         if self.log:
             low, high, at = (math.log10(bound) for bound in (low, high, value))
@@ -166,7 +166,7 @@ _ROUNDING: Final = 1e-9
 def rounded_up(value: float) -> float:
     """Return the least of 1, 2, 4 or 8 times a power of ten, from a hundredth, that is no less.
 
-    1 for what only rounding keeps from 0.
+    Return 1 for what only rounding keeps from 0.
     """
     if value <= _ROUNDING:
         return 1.0
@@ -174,44 +174,40 @@ def rounded_up(value: float) -> float:
     return next(factor * base for factor in (1, 2, 4, 8, 10) if factor * base >= value)
 
 
-Ticks = Iterable[tuple[float, str]]
-
-
-def quarters(low: float, high: float) -> list[tuple[float, str]]:
-    """Five ticks from one end of an axis to the other."""
+def quarter_ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """Return five ticks from one end of an axis to the other."""
     values = [low + (high - low) * share for share in (0, 0.25, 0.5, 0.75, 1)]
     return [(value, f"{value:g}") for value in values]
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An axis of clouds: its name, its ends, and its ticks."""
+    """An axis of a cloud: its name, its ends and its ticks."""
 
     name: str
     low: float = 0.0
     high: float = 1.0
-    ticks: Sequence[tuple[float, str]] = tuple(quarters(0, 1))
+    ticks: Sequence[tuple[float, str]] = tuple(quarter_ticks(0, 1))
     log: bool = False
 
     @staticmethod
-    def round(name: str, values: Sequence[float]) -> "Axis":
-        """The axis from 0, or a round number below all values, to one above them."""
+    def linear(name: str, values: Sequence[float]) -> "Axis":
+        """Return the axis from 0, or a round number below all values, to one above them."""
         low = -rounded_up(-min(values)) if min(values) < 0 else 0.0
         high = rounded_up(max(values))
-        return Axis(name, low, high, quarters(low, high))
+        return Axis(name, low, high, quarter_ticks(low, high))
 
     @staticmethod
-    def powers(name: str, values: Sequence[float]) -> "Axis":
-        """The logarithmic axis between powers of ten; all values are positive."""
+    def logarithmic(name: str, values: Sequence[float]) -> "Axis":
+        """Return the logarithmic axis between powers of ten around values, which are positive."""
         low = math.floor(math.log10(min(values)))
         high = max(math.ceil(math.log10(max(values))), low + 1)
         step = max(1, math.ceil((high - low) / 5))
-        ticks = [(10.0**power, _power(power)) for power in range(low, high + 1, step)]
+        ticks = [(10.0**power, _power_of_ten(power)) for power in range(low, high + 1, step)]
         return Axis(name, 10.0**low, 10.0**high, ticks, log=True)
 
 
-def _power(power: int) -> str:
-    """10 to a power as a short number."""
+def _power_of_ten(power: int) -> str:
     for size, unit in ((9, "G"), (6, "M"), (3, "k")):
         if power >= size:
             return f"{10 ** (power - size):,}{unit}"
@@ -219,44 +215,42 @@ def _power(power: int) -> str:
 
 
 def axes(
-    x: Scale, y: Scale, across: Ticks, upwards: Ticks, title: str = "", upright: bool = False,
-    room: float = 0,
-) -> list[str]:  # fmt: skip
-    """Level lines at the ticks ``upwards``, names at those ``across``, a title below.
+    x: Scale, y: Scale, across: Ticks, upwards: Ticks, title: str = "", room: float = 0
+) -> list[str]:
+    """Return level lines at the ticks ``upwards``, names at those ``across``, and a title below.
 
-    With ``upright`` there are upright lines too. Where names need more ``room`` than they have,
-    they are written smaller, on two lines by turns.
+    A logarithmic x has upright lines too. Where names need more ``room`` than a tick has, they are
+    written smaller, and on two lines by turns.
     """
     parts = []
     for value, name in upwards:
         at = y(value)
         parts.append(line((x.start, at), (x.end, at), kind="grid"))
         parts.append(words(x.start - 8, at + 4, name, "axis", "end"))
-    ticks = list(across)
-    size = 12.0
+    ticks, size, space, turns = list(across), 12.0, 0.0, 1
     if room:
-        widest = max((width_of(name, size) for _, name in ticks), default=0)
-        size = max(9.0, min(12.0, 12 * room / (widest or 1)))
-    crowded = bool(room) and any(width_of(name, size) > room for _, name in ticks)
+        widest = max((width_of(name, size) for _, name in ticks), default=0) or 1
+        size = max(9.0, min(size, size * room / widest))
+        if any(width_of(name, size) > room for _, name in ticks):
+            space, turns = 2 * room, 2
     for place, (value, name) in enumerate(ticks):
         at = x(value)
-        if upright:
+        if x.log:
             parts.append(line((at, y.start), (at, y.end), kind="grid"))
-        down = 16 + 12 * (place % 2 if crowded else 0)
-        space = 2 * room if crowded else 0
-        parts.append(words(at, y.start + down, name, "axis", "middle", space, size))
+        down = y.start + 16 + 12 * (place % turns)
+        parts.append(words(at, down, name, "axis", "middle", space, size))
     if title:
         parts.append(words((x.start + x.end) / 2, y.start + 40, title, "axis", "middle"))
     return parts
 
 
 def ink(series: int) -> str:
-    """The colour of a series."""
+    """Return the colour of a series."""
     return INKS[series % len(INKS)]
 
 
 def mark(series: int, x: float, y: float, hover: str = "") -> str:
-    """Circle, diamond or square: colour is never the only carrier."""
+    """Return a circle, a diamond or a square, so that colour is never the only carrier."""
     fill = f"fill:{ink(series)}"
     if series % 3 == 0:
         return element("circle", "", hover, cx=x, cy=y, r=5, style=fill)
@@ -266,14 +260,10 @@ def mark(series: int, x: float, y: float, hover: str = "") -> str:
     return element("rect", "", hover, x=x - 4.5, y=y - 4.5, width=9, height=9, style=fill)
 
 
-def legend(
-    names: Sequence[str], x: float, top: float, room: float = 250
-) -> tuple[list[str], float]:
-    """The marks of all series below each other, each with its name; and where they end."""
-    height = 20
+def legend(names: Sequence[str], x: float, top: float, room: float) -> tuple[list[str], float]:
+    """Return the marks of all series below each other with their names, and where they end."""
     parts = [
-        mark(series, x, top + height * series)
-        + words(x + 14, top + 4 + height * series, name, room=room)
+        mark(series, x, top + 20 * series) + words(x + 14, top + 4 + 20 * series, name, room=room)
         for series, name in enumerate(names)
     ]
-    return parts, top + height * len(names)
+    return parts, top + 20 * len(names)

@@ -16,7 +16,7 @@ from small_release import TASKS, task_id
 
 from grader.commands.main import main
 from grader.opening import open_release
-from grader.pages.browse import INDEX, Shown, pages
+from grader.pages.browse import INDEX, TaskView, pages
 from grader.pages.graph import Explanation, Graph, histogram, layered_graph
 from grader.release.exam import Split
 from grader.release.scenes import Scene
@@ -109,11 +109,13 @@ def test_nothing_a_stranger_wrote_can_run(release: Path) -> None:
     hostile = replace(task, prompt=NASTY * 3, view=NASTY, instance_id=NASTY)
     tables = {NASTY: [(NASTY, [1.0, float("inf"), float("nan"), -1e308])], "data": []}
     graph = Graph([NASTY, "b", "b"], [(NASTY, "b"), ("b", NASTY), ("c", "b")], {})
-    look = Explanation(graph, {NASTY: [(NASTY, "b")], "": [("b", NASTY)]}, [(NASTY, NASTY)], NASTY)
+    explanation = Explanation(
+        graph, {NASTY: [(NASTY, "b")], "": [("b", NASTY)]}, [(NASTY, NASTY)], NASTY
+    )
     scene = Scene(f"{NASTY}\n\n{NASTY}", [], tables)
     answer = RawAnswer("a", NASTY.encode())
     truth = replace(truth, structure=NASTY)
-    shown = Shown(task=hostile, scene=scene, truth=truth, look=look, answer=answer)
+    shown = TaskView(task=hostile, scene=scene, truth=truth, explanation=explanation, answer=answer)
     for _, text in pages(NASTY, NASTY, [shown]):
         assert "<img" not in text and "onerror=alert(1)&gt;" in text
         assert not {"\x07", "\u202e"} & set(text)

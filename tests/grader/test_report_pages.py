@@ -169,12 +169,12 @@ def test_shares_are_drawn_where_they_belong() -> None:
 def test_cost_is_drawn_on_a_logarithmic_axis() -> None:
     """Tenfold cost is one step to the right, whatever it starts from; a perfect score lies at 0."""
     points = [((1e3, 0.4), "a"), ((1e4, 0.2), NASTY), ((1e5, 0.0), "c")]
-    across, upwards = Axis.powers("tokens", [1e3, 1e5]), Axis.round("score", [0.4, 0.0])
+    across, upwards = Axis.logarithmic("tokens", [1e3, 1e5]), Axis.linear("score", [0.4, 0.0])
     text = clouds("t", [Cloud(NASTY, points)], across, upwards, joined=[(1e3, 0.4)]).markup()
     (a, high), (b, _), (c, low), _ = circles(text)
     assert c - b == pytest.approx(b - a, abs=0.2) and low > high
     assert ET.fromstring(text) is not None
-    assert Axis.powers("tokens", [7.0]).high == 10 and Axis.round("score", [0.0]).high == 1
+    assert Axis.logarithmic("tokens", [7.0]).high == 10 and Axis.linear("score", [0.0]).high == 1
 
 
 def test_levels_without_a_value_are_gaps() -> None:

@@ -10,10 +10,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from grader.pages.charts import Cloud, Dot, DotRow, Level, Point, clouds, dot_rows, lines
+from grader.pages.charts import Cloud, Dot, DotRow, Level, clouds, dot_rows, lines
 from grader.pages.page import Block, Fold, Section
 from grader.pages.specification import Specification
-from grader.pages.svg import Axis, Svg
+from grader.pages.svg import Axis, Point, Svg
 from grader.pages.systems import SYSTEM, Part, Report, parts_of, rows_of
 from grader.pages.table import Cell, Table
 from grader.pages.words import number, signed_number
