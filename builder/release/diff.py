@@ -1,43 +1,40 @@
-"""What changed between two releases: files, manifests, and every column of every config.
+"""The differences of two releases: files, manifests, and every column of every config.
 
-Rows are matched by id, so that a new row does not make all later ones look changed. Numbers are
-compared wherever they sit (columns, nested tables, ``*_json`` texts); a relative difference under
-:data:`NOISE` is what another processor's last digits may do, and is called that.
+Rows are matched by id, so that a new row does not make all later ones look changed. Of a column of
+numbers the largest difference is told: the last digit, as another processor may give it, or more.
 """
 
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import duckdb
+import pyarrow as pa
 
-from builder.release.reader import SIDES, column_names, configs, public_side, shards, splits
+from builder.release.reader import SIDES, configs, open_shard, public_side, shards, splits
 from grader.errors import UsageError
 from grader.io import parquet
 from grader.io.files import file_sha256
 from grader.io.jsonio import clip
 
-NOISE: Final = 1e-6
-"""Relative differences below this are numerical noise: float32 keeps six digits, truths nine."""
 EXAMPLES: Final = 3
+"""Keys of rows that a line names."""
 MAX_MANIFEST_LINES: Final = 20
+"""Members of a manifest that are listed."""
 KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "_exams": ("exam", "position"),
     "_scenes": ("instance_id", "view"),
 }
 """Row keys by ending of the config; elsewhere the first column is the id."""
-_ROWS_AT_ONCE: Final = 100
-_NUMBER: Final = object()
-
 Key = tuple[Any, ...]
+"""The values of a row's key columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiffReport:
-    """``identical`` when no file differs; ``lines`` say what does, for people."""
+    """The differences of two releases: ``lines`` for people, ``identical`` when no file differs."""
 
     identical: bool
     lines: tuple[str, ...]
@@ -66,6 +63,7 @@ def diff_releases(a: Path, b: Path) -> DiffReport:
 
 
 def _only_in(first: object) -> str:
+    """Return which of the two releases has something: ``first`` is true for the first."""
     return f"only in {'the first' if first else 'the second'}"
 
 
@@ -74,8 +72,8 @@ def _files(root: Path) -> dict[str, Path]:
 
 
 def _manifest_lines(side: str, a: Path, b: Path) -> Iterator[str]:
-    """Members that do not merely follow from the rows."""
-    first, second = (dict(_flat(_manifest(root))) for root in (a, b))
+    """Yield the differences of two manifests, apart from what follows from the rows."""
+    first, second = (dict(_leaves(_manifest(root))) for root in (a, b))
     keys = sorted(first.keys() | second.keys())
     changed = [key for key in keys if first.get(key) != second.get(key)]
     for key in changed[:MAX_MANIFEST_LINES]:
@@ -95,15 +93,17 @@ def _manifest(root: Path) -> dict[str, Any]:
     return {key: value for key, value in members if key not in ("shards", "configs")}
 
 
-def _flat(value: object, path: str = "") -> Iterator[tuple[str, object]]:
+def _leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
+    """Yield the dotted path and the value of every member that holds no members."""
     if isinstance(value, dict) and value:
         for key, member in value.items():
-            yield from _flat(member, f"{path}.{key}" if path else str(key))
+            yield from _leaves(member, f"{path}.{key}" if path else str(key))
     else:
         yield path, value
 
 
 def _table_lines(a: Path, b: Path) -> Iterator[str]:
+    """Yield the differences of all configs of one side."""
     for config in sorted({*configs(a), *configs(b)}):
         for split in sorted({*splits(a, config), *splits(b, config)}):
             first, second = shards(a, config, split), shards(b, config, split)
@@ -118,107 +118,69 @@ def _table_lines(a: Path, b: Path) -> Iterator[str]:
 def _config_lines(
     config: str, split: str, first: Sequence[Path], second: Sequence[Path]
 ) -> Iterator[str]:
-    """Rows by anti-join of the ids, cells by join on them."""
-    old, new = column_names(first), column_names(second)
-    ids = next((ids for end, ids in KEYS.items() if config.endswith(end)), (old[0],))
+    """Yield the differences of one config and split: rows by anti-join of their keys, cells by
+    join."""
+    old, new = (open_shard(paths[0]).schema_arrow for paths in (first, second))
+    ids = next((ids for end, ids in KEYS.items() if config.endswith(end)), (old.names[0],))
     key = ", ".join(parquet.identifier(name) for name in ids)
     absent = f"FROM {parquet.SCAN} x ANTI JOIN {parquet.SCAN} y USING ({key}) ORDER BY {key}"
-    found = {
-        "added": list(_ask(f"SELECT {key} {absent}", second, first)),
-        "removed": list(_ask(f"SELECT {key} {absent}", first, second)),
-    }
-    details = [f"  {label}: {_shown(keys)}" for label, keys in found.items() if keys]
-    details += [f"  {name}: column {_only_in(name in old)}" for name in sorted({*old} ^ {*new})]
-    touched: set[Key] = set()
-    for name in old:
-        if name in new and name not in ids:
-            cell = parquet.identifier(name)
-            cells = (
-                f"SELECT {key}, x.{cell}, y.{cell} FROM {parquet.SCAN} x JOIN {parquet.SCAN} y "
-                f"USING ({key}) WHERE x.{cell} IS DISTINCT FROM y.{cell} ORDER BY {key}"
+    added = _query(f"SELECT {key} {absent}", second, first)
+    removed = _query(f"SELECT {key} {absent}", first, second)
+    found = {"added": added, "removed": removed}
+    details = [f"  {label}: {_examples(keys)}" for label, keys in found.items() if keys]
+    details += [
+        f"  {name}: column {_only_in(name in old.names)}"
+        for name in sorted({*old.names} ^ {*new.names})
+    ]
+    changed: set[Key] = set()
+    for name in old.names:
+        if name in new.names and name not in ids:
+            one, other = (f"{side}.{parquet.identifier(name)}" for side in "xy")
+            numbers = f"{one}, {other}" if _holds_numbers(old.field(name)) else "NULL, NULL"
+            query = (
+                f"SELECT {key}, {numbers} FROM {parquet.SCAN} x JOIN {parquet.SCAN} y "
+                f"USING ({key}) WHERE {one} IS DISTINCT FROM {other} ORDER BY {key}"
             )
-            changes = list(_ask(cells, first, second))
-            touched.update(tuple(row) for *row, _, _ in changes)
-            details += _column_line(name, changes)
+            rows = _query(query, first, second)
+            changed.update(row[:-2] for row in rows)
+            details += _column_line(name, rows)
     if not details:
         details = ["  the same rows, stored differently (order, row groups or encoding)"]
-    counts = f"{len(found['added'])} rows added, {len(found['removed'])} removed"
-    yield f"{config}/{split}: {counts}, {len(touched)} changed"
+    counts = f"{len(added)} rows added, {len(removed)} removed"
+    yield f"{config}/{split}: {counts}, {len(changed)} changed"
     yield from details
 
 
-def _ask(query: str, x: Sequence[Path], y: Sequence[Path]) -> Iterator[Key]:
-    """The rows of a query over two sets of shards, some in memory at a time."""
+def _holds_numbers(column: pa.Field) -> bool:
+    return bool(pa.types.is_floating(column.type) or pa.types.is_integer(column.type))
+
+
+def _query(query: str, x: Sequence[Path], y: Sequence[Path]) -> list[Key]:
+    """Return the rows of a query over two sets of shards; raises ``UsageError``."""
     files = [[parquet.literal(path) for path in paths] for paths in (x, y)]
     with parquet.connect() as connection:
         try:
-            connection.execute(query, files)
-            while rows := connection.fetchmany(_ROWS_AT_ONCE):
-                yield from rows
+            return connection.execute(query, files).fetchall()
         except duckdb.Error as error:
             reason = str(error).splitlines()[0]
             raise UsageError(f"{x[0]} and {y[0]}: cannot be compared ({reason})") from None
 
 
-def _column_line(column: str, changes: Sequence[Key]) -> Iterator[str]:
-    """Yield how a column differs: rows with other content, rows with noise alone, the largest
-    difference of numbers. A change is a row's key and its two cells."""
-    rows, noisy, largest = list[Key](), list[Key](), (0.0, 0.0)
-    for *key, old, new in changes:
-        absolute, relative = _distance(_content(column, old), _content(column, new))
-        (rows if relative >= NOISE else noisy).append(tuple(key))
-        if math.isfinite(relative):
-            largest = max(largest[0], absolute), max(largest[1], relative)
-    parts = []
+def _column_line(column: str, rows: Sequence[Key]) -> Iterator[str]:
+    """Yield how a column differs, if it does: ``rows`` are the keys of changed rows, each with the
+    two numbers, None where the column holds other things or nothing."""
     if rows:
-        parts.append(f"{_counted(rows)} changed ({_shown(rows)})")
-    if noisy:
-        parts.append(f"{_counted(noisy)} with numerical noise (under {NOISE:g} relative)")
-    if largest[1] > 0:
-        parts.append(f"largest difference {largest[0]:.3g} absolute, {largest[1]:.3g} relative")
-    if parts:
-        yield f"  {column}: {'; '.join(parts)}"
+        line = f"  {column}: {len(rows)} {'row' if len(rows) == 1 else 'rows'} changed"
+        line += f" ({_examples([row[:-2] for row in rows])})"
+        pairs = [(old, new) for *_, old, new in rows if None not in (old, new)]
+        if pairs:
+            gap = max(abs(old - new) for old, new in pairs)
+            share = max(abs(old - new) / max(abs(old), abs(new)) for old, new in pairs)
+            line += f"; largest difference {gap:.3g} absolute, {share:.3g} relative"
+        yield line
 
 
-def _content(column: str, cell: object) -> object:
-    """Return what a cell says: of ``*_json``, what is written there."""
-    try:
-        return json.loads(str(cell)) if column.endswith("_json") else cell
-    except ValueError:
-        return cell
-
-
-def _counted(keys: Sequence[Key]) -> str:
-    return f"{len(keys)} {'row' if len(keys) == 1 else 'rows'}"
-
-
-def _shown(keys: Sequence[Key]) -> str:
+def _examples(keys: Sequence[Key]) -> str:
+    """Return the first keys as text, and whether there are more."""
     more = ", ..." if len(keys) > EXAMPLES else ""
     return ", ".join("/".join(map(str, key)) for key in keys[:EXAMPLES]) + more
-
-
-def _distance(old: object, new: object) -> tuple[float, float]:
-    """Largest absolute and relative difference of the numbers in two values.
-
-    Relative to the larger of the two magnitudes. Infinite when something other than a number
-    differs: a text, a length, a key, a null.
-    """
-    first: list[float] = []
-    second: list[float] = []
-    if _without_numbers(old, first) != _without_numbers(new, second):
-        return math.inf, math.inf
-    gaps = [(abs(x - y), max(abs(x), abs(y))) for x, y in zip(first, second, strict=True) if x != y]
-    absolute = max((gap for gap, _ in gaps), default=0.0)
-    return absolute, max((gap / size for gap, size in gaps), default=0.0)
-
-
-def _without_numbers(value: object, numbers: list[float]) -> object:
-    """``value`` with a sign in the place of each number, which is appended to ``numbers``."""
-    if isinstance(value, dict):
-        return {key: _without_numbers(value[key], numbers) for key in sorted(value)}
-    if isinstance(value, list):
-        return [_without_numbers(member, numbers) for member in value]
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        numbers.append(value)
-        return _NUMBER
-    return value
