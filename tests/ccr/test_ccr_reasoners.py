@@ -38,7 +38,7 @@ def test_a_reference_reasoner_lands_in_its_class(
     results = any_exam.contexts(solver)
     assert len(results) == len({task.instance_id for task, _ in any_exam.pairs})
     for result in results:
-        assert {line.quadrant for line in result.compositions} == {quadrant}
+        assert {row["class"] for row in result.compositions} == {quadrant}
         assert result.quadrant == quadrant
         assert result.complete == (solver is perfect)
 
@@ -50,13 +50,13 @@ def test_local_right_global_wrong_is_valid_and_inconsistent(any_exam: Exam) -> N
     """
     solver = global_wrong([task for task, _ in any_exam.pairs])
     for result in any_exam.contexts(solver):
-        wrong = {line.pair for line in result.pairs if not line.valid}
+        wrong = [row["path"] for row in result.pairs if not row["valid"]]
         assert wrong
-        for line in result.compositions:
-            of_wrong = (line.composition.path[0], line.composition.path[-1]) in wrong
-            assert line.quadrant == ("VI" if of_wrong else "VC")
+        for row in result.compositions:
+            of_wrong = [row["path"][0], row["path"][-1]] in wrong
+            assert row["class"] == ("VI" if of_wrong else "VC")
         assert result.quadrant == "II"
-        off = [line.eta for line in result.pairs if line.pair in wrong]
+        off = [row["eta"] for row in result.pairs if row["path"] in wrong]
         assert all(eta is not None and eta > 2 * 0.1 for eta in off)
 
 

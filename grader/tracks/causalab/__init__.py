@@ -14,8 +14,8 @@ from grader.tracks.causalab.summary import summarise
 from grader.tracks.causalab.tables import SPECIFICATION, sections
 
 
-def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:
-    """The mechanism, which the truth row holds whole."""
+def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:
+    """Return the mechanism as a graph with its equations, which the truth row holds whole."""
     equations = truth.target["equations"]
     edges = [(term["parent"], child) for child, terms in equations.items() for term in terms]
     nodes = list(dict.fromkeys([*(a for a, _ in edges), *equations]))
@@ -25,7 +25,7 @@ def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:
 
 
 def _sum(terms: list[Mapping[str, Any]]) -> str:
-    """The right-hand side of an equation, without its base."""
+    """Return the right-hand side of an equation; the base is a word."""
     parts = []
     for term in terms:
         if term["linear"]:
@@ -36,7 +36,7 @@ def _sum(terms: list[Mapping[str, Any]]) -> str:
 
 
 def episode_problem(task: Task, truth: Truth) -> str | None:
-    """What is wrong with a task's episode, ``None`` if its parts agree with each other.
+    """Return what is wrong with a task's episode, None if its parts agree with each other.
 
     Every reading the task shows, and the target, must be what the hidden mechanism gives.
     """
@@ -60,7 +60,7 @@ TRACK: Final = Track(
     summarise=summarise,
     certify=episode_problem,
     draw=_draw,
-    look=look,
+    look=explain_task,
     tables=SPECIFICATION.in_terminal,
     sections=sections,
 )

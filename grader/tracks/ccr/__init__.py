@@ -12,8 +12,8 @@ from grader.tracks.ccr.summary import summarise
 from grader.tracks.ccr.tables import SPECIFICATION, sections
 
 
-def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:
-    """What the world row tells of a task; the cut tree is named where there is one."""
+def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:
+    """Return graph and facts of a task's world; the cut tree is named where there is one."""
     texts = proofs(__file__)
     proof = texts.get(task.shape.kind, texts["quantities"])
     context = world.get("context", {})
@@ -34,7 +34,7 @@ TRACK: Final = Track(
     variants=CCR,
     summarise=summarise,
     own_points=True,
-    look=look,
+    look=explain_task,
     tables=SPECIFICATION.in_terminal,
     sections=sections,
 )

@@ -17,10 +17,10 @@ NEAR_SHARE: Final = 0.75
 """From this share on it is at least nearly so."""
 
 
-def rae(reference: float, estimate: float) -> float:
-    """``|reference - estimate| / |reference|`` (CCR Eq. G.3, G.5).
+def relative_error(reference: float, estimate: float) -> float:
+    """Return ``|reference - estimate| / |reference|`` (CCR Eq. G.3, G.5).
 
-    Of a reference of zero: zero if the estimate is zero, too, else infinite.
+    For a reference of zero: zero if the estimate is zero too, else infinite.
     """
     difference = abs(reference - estimate)
     if difference == 0:
@@ -28,10 +28,27 @@ def rae(reference: float, estimate: float) -> float:
     return difference / abs(reference) if reference else math.inf
 
 
-def within(reference: float, estimate: float) -> bool:
-    """Whether ``estimate`` agrees with ``reference`` up to ``DELTA``."""
+def error_or_none(reference: float | None, estimate: float | None) -> float | None:
+    """Return the relative error; None where one of the two values is absent."""
+    if reference is None or estimate is None:
+        return None
+    return relative_error(reference, estimate)
+
+
+def is_within_delta(error: float | None) -> bool:
+    """Return whether a relative error is at most ``DELTA``; an absent one is not."""
     # 1e-12: a difference of exactly 10% must not be lost to the last bit of a division.
-    return rae(reference, estimate) <= DELTA + 1e-12
+    return error is not None and error <= DELTA + 1e-12
+
+
+def agrees(reference: float | None, estimate: float | None) -> bool:
+    """Return whether ``estimate`` differs from ``reference`` by at most ``DELTA`` of it."""
+    return is_within_delta(error_or_none(reference, estimate))
+
+
+def is_near_valid(share: float) -> bool:
+    """Return whether a share of estimates within ``DELTA`` is at least 75%, but not 90%."""
+    return NEAR_SHARE <= share < VALID_SHARE
 
 
 PairName = tuple[str, str]
@@ -53,14 +70,14 @@ class Composition:
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """What Algorithm 1 returns: eta by pair, epsilon and gamma by composition."""
+    """The result of Algorithm 1: eta by pair, epsilon and gamma by composition."""
 
     eta: Mapping[PairName, float | None]
     compositions: tuple[Composition, ...]
 
 
 def paths(nodes: Sequence[str], pair: PairName) -> list[tuple[str, ...]]:
-    """Every path of the cut tree between a pair, the direct one first."""
+    """Return every path of the cut tree between a pair, the direct one first."""
     low, high = nodes.index(pair[0]), nodes.index(pair[1])
     return [
         (pair[0], *between, pair[1])
@@ -70,7 +87,7 @@ def paths(nodes: Sequence[str], pair: PairName) -> list[tuple[str, ...]]:
 
 
 def product(values: Mapping[PairName, float | None], path: Sequence[str]) -> float | None:
-    """The composed estimate along a path (CCR Theorem 5.1)."""
+    """Return the composed estimate along a path (CCR Theorem 5.1), None without all its pairs."""
     result = 1.0
     for edge in pairwise(path):
         value = values.get(edge)
@@ -86,41 +103,37 @@ def algorithm_1(
     exact: Mapping[PairName, float],
     estimates: Mapping[PairName, float | None],
 ) -> Errors:
-    """Errors of all pairs in ``exact`` and of all indirect paths of the ``references``.
+    """Return the errors of all pairs in ``exact`` and of all indirect paths of ``references``.
 
     The internal error's denominator is the estimate of the reference itself (CCR Eq. G.5); with
     an estimate of zero a composition agrees only if it is zero, too.
     """
-    eta = {
-        pair: None if (value := estimates.get(pair)) is None else rae(exact[pair], value)
-        for pair in exact
-    }
+    eta = {pair: error_or_none(exact[pair], estimates.get(pair)) for pair in exact}
     found = []
     for reference in references:
         whole = estimates.get(reference)
         for path in paths(nodes, reference)[1:]:
             value = product(estimates, path)
-            external = None if value is None else rae(exact[reference], value)
-            internal = None if value is None or whole is None else rae(whole, value)
-            found.append(Composition(path, value, external, internal))
+            external = error_or_none(exact[reference], value)
+            found.append(Composition(path, value, external, error_or_none(whole, value)))
     return Errors(eta, tuple(found))
 
 
 def compose_pn_ps(
     estimates: Mapping[PairName, Mapping[str, float] | None], path: Sequence[str]
 ) -> tuple[float, float] | None:
-    """(PN, PS) along a path by the rules of Appendix B (Eq. B.28, B.29)."""
+    """Return (PN, PS) along a path by the rules of Appendix B (Eq. B.28, B.29)."""
     result: tuple[float, float] | None = None
     for edge in pairwise(path):
         values = estimates.get(edge)
         if values is None:
             return None
         step = (values["pn"], values["ps"])
-        result = step if result is None else _join(result, step)
+        result = step if result is None else _compose_two(result, step)
     return result
 
 
-def _join(first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
+def _compose_two(first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
     (pn1, ps1), (pn2, ps2) = first, second
     if min(pn1, ps1, pn2, ps2) <= 0:
         return 0.0, 0.0
@@ -130,33 +143,31 @@ def _join(first: tuple[float, float], second: tuple[float, float]) -> tuple[floa
 
 
 def class_of(valid: bool, consistent: bool) -> Class:
-    """The quadrant (CCR §4.2, Figs. 3 and 5)."""
+    """Return the quadrant (CCR §4.2, Figs. 3 and 5)."""
     if valid:
         return "VC" if consistent else "VI"
     return "IC" if consistent else "II"
 
 
-def agree(values: Sequence[float | None]) -> bool:
-    """Whether every two of these agree up to the threshold, whichever is the reference."""
+def all_agree(values: Sequence[float | None]) -> bool:
+    """Return whether every two of these agree, whichever is the reference; absent ones do not."""
     known = [value for value in values if value is not None]
     if len(known) < len(values):
         return False
-    return not known or (within(min(known), max(known)) and within(max(known), min(known)))
+    return not known or (agrees(min(known), max(known)) and agrees(max(known), min(known)))
 
 
-def complete(
+def is_complete(
     nodes: Sequence[str],
     exact: Mapping[PairName, float],
     estimates: Mapping[PairName, float | None],
 ) -> bool:
-    """Definition 4.5: every quantity is valid, and all that are equivalent agree.
+    """Return whether every quantity is valid and equivalent ones agree (CCR Definition 4.5).
 
-    Equivalent are a pair's own estimate and all its compositions, of every pair.
+    Equivalent are a pair's own estimate and all its compositions, for every pair.
     """
     for pair, truth in exact.items():
         values = [product(estimates, path) for path in paths(nodes, pair)]
-        if not all(value is not None and within(truth, value) for value in values):
-            return False
-        if not agree(values):
+        if not all(agrees(truth, value) for value in values) or not all_agree(values):
             return False
     return True

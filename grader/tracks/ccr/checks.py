@@ -1,4 +1,4 @@
-"""What can be said of a ccr answer without its truth.
+"""Checks of a ccr answer that need no truth.
 
 A simulation answer is all or nothing only where its lists cannot be aligned with the cases; a
 single entry that is no yes or no stays a matter of that one case.
@@ -27,7 +27,10 @@ Answers = dict[str, list[int]]
 
 
 def check_units(task: Task, document: dict[str, Any]) -> tuple[Answers, ...]:
-    """The answer set, as the only member of a tuple (:func:`merge_units` joins several)."""
+    """Return the answer set as the only member of a tuple (:func:`merge_units` joins several).
+
+    Raises ``Invalid`` where another pair is named, or a list has another length than the cases.
+    """
     for role in ("cause", "effect"):
         if role in document and document[role] != task.inputs[role]:
             raise Invalid(
@@ -43,11 +46,11 @@ def check_units(task: Task, document: dict[str, Any]) -> tuple[Answers, ...]:
                 f"at /{name}: {len(document[name])} answers, but there are {units} cases; give "
                 "one for each, in their order",
             )
-    return ({name: _entries(document[name]) for name in RUNGS},)
+    return ({name: [_entry(entry) for entry in document[name]] for name in RUNGS},)
 
 
 def merge_units(attempts: Sequence[Checked]) -> Checked:
-    """The replicates of one pair, scored together; one without a usable answer is ``None``."""
+    """Join the replicates of one pair into one answer; one without a usable answer is None."""
     usable = [attempt for attempt in attempts if attempt.status == "scored"]
     if not usable:
         return next((a for a in attempts if a.status == "invalid"), attempts[0])
@@ -58,14 +61,8 @@ def merge_units(attempts: Sequence[Checked]) -> Checked:
     return Checked("scored", tuple(sets), message="; ".join(lost))
 
 
-def _entries(entries: Sequence[object]) -> list[int]:
-    if all(type(entry) is bool for entry in entries):
-        return [1 if entry else 0 for entry in entries]
-    return [_entry(entry) for entry in entries]
-
-
 def _entry(entry: object) -> int:
-    """``true``, ``false``, or text that begins with the word yes or no; nothing else will do."""
+    """Return 1 or 0 for a Boolean or a text that begins with yes or no, else ``INVALID``."""
     if isinstance(entry, bool):
         return int(entry)
     found = _WORD.match(entry) if isinstance(entry, str) else None
@@ -73,7 +70,7 @@ def _entry(entry: object) -> int:
 
 
 def check_quantities(task: Task, document: dict[str, Any]) -> dict[str, Any]:
-    """Only listed quantities may be stated; one that is absent is merely not right."""
+    """Return the answer; raise ``Invalid`` for a quantity that is not listed."""
     listed = task.inputs["quantities"]
     for name in document["quantities"]:
         if name not in listed:
@@ -85,7 +82,7 @@ def check_quantities(task: Task, document: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_deduction(task: Task, document: dict[str, Any]) -> dict[str, Any]:
-    """A number, or one of the two words."""
+    """Return the answer, its word in lower case; raise ``Invalid`` for any other word."""
     value = document["value"]
     if isinstance(value, str):
         label = value.strip().lower()

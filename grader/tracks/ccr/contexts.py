@@ -8,18 +8,18 @@ from typing import Any, Final
 
 from grader.scoring.model import Checked, Score, Truth
 from grader.tracks.ccr.algorithm import (
-    NEAR_SHARE,
     VALID_SHARE,
     Class,
     Composition,
     PairName,
+    agrees,
     algorithm_1,
     class_of,
-    complete,
     compose_pn_ps,
+    is_complete,
+    is_near_valid,
     paths,
     product,
-    within,
 )
 from grader.tracks.ccr.checks import RUNGS
 from grader.tracks.ccr.estimates import MAX_INVALID, MEASURES, exact_of, resample
@@ -27,76 +27,35 @@ from grader.tracks.ccr.estimates import MAX_INVALID, MEASURES, exact_of, resampl
 CONTEXT: Final = "simulation.context"
 """The name of the floor of a context that is asked about in full, beside those of variants."""
 
-
-@dataclass(frozen=True, slots=True)
-class PairLine:
-    """One cause-effect pair of a context. ``share`` is that of estimates within the threshold;
-    ``resampled`` are these estimates, none where there is one answer set."""
-
-    pair: PairName
-    mediators: int
-    shortest_path: int
-    eta: float | None
-    share: float
-    extra: Mapping[str, float]
-    truth: float
-    estimate: float | None
-    resampled: Sequence[float] = ()
-
-    @property
-    def valid(self) -> bool:
-        """Externally valid."""
-        return self.share >= VALID_SHARE
-
-
-@dataclass(frozen=True, slots=True)
-class PathLine:
-    """One composition. Shares are of estimates within the threshold of truth and of reference;
-    ``resampled`` as in :class:`PairLine`."""
-
-    composition: Composition
-    valid_share: float
-    consistent_share: float
-    measures: Mapping[str, tuple[bool, bool]]
-    truth: float
-    resampled: Sequence[float] = ()
-
-    @property
-    def valid(self) -> bool:
-        """Externally valid."""
-        return self.valid_share >= VALID_SHARE
-
-    @property
-    def consistent(self) -> bool:
-        """Internally consistent."""
-        return self.consistent_share >= VALID_SHARE
-
-    @property
-    def quadrant(self) -> Class:
-        """VC, VI, IC or II."""
-        return class_of(self.valid, self.consistent)
+Row = dict[str, Any]
+Estimates = Mapping[PairName, Mapping[str, float] | None]
+"""Pair to estimate by measure; None where too many answers are invalid."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextResult:
-    """Everything Algorithm 1 says of one context."""
+    """The result of Algorithm 1 on one context.
+
+    ``pairs`` and ``compositions`` have the columns of ``ccr_pairs`` and ``ccr_compositions``
+    (``sql/schema.sql``), and besides these ``path``, ``truth``, ``estimate`` and ``resampled``:
+    the resampled estimates, none where there is one answer set.
+    """
 
     instance_id: str
     nodes: tuple[str, ...]
-    pairs: tuple[PairLine, ...]
-    compositions: tuple[PathLine, ...]
+    pairs: Sequence[Row]
+    compositions: Sequence[Row]
     complete: bool
 
     @property
     def valid(self) -> bool:
-        """Every quantity is: global, local and composed."""
-        pairs, paths = self.pairs, self.compositions
-        return all(line.valid for line in pairs) and all(line.valid for line in paths)
+        """Whether every quantity is valid: global, local and composed."""
+        return all(row["valid"] for row in (*self.pairs, *self.compositions))
 
     @property
     def consistent(self) -> bool:
-        """Every composition is."""
-        return all(line.consistent for line in self.compositions)
+        """Whether every composition is consistent."""
+        return all(row["consistent"] for row in self.compositions)
 
     @property
     def quadrant(self) -> Class:
@@ -106,13 +65,13 @@ class ContextResult:
     @property
     def share(self) -> float:
         """The share of compositions that are valid and consistent: the context's points."""
-        return sum(line.quadrant == "VC" for line in self.compositions) / len(self.compositions)
+        return sum(row["class"] == "VC" for row in self.compositions) / len(self.compositions)
 
 
 def evaluate_context(
     scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, Checked]
 ) -> ContextResult | None:
-    """The result of the simulation tasks of one context.
+    """Return the result of the simulation tasks of one context.
 
     Only compositions all of whose pairs are among the tasks count; without any there is no result.
     """
@@ -134,8 +93,13 @@ def evaluate_context(
         return None
     extras = {pair: json.loads(by_pair[pair].extra_json) for pair in ordered}
     exact = {pair: exact_of(targets[pair]) for pair in ordered}
-    estimates = {pair: _estimates(extras[pair]) for pair in ordered}
-    pns = {pair: None if e is None else e["pns"] for pair, e in estimates.items()}
+    estimates: Estimates = {
+        pair: {name: extra[f"estimate_{name}"] for name in MEASURES}
+        if "estimate_pns" in extra
+        else None
+        for pair, extra in extras.items()
+    }
+    pns = {pair: values and values["pns"] for pair, values in estimates.items()}
     truth = {pair: values["pns"] for pair, values in exact.items()}
     errors = algorithm_1(nodes, references, truth, pns)
     # A pair with a single answer set has nothing to resample.
@@ -144,99 +108,113 @@ def evaluate_context(
         for pair, score in by_pair.items()
         if extras[pair].get("replicates", 1) > 1 and estimates[pair] is not None
     }
-    pairs = tuple(
-        PairLine(
-            pair,
-            targets[pair]["mediators"],
-            targets[pair]["shortest_path"],
-            errors.eta[pair],
-            extras[pair].get("valid_share", 0.0),
-            extras[pair],
-            truth[pair],
-            pns[pair],
-            resamples.get(pair, ()),
-        )
+    pairs = [
+        _pair(nodes, targets[pair], extras[pair], errors.eta[pair])
+        | {"resampled": resamples.get(pair, [])}
         for pair in ordered
+    ]
+    compositions = [
+        _composition(nodes, one, exact, estimates, resamples) for one in errors.compositions
+    ]
+    complete = (
+        is_complete(nodes, {pair: truth[pair] for pair in closed}, pns)
+        and all(row["valid"] for row in (*pairs, *compositions))
+        and _factual_is_readable(pairs)
     )
-    compositions = tuple(
-        _path_line(found, exact, estimates, resamples) for found in errors.compositions
-    )
-    whole = complete(nodes, {pair: truth[pair] for pair in closed}, pns)
-    whole &= all(line.valid for line in pairs) and all(line.valid for line in compositions)
-    whole &= _factual_is_readable(list(extras.values()))
-    return ContextResult(scores[0].instance_id, nodes, pairs, compositions, whole)
+    return ContextResult(scores[0].instance_id, nodes, pairs, compositions, complete)
 
 
-def _factual_is_readable(extras: Sequence[Mapping[str, float]]) -> bool:
-    """Whether at most ``MAX_INVALID`` of the context's factual answers are neither yes nor no.
+def _pair(
+    nodes: Sequence[str], target: Mapping[str, Any], extra: Mapping[str, float], eta: float | None
+) -> Row:
+    """Return the row of one pair: its place, its error, and what its score row says of it."""
+    share = extra.get("valid_share", 0.0)
+    return {
+        **_quantity(nodes, (target["cause"], target["effect"])),
+        "mediators": target["mediators"],
+        "shortest_path": target["shortest_path"],
+        "eta": eta,
+        "valid_share": share,
+        "valid": share >= VALID_SHARE,
+        "near_valid": is_near_valid(share),
+        **{rung: extra.get(f"accuracy_{rung}") for rung in RUNGS},
+        "violations": extra.get("monotonicity_violations"),
+        "answers": int(extra.get("answers", 0)),
+        "invalid": int(extra.get("invalid_answers", 0)),
+        "unreadable_factual": int(extra.get("unreadable_factual", 0)),
+        "truth": exact_of(target)["pns"],
+        "estimate": extra.get("estimate_pns"),
+    }
 
-    No estimate depends on them: a system that leaves them out has not answered the context.
-    """
-    factual = sum(extra.get("answers", 0) for extra in extras) / len(RUNGS)
-    unreadable = sum(extra.get("unreadable_factual", 0) for extra in extras)
-    return unreadable <= MAX_INVALID * factual
+
+def _quantity(nodes: Sequence[str], path: Sequence[str]) -> Row:
+    """Return the path and kind of a quantity, and its name by place in the cut tree (X1: root)."""
+    places = (f"X{nodes.index(a) + 1}X{nodes.index(b) + 1}" for a, b in pairwise(path))
+    whole = tuple(path) == (nodes[0], nodes[-1])
+    kind = "composition" if len(path) > 2 else "global" if whole else "local"
+    return {"path": list(path), "quantity": "·".join(places), "kind": kind}
 
 
-def _estimates(extra: Mapping[str, float]) -> dict[str, float] | None:
-    if "estimate_pns" not in extra:
-        return None
-    return {name: extra[f"estimate_{name}"] for name in MEASURES}
-
-
-def _path_line(
+def _composition(
+    nodes: Sequence[str],
     found: Composition,
     exact: Mapping[PairName, Mapping[str, float]],
-    estimates: Mapping[PairName, Mapping[str, float] | None],
+    estimates: Estimates,
     resamples: Mapping[PairName, list[float]],
-) -> PathLine:
+) -> Row:
+    """Return the row of one composition; its shares are of resampled estimates if there are any."""
     reference = (found.path[0], found.path[-1])
-    truth = exact[reference]["pns"]
-    whole = estimates[reference]
-    measures = {
-        name: _agreements(
-            _composed(estimates, found.path, name), exact[reference][name], whole, name
-        )
-        for name in MEASURES
-    }
+    truth, whole = exact[reference], estimates[reference]
+    agreements = {}
+    for name in MEASURES:
+        value = _composed_estimate(estimates, found.path, name)
+        agreements[name] = agrees(truth[name], value), agrees(whole and whole[name], value)
+    valid_share, consistent_share = map(float, agreements["pns"])
     edges = list(pairwise(found.path))
     drawn = {pair: resamples.get(pair) for pair in (reference, *edges)}
-    if found.value is None or not any(drawn.values()):
-        valid, consistent = measures["pns"]
-        return PathLine(found, float(valid), float(consistent), measures, truth)
-    # A pair with a single answer set is constant beside the resampled ones.
-    count = max(len(values) for values in drawn.values() if values)
-    columns = {
-        pair: values or [estimate["pns"] if (estimate := estimates[pair]) else 0.0] * count
-        for pair, values in drawn.items()
+    values: list[float] = []
+    if found.value is not None and any(drawn.values()):
+        # A pair with a single answer set is constant beside the resampled ones.
+        count = max(len(column) for column in drawn.values() if column)
+        columns = {
+            pair: column or [estimate["pns"] if (estimate := estimates[pair]) else 0.0] * count
+            for pair, column in drawn.items()
+        }
+        values = [
+            product({pair: columns[pair][k] for pair in edges}, found.path) or 0.0
+            for k in range(count)
+        ]
+        valid_share = sum(agrees(truth["pns"], value) for value in values) / count
+        consistent_share = sum(map(agrees, columns[reference], values)) / count if whole else 0.0
+    valid, consistent = valid_share >= VALID_SHARE, consistent_share >= VALID_SHARE
+    return {
+        **_quantity(nodes, found.path),
+        "epsilon": found.external,
+        "gamma": found.internal,
+        "valid_share": valid_share,
+        "valid": valid,
+        "near_valid": is_near_valid(valid_share),
+        "consistent": consistent,
+        "class": class_of(valid, consistent),
+        **{f"{name}_vc": all(agreements[name]) for name in ("pn", "ps", "ate")},
+        "truth": truth["pns"],
+        "estimate": found.value,
+        "resampled": values,
     }
-    values = [
-        product({pair: columns[pair][k] for pair in edges}, found.path) or 0.0 for k in range(count)
-    ]
-    within_truth = sum(within(truth, value) for value in values)
-    within_whole = 0
-    if whole is not None:
-        within_whole = sum(map(within, columns[reference], values))
-    return PathLine(found, within_truth / count, within_whole / count, measures, truth, values)
 
 
-def _composed(
-    estimates: Mapping[PairName, Mapping[str, float] | None], path: Sequence[str], measure: str
-) -> float | None:
+def _composed_estimate(estimates: Estimates, path: Sequence[str], measure: str) -> float | None:
+    """Return the composed estimate of a measure along a path."""
     if measure in ("pn", "ps"):
         both = compose_pn_ps(estimates, path)
         return None if both is None else both[measure == "ps"]
-    values = {pair: None if e is None else e[measure] for pair, e in estimates.items()}
-    return product(values, path)
+    return product({pair: e and e[measure] for pair, e in estimates.items()}, path)
 
 
-def _agreements(
-    value: float | None, truth: float, whole: Mapping[str, float] | None, measure: str
-) -> tuple[bool, bool]:
-    if value is None:
-        return False, False
-    return within(truth, value), whole is not None and within(whole[measure], value)
+def _factual_is_readable(pairs: Sequence[Row]) -> bool:
+    """Return whether at most ``MAX_INVALID`` of the factual answers are neither yes nor no.
 
-
-def nearly(share: float) -> bool:
-    """At least 75%, but not 90%: near-valid, or nearly consistent."""
-    return NEAR_SHARE <= share < VALID_SHARE
+    No estimate depends on them: a system that leaves them out has not answered the context.
+    """
+    factual = sum(row["answers"] for row in pairs) / len(RUNGS)
+    return sum(row["unreadable_factual"] for row in pairs) <= MAX_INVALID * factual

@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import accumulate, compress
 from typing import Any, Final
 
-from grader.tracks.ccr.algorithm import rae
+from grader.tracks.ccr.algorithm import relative_error
 from grader.tracks.ccr.checks import INVALID, RUNGS, Answers
 
 MEASURES: Final = ("pns", "pn", "ps", "ate")
@@ -26,7 +26,7 @@ RESAMPLES: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class PairEstimate:
-    """The answers to one pair, scored.
+    """The scored answers to one cause-effect pair.
 
     ``estimates`` is ``None`` where too many answers are invalid. ``accuracy`` is by rung;
     ``violations`` the weighted share of units with y1 = 0 and y0 = 1; ``error`` the standard error
@@ -48,23 +48,30 @@ class PairEstimate:
     @property
     def rae(self) -> float | None:
         """The external error of the PNS."""
-        return None if self.estimates is None else rae(self.exact["pns"], self.estimates["pns"])
+        if self.estimates is None:
+            return None
+        return relative_error(self.exact["pns"], self.estimates["pns"])
 
 
 def weights_of(target: Mapping[str, Any]) -> list[float]:
-    """The weight of every unit; exact weights rounded once."""
-    weights, answers = target["weights"], target["answers"]
+    """Return the weight of every unit; exact weights are rounded once."""
+    weights = target["weights"]
     if "numerators" in weights:
         denominator = weights["denominator"]
         return [numerator / denominator for numerator in weights["numerators"]]
-    cells = [*map(str.__add__, answers["do_true"], answers["do_false"])]
+    cells = _cells(target)
     sizes = Counter(cells)
     share = {cell: float(Fraction(text) / sizes[cell]) for cell, text in weights["cells"].items()}
     return [share[cell] for cell in cells]
 
 
+def _cells(target: Mapping[str, Any]) -> list[str]:
+    """Return the stratum of every unit: its right answers under do(true) and do(false)."""
+    return [*map(str.__add__, target["answers"]["do_true"], target["answers"]["do_false"])]
+
+
 def exact_of(target: Mapping[str, Any]) -> dict[str, float]:
-    """The exact value of each measure."""
+    """Return the exact value of each measure."""
     return {name: float(Fraction(text)) for name, text in target["exact"].items()}
 
 
@@ -76,7 +83,7 @@ def estimate(target: Mapping[str, Any], sets: Sequence[Answers | None]) -> PairE
     truth, weights = _truth_of(target), weights_of(target)
     units = len(weights)
     total = 3 * units * len(sets)
-    given = [_silence(units) if answers is None else answers for answers in sets]
+    given = [_all_invalid(units) if answers is None else answers for answers in sets]
     unread = {rung: sum(answers[rung].count(INVALID) for answers in given) for rung in RUNGS}
     invalid = sum(unread.values())
     counts = (total, invalid, unread["factual"], len(sets))
@@ -88,11 +95,11 @@ def estimate(target: Mapping[str, Any], sets: Sequence[Answers | None]) -> PairE
     exact = exact_of(target)
     if invalid > MAX_INVALID * total:
         return PairEstimate(exact, None, accuracy, None, None, *counts)
-    found = [_one(truth, weights, answers) for answers in given]
+    found = [_measures(truth, weights, answers) for answers in given]
     count = len(found)
     means = {name: math.fsum(f[name] for f in found) / count for name in MEASURES}
     violations = math.fsum(f["violations"] for f in found) / count
-    error = _error(target, truth, given) if count == 1 else None
+    error = _standard_error(target, truth, given) if count == 1 else None
     return PairEstimate(exact, means, accuracy, violations, error, *counts)
 
 
@@ -100,13 +107,13 @@ def _truth_of(target: Mapping[str, Any]) -> dict[str, list[int]]:
     return {rung: [int(bit) for bit in target["answers"][rung]] for rung in RUNGS}
 
 
-def _silence(units: int) -> Answers:
-    """What a replicate without a usable answer is taken for."""
+def _all_invalid(units: int) -> Answers:
+    """Return the answers that stand for a replicate without a usable answer."""
     return {rung: [INVALID] * units for rung in RUNGS}
 
 
-def _opposed(truth: Mapping[str, list[int]], answers: Answers) -> dict[str, list[int]]:
-    """The answers with every invalid one replaced by the opposite of the right one."""
+def _fill_invalid(truth: Mapping[str, list[int]], answers: Answers) -> dict[str, list[int]]:
+    """Return the answers, every invalid one replaced by the opposite of the right one."""
     return {
         rung: answers[rung]
         if INVALID not in answers[rung]
@@ -115,11 +122,11 @@ def _opposed(truth: Mapping[str, list[int]], answers: Answers) -> dict[str, list
     }
 
 
-def _one(
+def _measures(
     truth: Mapping[str, list[int]], weights: Sequence[float], answers: Answers
 ) -> dict[str, float]:
-    """The estimates of one answer set."""
-    filled = _opposed(truth, answers)
+    """Return the estimate of every measure from one answer set, and the share of ``violations``."""
+    filled = _fill_invalid(truth, answers)
     high, low = filled["do_true"], filled["do_false"]
     pns = math.fsum(compress(weights, map(int.__gt__, high, low)))
     above = math.fsum(compress(weights, high))
@@ -134,15 +141,18 @@ def _one(
     }
 
 
-def _error(
+def _standard_error(
     target: Mapping[str, Any], truth: Mapping[str, list[int]], given: Sequence[Answers]
 ) -> float:
-    """Standard error of a stratified mean, sum of P_c^2 s_c^2 / n_c; 0 for exhaustive units."""
+    """Return the standard error of a stratified mean: its square is the sum of P_c^2 s_c^2 / n_c.
+
+    It is 0 for exhaustive units.
+    """
     cells = target["weights"].get("cells")
     if not cells:
         return 0.0
-    filled = _opposed(truth, given[0])
-    names = [*map(str.__add__, target["answers"]["do_true"], target["answers"]["do_false"])]
+    filled = _fill_invalid(truth, given[0])
+    names = _cells(target)
     hits = Counter(compress(names, map(int.__gt__, filled["do_true"], filled["do_false"])))
     sizes = Counter(names)
     variance = 0.0
@@ -154,13 +164,13 @@ def _error(
 
 
 def resample(target: Mapping[str, Any], sets: Sequence[Answers | None], seed: str) -> list[float]:
-    """``RESAMPLES`` PNS estimates, each taking one replicate a unit at random (CCR §6.1).
+    """Return ``RESAMPLES`` PNS estimates, each taking one replicate a unit at random (CCR §6.1).
 
     Units of equal weight on which equally many replicates see the joint event are alike, so that
     one binomial draw stands for all of them; units on which all replicates agree are constant.
     """
     truth, weights = _truth_of(target), weights_of(target)
-    filled = [_opposed(truth, answers or _silence(len(weights))) for answers in sets]
+    filled = [_fill_invalid(truth, answers or _all_invalid(len(weights))) for answers in sets]
     seen = [list(map(int.__gt__, f["do_true"], f["do_false"])) for f in filled]
     counts = [sum(column) for column in zip(*seen, strict=True)]
     replicates = len(filled)
@@ -180,7 +190,7 @@ def resample(target: Mapping[str, Any], sets: Sequence[Answers | None], seed: st
 
 
 def _binomial(size: int, p: float) -> list[float]:
-    """The cumulative masses of a binomial distribution."""
+    """Return the cumulative masses of a binomial distribution, for 0 to ``size`` successes."""
     logs = [
         math.lgamma(size + 1) - math.lgamma(k + 1) - math.lgamma(size - k + 1)
         + k * math.log(p) + (size - k) * math.log1p(-p)

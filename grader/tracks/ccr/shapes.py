@@ -10,7 +10,13 @@ from grader.answers.check import check_json
 from grader.io.jsonio import pretty
 from grader.scoring.model import Mark, Truth
 from grader.scoring.shape import Shape, Task, read_variants
-from grader.tracks.ccr.algorithm import NEAR_SHARE, VALID_SHARE, rae, within
+from grader.tracks.ccr.algorithm import (
+    VALID_SHARE,
+    agrees,
+    is_near_valid,
+    is_within_delta,
+    relative_error,
+)
 from grader.tracks.ccr.checks import (
     Answers,
     check_deduction,
@@ -22,7 +28,7 @@ from grader.tracks.ccr.estimates import PairEstimate, estimate, resample
 
 
 def score_quantities(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Right when every listed quantity is within the threshold; the value is the worst error."""
+    """Mark whether every listed quantity is within the threshold; the value is the worst error."""
     given = answer["quantities"]
     worst, wrong = 0.0, []
     for name, quantity in sorted(truth.target["quantities"].items()):
@@ -30,9 +36,10 @@ def score_quantities(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
         if name not in given:
             wrong.append(f"{name} is absent")
             continue
-        worst = max(worst, rae(exact, given[name]))
-        if not within(exact, given[name]):
-            wrong.append(f"{name} is off by {rae(exact, given[name]):.3g} of its value")
+        error = relative_error(exact, given[name])
+        worst = max(worst, error)
+        if not is_within_delta(error):
+            wrong.append(f"{name} is off by {error:.3g} of its value")
     count = len(truth.target["quantities"])
     extra = {"within": count - len(wrong), "listed": count}
     message = "; ".join(wrong) or "every quantity is within 0.1 of its value"
@@ -40,7 +47,7 @@ def score_quantities(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 
 def score_deduction(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Right when the number is within the threshold, or the word is the right one."""
+    """Mark whether the number is within the threshold, or the word is the right one."""
     given, verdict = answer["value"], truth.target["verdict"]
     if isinstance(given, str) or verdict != "value":
         right = given == verdict
@@ -48,17 +55,14 @@ def score_deduction(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
         due = "a number follows" if verdict == "value" else f"the givens are {verdict}"
         return Mark("verdict", float(right), float(not right), message=f"{said}; {due}")
     assert truth.value is not None
-    error = rae(truth.value, given)
-    right = within(truth.value, given)
+    error = relative_error(truth.value, given)
+    right = is_within_delta(error)
     message = f"a relative error of {error:.3g}; at most 0.1 is right"
     return Mark("rae", error, float(not right), message=message)
 
 
-SHARE_TEXT = "{share:.3f} of 1000 resampled estimates are within 0.1"
-
-
 def score_pair(task: Task, truth: Truth, sets: Sequence[Answers | None]) -> Mark:
-    """Whether the pair is externally valid (CCR Algorithm 1, line 2)."""
+    """Mark whether the pair is externally valid (CCR Algorithm 1, line 2)."""
     pair = estimate(truth.target, sets)
     share = valid_share(truth, sets, pair)
     valid = share >= VALID_SHARE
@@ -78,21 +82,21 @@ def score_pair(task: Task, truth: Truth, sets: Sequence[Answers | None]) -> Mark
         extra["standard_error"] = pair.error
     message = f"the PNS estimate has a relative error of {pair.rae:.3g}; at most 0.1 is valid"
     if pair.replicates > 1:
-        near = "; nearly valid" if NEAR_SHARE <= share < VALID_SHARE else ""
-        message = SHARE_TEXT.format(share=share) + f" (0.9 is valid){near}"
+        near = "; nearly valid" if is_near_valid(share) else ""
+        message = f"{share:.3f} of 1000 resampled estimates are within 0.1 (0.9 is valid){near}"
     message += f"; {pair.accuracy['factual']:.1%} of the factual answers are right"
     return Mark("rae", pair.rae, float(not valid), extra=extra, message=message)
 
 
 def valid_share(truth: Truth, sets: Sequence[Answers | None], pair: PairEstimate) -> float:
-    """The share of estimates within the threshold: of resamples, or of the only one there is."""
+    """Return the share of estimates within the threshold, of resampled ones or of the only one."""
     if pair.estimates is None:
         return 0.0
     exact = pair.exact["pns"]
     if pair.replicates == 1:
-        return float(within(exact, pair.estimates["pns"]))
+        return float(agrees(exact, pair.estimates["pns"]))
     values = resample(truth.target, sets, truth.instance_id)
-    return sum(within(exact, value) for value in values) / len(values)
+    return sum(agrees(exact, value) for value in values) / len(values)
 
 
 def _gold_units(task: Task, truth: Truth) -> str:

@@ -1,6 +1,7 @@
-"""What CCR's tables and charts in ``page.toml`` are made of, and the drawings of cut trees."""
+"""The functions that ``page.toml`` names: rows and charts of CCR, and the drawings of cut trees."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -26,29 +27,25 @@ MOST_SHOWN: Final = 2
 """How many times the truth an estimate is drawn up to."""
 FARTHEST: Final = 0.5
 """Errors that are larger are drawn here, and so are those of what was not estimated."""
-_AXES: Final = {
-    "mediators": "mediating variables between cause and effect",
-    "shortest_path": "edges of the shortest path from cause to effect",
-}
 
 Context = Mapping[str, Any]
 Errors = Mapping[tuple[str, str], Sequence[float]]
 """Relative errors by quantity and context."""
 
 
-def every(parts: Sequence[Part]) -> Sequence[Part]:
-    """A row for each system."""
+def systems(parts: Sequence[Part]) -> Sequence[Part]:
+    """Return a row for each system: its part."""
     return parts
 
 
 def simulating(parts: Sequence[Part]) -> list[Part]:
-    """The systems that are asked about pairs by simulation."""
+    """Return the systems that are asked about pairs by simulation."""
     asked = ("unit_answers", "contexts")
     return [part for part in parts if any(part["metrics"].get(name) for name in asked)]
 
 
 def classes_of_one(parts: Sequence[Part]) -> list[dict[str, Any]]:
-    """Of one system alone, the shares of the four classes in compositions and contexts."""
+    """Return the shares of the four classes in compositions and contexts, of one system alone."""
     if len(parts) > 1 or not simulating(parts):
         return []
     metrics = parts[0]["metrics"]
@@ -59,34 +56,30 @@ def classes_of_one(parts: Sequence[Part]) -> list[dict[str, Any]]:
     return [rows[0], {**metrics, **rows[1]}]
 
 
-def contexts(part: Part) -> Sequence[Context]:
-    """The contexts that were simulated, with their cut trees."""
-    found: Sequence[Context] = part.get("details", {}).get("contexts", [])
-    return found
-
-
-def _drawn(parts: Sequence[Part]) -> list[Part]:
-    """The systems that pictures show: those that answer, and whose contexts a report tells of."""
-    return [part for part in parts if part.get("attempted") and contexts(part)][:SYSTEMS_DRAWN]
+def _shown_in_pictures(parts: Sequence[Part]) -> list[Part]:
+    """Return the systems that answer and whose contexts a report tells of, at most twelve."""
+    found = [part for part in parts if part.get("attempted")]
+    return [part for part in found if part.get("details", {}).get("contexts")][:SYSTEMS_DRAWN]
 
 
 def quadrants(parts: Sequence[Part]) -> list[Svg]:
-    """External against internal error of every composition, system by system."""
-    return [_quadrant(part["system"], contexts(part)) for part in _drawn(parts)]
+    """Draw external against internal error of every composition, a chart for each system."""
+    shown = _shown_in_pictures(parts)
+    return [_quadrant(part["system"], part["details"]["contexts"]) for part in shown]
 
 
 def stated_quadrants(parts: Sequence[Part]) -> list[Svg]:
-    """The same of the values that systems state themselves."""
+    """Draw the same of the values that systems state themselves."""
     found = [(part["system"], part.get("details", {}).get("stated")) for part in parts]
     return [_quadrant(name, stated) for name, stated in found[:SYSTEMS_DRAWN] if stated]
 
 
 def _quadrant(system: str, found: Sequence[Context]) -> Svg:
-    def cut(error: float | None) -> float:
+    def clip_error(error: float | None) -> float:
         return FARTHEST if error is None else min(error, FARTHEST)
 
     points = [
-        ((cut(line["gamma"]), cut(line["epsilon"])), "")
+        ((clip_error(line["gamma"]), clip_error(line["epsilon"])), "")
         for context in found
         for line in context["compositions"]
     ]
@@ -103,12 +96,12 @@ def _quadrant(system: str, found: Sequence[Context]) -> Svg:
 
 
 def name_of(row: Mapping[str, Any]) -> str:
-    """What a quantity is called: its place, and whether it is the whole of its tree there."""
+    """Return the name of a quantity: its place, and whether it is the whole of its tree there."""
     return f"{row['quantity']}, whole" if row["kind"] == "global" else str(row["quantity"])
 
 
 def names_of(parts: Sequence[Part]) -> list[str]:
-    """The quantities of the cut trees, the whole first, compositions last."""
+    """Return the names of all quantities of the cut trees, the whole first, compositions last."""
     return list(dict.fromkeys(map(name_of, rows_of(parts, "quantities"))))
 
 
@@ -117,29 +110,29 @@ def _shares(part: Part) -> dict[str, float]:
 
 
 def by_quantity(parts: Sequence[Part]) -> list[Table]:
-    """Figure 7 as the paper draws it: share of valid estimates, system against quantity."""
+    """Return Figure 7 as the paper draws it: shares of valid estimates, system against quantity."""
     rows = [
         ([SYSTEM.cell(part)], {name: percent(share) for name, share in _shares(part).items()})
-        for part in _drawn(parts)
+        for part in _shown_in_pictures(parts)
     ]
     names = names_of(parts[:SYSTEMS_DRAWN])
     return [Table.pivot("Valid estimates of each quantity", ["system"], names, rows)]
 
 
 def validity(parts: Sequence[Part]) -> list[Block]:
-    """The share of valid estimates of each quantity, and from where it is valid."""
+    """Draw the share of valid estimates of each quantity, and from where it is valid."""
     meaning = f"valid from {VALID_SHARE:.0%} on, where answers are repeated"
     found = [
         {name: Dot(k, share) for name, share in _shares(part).items()}
-        for k, part in enumerate(_drawn(parts)[:SYSTEMS_BESIDE])
+        for k, part in enumerate(_shown_in_pictures(parts)[:SYSTEMS_BESIDE])
     ]
     return _by_quantity("share of valid estimates", parts, found, (VALID_SHARE, meaning))
 
 
 def distributions(parts: Sequence[Part]) -> list[Block]:
-    """Median and middle 90% of the estimates of each quantity; the truth is 100%."""
+    """Draw median and middle 90% of the estimates of each quantity; the truth is 100%."""
     found = []
-    for k, part in enumerate(_drawn(parts)[:SYSTEMS_BESIDE]):
+    for k, part in enumerate(_shown_in_pictures(parts)[:SYSTEMS_BESIDE]):
         ratios: dict[str, list[float]] = {}
         for row in part["details"].get("estimates", []):
             ratios.setdefault(name_of(row), []).extend(row["ratios"])
@@ -155,7 +148,7 @@ def _by_quantity(
     tick: tuple[float, str],
     whole: float = 1,
 ) -> list[Block]:
-    shown = _drawn(parts)[:SYSTEMS_BESIDE]
+    shown = _shown_in_pictures(parts)[:SYSTEMS_BESIDE]
     rows = [
         DotRow(name, [dots[name] for dots in found if name in dots], [tick])
         for name in names_of(shown)
@@ -173,14 +166,14 @@ def _spread(series: int, ratios: Sequence[float]) -> Dot:
     return Dot(series, cut[1], (cut[0], cut[2]), hover, "middle 90%")
 
 
-def compared(parts: Sequence[Part]) -> list[Table]:
-    """The signed-rank test of the errors in each quantity: the first system against the others."""
-    first, *others = _drawn(parts) or [{}]
+def error_tests(parts: Sequence[Part]) -> list[Table]:
+    """Return the signed-rank test of errors by quantity, of the first system against the others."""
+    first, *others = _shown_in_pictures(parts) or [{}]
     if not others:
         return []
     own = _errors(first)
     rows: list[list[str | Cell]] = [
-        [name, *(_tested(own, _errors(other), name) for other in others)]
+        [name, *(_error_test(own, _errors(other), name) for other in others)]
         for name in names_of([first, *others])
     ]
     note = (
@@ -199,46 +192,38 @@ def _errors(part: Part) -> Errors:
     }
 
 
-def _tested(own: Errors, other: Errors, quantity: str) -> Cell:
+def _error_test(own: Errors, other: Errors, quantity: str) -> Cell:
+    """Return the p-value of one quantity and the number of pairs; a dash without a pair."""
     differences = [
         a - b
         for place, errors in own.items()
         if place[0] == quantity
-        for a, b in _paired(errors, other.get(place, []))
+        for a, b in _pair_up(errors, other.get(place, []))
     ]
     if not differences:
         return Cell("–")
     p = signed_rank(differences)
-    told = "<0.001" if p < 0.001 else number(p)
-    return Cell(told, "good" if p < ALPHA else "", f"n = {len(differences)}")
+    return Cell(
+        "<0.001" if p < 0.001 else number(p), "good" if p < ALPHA else "", f"n = {len(differences)}"
+    )
 
 
-def _paired(first: Sequence[float], second: Sequence[float]) -> Iterator[tuple[float, float]]:
-    """Estimate by estimate; one that stands alone is beside each of the other's."""
+def _pair_up(first: Sequence[float], second: Sequence[float]) -> Iterator[tuple[float, float]]:
+    """Pair two systems' errors one by one; a single one is paired with each of the other's."""
     count = max(len(first), len(second)) if first and second else 0
     columns = [[*row] * count if len(row) == 1 else row for row in (first, second)]
     return zip(columns[0][:count], columns[1][:count], strict=False)
 
 
-def by_mediators(parts: Sequence[Part]) -> list[Block]:
-    """Mean error of the pairs by the number of mediating variables."""
-    return _curve(_drawn(parts), "mediators")
-
-
-def by_shortest_path(parts: Sequence[Part]) -> list[Block]:
-    """Mean error of the pairs by the length of the shortest path."""
-    return _curve(_drawn(parts), "shortest_path")
-
-
-def _curve(parts: Sequence[Part], axis: str) -> list[Block]:
-    """A line a system, and the same figures as a table."""
+def _error_curve(axis: str, across: str, parts: Sequence[Part]) -> list[Block]:
+    """Draw the mean error of the pairs over an ``axis`` of ``sql/curves.sql``, with a table."""
     found = {
         part["system"]: {
             row["level"]: row["mean_rae"]
             for row in part["details"].get("curves", [])
             if row["axis"] == axis and row["mean_rae"] is not None
         }
-        for part in parts
+        for part in _shown_in_pictures(parts)
     }
     steps = sorted({step for row in found.values() for step in row})
     if not steps:
@@ -247,21 +232,26 @@ def _curve(parts: Sequence[Part], axis: str) -> list[Block]:
         (name, [Level(row[step]) if step in row else None for step in steps])
         for name, row in found.items()
     ]
-    picture = lines(f"mean error by {axis}", [*map(str, steps)], series, across=_AXES[axis])
+    picture = lines(f"mean error by {axis}", [*map(str, steps)], series, across=across)
     rows = [
-        ([Cell(name, "name")], {step: _error(error) for step, error in row.items()})
+        (
+            [Cell(name, "name")],
+            {k: Cell(number(mean), "good" if mean <= DELTA else "") for k, mean in row.items()},
+        )
         for name, row in found.items()
     ]
-    note = f"{_AXES[axis]}; green: at most {DELTA}"
+    note = f"{across}; green: at most {DELTA}"
     return [picture, Table.pivot("Mean error", ["system"], steps, rows, note)]
 
 
-def _error(error: float) -> Cell:
-    return Cell(number(error), "good" if error <= DELTA else "")
+by_mediators = partial(_error_curve, "mediators", "mediating variables between cause and effect")
+by_shortest_path = partial(
+    _error_curve, "shortest_path", "edges of the shortest path from cause to effect"
+)
 
 
 def trees(parts: Sequence[Part]) -> list[Block]:
-    """The cut trees of each system, and how to read them."""
+    """Draw the cut trees of each system, and say how to read them."""
     note = (
         "Dark edges are valid pairs, light ones invalid; blue paths are valid compositions; a "
         "node is dark when every path through it is valid (after Fig. 8)."
@@ -269,16 +259,17 @@ def trees(parts: Sequence[Part]) -> list[Block]:
     alone = len(parts) == 1
     limit = CONTEXTS_DRAWN if alone else CONTEXTS_IN_LEADERBOARD
     found = [
-        Fold(part["system"], [cut_tree(c) for c in contexts(part)[:limit]], alone)
-        for part in _drawn(parts)
+        Fold(part["system"], [cut_tree(c) for c in part["details"]["contexts"][:limit]], alone)
+        for part in _shown_in_pictures(parts)
     ]
     return [Paragraph(note, note=True), *found] if found else []
 
 
 def commuting(context: Context) -> tuple[int, int]:
-    """How many of the paths that are asked about commute: the direct ones and the compositions.
+    """Return how many of the paths that are asked about commute, and how many there are.
 
-    A path commutes when it is externally valid, as in the paper's count for Fig. 8.
+    Direct paths and compositions count. A path commutes when it is externally valid, as in the
+    paper's count for Fig. 8.
     """
     ends = {(line["path"][0], line["path"][-1]) for line in context["compositions"]}
     direct = [line["valid"] for line in context["pairs"] if tuple(line["pair"]) in ends]
@@ -287,7 +278,7 @@ def commuting(context: Context) -> tuple[int, int]:
 
 
 def cut_tree(context: Context) -> Svg:
-    """One cut tree: its pairs as edges, valid compositions as broad bands under them."""
+    """Draw one cut tree: its pairs as edges, valid compositions as broad bands under them."""
     nodes, step, left = list(context["nodes"]), 74, 34
     base = left + 16 * len(nodes)
     place = {name: left + step * k for k, name in enumerate(nodes)}
@@ -320,7 +311,7 @@ def _ink(valid: bool) -> str:
 
 
 def _arc(start: float, end: float, base: float, step: float, style: str, hover: str = "") -> str:
-    """A straight edge between neighbours, an arc above them otherwise."""
+    """Draw a straight edge between neighbours, else an arc above them."""
     span = (end - start) / step
     shape = f"M{start} {base}L{end} {base}"
     if span > 1:
@@ -333,5 +324,5 @@ SPECIFICATION: Final = Specification.read(Path(__file__).with_name("page.toml"),
 
 
 def sections(reports: Sequence[Report]) -> list[Section]:
-    """The sections of a page; those with pictures only where a report is not redacted."""
+    """Return the sections of a page; those with pictures only where a report is not redacted."""
     return SPECIFICATION.page([part_of(report, "ccr") for report in reports])

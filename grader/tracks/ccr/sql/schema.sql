@@ -3,15 +3,12 @@ CREATE TEMP TABLE ccr_pairs (
     instance_id   VARCHAR NOT NULL,
     quantity      VARCHAR NOT NULL,   -- its place in the cut tree, such as X1X3
     kind          VARCHAR NOT NULL,   -- global, local
-    cause         VARCHAR NOT NULL,
-    effect        VARCHAR NOT NULL,
-    span          INTEGER NOT NULL,   -- components between cause and effect
     mediators     INTEGER NOT NULL,
     shortest_path INTEGER NOT NULL,
     eta           DOUBLE,             -- external error of the PNS; NULL without an estimate
-    valid_share   DOUBLE  NOT NULL,
+    valid_share   DOUBLE  NOT NULL,   -- of the estimates that are within the threshold of the truth
     valid         BOOLEAN NOT NULL,
-    near          BOOLEAN NOT NULL,
+    near_valid    BOOLEAN NOT NULL,
     factual       DOUBLE,             -- unit accuracy by rung; NULL where nothing was answered
     do_true       DOUBLE,
     do_false      DOUBLE,
@@ -23,30 +20,21 @@ CREATE TEMP TABLE ccr_pairs (
 CREATE TEMP TABLE ccr_compositions (
     instance_id  VARCHAR NOT NULL,
     quantity     VARCHAR NOT NULL,    -- its place in the cut tree, such as X1X2·X2X3
-    path         VARCHAR NOT NULL,
-    edges        INTEGER NOT NULL,
     epsilon      DOUBLE,              -- external error; NULL without an estimate
     gamma        DOUBLE,              -- internal error
-    valid_share  DOUBLE  NOT NULL,    -- of the estimates that are within the threshold of the truth
+    valid_share  DOUBLE  NOT NULL,
     valid        BOOLEAN NOT NULL,
     near_valid   BOOLEAN NOT NULL,
-    consistent   BOOLEAN NOT NULL,
     class        VARCHAR NOT NULL,    -- VC, VI, IC, II
-    pn_valid     BOOLEAN NOT NULL, pn_consistent  BOOLEAN NOT NULL,
-    ps_valid     BOOLEAN NOT NULL, ps_consistent  BOOLEAN NOT NULL,
-    ate_valid    BOOLEAN NOT NULL, ate_consistent BOOLEAN NOT NULL
+    pn_vc        BOOLEAN NOT NULL,    -- whether the composed PN is valid and consistent
+    ps_vc        BOOLEAN NOT NULL,
+    ate_vc       BOOLEAN NOT NULL
 );
 CREATE TEMP TABLE ccr_contexts (
     instance_id VARCHAR NOT NULL,
     class       VARCHAR NOT NULL,
     complete    BOOLEAN NOT NULL,
     share       DOUBLE  NOT NULL      -- of compositions that are valid and consistent
-);
-CREATE TEMP TABLE ccr_stated (
-    task_id     VARCHAR NOT NULL,
-    instance_id VARCHAR NOT NULL,
-    family      VARCHAR NOT NULL,     -- any but simulation
-    points      DOUBLE  NOT NULL
 );
 CREATE TEMP TABLE ccr_composed (
     instance_id   VARCHAR NOT NULL,
@@ -57,3 +45,5 @@ CREATE TEMP TABLE ccr_composed (
     gamma         DOUBLE,
     class         VARCHAR NOT NULL    -- of the composition: VC, VI, IC, II
 );
+CREATE TEMP VIEW ccr_stated AS        -- the tasks about stated values
+SELECT task_id, instance_id, family, points FROM scores WHERE track = 'ccr' AND family <> 'simulation';

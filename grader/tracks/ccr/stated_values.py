@@ -5,6 +5,7 @@ for. Compositions all of whose pairs are listed are compared with the truth and 
 own value of the whole, as those of simulated contexts are.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,13 +15,12 @@ from typing import Any, Final
 
 from grader.scoring.model import Checked, Score, Truth
 from grader.tracks.ccr.algorithm import (
-    DELTA,
     Class,
-    Composition,
     Errors,
     PairName,
     algorithm_1,
     class_of,
+    is_within_delta,
     paths,
 )
 
@@ -31,45 +31,52 @@ COMPOSED: Final = ("pns", "ate")
 """Measures that are products along the paths (Theorem 5.1; the ATE of these models, too)."""
 
 
+Row = dict[str, Any]
+
+
 @dataclass(frozen=True, slots=True)
 class StatedContext:
-    """What Algorithm 1 says of the values stated in one task."""
+    """The result of Algorithm 1 on the values stated in one task.
+
+    ``variant`` is the task's family and variant, joined by a dot.
+    """
 
     instance_id: str
     variant: str
     errors: Errors
 
     @property
-    def valid(self) -> bool:
-        """Every pair and every composition is."""
-        values = [*self.errors.eta.values(), *(c.external for c in self.errors.compositions)]
-        return all(map(holds, values))
-
-    @property
-    def consistent(self) -> bool:
-        """Every composition is."""
-        return all(holds(composition.internal) for composition in self.errors.compositions)
-
-    @property
     def quadrant(self) -> Class:
-        """VC, VI, IC or II."""
-        return class_of(self.valid, self.consistent)
+        """VC, VI, IC or II: of all pairs and compositions together."""
+        externals = (composition.external for composition in self.errors.compositions)
+        return class_of(
+            all(map(is_within_delta, (*self.errors.eta.values(), *externals))),
+            all(is_within_delta(composition.internal) for composition in self.errors.compositions),
+        )
 
-
-def holds(error: float | None) -> bool:
-    """Whether an error is within the threshold; what was not stated has none, and is not."""
-    return error is not None and error <= DELTA + 1e-12
-
-
-def quadrant_of(composition: Composition) -> Class:
-    """VC, VI, IC or II."""
-    return class_of(holds(composition.external), holds(composition.internal))
+    def rows(self) -> list[Row]:
+        """Return a row of ``ccr_composed`` for each composition, and its ``path`` besides."""
+        etas = [*self.errors.eta.values()]
+        known = [eta for eta in etas if eta is not None]
+        return [
+            {
+                "instance_id": self.instance_id,
+                "variant": self.variant,
+                "context_class": self.quadrant,
+                "eta": math.fsum(known) / len(etas) if len(known) == len(etas) else None,
+                "path": list(one.path),
+                "epsilon": one.external,
+                "gamma": one.internal,
+                "class": class_of(is_within_delta(one.external), is_within_delta(one.internal)),
+            }
+            for one in self.errors.compositions
+        ]
 
 
 def stated_contexts(
     scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, Checked]
 ) -> Iterator[StatedContext]:
-    """The tasks that list at least one composition with all its pairs, in the order of scores."""
+    """Yield the tasks that list a composition with all its pairs, in the order of ``scores``."""
     for score in scores:
         listed = truths[score.task_id].target.get("quantities")
         if listed is None or score.family not in FAMILIES:
@@ -83,7 +90,7 @@ def stated_contexts(
 
 
 def _errors(measure: str, listed: Mapping[str, Any], given: Mapping[str, float]) -> Errors:
-    """Algorithm 1 on one measure, with compositions of the widest pairs alone."""
+    """Return the errors of one measure, with compositions of the widest pairs alone."""
     exact: dict[PairName, float] = {}
     stated: dict[PairName, float | None] = {}
     for name, quantity in listed.items():
@@ -95,9 +102,7 @@ def _errors(measure: str, listed: Mapping[str, Any], given: Mapping[str, float])
         causes.setdefault(effect, set()).add(cause)
     nodes = [*TopologicalSorter(causes).static_order()]
     place = {name: k for k, name in enumerate(nodes)}
-    closed = [
-        pair for pair in exact if any(_listed(path, exact) for path in paths(nodes, pair)[1:])
-    ]
+    closed = [pair for pair in exact if any(_has_pairs(exact, p) for p in paths(nodes, pair)[1:])]
     wide = [
         (a, b)
         for a, b in closed
@@ -106,9 +111,9 @@ def _errors(measure: str, listed: Mapping[str, Any], given: Mapping[str, float])
         )
     ]
     errors = algorithm_1(nodes, wide, exact, stated)
-    kept = tuple(one for one in errors.compositions if _listed(one.path, exact))
+    kept = tuple(one for one in errors.compositions if _has_pairs(exact, one.path))
     return Errors(errors.eta, kept)
 
 
-def _listed(path: Sequence[str], exact: Mapping[PairName, float]) -> bool:
+def _has_pairs(exact: Mapping[PairName, float], path: Sequence[str]) -> bool:
     return all(edge in exact for edge in pairwise(path))
