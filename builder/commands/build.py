@@ -1,103 +1,112 @@
-"""``build_dataset.py build``, ``plan`` and ``exam``: what split and exam files ask for."""
+"""Build a release from a split file.
+
+examples:
+  python build_dataset.py build splits/mini.toml --out release
+  python build_dataset.py build splits/mini.toml --out release --workers 8 --fresh
+  python build_dataset.py build splits/mini.toml --only TRACK/SPLIT/INDEX
+
+A lock file holds the content hashes that a split file gave when its maintainer last looked. Only
+public-truth splits are locked: their seeds are stated, so anyone can build them and compare. On
+another operating system or architecture, or with other libraries, the last digits of a float may
+differ; that is shown and is no error.
+"""
 
 import argparse
+import json
+import platform
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Any
 
-from builder.commands import command
-from builder.commands.command import BUG, FAILED, OK, PROGRAM, Command, add_domains, add_workers
+from builder.build import Outcome, build_alone, build_release
+from builder.commands.common import BUG, FAILED, OK, add, list_counts, use_domains
+from builder.commands.main import PROGRAM
+from builder.release.engine import InstanceFailed, WorkerDied
+from builder.release.identity import FORMAT
+from builder.release.progress import Reporter, human_size
+from builder.splits.config import ReleaseConfig, load_config
+from builder.splits.roots import read_roots
+from builder.tracks import TRACKS
 from grader.errors import UsageError
-
-if TYPE_CHECKING:
-    from builder.build import Outcome
-    from builder.release.progress import Reporter
-    from builder.splits.config import ReleaseConfig
+from grader.io.files import write_text
+from grader.io.jsonio import pretty
 
 
-def _add_split_file(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("toml", type=Path, metavar="TOML", help="the split file")
-    add_domains(parser)
-
-
-def _add_build(parser: argparse.ArgumentParser) -> None:
-    _add_split_file(parser)
-    parser.add_argument(
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``build``."""
+    option = parser.add_argument
+    option("toml", type=Path, metavar="TOML", help="the split file")
+    option(
         "--out",
         type=Path,
         default=Path("release"),
         metavar="DIR",
         help="the release to write (default: release)",
     )
-    add_workers(parser)
-    parser.add_argument(
+    add(parser, "--domains", "--workers")
+    option(
         "--engine",
         default="processes",
         metavar="ENGINE",
         help="processes (default), or ray[:ADDRESS]: the workers of a cluster",
     )
-    parser.add_argument(
+    option(
         "--staging",
         metavar="URL",
         help="where workers that share no folder leave their parts, such as s3://bucket/parts",
     )
-    parser.add_argument(
+    option(
         "--fresh",
         action="store_true",
         help="use nothing of an earlier run; replace a finished release",
     )
-    parser.add_argument(
+    option(
         "--only",
         metavar="TRACK/SPLIT/INDEX",
         help="build this instance alone and print its rows' summary as JSON",
     )
-    parser.add_argument(
+    option(
         "--update-lock", action="store_true", help="write the content hashes to TOML's .lock.json"
     )
-    parser.add_argument("--quiet", action="store_true", help="show warnings and errors only")
+    add(parser, "--quiet")
 
 
-def _build(options: argparse.Namespace) -> int:
-    from builder.build import build_alone, build_release
-    from builder.release.engine import InstanceFailed, WorkerDied
-    from builder.release.progress import Reporter
-    from builder.splits.config import load_config
-    from builder.splits.roots import read_roots
-    from builder.tracks import TRACKS
-    from grader.io.jsonio import pretty
-
-    reporter = Reporter(options.quiet)
-    config = load_config(options.toml, TRACKS)
+def run(arguments: argparse.Namespace) -> int:
+    """Build the release, or one instance alone, and report on it."""
+    use_domains(arguments.domains)
+    reporter = Reporter(arguments.quiet)
+    config = load_config(arguments.toml, TRACKS)
     roots, warnings = read_roots(config)
     for warning in warnings:
         reporter.warn(warning)
+    only = f"{PROGRAM} build {shlex.quote(str(arguments.toml))} --only"
     try:
-        if options.only is not None:
-            print(pretty(build_alone(config, roots, options.only)), end="")
+        if arguments.only is not None:
+            print(pretty(build_alone(config, roots, arguments.only)), end="")
             return OK
         outcome = build_release(
             config,
-            options.out,
+            arguments.out,
             roots,
-            cluster=command.cluster_of(options),
-            staging=options.staging,
-            workers=options.workers,
-            fresh=options.fresh,
+            cluster=_cluster_address(arguments.engine),
+            staging=arguments.staging,
+            workers=arguments.workers,
+            fresh=arguments.fresh,
             reporter=reporter,
         )
     except InstanceFailed as error:
         print(
             f"{error.details}\nbug in the builder at {error.label}: {error.summary}\nrebuild it "
-            f"alone: {PROGRAM} build {shlex.quote(str(options.toml))} --only {error.label}",
+            f"alone: {only} {error.label}",
             file=sys.stderr,
         )
         return BUG
     except WorkerDied as error:
         print(
             f"error: {error}; finished parts are kept: run the same command again, with fewer "
-            f"--workers if memory ran out, or build one of them alone: {PROGRAM} build "
-            f"{shlex.quote(str(options.toml))} --only TRACK/SPLIT/INDEX",
+            f"--workers if memory ran out, or build one of them alone: {only} TRACK/SPLIT/INDEX",
             file=sys.stderr,
         )
         return BUG
@@ -105,115 +114,106 @@ def _build(options: argparse.Namespace) -> int:
         raise
     except OSError as error:
         raise UsageError(
-            f"--out {options.out}: {error.strerror or error} ({error.filename or 'writing'}); "
+            f"--out {arguments.out}: {error.strerror or error} ({error.filename or 'writing'}); "
             "make room or name another folder, then run the same command again"
         ) from None
-    return _conclude(options, config, outcome, reporter)
-
-
-def _conclude(
-    options: argparse.Namespace, config: "ReleaseConfig", outcome: "Outcome", reporter: "Reporter"
-) -> int:
-    """What a person wants to know after a build."""
-    from builder.commands.report import describe_outcome, report_lock
-
     if outcome.status == "refused by the gate":
         assert outcome.gate is not None
         print(outcome.gate.markdown, file=sys.stderr)
         print(
-            f"the gate refused the release, which stays in {outcome.folder}; {options.out} was "
+            f"the gate refused the release, which stays in {outcome.folder}; {arguments.out} was "
             f"not touched: see {outcome.folder / 'GATE.md'}, mend, run the same command again",
             file=sys.stderr,
         )
         return FAILED
-    report_lock(config, outcome.manifest, options.update_lock, reporter)
-    describe_outcome(outcome, options.out, reporter)
+    _report_lock(config, outcome.manifest, arguments.update_lock, reporter)
+    _describe_outcome(outcome, arguments.out, reporter)
     return OK
 
 
-def _plan(options: argparse.Namespace) -> int:
-    from builder.commands.report import describe_plan
-    from builder.release.planning import plan_specs
-    from builder.splits.config import load_config
-    from builder.splits.roots import placeholder_roots
-    from builder.tracks import TRACKS
-
-    config = load_config(options.toml, TRACKS)
-    describe_plan(config, plan_specs(config, placeholder_roots(config)))
-    return OK
+def _cluster_address(engine: str) -> str | None:
+    """Return the address of the Ray cluster that ``--engine`` names, None for local processes."""
+    kind, _, address = engine.partition(":")
+    if kind == "ray":
+        return address
+    if engine != "processes":
+        raise UsageError(f"--engine {engine}: no such engine; write processes, ray or ray:ADDRESS")
+    return None
 
 
-def _add_exam(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--from", dest="release", type=Path, required=True, metavar="RELEASE", help="its folder"
+def _describe_outcome(outcome: Outcome, out: Path, reporter: Reporter) -> None:
+    """Print rejections, sizes and the next steps."""
+    for split, entry in outcome.manifest["splits"].items():
+        for track, counts in entry["tracks"].items():
+            realised = counts["realised"]
+            hidden = "counted in the private manifest" if "rejections" not in counts else "none"
+            reporter.note(
+                f"{split} {track}: {realised['instances']} instances, {realised['tasks']} tasks; "
+                f"rejected attempts: {list_counts(counts.get('rejections', {})) or hidden}"
+            )
+    for repository in sorted(path for path in outcome.folder.iterdir() if path.is_dir()):
+        files = [file for file in repository.rglob("*") if file.is_file()]
+        size = sum(file.stat().st_size for file in files)
+        reporter.note(f"{repository.name}: {len(files)} files, {human_size(size)}")
+    folder = shlex.quote(str(out))
+    reporter.note(
+        f"{outcome.status}: {out}\n"
+        f"next: python -m grader workspace --release {folder} --out tasks   (take the exam)\n"
+        f"      {PROGRAM} check {folder}   (run the gate again)"
     )
-    parser.add_argument("--exam", type=Path, required=True, metavar="TOML", help="the exam file")
-    parser.add_argument("--split", metavar="NAME", help="default: the only one with public truth")
-    parser.add_argument("--name", metavar="NAME", help="default: the exam file's name")
-    parser.add_argument("--seed", metavar="TEXT", help="default: the split's own seed")
-    add_workers(parser)
-    parser.add_argument("--quiet", action="store_true", help="show warnings and errors only")
 
 
-def _exam(options: argparse.Namespace) -> int:
-    from builder.build import check_release
-    from builder.commands.report import describe_exam
-    from builder.release.extra_exam import draw_extra_exam
-    from builder.release.progress import Reporter
-    from builder.release.workspace import GATE_FILE, write_gate
-    from builder.tracks import TRACKS
+def lock_document(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the lock file of a public manifest: its libraries and platform, and under ``splits``
+    the content hash of every config of every public-truth split."""
+    splits: dict[str, dict[str, str]] = {}
+    for name, split in manifest["splits"].items():
+        if split["truth"] == "public":
+            splits[name] = {
+                config: tables[name]["content_sha256"]
+                for config, tables in manifest["configs"].items()
+                if name in tables
+            }
+    return {
+        "format": FORMAT,
+        "release": manifest["release"],
+        "version": manifest["version"],
+        "platform": f"{platform.system()} {platform.machine()}",
+        "libraries": manifest["libraries"],
+        "splits": splits,
+    }
 
-    added = draw_extra_exam(
-        options.release,
-        TRACKS,
-        options.exam,
-        split=options.split,
-        name=options.name,
-        seed=options.seed,
-    )
-    describe_exam(added, options.release)
-    reporter = Reporter(options.quiet)
+
+def _report_lock(
+    config: ReleaseConfig, manifest: Mapping[str, Any], update: bool, reporter: Reporter
+) -> None:
+    """Compare a build with its lock file and warn of differences; ``update`` writes the file."""
+    file, built = config.lock_path, lock_document(manifest)
+    if update:
+        write_text(file, pretty(built))
+        reporter.note(f"wrote {file}")
+        return
     try:
-        report = check_release(options.release, reporter.note, options.workers)
-    except UsageError as error:  # a public side alone, as it is downloaded
-        reporter.warn(f"without a {GATE_FILE}: {error}")
-        return OK
-    write_gate(options.release, report.markdown)
-    if report.ok:
-        return OK
-    print(
-        f"the gate refuses the release with exam {added.name} in it: see "
-        f"{options.release / GATE_FILE}",
-        file=sys.stderr,
-    )
-    return FAILED
+        locked = _content_hashes(json.loads(file.read_bytes()))
+    except FileNotFoundError:
+        reporter.note(f"no {file} to compare with; --update-lock writes it")
+        return
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        reporter.warn(f"{file}: is no lock file; write it anew with --update-lock")
+        return
+    if differing := {config for config, _ in locked ^ _content_hashes(built)}:
+        reporter.warn(
+            f"differs from {file} in {', '.join(sorted(differing))}; on the platform named there "
+            "that is a change of content: see `diff`, and --update-lock if it is meant"
+        )
+    else:
+        reporter.note(f"matches {file}")
 
 
-BUILD: Final = Command(
-    "build",
-    "build a release from a split file",
-    (
-        "build splits/mini.toml --out release",
-        "build splits/mini.toml --out release --workers 8 --fresh",
-        "build splits/mini.toml --only TRACK/SPLIT/INDEX",
-    ),
-    _add_build,
-    _build,
-)
-PLAN: Final = Command(
-    "plan",
-    "show what a split file asks for; needs no secret",
-    ("plan splits/mini.toml",),
-    _add_split_file,
-    _plan,
-)
-EXAM: Final = Command(
-    "exam",
-    "draw another exam from a release that is built",
-    (
-        "exam --from release --exam splits/exams/realistic.toml",
-        "exam --from release --exam my-exam.toml --name hard-2 --seed again",
-    ),
-    _add_exam,
-    _exam,
-)
+def _content_hashes(lock: Mapping[str, Any]) -> set[tuple[str, str]]:
+    """Return every "split/config" of a lock file with its content hash."""
+    return {
+        (f"{split}/{config}", digest)
+        for split, configs in lock["splits"].items()
+        for config, digest in configs.items()
+    }

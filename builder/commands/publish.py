@@ -1,24 +1,41 @@
-"""``publish``: a checked release to the Hub, or an erratum of one."""
+"""Send a checked release to the Hub; only what changed travels. Or list tasks as wrong.
+
+examples:
+  python build_dataset.py publish release --repo org/exams --dry-run
+  python build_dataset.py publish release --repo org/exams --private-repo org/exams-private \\
+      --revision v1
+  python build_dataset.py publish release --deprecate cds-7f3a91c2d04be516 --why "two readings" \\
+      --version 0.1.1
+"""
 
 import argparse
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from builder.commands.command import FAILED, OK, Command, add_release, add_workers
+from builder.build import check_release
+from builder.commands.common import FAILED, OK, add
+from builder.publishing.contents import Files, contents
+from builder.publishing.errata import ERRATA, deprecate
+from builder.publishing.secrecy import refuse_private
+from builder.publishing.upload import Target, carry_out, plan
+from builder.release.manifest import read_manifest
+from builder.release.progress import Reporter
+from builder.release.reader import public_side
+from builder.tracks import TRACKS
 from grader.errors import UsageError
+from grader.hub.address import Address
+from grader.hub.client import connect, explain_hub_errors
 from grader.opening import open_release
+from grader.verify import verify
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from huggingface_hub import HfApi
 
-    from builder.publishing.contents import Files
-    from builder.publishing.upload import Target
 
-
-def _add(parser: argparse.ArgumentParser) -> None:
-    add_release(parser)
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``publish``."""
+    add(parser, "release")
     parser.add_argument(
         "--repo",
         metavar="ORG/NAME",
@@ -42,59 +59,48 @@ def _add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--why", metavar="TEXT", help="of --deprecate: the entry in ERRATA.md")
     parser.add_argument("--version", help="of --deprecate: the release's from now on")
     parser.add_argument("--split", metavar="NAME", help="of --deprecate (default: the only one)")
-    add_workers(parser)
-    parser.add_argument("--quiet", action="store_true", help="show the result only")
+    add(parser, "--workers", "--quiet")
 
 
-def _publish(options: argparse.Namespace) -> int:
-    from builder.publishing.contents import contents
-    from builder.publishing.secrecy import refuse_private
-    from builder.release.manifest import read_manifest
-    from builder.release.reader import public_side
-    from builder.tracks import TRACKS
-    from grader.hub.client import connect, explain_hub_errors
-
+def run(arguments: argparse.Namespace) -> int:
+    """List tasks as wrong, check the release and bring both repositories to it, as asked."""
     # What a typing error or an absent token stops is said before the gate, which takes its time.
-    public_side(options.release)
-    if options.deprecate is not None:
-        _deprecate(options)
-        if options.repo is None:
+    public_side(arguments.release)
+    if arguments.deprecate is not None:
+        _deprecate(arguments)
+        if arguments.repo is None:
             return OK
-    targets, api = list(_targets(options)), connect()
-    if not options.dry_run:
-        with explain_hub_errors(options.repo):
+    targets, api = list(_targets(arguments)), connect()
+    if not arguments.dry_run:
+        with explain_hub_errors(arguments.repo):
             api.whoami()
-    if not _passes(options):
+    if not _check(arguments):
         print("nothing was sent; `check` prints the whole record")
         return FAILED
-    opened = open_release(options.release)
+    opened = open_release(arguments.release)
     refuse_private(opened, TRACKS)
     found = [
         (target, contents(side, read_manifest(side), target.repo, target.tag))
         for target, side in targets
     ]
     for target, files in found:
-        _bring(api, target, files, dry_run=options.dry_run)
+        _update(api, target, files, dry_run=arguments.dry_run)
     return OK
 
 
-def _deprecate(options: argparse.Namespace) -> None:
-    """List tasks as wrong in the release here."""
-    from builder.publishing.errata import ERRATA, deprecate
-
-    if options.why is None or options.version is None:
+def _deprecate(arguments: argparse.Namespace) -> None:
+    """List tasks as wrong in the release on disk, and print how many are listed now."""
+    if arguments.why is None or arguments.version is None:
         raise UsageError("--deprecate: say why with --why, and the new version with --version")
     count = deprecate(
-        options.release, options.split, options.deprecate, options.why, options.version
+        arguments.release, arguments.split, arguments.deprecate, arguments.why, arguments.version
     )
-    told = "task is" if count == 1 else "tasks are"
-    print(f"{options.release} {options.version}: {count} {told} deprecated; see {ERRATA}")
+    tasks = "task is" if count == 1 else "tasks are"
+    print(f"{arguments.release} {arguments.version}: {count} {tasks} deprecated; see {ERRATA}")
 
 
-def _bring(api: "HfApi", target: "Target", files: "Files", *, dry_run: bool) -> None:
-    """Bring one repository to what it is to hold, or say what that would take."""
-    from builder.publishing.upload import carry_out, plan
-
+def _update(api: "HfApi", target: Target, files: Files, *, dry_run: bool) -> None:
+    """Make one repository hold ``files``; with ``dry_run`` only print what that would take."""
     work = plan(api, target, files)
     place = f"{target.repo} ({'private' if target.private else 'public'})"
     there, size = len(files) - len(work.send), f"{work.bytes / 1e6:.1f} MB"
@@ -116,69 +122,50 @@ def _bring(api: "HfApi", target: "Target", files: "Files", *, dry_run: bool) -> 
         )
 
 
-def _passes(options: argparse.Namespace) -> bool:
-    """Whether gate and `verify` find nothing; what they find is printed."""
-    from builder.build import check_release
-    from builder.release.manifest import read_manifest
-    from builder.release.progress import Reporter
-    from grader.verify import verify
-
-    imported = "imported" in read_manifest(options.release / "public")["configuration"]
+def _check(arguments: argparse.Namespace) -> bool:
+    """Run gate and `verify`, print what they find, and return whether they find nothing."""
+    imported = "imported" in read_manifest(arguments.release / "public")["configuration"]
     if not imported:
-        report = check_release(options.release, Reporter(options.quiet).note, options.workers)
+        report = check_release(arguments.release, Reporter(arguments.quiet).note, arguments.workers)
         for line in report.lines:
             if not line.ok:
                 print(f"FAIL {line.check}: {line.figure}")
                 print(*(f"  {problem}" for problem in line.problems), sep="\n")
         if not report.ok:
             return False
-    broken = [one for one in verify(open_release(options.release)) if not one.ok]
+    broken = [one for one in verify(open_release(arguments.release)) if not one.ok]
     for one in broken:
         print(f"FAIL {one.name}: {one.detail}")
     return not broken
 
 
-def _targets(options: argparse.Namespace) -> "Iterator[tuple[Target, Path]]":
-    """What to write from which side, the private one first: what is committed to in public must be
-    safe by then."""
-    from builder.publishing.upload import Target
-    from builder.release.manifest import read_manifest
-    from grader.hub.address import Address
+def _targets(arguments: argparse.Namespace) -> Iterator[tuple[Target, Path]]:
+    """Yield each repository with the side of the release that it is to hold.
 
-    public, private = options.release / "public", options.release / "private"
-    tag = options.revision or f"v{read_manifest(public)['version']}"
-    if options.repo is None:
+    The private one comes first: what is committed to in public must be safe by then.
+    """
+    public, private = arguments.release / "public", arguments.release / "private"
+    tag = arguments.revision or f"v{read_manifest(public)['version']}"
+    if arguments.repo is None:
         raise UsageError("--repo: name the dataset repository to publish to, as ORG/NAME")
-    repo = _repo("--repo", options.repo)
-    if options.private_repo is not None:
-        hidden = _repo("--private-repo", options.private_repo)
+    repo = _repo("--repo", arguments.repo)
+    if arguments.private_repo is not None:
+        hidden = _repo("--private-repo", arguments.private_repo)
         if hidden == repo:
             raise UsageError("--private-repo: is the public repository; name another one")
         if not private.is_dir():
-            raise UsageError(f"--private-repo: {options.release} has no private side; leave it out")
-        Address.parse(f"{hidden}@{tag}", "--revision")
+            raise UsageError(
+                f"--private-repo: {arguments.release} has no private side; leave it out"
+            )
+        Address.parse(f"{hidden}@{tag}", "--revision")  # refuses what is no tag
         yield Target(hidden, tag, private=True), private
     Address.parse(f"{repo}@{tag}", "--revision")
     yield Target(repo, tag), public
 
 
 def _repo(option: str, text: str) -> str:
-    from grader.hub.address import Address
-
+    """Return the repository that an option names; refuse one with a revision."""
     address = Address.parse(text, option)
     if address.revision is not None:
         raise UsageError(f"{option} {text}: names a revision; give the tag with --revision")
     return address.repo
-
-
-PUBLISH: Final = Command(
-    "publish",
-    "send a checked release to the Hub; only what changed travels",
-    (
-        "publish release --repo org/exams --dry-run",
-        "publish release --repo org/exams --private-repo org/exams-private --revision v1",
-        'publish release --deprecate cds-7f3a91c2d04be516 --why "two readings" --version 0.1.1',
-    ),
-    _add,
-    _publish,
-)

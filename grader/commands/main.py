@@ -34,7 +34,7 @@ COMMANDS: Final[dict[str, str]] = {
     "verify": "check a release: hashes, rows, private against public",
     "schema": "print the answer schema of a variant",
 }
-_OURS: Final = ("grader", "causal_exams")
+_OURS: Final = ("grader", "causal_exams", "builder")
 _EXAMPLES: Final = """examples:
   python -m grader answers/                       score a folder against ./release
   python -m grader answers/ --html report.html    … and write a page to look at
@@ -53,13 +53,14 @@ class Program:
 
     ``commands`` maps a package to the commands in it, each with a line of help; the module of a
     command has its name, an underscore for a hyphen. ``default`` is the command meant by a first
-    word that names none.
+    word that names none. ``interrupted`` is the line after Ctrl-C.
     """
 
     name: str
     commands: Mapping[str, Mapping[str, str]]
     default: str = ""
     examples: str = ""
+    interrupted: str = "interrupted"
 
     @property
     def listed(self) -> dict[str, str]:
@@ -95,7 +96,7 @@ def main(arguments: Sequence[str] | None = None, program: Program = GRADER) -> i
         return 0
     except (KeyboardInterrupt, Exception) as error:
         if interrupted(error):
-            print("interrupted", file=sys.stderr)
+            print(program.interrupted, file=sys.stderr)
             return 130
         if unwritable(error):
             raise  # exit_with says so, once
@@ -115,7 +116,7 @@ def _what_to_do(error: BaseException) -> str | None:
         case ModuleNotFoundError(name=str(name)) if name.partition(".")[0] not in _OURS:
             return (
                 f"the package {name} is not installed here; activate the environment "
-                "(`source .venv/bin/activate`) or `pip install .`"
+                "(`source .venv/bin/activate`) or `pip install .` (for the builder '.[build]')"
             )
         case OSError() if error.filename is not None:
             return f"{error.filename}: {error.strerror}; check the path"
@@ -136,7 +137,8 @@ def _dispatch(words: list[str], program: Program) -> int:
     if not words or words[0] in ("-h", "--help"):
         print(f"usage: {program.name} {_COMMAND_WORD[bool(program.default)]}\n")
         told = program.examples.replace(GRADER.name, program.name)
-        print(*(f"  {name:<12} {text}" for name, text in commands.items()), "", told, sep="\n")
+        width = max(map(len, commands))
+        print(*(f"  {name:<{width}} {text}" for name, text in commands.items()), "", told, sep="\n")
         return 0 if words else 2
     if words[0] == "--version":
         print(f"causal-exams {__version__}")
@@ -155,6 +157,7 @@ def _dispatch(words: list[str], program: Program) -> int:
         prog=f"{program.name} {name}",
         description=(module.__doc__ or "").strip(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     module.configure(parser)
     return int(module.run(parser.parse_args(words)))

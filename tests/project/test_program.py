@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from builder.commands.main import BUILDER
+from builder.commands.main import main as build
 from causal_exams.cli import COMMANDS as SITTING
 from causal_exams.cli import PROGRAM, main
 from grader.commands.main import COMMANDS, GRADER
@@ -32,3 +34,12 @@ def test_a_misspelt_command_is_one_line(capsys: pytest.CaptureFixture[str]) -> N
     assert "lab" in capsys.readouterr().err
     assert "grade" in COMMANDS and main([]) == 2 and main(["--version"]) == 0
     assert "usage: causal-exams" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", sorted(BUILDER.listed))
+def test_every_command_of_the_builder_is_there(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The module of a command is found by its name when the command is called."""
+    assert build([command, "--help"]) == 0
+    assert f"\n  {BUILDER.name} {command}" in capsys.readouterr().out

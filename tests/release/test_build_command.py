@@ -13,11 +13,10 @@ from tiny_release import ENVIRONMENT, SECRET
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ([], "required"),
-        (["bild"], "bild: unknown command; did you mean 'build'?"),
+        (["bild"], "bild: no such command; did you mean 'build'?"),
         (["build"], "required: TOML"),
         (["build", "none.toml"], "none.toml: not found"),
-        (["build", "none.toml", "--workers", "0"], "--workers: '0' is no positive whole number"),
+        (["build", "none.toml", "--workers", "0"], "--workers: 0 is no whole number from 1"),
         (["build", "none.toml", "--worker", "2"], "unrecognized arguments"),
         (["plan", "."], ".: is a folder"),
         (["check", "none"], "none: no release there"),

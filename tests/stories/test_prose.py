@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from builder.commands.report import lock_document
+from builder.commands.build import lock_document
 from builder.release.planning import plan_specs
 from builder.splits.config import load_config
 from builder.splits.roots import read_roots

@@ -1,0 +1,28 @@
+"""Run the gate over a finished release and print its record.
+
+examples:
+  python build_dataset.py check release
+"""
+
+import argparse
+
+from builder.build import check_release
+from builder.commands.common import FAILED, OK, add, use_domains
+from builder.release.manifest import read_manifest, refuse_imported
+from builder.release.progress import Reporter
+from builder.release.reader import public_side
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``check``."""
+    add(parser, "release", "--domains", "--workers", "--quiet")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check the release; the exit code is 1 where the gate refuses it."""
+    use_domains(arguments.domains)
+    refuse_imported(read_manifest(public_side(arguments.release)), arguments.release)
+    note = Reporter(arguments.quiet).note
+    report = check_release(arguments.release, note, arguments.workers)
+    print(report.markdown, end="")
+    return OK if report.ok else FAILED

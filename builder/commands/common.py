@@ -1,0 +1,77 @@
+"""What several commands of ``build_dataset.py`` share: options, exit codes, tables."""
+
+import argparse
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from rich.table import Table
+
+from builder.commands.main import PROGRAM
+from builder.splits.track import Composition
+from builder.stories.knowledge import OWN, read_domain
+from builder.stories.lint import lint_domains
+from grader.commands.common import positive
+from grader.errors import UsageError
+from grader.io.processors import processors
+
+OK, FAILED, BUG = 0, 1, 3
+"""Exit codes."""
+
+_OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "release": {"type": Path, "metavar": "RELEASE", "help": "a release folder"},
+    "--workers": {
+        "type": positive,
+        "default": processors(),
+        "metavar": "N",
+        "help": "worker processes (default: one per CPU that this process may use)",
+    },
+    "--domains": {
+        "type": Path,
+        "metavar": "DIR",
+        "help": "a folder of story domains of your own, told beside ours (see new-domain)",
+    },
+    "--quiet": {"action": "store_true", "help": "show warnings, errors and the result only"},
+}
+
+
+def add(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Declare some of the options that several commands share."""
+    for name in names:
+        parser.add_argument(name, **_OPTIONS[name])
+
+
+def use_domains(folder: Path | None) -> None:
+    """Let this process and its workers tell stories with the domains in ``folder`` as well.
+
+    None adds nothing. Raises ``UsageError`` where the folder has no domain, or a domain has a
+    problem.
+    """
+    if folder is None:
+        return
+    paths = sorted(folder.glob("*.toml")) if folder.is_dir() else []
+    if not paths:
+        raise UsageError(f"--domains {folder}: no domain in it; `{PROGRAM} new-domain` begins one")
+    if problems := lint_domains([read_domain(path) for path in paths]):
+        raise UsageError(
+            f"--domains {folder}: {problems[0]} ({len(problems)} problems in all; "
+            f"`{PROGRAM} new-domain {folder}/*.toml` lists them)"
+        )
+    os.environ[OWN] = str(folder.resolve())
+
+
+def list_counts(counts: Mapping[str, int]) -> str:
+    """Return counts as text, such as "bound not met 9, too flat 2"; empty without any."""
+    return ", ".join(f"{name} {count}" for name, count in counts.items())
+
+
+def composition_table(title: str, composition: Composition) -> Table:
+    """Return a table of what was requested beside what was realised, a row per axis and level."""
+    table = Table("axis", "name", title=title, box=None)
+    for heading in ("requested", "realised"):
+        table.add_column(heading, justify="right")
+    for axis, levels in composition.items():
+        for name, counts in levels.items():
+            table.add_row(axis, name, f"{counts['requested']:g}", f"{counts['realised']:g}")
+    return table

@@ -1,0 +1,24 @@
+"""Show what changed between two releases, per column.
+
+examples:
+  python build_dataset.py diff release-a release-b
+"""
+
+import argparse
+from pathlib import Path
+
+from builder.commands.common import FAILED, OK
+from builder.release.diff import diff_releases
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``diff``."""
+    parser.add_argument("first", type=Path, metavar="A", help="a release folder")
+    parser.add_argument("second", type=Path, metavar="B", help="another release folder")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compare the releases; the exit code is 1 where they differ."""
+    report = diff_releases(arguments.first, arguments.second)
+    print(*report.lines, sep="\n")
+    return OK if report.identical else FAILED

@@ -1,0 +1,70 @@
+"""Draw another exam from a release that is built, and run the gate over it again.
+
+examples:
+  python build_dataset.py exam --from release --exam splits/exams/realistic.toml
+  python build_dataset.py exam --from release --exam my-exam.toml --name hard-2 --seed again
+"""
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from builder.build import check_release
+from builder.commands.common import FAILED, OK, add, composition_table
+from builder.release.extra_exam import draw_extra_exam
+from builder.release.progress import Reporter
+from builder.release.workspace import GATE_FILE, write_gate
+from builder.tracks import TRACKS
+from grader.errors import UsageError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``exam``."""
+    parser.add_argument(
+        "--from", dest="release", type=Path, required=True, metavar="RELEASE", help="its folder"
+    )
+    parser.add_argument("--exam", type=Path, required=True, metavar="TOML", help="the exam file")
+    parser.add_argument("--split", metavar="NAME", help="default: the only one with public truth")
+    parser.add_argument("--name", metavar="NAME", help="default: the exam file's name")
+    parser.add_argument("--seed", metavar="TEXT", help="default: the split's own seed")
+    add(parser, "--workers", "--quiet")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Draw the exam, print its composition, and write the gate's new record."""
+    release = arguments.release
+    added = draw_extra_exam(
+        release,
+        TRACKS,
+        arguments.exam,
+        split=arguments.split,
+        name=arguments.name,
+        seed=arguments.seed,
+    )
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    console.print(composition_table(f"exam {added.name}: composition", added.composition))
+    for remark in added.remarks:
+        console.print(remark, markup=False)
+    folder, name = shlex.quote(str(release)), shlex.quote(added.name)
+    console.print(
+        f"{release}: exam {added.name} has {added.tasks} tasks\n"
+        f"next: python -m grader workspace --release {folder} --exam {name} --out tasks",
+        markup=False,
+    )
+    reporter = Reporter(arguments.quiet)
+    try:
+        report = check_release(release, reporter.note, arguments.workers)
+    except UsageError as error:  # a public side alone, as it is downloaded
+        reporter.warn(f"without a {GATE_FILE}: {error}")
+        return OK
+    write_gate(release, report.markdown)
+    if report.ok:
+        return OK
+    print(
+        f"the gate refuses the release with exam {added.name} in it: see {release / GATE_FILE}",
+        file=sys.stderr,
+    )
+    return FAILED

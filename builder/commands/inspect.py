@@ -1,0 +1,89 @@
+"""Show how a release was generated; of one scene its graph, equations, truths and tables.
+
+examples:
+  python build_dataset.py inspect release
+  python build_dataset.py inspect release dev/0
+  python build_dataset.py inspect release scene-0123456789abcdef --out scene.html
+"""
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from builder.commands.common import OK, add, list_counts
+from builder.release.manifest import read_manifest
+from builder.release.reader import SIDES, public_side
+from builder.release.tables import split_tables
+from builder.splits.track import Track
+from builder.stories.texts import markdown_table
+from builder.tracks import TRACKS
+from grader.errors import UsageError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``inspect``."""
+    add(parser, "release")
+    parser.add_argument("scene", nargs="?", metavar="SCENE", help="its id, or split/index")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="the scene's page (default: <scene id>.html)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the generation report of the release, or write the page of one scene."""
+    public_side(arguments.release)
+    if arguments.scene is None:
+        print("\n\n".join(_generation_report(arguments.release, TRACKS)))
+        return OK
+    draw = next(track.scene_page for track in TRACKS.values() if track.scene_page is not None)
+    page, summary = draw(arguments.release, arguments.scene)
+    file = arguments.out or Path(f"{summary.splitlines()[0]}.html")
+    try:
+        file.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--out {file}: cannot be written ({error.strerror or error})") from None
+    print(f"{summary}\npage: {file}")
+    return OK
+
+
+def _generation_report(release: Path, tracks: Mapping[str, Track]) -> Iterator[str]:
+    """Yield the report as Markdown, for every split and track: what was requested beside what was
+    realised, why attempts were rejected, and the track's own report beside its paper's tables.
+
+    The track's report needs the worlds: of a private-truth split the private side must be there.
+    """
+    manifests = [read_manifest(release / side) for side in SIDES if (release / side).is_dir()]
+    splits = {name: entry for manifest in manifests for name, entry in manifest["splits"].items()}
+    for split, entry in splits.items():
+        for track, counts in entry.get("tracks", {}).items():
+            yield f"# {split}: {track}"
+            yield from _composition(counts)
+            report = tracks[track].report
+            if report is None:
+                continue
+            try:
+                table = split_tables(release, track, split)
+            except UsageError as error:
+                yield f"{error}"
+                continue
+            worlds = [json.loads(row["world_json"]) for row in table.worlds.values()]
+            truths = {task: json.loads(row["target_json"]) for task, row in table.truth.items()}
+            yield from report(worlds, truths)
+
+
+def _composition(counts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a manifest's counts of a track in a split: a line, and a table where axes are given."""
+    realised = counts["realised"]
+    yield (
+        f"{realised['instances']} instances, {realised['tasks']} tasks; rejected attempts: "
+        f"{list_counts(counts.get('rejections', {})) or 'none told'}"
+    )
+    rows = [
+        [axis, level, f"{row['requested']:g}", f"{row['realised']:g}"]
+        for axis, levels in counts.get("composition", {}).items()
+        for level, row in levels.items()
+    ]
+    if rows:
+        yield markdown_table("Composition", ("axis", "level", "requested", "realised"), rows)

@@ -1,0 +1,55 @@
+"""Begin a story domain of your own, as a file to fill in; or check such files.
+
+examples:
+  python build_dataset.py new-domain tea_garden --out my-domains
+  python build_dataset.py new-domain my-domains/tea_garden.toml
+"""
+
+import argparse
+import re
+from pathlib import Path
+from typing import Final
+
+from builder.commands.common import FAILED, OK
+from builder.commands.main import PROGRAM
+from builder.stories.knowledge import FOLDER
+from builder.stories.lint import lint_files
+from grader.errors import UsageError
+
+TEMPLATE: Final = FOLDER.parent / "new_domain.toml"
+_KEY: Final = re.compile(r"[a-z][a-z0-9_]{2,39}")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``new-domain``."""
+    parser.add_argument(
+        "what", nargs="+", metavar="KEY", help="its key, such as tea_garden; or files to check"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("domains"), metavar="DIR", help="default: domains"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the file of a new domain, or print the problems of files that are there."""
+    if all(name.endswith(".toml") for name in arguments.what):
+        problems = lint_files([Path(name) for name in arguments.what])
+        print(*problems, f"{len(arguments.what)} domains, {len(problems)} problems", sep="\n")
+        return FAILED if problems else OK
+    key = arguments.what[0]
+    if len(arguments.what) > 1 or not _KEY.fullmatch(key):
+        raise UsageError(f"{key}: no key; use lower-case letters, digits and _, from 3 on")
+    file = arguments.out / f"{key}.toml"
+    if file.exists():
+        raise UsageError(f"{file}: is there already; choose another key or --out")
+    if (FOLDER / file.name).exists():
+        print(f"note: {key} will stand in place of our domain of this key")
+    try:
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        file.write_text(TEMPLATE.read_text(encoding="utf-8"), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be written ({error.strerror or error})") from None
+    print(f"{file}: fill it in (docs/words.md says what each field means), then")
+    print(f"  {PROGRAM} new-domain {file}   (says what is still missing)")
+    print(f"  {PROGRAM} build my.toml --domains {arguments.out}")
+    return OK

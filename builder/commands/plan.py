@@ -1,0 +1,75 @@
+"""Show what a split file asks for: instances, tasks, parts and exams. No secret is needed.
+
+examples:
+  python build_dataset.py plan splits/mini.toml
+"""
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from builder.commands.common import OK, add, composition_table, list_counts, use_domains
+from builder.commands.main import PROGRAM
+from builder.release.parts import Origin
+from builder.release.planning import Specs, plan_specs, planned, task_bounds
+from builder.splits.config import ReleaseConfig, load_config
+from builder.splits.roots import placeholder_roots
+from builder.tracks import TRACKS
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``plan``."""
+    parser.add_argument("toml", type=Path, metavar="TOML", help="the split file")
+    add(parser, "--domains")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Plan the release and print the plan."""
+    use_domains(arguments.domains)
+    config = load_config(arguments.toml, TRACKS)
+    specs = plan_specs(config, placeholder_roots(config))
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    console.print(_plan_table(config, specs))
+    for split in config.splits:
+        for name, settings in split.tracks:
+            where = f"{split.name} {name}"
+            plan = planned(config.tracks[name], settings, specs[split.name, name])
+            for axis, counts in plan.requested.items():
+                console.print(f"{where}, by {axis}: {list_counts(counts)}", markup=False)
+            if plan.composition:
+                console.print(composition_table(f"{where}: composition", plan.composition))
+    toml = shlex.quote(str(config.path))
+    console.print(f"Build it: {PROGRAM} build {toml} --out release", markup=False)
+    return OK
+
+
+def _plan_table(config: ReleaseConfig, specs: Specs) -> Table:
+    """Return a row per split and track: visibility, instances, tasks, parts and exams."""
+    table = Table("split", "truth", "track", title=f"{config.name} {config.version}", box=None)
+    for heading in ("instances", "tasks", "parts"):
+        table.add_column(heading, justify="right")
+    table.add_column("exams")
+    for split in config.splits:
+        for name, _ in split.tracks:
+            members = specs[split.name, name]
+            low, high = task_bounds(members)
+            exams = [
+                f"{exam.name} ({'all' if draw.tasks is None else draw.tasks})"
+                for exam in split.exams
+                for draw in exam.draws
+                if draw.track == name
+            ]
+            table.add_row(
+                split.name,
+                split.truth,
+                name,
+                str(len(members)),
+                str(low) if low == high else f"{low} to {high}",
+                str(Origin(name, split.name, split.private, len(members)).parts),
+                ", ".join(exams) or "none",
+            )
+    return table
