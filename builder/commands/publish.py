@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 
 from builder.build import check_release
 from builder.commands.common import FAILED, OK, add
-from builder.publishing.contents import Files, contents
+from builder.publishing.contents import Files, files_to_send, refuse_private
 from builder.publishing.errata import ERRATA, deprecate
-from builder.publishing.secrecy import refuse_private
-from builder.publishing.upload import Target, carry_out, plan
+from builder.publishing.upload import Target, compare, make_changes
 from builder.release.manifest import read_manifest
 from builder.release.progress import Reporter
 from builder.release.reader import public_side
@@ -80,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     opened = open_release(arguments.release)
     refuse_private(opened, TRACKS)
     found = [
-        (target, contents(side, read_manifest(side), target.repo, target.tag))
+        (target, files_to_send(side, read_manifest(side), target.repo, target.tag))
         for target, side in targets
     ]
     for target, files in found:
@@ -101,24 +100,28 @@ def _deprecate(arguments: argparse.Namespace) -> None:
 
 def _update(api: "HfApi", target: Target, files: Files, *, dry_run: bool) -> None:
     """Make one repository hold ``files``; with ``dry_run`` only print what that would take."""
-    work = plan(api, target, files)
+    changes = compare(api, target, files)
     place = f"{target.repo} ({'private' if target.private else 'public'})"
-    there, size = len(files) - len(work.send), f"{work.bytes / 1e6:.1f} MB"
-    if work.done:
+    count, size = len(changes.send), f"{changes.bytes / 1e6:.1f} MB"
+    there = f"{len(files) - count} of {len(files)} files"
+    if changes.is_empty:
         print(f"{place}: {target.tag} is there whole, nothing to send")
     elif dry_run:
         print(
-            f"{place}: {there} of {len(files)} files are there, {len(work.send)} to send ({size}), "
-            f"{len(work.remove)} to remove"
+            f"{place}: {there} are there, {count} to send ({size}), {len(changes.remove)} to remove"
         )
-        for name in [*work.send, *(f"{name} (remove)" for name in work.remove)]:
+        for name in [*changes.send, *(f"{name} (remove)" for name in changes.remove)]:
             print(f"  {name}")
     else:
-        carry_out(api, target, work)
-        print(*(f"note: {note}" for note in work.notes), sep="\n", end="\n" if work.notes else "")
+        make_changes(api, target, changes)
         print(
-            f"{place}: {there} of {len(files)} files were there, {len(work.send)} sent ({size}), "
-            f"{len(work.remove)} removed; tag {target.tag}"
+            *(f"note: {note}" for note in changes.notes),
+            sep="\n",
+            end="\n" if changes.notes else "",
+        )
+        print(
+            f"{place}: {there} were there, {count} sent ({size}), "
+            f"{len(changes.remove)} removed; tag {target.tag}"
         )
 
 

@@ -1,34 +1,54 @@
-"""The files that a side of a release becomes on the Hub.
+"""The files that a side of a release becomes on the Hub, and the check that none tells a secret.
 
-Shards and manifest are those that were checked. Papers are written anew for the place where they
-will be read: whatever else lies in the folder stays where it is, whatever it is called.
+Shards and manifest are sent as they were checked. Papers are written anew for the place where they
+will be read. Whatever else lies in the folder is refused, whatever it is called.
+
+The gate has looked for keys, salts and whole worlds in every public text. The check here looks at
+what files hold: shards of a private split have the columns of public tables and no others, no
+public row is about a private task beside them, and errata repeat no line of the private side's
+papers.
 """
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+import pyarrow as pa
 
 from builder.publishing.errata import ERRATA
 from builder.release.card import folder, on_hub
+from builder.release.exams import EXAM_SCHEMA
+from builder.release.flat import CONFIG
 from builder.release.manifest import MANIFEST
 from builder.release.papers import CARD, CROISSANT, EVAL, MADE, croissant, papers
+from builder.release.reader import configs, open_shard, rows, shards, splits
+from builder.release.schemas import COMMITMENTS, FLAT
+from builder.release.shards import COMMITTED
 from builder.release.workspace import GATE_FILE
+from builder.splits.track import Track
 from grader.errors import UsageError
+from grader.release.release import Release
 
 Files = Mapping[str, Path | bytes]
-"""What a repository is to hold: path in it to a file here, or to its content."""
+"""What a repository is to hold: a path in it, and the file here or its content."""
+
+_LEAST_LETTERS: Final = 12
+"""A line of the private side's papers with fewer letters and digits could stand anywhere."""
+_LETTER: Final = re.compile(r"[0-9A-Za-z]")
 
 
-def contents(
-    side: Path, manifest: Mapping[str, Any], repo: str, revision: str
-) -> dict[str, Path | bytes]:
-    """The files of one side; raises ``UsageError`` for a folder with others in it."""
-    refuse_strangers(side, manifest)
+def files_to_send(side: Path, manifest: Mapping[str, Any], repo: str, revision: str) -> Files:
+    """Return the files of one side as ``repo`` is to hold them under the tag ``revision``.
+
+    Raises ``UsageError`` for a folder with other files in it.
+    """
+    _refuse_unknown_files(side, manifest)
     files: dict[str, Path | bytes] = {name: side / name for name in manifest["shards"]}
     files[MANIFEST] = side / MANIFEST
     for name, text in _papers(side, manifest, repo, revision).items():
-        files[name] = (_card(text) if name == CARD else text).encode("utf-8")
+        files[name] = (_normalise_card(text) if name == CARD else text).encode("utf-8")
     if (side / ERRATA).is_file():
         files[ERRATA] = side / ERRATA
     if manifest["visibility"] == "private" and (side.parent / GATE_FILE).is_file():
@@ -37,33 +57,34 @@ def contents(
 
 
 def _papers(side: Path, manifest: Mapping[str, Any], repo: str, revision: str) -> dict[str, str]:
+    """Return card, registration and Croissant of a side, by name, as they read on the Hub."""
     place = on_hub(repo, revision)
     if "imported" not in manifest["configuration"]:
         return papers(manifest, side, place)
     # Its papers have words of the importer's that no manifest holds; nothing of them is private.
     here = folder(manifest["visibility"])
     try:
-        card, registered = ((side / name).read_text(encoding="utf-8") for name in (CARD, EVAL))
-        told = json.loads((side / CROISSANT).read_bytes())
+        card, registration = ((side / name).read_text(encoding="utf-8") for name in (CARD, EVAL))
+        local = json.loads((side / CROISSANT).read_bytes())
     except OSError as error:
         raise UsageError(f"{error.filename}: {error.strerror}; import the release again") from None
     card = card.replace(f'"{here.dataset}"', f'"{repo}"')
     card = card.replace(f"--release {here.release} ", f"--release {place.release} ")
     return {
         CARD: card,
-        EVAL: registered,
-        CROISSANT: croissant(manifest, side, told["alternateName"], told["license"], place),
+        EVAL: registration,
+        CROISSANT: croissant(manifest, side, local["alternateName"], local["license"], place),
     }
 
 
-def _card(text: str) -> str:
-    """A card whose metadata went through the Hub's own classes, which know what it reads."""
+def _normalise_card(text: str) -> str:
+    """Return a card as the Hub's own classes write it; they refuse unreadable metadata."""
     from huggingface_hub import DatasetCard
 
     return str(DatasetCard(text))
 
 
-def refuse_strangers(side: Path, manifest: Mapping[str, Any]) -> None:
+def _refuse_unknown_files(side: Path, manifest: Mapping[str, Any]) -> None:
     """Raise ``UsageError`` for a file that is no part of a release, and for a link."""
     known = {*manifest["shards"], *MADE, MANIFEST, ERRATA}
     for path in sorted(side.rglob("*")):
@@ -74,3 +95,83 @@ def refuse_strangers(side: Path, manifest: Mapping[str, Any]) -> None:
                 f"{path}: {kind}, and may hold what nobody should see; move it away (gate, "
                 "transcripts and logs belong beside the private side)"
             )
+
+
+def refuse_private(opened: Release, tracks: Mapping[str, Track]) -> None:
+    """Raise ``UsageError`` for the first thing in the public side that is private."""
+    for problem in private_in_public(opened, tracks):
+        raise UsageError(f"{opened.public.path}: {problem}; nothing was sent")
+
+
+def private_in_public(opened: Release, tracks: Mapping[str, Track]) -> Iterator[str]:
+    """Yield what is private in the public side of a release, one line each."""
+    private_splits = frozenset(n for n in opened.splits if not opened.has_public_truth(n))
+    public = opened.public.path
+    yield from _private_tables(public, tracks, private_splits)
+    if opened.private is not None:
+        yield from _private_rows(public, opened.private.path, private_splits)
+        yield from _private_lines(public, opened.private.path)
+
+
+def _private_tables(
+    public: Path, tracks: Mapping[str, Track], private_splits: frozenset[str]
+) -> Iterator[str]:
+    """Yield the shards of private splits whose columns are not those of a public table."""
+    schemas: dict[str, pa.Schema] = {CONFIG: FLAT, COMMITTED: COMMITMENTS}
+    for name, track in tracks.items():
+        schemas |= {config: s for config, s in track.tables.items() if config not in track.private}
+        schemas[f"{name}_exams"] = EXAM_SCHEMA
+    for config in configs(public):
+        for split in private_splits.intersection(splits(public, config)):
+            for file in shards(public, config, split):
+                with open_shard(file) as opened:
+                    schema = opened.schema_arrow
+                if config not in schemas or not schema.equals(schemas[config]):
+                    yield f"{config}/{file.name} is no public table of the private split {split}"
+            if config == CONFIG and any(
+                row["answer"] is not None for row in rows(shards(public, config, split), ["answer"])
+            ):
+                yield f"{CONFIG} has answers to the private split {split}"
+
+
+def _private_rows(public: Path, private: Path, private_splits: frozenset[str]) -> Iterator[str]:
+    """Yield the tables of public-truth splits that have a row with an id of the private side."""
+    private_ids = {
+        name
+        for config in configs(private)
+        for split in splits(private, config)
+        for name in _row_ids(shards(private, config, split))
+    }
+    for config in configs(public):
+        for split in set(splits(public, config)) - private_splits:
+            names = _row_ids(shards(public, config, split))
+            if name := next((name for name in names if name in private_ids), None):
+                yield f"{config}, split {split}, has a row of the private side ({name})"
+
+
+def _row_ids(files: list[Path]) -> Iterator[str]:
+    """Yield the first column of every row: the id of a task or an instance."""
+    for file in files:
+        with open_shard(file) as opened:
+            column = opened.schema_arrow.names[0]
+        yield from (row[column] for row in rows([file], [column]))
+
+
+def _private_lines(public: Path, private: Path) -> Iterator[str]:
+    """Yield the lines of the errata that the private manifest or the gate's record holds."""
+    if not (public / ERRATA).is_file():
+        return
+    private_lines = set[str]()
+    for file in (private / MANIFEST, private.parent / GATE_FILE):
+        if file.is_file():
+            private_lines |= _long_lines(file)
+    for line in sorted(
+        _long_lines(public / ERRATA) & private_lines - _long_lines(public / MANIFEST)
+    ):
+        yield f"{ERRATA} repeats the private side ({line[:60]})"
+
+
+def _long_lines(file: Path) -> set[str]:
+    """Return the lines of a file that are long enough to stand in no other file by chance."""
+    lines = (line.strip() for line in file.read_text(encoding="utf-8").splitlines())
+    return {line for line in lines if len(_LETTER.findall(line)) >= _LEAST_LETTERS}

@@ -1,7 +1,7 @@
-"""Tasks that turned out wrong: they count no more, and stay as they were.
+"""Tasks that turned out wrong: they count no more, and their rows stay as they were.
 
-No row changes. The manifest lists them under another version of the release, ``ERRATA.md`` says
-why; whoever has the old version has the same rows.
+The manifest lists them under a new version of the release, and ``ERRATA.md`` says why. Whoever has
+the old version has the same rows.
 """
 
 from collections.abc import Sequence
@@ -27,10 +27,10 @@ _LONGEST: Final = 500
 def deprecate(
     release: Path, split: str | None, tasks: Sequence[str], why: str, version: str
 ) -> int:
-    """List tasks as deprecated, under a new version; how many the split now has of them.
+    """List tasks as deprecated under a new version; return how many the split now has of them.
 
     Raises ``UsageError`` for a task that is not there or is listed already, and for a version that
-    is none or is the same.
+    is no plain name or is the present one.
     """
     public = public_side(release)
     manifest = read_manifest(public)
@@ -50,21 +50,22 @@ def deprecate(
         if task_id in before:
             raise UsageError(f"{task_id}: is deprecated already ({before[task_id]})")
     lines = [f"- `{name}` ({split}, {known[name].spec.key}): {why}" for name in tasks]
-    _write_down(public / ERRATA, version, lines)
+    _add_entries(public / ERRATA, version, lines)
     listed = {**before, **dict.fromkeys(tasks, why)}
     for side in (public, release / "private"):
         if side.is_dir():
-            _restate(side, version, split, listed)
+            _rewrite_manifest(side, version, split, listed)
     return len(listed)
 
 
-def _write_down(file: Path, version: str, lines: Sequence[str]) -> None:
-    """Entries are only added."""
+def _add_entries(file: Path, version: str, lines: Sequence[str]) -> None:
+    """Append a section to the errata; what stands there stays."""
     before = file.read_text(encoding="utf-8") if file.is_file() else _HEAD
     write_text(file, before + f"\n## {version}\n\n" + "\n".join(lines) + "\n")
 
 
-def _restate(side: Path, version: str, split: str, listed: dict[str, str]) -> None:
+def _rewrite_manifest(side: Path, version: str, split: str, listed: dict[str, str]) -> None:
+    """Write manifest and papers of a side with a new version and its deprecated tasks."""
     manifest: dict[str, Any] = read_manifest(side)
     manifest["version"] = version
     manifest.setdefault("deprecated", {})[split] = dict(sorted(listed.items()))

@@ -1,7 +1,7 @@
-"""Bringing a repository on the Hub to a wanted state: what changed travels, the rest stays.
+"""Making a repository on the Hub hold given files: what changed is sent, the rest stays.
 
-Shards are stored one at a time and then become visible together, in one commit with the papers. A
-run that was interrupted stores what is not there yet; a tag is never moved.
+Shards are stored first and then become visible together, in one commit with the papers. A run after
+an interrupted one stores what is not there yet. A tag is never moved.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ _REFUSED: Final = 400
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A dataset repository to write: a private one is gated, too."""
+    """A dataset repository to write, and the tag of this release; a private one is gated, too."""
 
     repo: str
     tag: str
@@ -33,8 +33,12 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What has to happen: files to send and to remove; of ``files`` the rest is there already."""
+class Changes:
+    """What makes a repository hold ``files``: the names of those to send, and of those to remove.
+
+    ``tagged`` says that the tag stands for these files already. ``notes`` are filled while the
+    changes are made.
+    """
 
     files: Files
     send: Sequence[str]
@@ -43,28 +47,28 @@ class Plan:
     notes: list[str] = field(default_factory=list)
 
     @property
-    def done(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether nothing is left to do."""
         return self.tagged and not self.send and not self.remove
 
     @property
     def bytes(self) -> int:
-        """What travels at most."""
+        """The size of the files to send."""
         return sum(_size(self.files[name]) for name in self.send)
 
 
-def plan(api: "HfApi", target: Target, files: Files) -> Plan:
-    """Compare a repository with what it is to hold; one that does not exist yet is empty.
+def compare(api: "HfApi", target: Target, files: Files) -> Changes:
+    """Return what makes a repository hold ``files``; one that does not exist yet is empty.
 
     Raises ``UsageError`` where the tag stands for something else: a version is never changed.
     """
     with explain_hub_errors(target.repo):
         if not api.repo_exists(target.repo, repo_type="dataset"):
-            return Plan(files, sorted(files), [])
+            return Changes(files, sorted(files), [])
         _refuse_open(api, target)
         tags = {ref.name for ref in api.list_repo_refs(target.repo, repo_type="dataset").tags}
         if target.tag in tags:
-            send, remove = _differences(_listed(api, target, target.tag), files)
+            send, remove = _differences(_files_there(api, target, target.tag), files)
             if remove or set(send) - {EVAL}:
                 changed = min([*remove, *(set(send) - {EVAL})])
                 raise UsageError(
@@ -72,48 +76,53 @@ def plan(api: "HfApi", target: Target, files: Files) -> Plan:
                     "and a version is never changed; raise `version` in the split file, or give "
                     "another --revision"
                 )
-            return Plan(files, [], [], tagged=True)
-        return Plan(files, *_differences(_listed(api, target, "main"), files))
+            return Changes(files, [], [], tagged=True)
+        return Changes(files, *_differences(_files_there(api, target, "main"), files))
 
 
-def carry_out(api: "HfApi", target: Target, work: Plan) -> None:
-    """Send, remove and tag; raises ``UsageError``, after which the same call goes on."""
+def make_changes(api: "HfApi", target: Target, changes: Changes) -> None:
+    """Send, remove and tag. Raises ``UsageError``; the same call then goes on where it ended."""
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
     with explain_hub_errors(target.repo):
-        _make(api, target)
-        if work.tagged:
+        _make_repository(api, target)
+        if changes.tagged:
             return
         head = api.repo_info(target.repo, repo_type="dataset").sha
-        large = [name for name in work.send if name.endswith(".parquet")]
-        adds = {name: CommitOperationAdd(name, _source(work.files[name])) for name in work.send}
-        for name in large:
-            api.preupload_lfs_files(
-                target.repo, [adds[name]], repo_type="dataset", free_memory=False
-            )
-        operations: list[Any] = [adds[name] for name in work.send if name != EVAL]
-        operations += [CommitOperationDelete(name) for name in work.remove]
+        adds = {name: CommitOperationAdd(name, changes.files[name]) for name in changes.send}
+        operations: list[Any] = [adds[name] for name in changes.send if name != EVAL]
+        operations += [CommitOperationDelete(name) for name in changes.remove]
         if operations:
-            head = api.create_commit(
-                target.repo, operations, commit_message=f"Release {target.tag}",
-                repo_type="dataset", parent_commit=head,
-            ).oid  # fmt: skip
-        if EVAL in work.send:
-            head = _register(api, target, adds[EVAL], head, work.notes)
+            head = _commit(api, target, operations, f"Release {target.tag}", head)
+        if EVAL in changes.send:
+            head = _register(api, target, adds[EVAL], head, changes.notes)
         api.create_tag(target.repo, tag=target.tag, revision=head, repo_type="dataset")
+
+
+def _commit(
+    api: "HfApi", target: Target, operations: list[Any], message: str, head: str | None
+) -> str:
+    """Commit on top of ``head`` and return the new commit."""
+    return api.create_commit(
+        target.repo,
+        operations,
+        commit_message=message,
+        repo_type="dataset",
+        parent_commit=head,
+    ).oid
 
 
 def _register(
     api: "HfApi", target: Target, paper: Any, head: str | None, notes: list[str]
 ) -> str | None:
-    """The registration as a benchmark, which the Hub takes from frameworks that it lists only."""
+    """Register the benchmark and return the last commit, which is ``head`` where the Hub refuses.
+
+    The Hub takes registrations from frameworks that it lists only; a refusal goes to ``notes``.
+    """
     from huggingface_hub.errors import HfHubHTTPError
 
     try:
-        return api.create_commit(
-            target.repo, [paper], commit_message="Registration as a benchmark",
-            repo_type="dataset", parent_commit=head,
-        ).oid  # fmt: skip
+        return _commit(api, target, [paper], "Registration as a benchmark", head)
     except HfHubHTTPError as error:
         if error.response.status_code != _REFUSED:
             raise
@@ -122,8 +131,8 @@ def _register(
         return head
 
 
-def _make(api: "HfApi", target: Target) -> None:
-    """The repository exists, and a private one is closed."""
+def _make_repository(api: "HfApi", target: Target) -> None:
+    """Create the repository where it is absent, and close a private one."""
     api.create_repo(target.repo, repo_type="dataset", private=target.private, exist_ok=True)
     _refuse_open(api, target)
     if target.private:
@@ -139,7 +148,8 @@ def _refuse_open(api: "HfApi", target: Target) -> None:
         )
 
 
-def _listed(api: "HfApi", target: Target, revision: str) -> "Mapping[str, RepoFile]":
+def _files_there(api: "HfApi", target: Target, revision: str) -> "Mapping[str, RepoFile]":
+    """Return the files of a repository by path."""
     from huggingface_hub import RepoFile
 
     entries = api.list_repo_tree(
@@ -153,12 +163,13 @@ def _listed(api: "HfApi", target: Target, revision: str) -> "Mapping[str, RepoFi
 
 
 def _differences(there: "Mapping[str, RepoFile]", files: Files) -> tuple[list[str], list[str]]:
-    """What is absent or another, and what is too much."""
-    send = [n for n, source in sorted(files.items()) if not _same(there.get(n), source)]
+    """Return the names of files that are absent or differ there, and of those too many."""
+    send = [n for n, source in sorted(files.items()) if not _is_same(there.get(n), source)]
     return send, sorted(there.keys() - files.keys())
 
 
-def _same(entry: "RepoFile | None", source: Path | bytes) -> bool:
+def _is_same(entry: "RepoFile | None", source: Path | bytes) -> bool:
+    """Tell whether a file on the Hub has the size and the hash of one here."""
     if entry is None or entry.size != _size(source):
         return False
     if entry.lfs is not None:
@@ -170,7 +181,3 @@ def _same(entry: "RepoFile | None", source: Path | bytes) -> bool:
 
 def _size(source: Path | bytes) -> int:
     return len(source) if isinstance(source, bytes) else source.stat().st_size
-
-
-def _source(source: Path | bytes) -> str | bytes:
-    return source if isinstance(source, bytes) else str(source)

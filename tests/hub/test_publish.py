@@ -12,7 +12,7 @@ import pytest
 from huggingface_hub import DatasetCard
 from local_hub import LocalHub
 
-from builder.publishing.secrecy import private_in_public
+from builder.publishing.contents import private_in_public
 from builder.release.manifest import read_manifest
 from builder.tracks import TRACKS
 from grader.io.files import file_sha256
