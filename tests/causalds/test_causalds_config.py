@@ -128,8 +128,8 @@ def _check_plans(release: ReleaseConfig) -> None:
             for track, config in configs.items()
         }
         config = configs["causalds"]
-        told_again = 0 if split.private else 3 * config.tellings
-        assert len(planned["causalds"]) == config.scenes + told_again
+        retellings = 0 if split.private else 3 * config.tellings
+        assert len(planned["causalds"]) == config.scenes + retellings
         assert all(planned.values())
 
 

@@ -15,7 +15,7 @@ from builder.splits.seeds import id_key, instance_key, public_id
 from builder.splits.track import InstanceSpec
 from builder.tracks.causalds.design.eligibility import ELIGIBILITY, KEYS, association_vanishes
 from builder.tracks.causalds.design.scene_plan import (
-    Equations,
+    PlannedEquations,
     Questions,
     ScenePlan,
     Structure,
@@ -134,20 +134,8 @@ HOSTS: dict[str, set[str]] = {
 
 
 def _plan(name: str, outcome: Any) -> ScenePlan:
-    motif = MOTIFS[name]
-    graph = motif.graph
-    structure = Structure(
-        motif=name,
-        label=name,
-        nodes=graph.nodes,
-        edges=graph.edges,
-        latent=tuple(sorted(graph.latent)),
-        treatment=motif.treatment,
-        outcome=motif.outcome,
-        treatment_kind="binary",
-        outcome_kind=outcome,
-    )
-    equations = Equations("linear_additive", "single_regulator_logistic", 100, 50)
+    structure = Structure.of(MOTIFS[name], name, "binary", outcome)
+    equations = PlannedEquations("linear_additive", "single_regulator_logistic", 100, 50)
     return ScenePlan(structure, equations, Wording(), Questions())
 
 

@@ -13,13 +13,13 @@ from builder.stories import naming
 from builder.stories.knowledge import domain, domains
 from builder.stories.naming import LARGEST_SHARE, Namer, part_of
 from builder.tracks.causalds.design.scene_plan import ScenePlan
-from builder.tracks.causalds.plan.config import Config, parse_config
+from builder.tracks.causalds.plan.config import SceneSettings, parse_config
 from builder.tracks.causalds.plan.scenes import plan_scenes
 
 FULL = parse_config(TomlTable({"scenes": 250, "composition": "full"}, "here."))
 
 
-def _plans(config: Config, root: bytes = b"root", private: bool = False) -> list[ScenePlan]:
+def _plans(config: SceneSettings, root: bytes = b"root", private: bool = False) -> list[ScenePlan]:
     specs = plan_scenes(config, "dev", root, private)
     return [ScenePlan.from_json(spec.config_json) for spec in specs]
 

@@ -28,7 +28,7 @@ from builder.stories.verify import replace_words
 from builder.tracks import TRACKS
 from builder.tracks.causalds.design.scene_plan import ScenePlan
 from builder.tracks.causalds.make.scene import narrate
-from builder.tracks.causalds.plan.config import Config
+from builder.tracks.causalds.plan.config import SceneSettings
 from builder.tracks.causalds.plan.scenes import plan_scenes
 
 _MAIN = Path(__file__).resolve().parents[2] / "splits" / "main.toml"
@@ -49,14 +49,14 @@ class Told:
     narration: Narration
 
 
-def main_config() -> Config:
+def main_config() -> SceneSettings:
     """The causalds table of the split ``dev`` of splits/main.toml."""
     config = dict(load_config(_MAIN, TRACKS).splits[0].tracks)["causalds"]
-    assert isinstance(config, Config)
+    assert isinstance(config, SceneSettings)
     return config
 
 
-def tell_many(config: Config, number: int, seed: str) -> list[Told]:
+def tell_many(config: SceneSettings, number: int, seed: str) -> list[Told]:
     """``number`` stories of a composition, in batches that share no names within."""
     told: list[Told] = []
     while len(told) < number:

@@ -1,4 +1,4 @@
-"""A scene and its tasks as rows of the release (``docs/release-format.md``)."""
+"""Write a scene and its tasks as rows of the release (``docs/release-format.md``)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
@@ -31,7 +31,7 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
 PRIVATE_CONFIGS: Final = frozenset({"causalds_truth", "causalds_labels", "causalds_worlds"})
 
 _FIT_DECIMALS: Final = 4
-"""Of R^2 and AUC: further ones depend on the order in which the fitting library adds."""
+"""Decimals of R^2 and AUC. Further ones depend on the order in which the fitting library adds."""
 
 Asked = tuple[Observation, Sequence[tuple[str, Question]]]
 """A view of a scene, and the questions in it with their variants' keys."""
@@ -40,7 +40,8 @@ Asked = tuple[Observation, Sequence[tuple[str, Question]]]
 def instance_rows(
     spec: InstanceSpec, scene: Scene, attempt: int, asked: Sequence[Asked]
 ) -> dict[str, list[Row]]:
-    """The rows of one scene by config; a private scene shows what its one task needs, no more."""
+    """Return the rows of one scene by config. A private scene shows what its one task needs, no
+    more."""
     found: dict[str, list[Row]] = {config: [] for config in SCHEMAS}
     tasks: dict[str, tuple[str, str, str]] = {}
     for shown, questions in asked:
@@ -71,8 +72,8 @@ def instance_rows(
 
 
 def _task_id(spec: InstanceSpec, variant: Variant, detail: str, view: str) -> str:
-    """The public id of a task: it depends on the id key, the variant, what the question names and
-    the view alone."""
+    """Return the public id of a task. It depends on the id key, the variant, what the question
+    names and the view alone."""
     parts = [variant.key, f"of {detail}" if detail else "", "" if view == CLEAN.name else view]
     return public_id("cds", spec.id_key, "/".join(part for part in parts if part))
 
@@ -108,10 +109,8 @@ def _truth_row(name: str, spec: InstanceSpec, scene: Scene, question: Question) 
 def _scene_row(
     spec: InstanceSpec, scene: Scene, shown: Observation, data: bool, predicted: bool
 ) -> Row:
-    """A row of ``causalds_scenes``, without tables that no task of the scene may show.
-
-    Test features leave out the outcome, and measurements of it.
-    """
+    """Return a row of ``causalds_scenes``, without tables that no task of the scene may show. Test
+    features leave out the outcome, and measurements of it."""
     names = [column.name for column in shown.columns] if data else []
     features = [c.name for c in shown.columns if predicted and c.node != scene.motif.outcome]
     train = scene.plan.equations.train
@@ -132,7 +131,8 @@ def _scene_row(
 
 
 def _label_row(spec: InstanceSpec, scene: Scene) -> Row:
-    """A row of ``causalds_labels``: the outcome of each row of ``test_features``, in its order."""
+    """Return a row of ``causalds_labels``: the outcome of each row of ``test_features``, in its
+    order."""
     return {
         "instance_id": spec.instance_id,
         "outcome": scene.outcome.name,
@@ -144,8 +144,8 @@ def _label_row(spec: InstanceSpec, scene: Scene) -> Row:
 def _world(
     scene: Scene, views: Sequence[Observation], tasks: Mapping[str, tuple[str, str, str]]
 ) -> dict[str, object]:
-    """Everything that is true of a scene: enough to regenerate and to audit it. ``tasks`` maps task
-    ids to (variant, view, detail)."""
+    """Return everything that is true of a scene: enough to regenerate and to audit it. ``tasks``
+    maps task ids to (variant, view, detail)."""
     narration = scene.narration
     return {
         "plan": scene.plan.record(),
@@ -157,11 +157,11 @@ def _world(
         "columns": list(scene.columns),
         "levels": list(scene.truths.levels),
         "quantities": {
-            field.name: _rounded(getattr(scene.truths, field.name))
+            field.name: _as_json(getattr(scene.truths, field.name))
             for field in fields(Truths)
             if field.name != "levels"
         },
-        **_seeded(scene),
+        **_causenet_pair(scene),
         "attestations": [attestation.to_json() for attestation in narration.telling.attestations],
         "views": {shown.view.name: _view(scene, shown) for shown in views},
         "tasks": {name: key for name, (key, _, _) in tasks.items()},
@@ -170,17 +170,18 @@ def _world(
     }
 
 
-def _rounded(value: Quantity | Mapping[str, Quantity] | None) -> Any:
-    """One quantity or those given a node, as JSON; None where there is none."""
+def _as_json(value: Quantity | Mapping[str, Quantity] | None) -> Any:
+    """Return one quantity, or those given a node, as rounded JSON. None where there is none."""
     if value is None:
         return None
     if isinstance(value, Mapping):
-        return {node: _rounded(quantity) for node, quantity in value.items()}
+        return {node: _as_json(quantity) for node, quantity in value.items()}
     return asdict(replace(value, value=round_truth(value.value), se=round_truth(value.se)))
 
 
-def _seeded(scene: Scene) -> dict[str, object]:
-    """The pair of CauseNet that the names start from, and its support, where that is known."""
+def _causenet_pair(scene: Scene) -> dict[str, object]:
+    """Return the pair of CauseNet that the names start from, and its support, where that is
+    known."""
     for seed in scene.plan.telling.seeds:
         if seed.support and all(scene.name(node) == name for node, name in seed.names):
             pair = [name for _, name in seed.names]
@@ -189,7 +190,7 @@ def _seeded(scene: Scene) -> dict[str, object]:
 
 
 def _view(scene: Scene, shown: Observation) -> dict[str, object]:
-    """The columns of a view, and how each measurement comes about."""
+    """Return the columns of a view, and how each measurement comes about."""
     bundles: dict[str, dict[str, object]] = {}
     for node, bundle in shown.bundles.items():
         bundles[node] = {

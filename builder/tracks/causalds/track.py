@@ -1,4 +1,4 @@
-"""The causalds track as the release machinery sees it: parse, plan, build."""
+"""Hand the causalds track to the release machinery: parse, plan, build."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ from builder.tracks.causalds.ask.wording import Question
 from builder.tracks.causalds.check.audit import audit_instance
 from builder.tracks.causalds.check.public import leak_facts, lends, shown_problems
 from builder.tracks.causalds.check.story import reading
-from builder.tracks.causalds.design.eligibility import ELIGIBILITY, MOST_NAMED, hosted
+from builder.tracks.causalds.design.eligibility import ELIGIBILITY, MOST_NAMED, hosted_variants
 from builder.tracks.causalds.design.scene_plan import CLEAN, ScenePlan
 from builder.tracks.causalds.design.shares import ByAxis
 from builder.tracks.causalds.exams.candidates import (
@@ -35,7 +35,7 @@ from builder.tracks.causalds.make.scene import (
     narrate,
     sample_hidden_world,
 )
-from builder.tracks.causalds.plan.config import Config, parse_config, with_exams
+from builder.tracks.causalds.plan.config import SceneSettings, parse_config, with_exams
 from builder.tracks.causalds.plan.realised import composition_table
 from builder.tracks.causalds.plan.scenes import TRACK_NAME, plan_scenes
 from builder.tracks.causalds.show.page import inspect_scene
@@ -46,7 +46,7 @@ MAX_ATTEMPTS: Final = 60
 """Tries at one scene before its plan is declared infeasible."""
 
 WANTED_ATTEMPTS: Final = 30
-"""Tries at an answer of the class that an exam wants, before any will do."""
+"""Tries at an answer of the planned class, before any will do."""
 
 PROFILE_ATTEMPTS: Final = 30
 """Tries at a world with the planned mechanisms, before the plainest ones take their place: for one
@@ -62,9 +62,9 @@ FAMILY_ATTEMPTS: Final = 55
 """Tries at a variant of the planned family."""
 
 
-def composition(config: Config, specs: Sequence[InstanceSpec]) -> ByAxis:
-    """Requested beside realised numbers of scenes, by axis, for the manifest; of a private-truth
-    split the composition of its exams, too, for they are planned."""
+def composition(config: SceneSettings, specs: Sequence[InstanceSpec]) -> ByAxis:
+    """Return requested beside realised numbers of scenes, by axis, for the manifest. For a
+    private-truth split it has the composition of its exams, too, for they are planned."""
     plans = [ScenePlan.from_json(s.config_json) for s in specs]
     found, views = composition_table(config, plans), config.views
     for name, model in config.exams:
@@ -78,21 +78,21 @@ def composition(config: Config, specs: Sequence[InstanceSpec]) -> ByAxis:
     return found
 
 
-def parse(table: TomlTable) -> Config:
-    """The checked table; raises ``UsageError`` naming the key and the fix."""
+def parse(table: TomlTable) -> SceneSettings:
+    """Return the checked table. Raises ``UsageError`` that names the key and the remedy."""
     config = parse_config(table)
-    check_views(config.shown, config.outcome_measured, config.diagnostics, table)
+    check_views(config.changed_views, config.outcome_measured, config.diagnostics, table)
     return config
 
 
-def planned(specs: Sequence[InstanceSpec]) -> list[Candidate]:
-    """What planned scenes may come to be asked, as exams see it."""
+def planned_tasks(specs: Sequence[InstanceSpec]) -> list[Candidate]:
+    """Return what planned scenes may come to be asked, as exams see it."""
     plans = ((s.instance_id, ScenePlan.from_json(s.config_json)) for s in specs)
     return planned_candidates(plans, MOST_NAMED)
 
 
 def build(spec: InstanceSpec) -> Built:
-    """One scene with its tasks, as rows.
+    """Return one scene with its tasks, as rows.
 
     An attempt whose numbers miss their bounds, or that cannot be asked the planned variant, is
     replaced by the next one. Raises ``UsageError`` when none of ``MAX_ATTEMPTS`` will do.
@@ -107,7 +107,7 @@ def build(spec: InstanceSpec) -> Built:
 
 
 def plan_of_attempt(plan: ScenePlan, attempt: int) -> ScenePlan:
-    """The plan as an attempt follows it: with the plainest equations once many have failed."""
+    """Return the plan of an attempt: with the plainest equations once many attempts have failed."""
     if attempt < PROFILE_ATTEMPTS:
         return plan
     plain = replace(plan.equations, continuous=PLAINEST[0], binary=PLAINEST[1])
@@ -115,10 +115,8 @@ def plan_of_attempt(plan: ScenePlan, attempt: int) -> ScenePlan:
 
 
 def _try(spec: InstanceSpec, attempt: int, wordless: int) -> dict[str, list[Row]]:
-    """One attempt at a scene; for ``wordless`` earlier ones no story was told.
-
-    Raises :class:`Rejected`.
-    """
+    """Return the rows of one attempt at a scene. Raises :class:`Rejected`. ``wordless`` counts the
+    earlier attempts for which no story was told."""
     plan = plan_of_attempt(ScenePlan.from_json(spec.config_json), attempt)
     # A story does not depend on the world, so what a language model wrote serves every attempt.
     words = attempt_key(spec.key, attempt if plan.telling.llm is None else wordless)
@@ -138,8 +136,11 @@ def _try(spec: InstanceSpec, attempt: int, wordless: int) -> dict[str, list[Row]
 
 
 def _questions(scene: Scene, view: str, attempt: int) -> list[tuple[str, Question]]:
-    """The tasks of a view with their variants: all that are eligible; in a private-truth split one
-    of the planned variant's, at random, with an answer of the wanted class."""
+    """Return the tasks of a view with their variants.
+
+    They are all that are eligible. In a private-truth split they are one of the planned variant's,
+    at random, with an answer of the planned class.
+    """
     plan, wanted = scene.plan, scene.plan.questions.wanted
     suffix = "" if view == CLEAN.name else f"/{view}"
     found = [
@@ -155,8 +156,8 @@ def _questions(scene: Scene, view: str, attempt: int) -> list[tuple[str, Questio
 
 
 def _eligible(plan: ScenePlan, attempt: int) -> list[str]:
-    """The variants to ask: the planned one, and others only where it cannot be had."""
-    variant, able = plan.questions.variant, hosted(plan)
+    """Return the variants to ask: the planned one, and others only where it cannot be had."""
+    variant, able = plan.questions.variant, hosted_variants(plan)
     if variant is None or attempt >= FAMILY_ATTEMPTS:
         return able
     family = variant.partition(".")[0]
@@ -168,6 +169,7 @@ def _eligible(plan: ScenePlan, attempt: int) -> list[str]:
 
 
 def _class(question: Question) -> str:
+    """Return the class of a question's answer."""
     truth = question.truth
     value = None if truth.quantity is None else truth.quantity.value
     return label_class(truth.target, value, truth.should_abstain)
@@ -190,7 +192,7 @@ TRACK: Final = Track(
         parse=parse_exam,
         plan_for=with_exams,
         built=built_candidates,
-        planned=planned,
+        planned=planned_tasks,
         compose=compose,
     ),
     published=published,

@@ -41,7 +41,7 @@ from builder.tracks.causalds.ask.wording import (
     record,
     rely,
 )
-from builder.tracks.causalds.design.eligibility import MOST_NAMED, opens, seems_to_open
+from builder.tracks.causalds.design.eligibility import MOST_NAMED, opens_path, seems_to_open
 from builder.tracks.causalds.make.scene import Scene
 
 _ALONE: Final = 0.25
@@ -248,7 +248,7 @@ def _asked_alone(scene: Scene) -> bool:
 
 def _openers(scene: Scene) -> list[str]:
     """The nodes that open a path between treatment and outcome."""
-    return [node for node in scene.other_nodes if opens(scene.motif, node)]
+    return [node for node in scene.other_nodes if opens_path(scene.motif, node)]
 
 
 def _one_of_each(scene: Scene) -> list[str]:

@@ -10,9 +10,9 @@ from typing import Final, assert_never
 
 from builder.splits.track import InstanceSpec
 from builder.stories.verbalise import DEFAULT
-from builder.tracks.causalds.design.eligibility import hosted
+from builder.tracks.causalds.design.eligibility import hosted_variants
 from builder.tracks.causalds.design.scene_plan import CLEAN, ScenePlan
-from builder.tracks.causalds.plan.config import Config, Rows
+from builder.tracks.causalds.plan.config import RowCounts, SceneSettings
 from grader.io.jsonio import canonical
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
@@ -25,14 +25,14 @@ _LARGEST_COUNT: Final = 8
 _PREDICTED: Final = (0.0, 0.5, -0.5, 1.0, -1.0)
 _CHANCES: Final = (0.5, 0.3, 0.4, 0.6, 0.7)
 
-_ROWS: Final = Rows(train=50, test=200)
+_ROWS: Final = RowCounts(train=50, test=200)
 """Training and held-out rows of a twin's scenes. Constants see no row; of held-out labels their
 points need the spread alone, whose chance deviation averages out over scenes."""
 _SCENES_OF_A_TASK: Final = 12
 """Scenes that are planned for each task wanted: a twelfth of them hosts the rarest variant."""
 
 
-def twin(config: Config, tasks: int) -> Config:
+def twin(config: SceneSettings, tasks: int) -> SceneSettings:
     """Return the settings of the scenes that floors are measured on: the composition as it is, few
     rows, clean tables, since constants look at none."""
     return config.model_copy(
@@ -46,14 +46,14 @@ def twin(config: Config, tasks: int) -> Config:
             "words": DEFAULT,
             "tellings": 0,
             "llm": None,
-            "told": (),
+            "stored_scenes": (),
         }
     )
 
 
 def variants_of(spec: InstanceSpec) -> list[str]:
     """Return the variants that a scene is asked, as far as its plan decides that."""
-    return hosted(ScenePlan.from_json(spec.config_json))
+    return hosted_variants(ScenePlan.from_json(spec.config_json))
 
 
 def constants(task: Task, truth: Truth) -> Iterator[tuple[str, str]]:

@@ -37,7 +37,7 @@ from builder.tracks.causalds.ask.wording import (
     rely,
     zero_effect,
 )
-from builder.tracks.causalds.design.eligibility import direct
+from builder.tracks.causalds.design.eligibility import has_direct_effect
 from builder.tracks.causalds.make.scene import Scene
 from grader.tracks.causalds.shapes import EFFECT_ALPHA
 
@@ -68,7 +68,7 @@ def _ett(scene: Scene) -> Iterator[_Effect]:
 
 def _natural(scene: Scene) -> Iterator[_Effect]:
     for name, value in (("NDE", scene.truths.nde), ("NIE", scene.truths.nie)):
-        if direct(scene.plan) or name == "NIE":
+        if has_direct_effect(scene.plan) or name == "NIE":
             yield _Effect(name, natural(scene, name), value, natural=True)
 
 

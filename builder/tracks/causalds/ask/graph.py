@@ -38,8 +38,8 @@ from builder.tracks.causalds.ask.wording import (
 )
 from builder.tracks.causalds.design.eligibility import (
     adjustment_category,
-    ate,
-    mediated,
+    ate_is_identifiable,
+    has_mediator,
     natural_verdicts,
 )
 from builder.tracks.causalds.make.scene import Scene
@@ -146,7 +146,7 @@ def method_label(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
 @asks("identification.identifiable_boolean")
 def identifiable_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether the average treatment effect is identifiable."""
-    observed, verdict = any_order(rng, scene.observed_names), ate(scene.plan)
+    observed, verdict = any_order(rng, scene.observed_names), ate_is_identifiable(scene.plan)
     yield Question(
         f"{_measured(observed)}\n\n{_estimand(scene)}\n\n{reading(scene)}\n\n{IDENTIFIABLE}"
         f"{zero_effect(scene, 'ATE')}\n\nIs the effect identifiable?",
@@ -162,7 +162,7 @@ def counterfactual(scene: Scene, rng: np.random.Generator) -> Iterator[Question]
     observed = any_order(rng, scene.observed_names)
     x0, x1 = scene.truths.levels
     verdicts = {"ETT": scene.truths.ett is not None}
-    verdicts |= natural_verdicts(scene.plan) if mediated(scene.plan) else {}
+    verdicts |= natural_verdicts(scene.plan) if has_mediator(scene.plan) else {}
     for name, verdict in verdicts.items():
         text = treated(scene) if name == "ETT" else natural(scene, name)
         yield Question(

@@ -28,10 +28,8 @@ _TEXTS: Final = Texts(__file__)
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What the grader needs: see ``causalds_truth`` in docs/release-format.md.
-
-    ``quantity`` is the number asked for, None where there is none or abstaining is right.
-    """
+    """What the grader needs: see ``causalds_truth`` in docs/release-format.md. ``quantity`` is the
+    number asked for, None where there is none or abstaining is right."""
 
     target: Mapping[str, object] = field(default_factory=dict)
     quantity: Quantity | None = None

@@ -25,10 +25,8 @@ Edge = tuple[str, str]
 
 
 def reading(world_row: Mapping[str, Any], scene_row: Mapping[str, Any]) -> StoryReading:
-    """What a story tells otherwise than the graph of its world row.
-
-    Only what was told by rules is read with certainty; a language model's text need not be.
-    """
+    """What a story tells otherwise than the graph of its world row. Only what was told by rules is
+    read with certainty; a language model's text need not be."""
     return _reading(world_row["world_json"], scene_row["story"])
 
 

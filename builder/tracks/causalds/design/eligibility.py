@@ -1,4 +1,4 @@
-"""Which scenes can be asked which variant, with which answers: what a plan alone decides.
+"""Say which scenes can be asked which variant, with which answers, as far as a plan alone decides.
 
 Planning and the composition of exams look here before any world is drawn. A class of answers that
 also depends on numbers may turn out to be rare. What an asker does with a scene is in ``ask``.
@@ -23,11 +23,8 @@ KEYS: Final = tuple(VARIANTS)
 
 
 def one_each(found: Mapping[str, _T], wanted: Iterable[str], what: str, file: str) -> dict[str, _T]:
-    """``found`` in the order of ``wanted``.
-
-    Raises ``LookupError`` where they do not name the same, with the ``file`` in which ``what`` is
-    missing or left over.
-    """
+    """Return ``found`` in the order of ``wanted``. Raises ``LookupError`` where they do not name
+    the same, with the ``file`` in which ``what`` is missing or left over."""
     names = dict.fromkeys(wanted)
     for name in names:
         if name not in found:
@@ -49,7 +46,7 @@ Classes = Callable[[ScenePlan], tuple[str, ...]]
 ENDS: Final = frozenset({"treatment", "outcome"})
 LEVELS: Final = ENDS | {"x0", "x1"}
 MOST_NAMED: Final = 3
-"""A scene's questions of one variant name at most so many variables or estimands."""
+"""The most variables or estimands that the questions of one variant about a scene name."""
 
 VALUE: Final = ("value",)
 """The class of numbers and sets that no class tells apart."""
@@ -57,82 +54,91 @@ SIGNS: Final = ("+", "-")
 
 
 def any_scene(plan: ScenePlan) -> bool:
-    """Every scene can be asked this."""
+    """Return True: every scene can be asked this."""
     return True
 
 
 def one_class(plan: ScenePlan) -> tuple[str, ...]:
-    """All answers count as one class."""
+    """Return the single class of variants whose answers all count as one."""
     return VALUE
 
 
-def directed_path(plan: ScenePlan) -> bool:
-    """A directed path leads from treatment to outcome."""
+def has_directed_path(plan: ScenePlan) -> bool:
+    """Tell whether a directed path leads from treatment to outcome."""
     motif = plan.structure.query
     return motif.outcome in motif.graph.descendants(motif.treatment)
 
 
 def other_variables(count: int) -> Hosts:
-    """So many variables beside treatment and outcome are observed."""
+    """Return the check that at least ``count`` variables beside treatment and outcome are
+    observed."""
     return lambda plan: len(plan.structure.query.other_nodes) >= count
 
 
-def mediated(plan: ScenePlan) -> bool:
-    """A directed path of two steps or more leads from treatment to outcome."""
+def has_mediator(plan: ScenePlan) -> bool:
+    """Tell whether a directed path of two steps or more leads from treatment to outcome."""
     motif = plan.structure.query
     return bool(motif.graph.mediators(motif.treatment, motif.outcome))
 
 
-def direct(plan: ScenePlan) -> bool:
-    """The treatment affects the outcome directly."""
+def has_direct_effect(plan: ScenePlan) -> bool:
+    """Tell whether the treatment affects the outcome directly."""
     motif = plan.structure.query
     return motif.treatment in motif.graph.parents(motif.outcome)
 
 
-def ate(plan: ScenePlan) -> bool:
-    """The average treatment effect is identifiable."""
+def ate_is_identifiable(plan: ScenePlan) -> bool:
+    """Tell whether the average treatment effect is identifiable."""
     return is_identifiable(*plan.structure.query.effect, "ate")
 
 
-def ett(plan: ScenePlan) -> bool:
-    """The effect on the treated is identifiable."""
+def ett_is_identifiable(plan: ScenePlan) -> bool:
+    """Tell whether the effect on the treated is identifiable."""
     binary = plan.structure.treatment_kind == "binary"
     return is_identifiable(*plan.structure.query.effect, "ett", binary_treatment=binary)
 
 
 def natural_verdicts(plan: ScenePlan) -> dict[str, bool]:
-    """Identifiability of both natural effects."""
+    """Return whether each natural effect ("NDE", "NIE") is identifiable."""
     effect = plan.structure.query.effect
     return {"NDE": is_identifiable(*effect, "nde"), "NIE": is_identifiable(*effect, "nie")}
 
 
-def asked_natural(plan: ScenePlan) -> list[bool]:
-    """Identifiability of the natural effects that a mediated scene is asked about: the direct one
-    where the treatment affects the outcome directly, and the indirect one."""
+def natural_verdicts_asked(plan: ScenePlan) -> list[bool]:
+    """Return whether each natural effect that a mediated scene is asked about is identifiable.
+
+    These are the direct effect where the treatment affects the outcome directly, and the indirect
+    one.
+    """
     verdicts = natural_verdicts(plan)
-    return [verdict for name, verdict in verdicts.items() if name == "NIE" or direct(plan)]
+    return [
+        verdict for name, verdict in verdicts.items() if name == "NIE" or has_direct_effect(plan)
+    ]
 
 
-def opens(motif: Motif, node: str) -> bool:
-    """Conditioning on a node opens a path between treatment and outcome."""
+def opens_path(motif: Motif, node: str) -> bool:
+    """Tell whether conditioning on a node opens a path between treatment and outcome."""
     return opens_collider_bias(*motif.effect, node)
 
 
 def seems_to_open(motif: Motif, node: str) -> bool:
-    """A node is affected by the treatment or the outcome, or by two nodes at once."""
+    """Tell whether a node is affected by the treatment or the outcome, or by two nodes at once."""
     below = motif.graph.descendants((motif.treatment, motif.outcome))
     return node in below or len(motif.graph.parents(node)) > 1
 
 
-def opens_path(plan: ScenePlan) -> bool:
-    """Some other variable opens a path between treatment and outcome."""
+def has_path_opener(plan: ScenePlan) -> bool:
+    """Tell whether some other variable opens a path between treatment and outcome."""
     motif = plan.structure.query
-    return any(opens(motif, z) for z in motif.other_nodes)
+    return any(opens_path(motif, z) for z in motif.other_nodes)
 
 
 def association_vanishes(plan: ScenePlan) -> bool:
-    """The partial correlation given some other variable is zero: by the graph, or by the graph and
-    equations that are lines (of treatment or outcome, so that not both are binary)."""
+    """Tell whether the partial correlation given some other variable is zero.
+
+    It is by the graph alone, or by the graph and equations that are lines (those of treatment or
+    outcome, so that not both are binary).
+    """
     motif, structure = plan.structure.query, plan.structure
     x, y, separated = motif.treatment, motif.outcome, motif.graph.d_separated
     both_binary = {structure.treatment_kind, structure.outcome_kind} == {"binary"}
@@ -144,29 +150,31 @@ def association_vanishes(plan: ScenePlan) -> bool:
 
 
 def adjustment_category(plan: ScenePlan) -> str:
-    """ "set" if there is a valid adjustment set, else why there is none."""
+    """Return "set" if there is a valid adjustment set, else why there is none."""
     if valid_adjustment_sets(*plan.structure.query.effect):
         return "set"
-    return "no_backdoor" if ate(plan) else "non_id"
+    return "no_backdoor" if ate_is_identifiable(plan) else "non_id"
 
 
 def _opens_or_separates(plan: ScenePlan) -> bool:
-    """Some other node opens a path between treatment and outcome, or blocks all of them."""
+    """Tell whether some other node opens a path between treatment and outcome, or blocks all of
+    them."""
     motif = plan.structure.query
     separated = motif.graph.d_separated
     return any(
-        opens(motif, z) or separated(motif.treatment, motif.outcome, z) for z in motif.other_nodes
+        opens_path(motif, z) or separated(motif.treatment, motif.outcome, z)
+        for z in motif.other_nodes
     )
 
 
 def _opens_or_seems_to(plan: ScenePlan) -> bool:
-    """Some other node opens a path between treatment and outcome, or might seem to."""
+    """Tell whether some other node opens a path between treatment and outcome, or might seem to."""
     motif = plan.structure.query
-    return any(opens(motif, z) or seems_to_open(motif, z) for z in motif.other_nodes)
+    return any(opens_path(motif, z) or seems_to_open(motif, z) for z in motif.other_nodes)
 
 
 def _association(zero: str, others: tuple[str, ...]) -> Classes:
-    """Of the correlation: zero where the graph makes treatment and outcome independent."""
+    """Return the classes of the correlation: zero where treatment and outcome are d-separated."""
 
     def classes(plan: ScenePlan) -> tuple[str, ...]:
         motif = plan.structure.query
@@ -177,8 +185,8 @@ def _association(zero: str, others: tuple[str, ...]) -> Classes:
 
 
 def _change(zero: str, others: tuple[str, ...]) -> Classes:
-    """Of the change of an association: zero given variables that have no bearing on it by the
-    graph, anything given others."""
+    """Return the classes of a change of association given one variable. It is zero for variables
+    that have no bearing on it by the graph, anything for others."""
 
     def classes(plan: ScenePlan) -> tuple[str, ...]:
         motif = plan.structure.query
@@ -198,28 +206,28 @@ def _induced(zero: str, others: tuple[str, ...]) -> Classes:
 
 
 def _effect(identifiable: Hosts, unknown: str, zero: str, others: tuple[str, ...]) -> Classes:
-    """Of an effect: zero without a directed path."""
+    """Return the classes of an effect: zero without a directed path."""
 
     def classes(plan: ScenePlan) -> tuple[str, ...]:
         if not identifiable(plan):
             return (unknown,)
-        return others if directed_path(plan) else (zero,)
+        return others if has_directed_path(plan) else (zero,)
 
     return classes
 
 
 def _natural(unknown: str, others: tuple[str, ...]) -> Classes:
-    """Of a natural effect, which is never zero by the graph where it is asked about."""
+    """Return the classes of a natural effect, never zero by the graph where it is asked about."""
 
     def classes(plan: ScenePlan) -> tuple[str, ...]:
-        found = asked_natural(plan)
+        found = natural_verdicts_asked(plan)
         return (*(others if any(found) else ()), *(() if all(found) else (unknown,)))
 
     return classes
 
 
 def _adjustment(count: Callable[[tuple[frozenset[str], ...]], int] | None = None) -> Classes:
-    """The category, or what is counted of the valid sets where there are some."""
+    """Return the classes of adjustment: the category, or what ``count`` gives of the valid sets."""
 
     def classes(plan: ScenePlan) -> tuple[str, ...]:
         sets = valid_adjustment_sets(*plan.structure.query.effect)
@@ -229,26 +237,30 @@ def _adjustment(count: Callable[[tuple[frozenset[str], ...]], int] | None = None
 
 
 def _presence(plan: ScenePlan) -> tuple[str, ...]:
-    present, absent = opens_path(plan), association_vanishes(plan)
+    present, absent = has_path_opener(plan), association_vanishes(plan)
     return (*(("True",) if present else ()), *(("False",) if absent else ()))
 
 
 def _dominance(plan: ScenePlan) -> tuple[str, ...]:
-    return ("direct", "indirect") if all(asked_natural(plan)) else ("None",)
+    return ("direct", "indirect") if all(natural_verdicts_asked(plan)) else ("None",)
 
 
 def _counterfactual(plan: ScenePlan) -> tuple[str, ...]:
-    verdicts = {ett(plan), *(natural_verdicts(plan).values() if mediated(plan) else ())}
+    verdicts = {
+        ett_is_identifiable(plan),
+        *(natural_verdicts(plan).values() if has_mediator(plan) else ()),
+    }
     return tuple(sorted(map(str, verdicts)))
 
 
 @dataclass(frozen=True, slots=True)
 class Eligibility:
-    """What composing an exam needs to know of a variant.
+    """The facts about a variant that the composition of an exam needs.
 
     ``rank`` orders the variants of a family, 0 the easiest (an editorial order: paper A.8).
     ``inputs`` are the members of its ``inputs_json``: nothing else about a task is public by
-    design. ``classes`` are those of ``exams.candidates``, ``hosts`` who can be asked it.
+    design. ``classes`` are the classes of answers of :func:`..exams.candidates.label_class`.
+    ``hosts`` says which scenes can be asked it.
     """
 
     rank: int
@@ -266,8 +278,8 @@ _AVAILABLE: Final = ENDS | {"available"}
 _ESTIMAND: Final = LEVELS | {"estimand"}
 _ALPHA: Final = frozenset({"alpha"})
 
-_ATE_NUMBER: Final = _effect(ate, "abstain", "zero", VALUE)
-_ETT_NUMBER: Final = _effect(ett, "abstain", "zero", VALUE)
+_ATE_NUMBER: Final = _effect(ate_is_identifiable, "abstain", "zero", VALUE)
+_ETT_NUMBER: Final = _effect(ett_is_identifiable, "abstain", "zero", VALUE)
 
 _ROWS_BY_FAMILY: Final[dict[str, dict[str, Eligibility]]] = {
     "prediction": {
@@ -300,46 +312,52 @@ _ROWS_BY_FAMILY: Final[dict[str, dict[str, Eligibility]]] = {
         "edges_only": Eligibility(1, _SKETCH, one_class),
     },
     "identification": {
-        "identifiable_boolean": Eligibility(0, _OBSERVED, lambda plan: (str(ate(plan)),)),
+        "identifiable_boolean": Eligibility(
+            0, _OBSERVED, lambda plan: (str(ate_is_identifiable(plan)),)
+        ),
         "method_label": Eligibility(
             1, _OBSERVED, lambda plan: (identification_method(*plan.structure.query.effect),)
         ),
-        "one_valid_adjustment_set": Eligibility(2, _AVAILABLE, _adjustment(), directed_path),
+        "one_valid_adjustment_set": Eligibility(2, _AVAILABLE, _adjustment(), has_directed_path),
         "minimal_adjustment_set_size": Eligibility(
-            3, _AVAILABLE, _adjustment(lambda sets: min(map(len, sets))), directed_path
+            3, _AVAILABLE, _adjustment(lambda sets: min(map(len, sets))), has_directed_path
         ),
-        "n_valid_adjustment_sets": Eligibility(4, _AVAILABLE, _adjustment(len), directed_path),
-        "all_minimal_adjustment_sets": Eligibility(5, _AVAILABLE, _adjustment(), directed_path),
+        "n_valid_adjustment_sets": Eligibility(4, _AVAILABLE, _adjustment(len), has_directed_path),
+        "all_minimal_adjustment_sets": Eligibility(5, _AVAILABLE, _adjustment(), has_directed_path),
     },
     "effect_estimate": {
-        "ate_sign_only": Eligibility(0, LEVELS, _effect(ate, "unknown", "0", SIGNS)),
+        "ate_sign_only": Eligibility(
+            0, LEVELS, _effect(ate_is_identifiable, "unknown", "0", SIGNS)
+        ),
         "ate_point": Eligibility(1, LEVELS, _ATE_NUMBER),
         "ate_uq_95": Eligibility(2, LEVELS | _ALPHA, _ATE_NUMBER),
         "ate_vs_assoc_sign_match": Eligibility(
-            3, LEVELS, _effect(ate, "None", "False", ("True", "False"))
+            3, LEVELS, _effect(ate_is_identifiable, "None", "False", ("True", "False"))
         ),
     },
     "bias_diagnostic": {
         "collider_bias_boolean": Eligibility(
-            0, _VARIABLE, lambda plan: (str(opens_path(plan)),), _opens_or_seems_to
+            0, _VARIABLE, lambda plan: (str(has_path_opener(plan)),), _opens_or_seems_to
         ),
-        "forbidden_controls_list": Eligibility(1, _AVAILABLE, _adjustment(), directed_path),
+        "forbidden_controls_list": Eligibility(1, _AVAILABLE, _adjustment(), has_directed_path),
     },
     "counterfactual_identification": {
         "identifiable_boolean": Eligibility(0, _OBSERVED | _ESTIMAND, _counterfactual),
     },
     "counterfactual_effect": {
-        "sign_only": Eligibility(0, LEVELS, _effect(ett, "unknown", "0", SIGNS)),
+        "sign_only": Eligibility(0, LEVELS, _effect(ett_is_identifiable, "unknown", "0", SIGNS)),
         "effect_point": Eligibility(1, LEVELS, _ETT_NUMBER),
         "effect_uq_95": Eligibility(2, LEVELS | _ALPHA, _ETT_NUMBER),
     },
     "mediation_effect": {
-        "sign_only": Eligibility(0, _ESTIMAND, _natural("unknown", SIGNS), mediated),
+        "sign_only": Eligibility(0, _ESTIMAND, _natural("unknown", SIGNS), has_mediator),
         "direct_vs_indirect_dominance": Eligibility(
-            1, LEVELS, _dominance, lambda plan: mediated(plan) and direct(plan)
+            1, LEVELS, _dominance, lambda plan: has_mediator(plan) and has_direct_effect(plan)
         ),
-        "effect_point": Eligibility(2, _ESTIMAND, _natural("abstain", VALUE), mediated),
-        "effect_uq_95": Eligibility(3, _ESTIMAND | _ALPHA, _natural("abstain", VALUE), mediated),
+        "effect_point": Eligibility(2, _ESTIMAND, _natural("abstain", VALUE), has_mediator),
+        "effect_uq_95": Eligibility(
+            3, _ESTIMAND | _ALPHA, _natural("abstain", VALUE), has_mediator
+        ),
     },
 }
 
@@ -356,6 +374,6 @@ ELIGIBILITY: Final = one_each(
 """Eligibility by variant key, in the order of ``grader.tracks.VARIANTS``."""
 
 
-def hosted(plan: ScenePlan) -> list[str]:
-    """The variants that a scene of this plan can be asked."""
+def hosted_variants(plan: ScenePlan) -> list[str]:
+    """Return the variants that a scene of this plan can be asked."""
     return [key for key, row in ELIGIBILITY.items() if row.hosts(plan)]

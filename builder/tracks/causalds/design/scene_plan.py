@@ -1,4 +1,4 @@
-"""What one scene is planned to be: its structure, its equations, its telling, its questions.
+"""Hold the plan of one scene: its structure, its equations, its telling, its questions.
 
 Questions are asked in observation views, which come with their settings (paper 3.2 and A.6).
 """
@@ -27,8 +27,8 @@ _Least = Annotated[float, Field(ge=0, le=1e6)]
 
 @checked(frozen=True, slots=True, config=STRICT)
 class Thresholds:
-    """Least information of a bundle, per squared sd of the concept: over a grid, the smallest
-    value, the mean, and the 10% and 25% quantiles."""
+    """The least information that a bundle must have, per squared sd of the concept. The fields are
+    its smallest value over a grid, its mean, and its 10% and 25% quantiles."""
 
     least: _Least = 0.03
     mean: _Least = 0.12
@@ -36,18 +36,18 @@ class Thresholds:
     q25: _Least = 0.08
 
     def times(self, factor: float) -> "Thresholds":
-        """All of them stricter by a factor."""
+        """Return thresholds that are all stricter by a factor."""
         return Thresholds(*(factor * value for value in astuple(self)))
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How one view shows a scene; ``clean`` shows every observed variable as it is.
+    """A way of showing a scene. ``clean`` shows every observed variable as it is.
 
     ``concepts`` and ``columns`` are the fewest and most replaced variables and measurements of
-    each; ``noise`` the range of noise scales, in sds of the concept; ``calibration`` the share of
-    training rows in which the replaced variables are shown; ``neural``, ``mixture`` and
-    ``heteroscedastic`` are shares of continuous measurements; ``spread`` bounds the factor of a
+    each. ``noise`` is the range of noise scales, in sds of the concept, ``calibration`` the share
+    of training rows in which the replaced variables are shown. ``neural``, ``mixture`` and
+    ``heteroscedastic`` are shares of continuous measurements. ``spread`` bounds the factor of a
     varying noise scale.
     """
 
@@ -79,7 +79,7 @@ VIEWS: Final[Mapping[str, View]] = {
 def _graph(
     nodes: tuple[str, ...], edges: tuple[tuple[str, str], ...], latent: tuple[str, ...]
 ) -> LatentDAG:
-    """Kept, as a plan is asked for its graph again and again while it is looked at."""
+    """Return the graph, cached because a plan is asked for it again and again."""
     return LatentDAG(nodes, edges, frozenset(latent))
 
 
@@ -87,7 +87,7 @@ def _graph(
 class Structure:
     """A graph, complete with grafts and latent variables, and the kinds of its ends.
 
-    ``label`` is what scenes are reported under: the motif, or ``grafted_<k>``. ``redrawn``: the
+    Scenes are reported under ``label``: the motif, or ``grafted_<k>``. ``redrawn`` says that the
     graph had to be drawn again because the first had no match in the knowledge graph.
     """
 
@@ -114,18 +114,23 @@ class Structure:
         graph = _graph(self.nodes, self.edges, self.latent)
         return Motif(self.motif, graph, self.treatment, self.outcome)
 
-    def with_graph(self, graph: LatentDAG) -> "Structure":
-        """The same with another graph."""
+    @staticmethod
+    def of(
+        motif: Motif, label: str, treatment_kind: Kind, outcome_kind: Kind, redrawn: bool = False
+    ) -> "Structure":
+        """Return the structure of a motif with its grafts and latent variables."""
+        graph = motif.graph
         latent = tuple(node for node in graph.nodes if node in graph.latent)
-        return replace(self, nodes=graph.nodes, edges=graph.edges, latent=latent)
+        own = (graph.nodes, graph.edges, latent, motif.treatment, motif.outcome)
+        return Structure(motif.name, label, *own, treatment_kind, outcome_kind, redrawn)
 
 
 @dataclass(frozen=True, slots=True)
-class Equations:
+class PlannedEquations:
     """The mechanism profiles of continuous and of binary nodes, and the rows that are drawn.
 
-    ``world_key`` (hexadecimal) stands in place of the instance's own key for all but the words, in
-    scenes that are told several times.
+    ``world_key`` (hexadecimal) is set in scenes that are told several times. It stands in place of
+    the instance's own key for all but the words.
     """
 
     continuous: str
@@ -137,9 +142,9 @@ class Equations:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How a scene is told.
+    """The way in which a scene is told.
 
-    ``words`` names the verbaliser; in the words of the knowledge graph, ``domain`` and ``names``
+    ``words`` names the verbaliser. In the words of the knowledge graph, ``domain`` and ``names``
     are what it is told with. ``bundle`` names the scenes that tell one problem, ``arm`` how this
     one tells it. ``llm`` (how a language model is asked) and ``seeds`` (pairs it may start from)
     are set with ``llm`` words, ``stored`` (names and story) and its one seed with ``stored`` words.
@@ -156,15 +161,15 @@ class Wording:
 
     @property
     def naming(self) -> Naming | None:
-        """The names that were planned for the scene, if any."""
+        """The names that were planned for the scene, None if there are none."""
         return None if self.domain is None else Naming(self.domain, self.names)
 
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """What a scene is asked, and in which views.
+    """The questions planned for a scene, and their views.
 
-    ``variant``, ``wanted`` (the class of its answer; None: any) and ``exam`` are set in
+    ``variant``, ``wanted`` (the class of its answer, None for any) and ``exam`` are set in
     private-truth splits only, where a scene is asked one task. In views that measure anything,
     ``outcome_measured`` makes the outcome one of the measured variables, and ``diagnostics`` adds
     recoverability to the world row.
@@ -180,16 +185,17 @@ class Questions:
 
 @dataclass(frozen=True, slots=True)
 class ScenePlan:
-    """What ``build`` needs to know besides its keys."""
+    """All that ``build`` needs to know of a scene besides its keys."""
 
     structure: Structure
-    equations: Equations
+    equations: PlannedEquations
     telling: Wording
     questions: Questions
 
     @property
     def asked(self) -> Asked:
-        """One task where its variant is planned; else up to all variants, once in every view."""
+        """The planned number of tasks: one where a variant is planned, else up to all of them in
+        every view."""
         motif, variant = ("motif", self.structure.motif), self.questions.variant
         if variant is not None:
             return Asked((1, 1), self.questions.exam, (motif, ("variant", variant)))
@@ -197,11 +203,11 @@ class ScenePlan:
         return Asked((1, most), self.questions.exam, (motif,))
 
     def to_json(self) -> str:
-        """Canonical JSON, the ``config_json`` of an instance spec."""
+        """Return canonical JSON, the ``config_json`` of an instance spec."""
         return canonical(_PLAN.dump_python(self, mode="json"))
 
     def record(self) -> dict[str, Any]:
-        """The plan as the world row shows it: without the places of one machine, and without
+        """Return the plan as the world row shows it. It leaves out the places of one machine, and
         names and story, which have columns of their own."""
         llm = self.telling.llm and self.telling.llm.without_places()
         telling = replace(self.telling, llm=llm, stored=None)
@@ -212,7 +218,7 @@ class ScenePlan:
 
     @staticmethod
     def from_json(text: str) -> "ScenePlan":
-        """The plan that :meth:`to_json` wrote, or the record of a world row."""
+        """Return the plan that :meth:`to_json` wrote, or the record of a world row."""
         return _PLAN.validate_json(text)
 
 

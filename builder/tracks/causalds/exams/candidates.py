@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from builder.graphs.identification import is_identifiable
 from builder.splits.track import Candidate, PossibleTask, Read
-from builder.tracks.causalds.design.eligibility import ELIGIBILITY, hosted
+from builder.tracks.causalds.design.eligibility import ELIGIBILITY, hosted_variants
 from builder.tracks.causalds.design.scene_plan import ScenePlan
 from grader.tracks.causalds.shapes import CAUSALDS
 
@@ -83,7 +83,7 @@ def planned_candidates(
                 PossibleTask(
                     f"{name}/{key}/{view.name}/{label}/{number}", key, view.name, label, str(number)
                 )
-                for key in hosted(plan)
+                for key in hosted_variants(plan)
                 if plan.questions.variant in (None, key)
                 for label in ELIGIBILITY[key].classes(plan)
                 for view in plan.questions.views

@@ -142,10 +142,8 @@ class _Balance:
     _views: Counter[str] = field(default_factory=Counter)
 
     def take(self, variant: str, labels: Iterable[str]) -> bool:
-        """Take a task of a variant with one of these labels, and tell whether there was one.
-
-        It is a task of the scene least asked so far, of a kind that is due, in the view least used.
-        """
+        """Take a task of a variant with one of these labels, and tell whether there was one. It is
+        a task of the scene least asked so far, of a kind that is due, in the view least used."""
         able = [
             (scene, task)
             for label in labels
@@ -235,10 +233,8 @@ def _in_seeded_order(candidates: Sequence[Candidate], key: bytes) -> list[Candid
 def _compose_matched(
     model: MatchedExam, candidates: Sequence[Candidate], key: bytes, where: str
 ) -> tuple[list[Pick], dict[str, tuple[str, str]]]:
-    """Return the tasks of whole groups, and the bundle and arm of each task.
-
-    Variants take turns, over as many scenes as possible.
-    """
+    """Return the tasks of whole groups, and the bundle and arm of each task. Variants take turns,
+    over as many scenes as possible."""
     groups = _matched_groups(model, candidates)
     arms = len(next(iter(groups.values()))) if groups else 0
     if arms == 0 or len(groups) * arms < model.tasks:
@@ -271,10 +267,8 @@ def _compose_matched(
 def _matched_groups(
     model: MatchedExam, candidates: Sequence[Candidate]
 ) -> dict[tuple[str, str], dict[str, Pick]]:
-    """Return complete groups of matched tasks by arm, for each (scene or bundle, question).
-
-    A group is a task of a scene in all views, or a task of a bundle's clean views in all tellings.
-    """
+    """Return complete groups of matched tasks by arm, for each (scene or bundle, question). A group
+    is a task of a scene in all views, or a task of a bundle's clean views in all tellings."""
     found: dict[tuple[str, str], dict[str, Pick]] = defaultdict(dict)
     admits = cache(model.admits)
     for scene in candidates:

@@ -143,10 +143,8 @@ class MatchedExam(ExamModel):
     input_mode: InputMode | None = None
 
     def admits(self, key: str, abstains: bool | None) -> bool:
-        """Tell whether a task of a variant has a place in the exam.
-
-        ``abstains`` says whether abstaining is right (None: not known yet).
-        """
+        """Tell whether a task of a variant has a place in the exam. ``abstains`` says whether
+        abstaining is right (None: not known yet)."""
         named = self.variants is None or any(fnmatchcase(key, one) for one in self.variants)
         mode = VARIANTS[key].shape.input_mode
         due = abstains is None or self.identifiable in (None, not abstains)

@@ -113,10 +113,8 @@ def _tilt(
 def choose_variant(
     model: ComposedExam, structure: str, offered: Collection[str], rng: np.random.Generator
 ) -> str:
-    """Return a random variant among those ``offered``, by the priors.
-
-    Where none of them has weight, the choice is uniform.
-    """
+    """Return a random variant among those ``offered``, by the priors. Where none of them has
+    weight, the choice is uniform."""
     families = list(dict.fromkeys(VARIANTS[key].family for key in offered))
     family = _draw_name(family_weights(model, structure), families, rng)
     names = [name for name in FAMILIES[family] if f"{family}.{name}" in offered]
@@ -133,10 +131,7 @@ def _draw_name(weights: Weights, offered: Sequence[str], rng: np.random.Generato
 
 def one_label(key: str, possible: Collection[Collection[str]]) -> bool:
     """Tell whether all tasks of a variant may have the same label, and some of them certainly have
-    it.
-
-    ``possible`` are the labels that each task can have.
-    """
+    it. ``possible`` are the labels that each task can have."""
     shared = frozenset.intersection(*map(frozenset, possible)) - _OPEN
     labelled = VARIANTS[key].shape.pool == "pass"
     return labelled and bool(shared) and any(len(labels) == 1 for labels in possible)
@@ -179,11 +174,8 @@ def _deal_variants(
     offered: Sequence[Collection[str]],
     rng: np.random.Generator,
 ) -> list[str]:
-    """Return the variant of every scene after one deal.
-
-    A scene that cannot be asked what falls to it is asked the next best: another variant of the
-    family, another family.
-    """
+    """Return the variant of every scene after one deal. A scene that cannot be asked what falls to
+    it is asked the next best: another variant of the family, another family."""
     quotas = _variant_quotas(model, structures)
     slots = [key for key, count in quotas.items() for _ in range(count)]
     noise = rng.gumbel(size=(len(structures), len(quotas)))
@@ -203,11 +195,8 @@ def _deal_variants(
 
 
 def _variant_quotas(model: ComposedExam, structures: Sequence[str]) -> dict[str, int]:
-    """Return whole numbers of tasks by variant, without those that are 0.
-
-    Families come by largest remainder of what the priors ask of these scenes, then the variants of
-    each.
-    """
+    """Return whole numbers of tasks by variant, without those that are 0. Families come by largest
+    remainder of what the priors ask of these scenes, then the variants of each."""
     wanted: dict[str, float] = defaultdict(float)
     for structure in structures:
         for family, share in family_weights(model, structure).items():

@@ -226,9 +226,7 @@ def _entropy(p: float) -> float:
 
 def is_attainable(view: View, *, outcome: bool = False) -> bool:
     """Tell whether bundles for a standard normal and for a fair binary concept can be drawn at all.
-
-    With ``outcome``, under the stricter thresholds of a measured outcome.
-    """
+    With ``outcome``, under the stricter thresholds of a measured outcome."""
     rng = np.random.default_rng(0)
     widest = replace(view, columns=(view.columns[1], view.columns[1]))
     try:

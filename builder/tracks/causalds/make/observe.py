@@ -76,10 +76,8 @@ class Observation:
 
 
 def observe(scene: Scene, view: View, key: bytes) -> Observation:
-    """Return the scene as a view shows it.
-
-    Raises :class:`Rejected` when no drawn bundle is informative enough.
-    """
+    """Return the scene as a view shows it. Raises :class:`Rejected` when no drawn bundle is
+    informative enough."""
     rows = {scene.name(node): column for node, column in scene.rows.items()}
     if view.name == CLEAN.name:
         return Observation(view, {}, _columns(scene, {}), rows)
@@ -118,10 +116,7 @@ def measurement_columns(scene: Scene, node: str, bundle: Bundle) -> dict[str, Me
 
 def _draw_bundles(plan: ScenePlan, world: World, view: View, key: bytes) -> dict[str, Bundle]:
     """Return the bundles of a view by replaced node: random observed nodes, and the outcome if
-    planned.
-
-    Raises :class:`Rejected` when no drawn bundle is informative enough.
-    """
+    planned. Raises :class:`Rejected` when no drawn bundle is informative enough."""
     query, rng = plan.structure.query, stream(key, "concepts")
     eligible = [v for v in query.graph.observed_nodes if v != query.outcome]
     wanted = min(len(eligible), int(rng.integers(view.concepts[0], view.concepts[1] + 1)))

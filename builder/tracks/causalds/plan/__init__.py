@@ -1,1 +1,1 @@
-"""Deciding: settings, composition, and the plan of every scene."""
+"""Plan scenes: settings, composition, and the plan of every scene."""

@@ -1,15 +1,14 @@
-"""The composition of a split: how many scenes of which structure, by largest remainder.
+"""Compose a split: how many scenes of which structure, by largest remainder.
 
 Quotas count *true* verdicts: a scene counts as not identifiable when its graph is. Motifs come
-first; planted structures take their share out of confounding's, injected latent confounders out of
-the motifs that they make unidentifiable, grafts go to motifs that can carry them. At last harmless
-latent variables are added until enough of the scenes with an unmeasured variable are identifiable
-(``docs/causalds-scenes.md``).
+first. Planted structures take their share out of confounding's, injected latent confounders out of
+the motifs that they make unidentifiable, and grafts go to motifs that can carry them. At last
+harmless latent variables are added until enough of the scenes with an unmeasured variable are
+identifiable (``docs/causalds-scenes.md``).
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Final
 
 import numpy as np
@@ -33,7 +32,8 @@ PLANTED_FROM: Final = "confounding"
 """The motif whose quota the planted structures are taken from."""
 
 
-def _planted(shares: dict[str, float]) -> dict[str, float]:
+def _check_planted(shares: dict[str, float]) -> dict[str, float]:
+    """Return the positive shares by planted structure. Raises :class:`Fault`."""
     check_keys(shares, PLANTED)
     if sum(shares.values()) > 1.0:
         raise Fault("the shares add up to more than 1; lower them")
@@ -43,9 +43,9 @@ def _planted(shares: dict[str, float]) -> dict[str, float]:
 class Composition(TomlModel):
     """Requested shares. ``motifs``, ``auxiliary`` and ``planted`` map names to weights or shares.
 
-    ``grafts`` are the shares of scenes with 0, 1, 2 ... grafts; ``confounded`` the share of all
-    scenes that get a latent confounder which makes them unidentifiable; ``harmless`` the smallest
-    share of identifiable scenes among those with an unmeasured variable.
+    ``grafts`` are the shares of scenes with 0, 1, 2 ... grafts. ``confounded`` is the share of all
+    scenes that get a latent confounder which makes them unidentifiable. ``harmless`` is the
+    smallest share of identifiable scenes among those with an unmeasured variable.
     """
 
     motifs: Annotated[dict[str, Weight], weights_of(MOTIFS, ordered=True)] = Field(
@@ -59,22 +59,14 @@ class Composition(TomlModel):
     )
     auxiliary: Annotated[dict[str, Weight], weights_of(AUXILIARY, ordered=True)]
     confounded: Share = 0.0
-    planted: Annotated[dict[str, Share], AfterValidator(_planted)] = Field(
+    planted: Annotated[dict[str, Share], AfterValidator(_check_planted)] = Field(
         default={}, description="a table of shares such as { napkin = 0.02 }"
     )
     harmless: Share = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Blueprint:
-    """One scene's graph with its ends, and the label that it is reported under."""
-
-    motif: Motif
-    label: str
-
-
 def motif_counts(composition: Composition, scenes: int) -> dict[str, int]:
-    """Scenes by motif and planted structure. Raises :class:`Fault`."""
+    """Return the number of scenes by motif and planted structure. Raises :class:`Fault`."""
     counts, planted = largest_remainder(composition.motifs, scenes), composition.planted
     if planted and PLANTED_FROM not in counts:
         raise Fault(
@@ -100,7 +92,7 @@ def motif_counts(composition: Composition, scenes: int) -> dict[str, int]:
 
 
 def check_quotas(composition: Composition, scenes: int) -> None:
-    """Whether every quota can be met, worked out from counts alone. Raises :class:`Fault`."""
+    """Check that every quota can be met, worked out from counts alone. Raises :class:`Fault`."""
     counts = motif_counts(composition, scenes)
     wanted = _graft_counts(composition, scenes)
     hosts = sum(n for name, n in counts.items() if name in HOSTS)
@@ -123,31 +115,33 @@ def check_quotas(composition: Composition, scenes: int) -> None:
         )
 
 
-def blueprints(composition: Composition, scenes: int, rng: np.random.Generator) -> list[Blueprint]:
-    """The structures of a split, sorted by motif, then number of grafts.
-
-    Raises :class:`Fault` where a quota cannot be met.
-    """
+def draw_motifs(
+    composition: Composition, scenes: int, rng: np.random.Generator
+) -> list[tuple[Motif, str]]:
+    """Return the grown motif of each scene and its label, sorted by motif, then number of grafts.
+    Raises :class:`Fault` where a quota cannot be met."""
     check_quotas(composition, scenes)
     counts = motif_counts(composition, scenes)
     catalogue = {**MOTIFS, **PLANTED}
     found = [catalogue[name] for name, n in counts.items() for _ in range(n)]
     labels = [motif.name for motif in found]
     _add_grafts(composition, rng, found, labels)
-    _confound(composition, rng, found)
+    _add_confounders(composition, rng, found)
     _add_harmless(composition, rng, found)
-    order = {name: i for i, name in enumerate(catalogue)}
-    rows = [Blueprint(motif, label) for motif, label in zip(found, labels, strict=True)]
-    return sorted(rows, key=lambda row: (order[row.motif.name], row.label))
+    order = list(catalogue)
+    rows = zip(found, labels, strict=True)
+    return sorted(rows, key=lambda row: (order.index(row[0].name), row[1]))
 
 
 def _graft_counts(composition: Composition, scenes: int) -> list[int]:
+    """Return the numbers of scenes with 0, 1, 2 ... grafts."""
     shares = {str(k): share for k, share in enumerate(composition.grafts)}
     return list(largest_remainder(shares, scenes).values())
 
 
 def _spread_evenly(rng: np.random.Generator, places: Sequence[int], count: int) -> list[int]:
-    """``count`` of ``places``, evenly spaced from a random start, so that all motifs share."""
+    """Return ``count`` of ``places``, evenly spaced from a random start, so that all motifs
+    share."""
     if not count:
         return []
     start = int(rng.integers(len(places)))
@@ -158,6 +152,7 @@ def _spread_evenly(rng: np.random.Generator, places: Sequence[int], count: int) 
 def _add_grafts(
     composition: Composition, rng: np.random.Generator, found: list[Motif], labels: list[str]
 ) -> None:
+    """Replace motifs in ``found`` by grafted ones, and their ``labels``."""
     hosts = [i for i, motif in enumerate(found) if motif.name in HOSTS]
     numbers = [
         k for k, n in enumerate(_graft_counts(composition, len(found))) if k for _ in range(n)
@@ -170,19 +165,20 @@ def _add_grafts(
         labels[place] = f"grafted_{count}"
 
 
-def _confound(composition: Composition, rng: np.random.Generator, found: list[Motif]) -> None:
+def _add_confounders(
+    composition: Composition, rng: np.random.Generator, found: list[Motif]
+) -> None:
+    """Replace motifs in ``found`` by ones with a latent confounder."""
     wanted = count_of(composition.confounded, len(found))
     able = [
         i for i, motif in enumerate(found) if motif.name in MOTIFS and confounding_spoils(motif)
     ]
-    if wanted > len(able):
-        raise Fault(f"{wanted} scenes are wanted, but {len(able)} allow it", "confounded")
     for place in _spread_evenly(rng, able, wanted):
         found[place] = confounded(found[place])
 
 
 def _add_harmless(composition: Composition, rng: np.random.Generator, found: list[Motif]) -> None:
-    """Harmless latent variables, until the requested share is met."""
+    """Add harmless latent variables to motifs in ``found`` until the requested share is met."""
     unmeasured = [motif for motif in found if motif.graph.latent]
     spoiled = sum(not is_identifiable(*motif.effect, "ate") for motif in unmeasured)
     fine = len(unmeasured) - spoiled

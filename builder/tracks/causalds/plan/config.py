@@ -1,4 +1,4 @@
-"""The ``[splits.<name>.causalds]`` table of a split file, checked before any work starts."""
+"""Check the ``[splits.<name>.causalds]`` table of a split file before any work starts."""
 
 import json
 import tomllib
@@ -53,14 +53,14 @@ class _Changes(TomlModel):
 
 
 class _Observation(TomlModel):
-    """The settings of views by name; ``clean`` has none."""
+    """The settings of views by name. ``clean`` has none."""
 
     proxy: _Changes | None = None
     proxy_hard: _Changes | None = None
 
 
-class Rows(TomlModel):
-    """Rows of a scene."""
+class RowCounts(TomlModel):
+    """Numbers of training and held-out rows of a scene."""
 
     train: int = Field(default=16000, ge=50, le=_MOST)
     test: int = Field(default=4000, ge=20, le=_MOST)
@@ -77,8 +77,8 @@ class _Profiles(TomlModel):
     )
 
 
-class _Stored(TomlModel):
-    """The ``file`` of the stored scenes; ``model`` and ``told_on`` are for the dataset card."""
+class _StoredTable(TomlModel):
+    """The ``file`` of the stored scenes. ``model`` and ``told_on`` are for the dataset card."""
 
     file: Text
     model: Text
@@ -89,13 +89,15 @@ class _Table(Composition):
     """The keys of the table, completed by its preset: how many scenes, of what size and make.
 
     ``treatment_binary`` and ``outcome_binary`` are the shares of scenes whose treatment or outcome
-    is binary; ``words`` names the verbaliser; ``tellings`` is the number of scenes that are told
-    four ways (with public truth only); ``llm`` says how the verbaliser ``llm`` asks; ``stored``
+    is binary. ``words`` names the verbaliser. ``tellings`` is the number of scenes that are told
+    four ways (with public truth only). ``llm`` says how the verbaliser ``llm`` asks, ``stored``
     which scenes the verbaliser ``stored`` repeats.
     """
 
     scenes: int = Field(ge=1, le=_MOST)
-    rows: Rows = Field(default=Rows(), description="a table such as { train = 2000, test = 500 }")
+    rows: RowCounts = Field(
+        default=RowCounts(), description="a table such as { train = 2000, test = 500 }"
+    )
     composition: Annotated[str, one_of(PRESETS)] | None = None
     profiles: _Profiles = _Profiles()
     treatment_binary: Share = 0.75
@@ -109,10 +111,11 @@ class _Table(Composition):
     words: Annotated[str, one_of(WORDS)] = DEFAULT
     tellings: int = Field(default=0, ge=0, le=_MOST)
     llm: LlmTable | None = Field(default=None, description=_LLM)
-    stored: _Stored | None = Field(default=None, description=_STORED)
+    stored: _StoredTable | None = Field(default=None, description=_STORED)
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
+        """Return the table. Raises :class:`Fault` for keys that do not go together."""
         for words, what in ((LLM, _LLM), (STORED, _STORED)):
             given = getattr(self, words) is not None
             if given and self.words != words:
@@ -133,28 +136,29 @@ class _Table(Composition):
         return self
 
 
-class Config(_Table):
-    """The checked table with the scenes that are ``told`` already and, of a private-truth split,
-    the ``exams`` that its scenes are planned for."""
+class SceneSettings(_Table):
+    """The checked table with its ``stored_scenes`` and, in a private-truth split, the ``exams``
+    that its scenes are planned for."""
 
-    told: tuple[tuple[Structure, Wording], ...] = ()
+    stored_scenes: tuple[tuple[Structure, Wording], ...] = ()
     exams: tuple[tuple[str, ExamModel], ...] = ()
 
     @property
-    def shown(self) -> tuple[View, ...]:
+    def changed_views(self) -> tuple[View, ...]:
         """The views with their settings, easiest first."""
         return tuple(
-            _view(VIEWS[name], getattr(self.observation, name, None)) for name in self.views
+            _changed_view(VIEWS[name], getattr(self.observation, name, None)) for name in self.views
         )
 
 
-def _view(view: View, changed: _Changes | None) -> View:
+def _changed_view(view: View, changed: _Changes | None) -> View:
+    """Return a view with the settings that the table changes."""
     keys = () if changed is None else changed.model_fields_set
     return replace(view, **{key: getattr(changed, key) for key in keys})
 
 
-def parse_config(table: TomlTable) -> Config:
-    """The checked table; raises :class:`UsageError` naming the key and the fix."""
+def parse_config(table: TomlTable) -> SceneSettings:
+    """Return the checked table. Raises :class:`UsageError` that names the key and the remedy."""
     own, stored = table.values, table.values.get("words") == STORED
     for key in _STRUCTURES if stored else ():
         if key in own:
@@ -167,11 +171,13 @@ def parse_config(table: TomlTable) -> Config:
     scenes = () if values.stored is None else _read_stored(table.beside / values.stored.file)
     if values.stored and values.scenes > len(scenes):
         raise table.problem("scenes", f"{len(scenes)} scenes are stored; ask for no more")
-    return Config.model_construct(**dict(values), told=scenes[: values.scenes])
+    return SceneSettings.model_construct(**dict(values), stored_scenes=scenes[: values.scenes])
 
 
-def with_exams(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: str) -> Config:
-    """The settings of a private-truth split whose scenes are planned for these exams.
+def with_exams(
+    config: SceneSettings, exams: tuple[tuple[str, ExamModel], ...], where: str
+) -> SceneSettings:
+    """Return the settings of a private-truth split whose scenes are planned for these exams.
 
     Raises ``UsageError`` where the scenes are not as many as the exams' tasks, or an exam compares
     several tasks of one scene.
@@ -192,7 +198,7 @@ def with_exams(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: 
 
 
 def _read_stored(path: Path) -> tuple[tuple[Structure, Wording], ...]:
-    """The scenes of a file in its order; raises ``UsageError`` naming the file."""
+    """Return the scenes of a file in its order. Raises ``UsageError`` that names the file."""
     try:
         return tuple(map(_stored_scene, json.loads(path.read_bytes())["scenes"]))
     except OSError as error:
@@ -202,7 +208,8 @@ def _read_stored(path: Path) -> tuple[tuple[Structure, Wording], ...]:
 
 
 def _stored_scene(members: Mapping[str, Any]) -> tuple[Structure, Wording]:
-    """The structure of a file's entry, and its names, story and the pair that they started from."""
+    """Return the structure of a file's entry, and its names, story and the pair that they start
+    from."""
     variables = {
         node: Variable(**{**value, "states": value["states"] and tuple(value["states"])})
         for node, value in members["variables"].items()

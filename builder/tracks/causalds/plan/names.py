@@ -1,11 +1,11 @@
-"""Names from the knowledge graph for the scenes of a split, and scenes told four ways.
+"""Give scenes names from the knowledge graph, and plan scenes that are told four ways.
 
 A scene whose graph occurs in no domain with names that are still free gets another graph of the
-same motif, with as many grafts, the same verdict and the same kind of injected variable; how often
-that happened is in the manifest.
+same motif, with as many grafts, the same verdict and the same kind of injected variable. The
+manifest counts how often that happened.
 
 For the matched verbalisation-swap ablation (paper A.12) a scene is told again. The members of a
-bundle are instances of their own with one world, one table and one order of columns; names and
+bundle are instances of their own with one world, one table and one order of columns. Names and
 story differ: two domains of the knowledge graph, invented names, letters. A scene that a language
 model told has three tellings by rule beside it: a domain, invented names, letters. Only splits with
 public truth have them, since each member tells what the others ask.
@@ -25,59 +25,63 @@ from builder.stories.knowledge import domains
 from builder.stories.naming import Namer, Naming, Part
 from builder.stories.verbalise import BY_MODEL, LLM
 from builder.stories.verbalise import DEFAULT as KNOWLEDGE
-from builder.tracks.causalds.design.eligibility import hosted
-from builder.tracks.causalds.design.scene_plan import CLEAN, ScenePlan, Wording
-from builder.tracks.causalds.plan.config import Config
+from builder.tracks.causalds.design.eligibility import hosted_variants
+from builder.tracks.causalds.design.scene_plan import CLEAN, ScenePlan, Structure, Wording
+from builder.tracks.causalds.plan.config import SceneSettings
 from grader.errors import UsageError
 
 NAMED_TOGETHER: Final = 2000
-"""Scenes among which names are given out: beyond, they begin anew, for the knowledge graph has only
+"""Scenes among which names are given out. Beyond, they begin anew, for the knowledge graph has only
 so many."""
 
 _REDRAWS: Final = 200
+"""Graphs that are tried for a scene whose own graph has no names."""
 
 
 def name_scenes(
     plans: Sequence[ScenePlan],
-    config: Config,
-    drawn: Callable[[str], np.random.Generator],
+    config: SceneSettings,
+    streams: Callable[[str], np.random.Generator],
     split: str,
     private: bool,
 ) -> list[ScenePlan]:
-    """The plans with their names, no two of ``NAMED_TOGETHER`` with the same set of them while the
-    knowledge graph has others.
+    """Return the plans with their names.
 
-    ``drawn(purpose)`` gives random numbers. A graph that is drawn again must still be able to host
-    the planned variant. Raises :class:`UsageError` when the knowledge graph has no such names.
+    No two of ``NAMED_TOGETHER`` have the same set of names while the knowledge graph has others.
+    ``streams(purpose)`` gives random numbers. A graph that is drawn again must still be able to
+    host the planned variant. Raises :class:`UsageError` when the knowledge graph has no such names.
     """
     part: Part = "private" if private else "public"
     named: list[ScenePlan] = []
     for start in range(0, len(plans), NAMED_TOGETHER):
         some = plans[start : start + NAMED_TOGETHER]
-        rng = drawn(f"names/{start}" if start else "names")
-        named += _named(some, config, rng, Namer(rng, len(some), part), split)
+        rng = streams(f"names/{start}" if start else "names")
+        named += _name_together(some, config, rng, Namer(rng, len(some), part), split)
     return named
 
 
-def _named(
-    plans: Sequence[ScenePlan], config: Config, rng: np.random.Generator, namer: Namer, split: str
+def _name_together(
+    plans: Sequence[ScenePlan],
+    config: SceneSettings,
+    rng: np.random.Generator,
+    namer: Namer,
+    split: str,
 ) -> Iterator[ScenePlan]:
+    """Yield each plan with its names, and with another graph where its own has none."""
     for plan in plans:
         first = namer.deal()
-        found, naming = plan, _name(namer, plan, first)
-        for _ in range(_REDRAWS if _is_drawn(plan) else 0):
+        structure = plan.structure
+        found, naming = plan, namer.name(structure.query.graph, structure.kinds, first)
+        for _ in range(_REDRAWS if _is_random(plan) else 0):
             if naming is not None:
                 break
-            found = _drawn_again(plan, config, rng)
-            if plan.questions.variant in (None, *hosted(found)):
-                naming = _name(namer, found, first)
+            found = _redraw_graph(plan, config, rng)
+            if plan.questions.variant in (None, *hosted_variants(found)):
+                naming = namer.name(found.structure.query.graph, found.structure.kinds, first)
         if naming is None:
-            found, naming = (
-                plan,
-                namer.name_once_more(plan.structure.query.graph, plan.structure.kinds, first),
-            )
+            graph, kinds = structure.query.graph, structure.kinds
+            found, naming = plan, namer.name_once_more(graph, kinds, first)
         if naming is None:
-            structure = plan.structure
             raise UsageError(
                 f"splits.{split}.causalds.words: the knowledge graph has no names for "
                 f"a {structure.label} scene of {structure.motif} (treatment "
@@ -88,51 +92,50 @@ def _named(
         yield replace(found, telling=telling)
 
 
-def _name(namer: Namer, plan: ScenePlan, first: int) -> Naming | None:
-    return namer.name(plan.structure.query.graph, plan.structure.kinds, first)
+def _is_random(plan: ScenePlan) -> bool:
+    """Tell whether chance had a part in the plan's graph: a graft, or a harmless variable."""
+    return plan.structure.label.startswith("grafted_") or _injected_latent(plan) is not None
 
 
-def _is_drawn(plan: ScenePlan) -> bool:
-    """Whether chance had a part in the plan's graph: a graft, or a harmless variable."""
-    return plan.structure.label.startswith("grafted_") or _injected(plan) is not None
-
-
-def _base(plan: ScenePlan) -> Motif:
+def _catalogue_motif(plan: ScenePlan) -> Motif:
+    """Return the motif that the plan's graph has grown from."""
     return {**MOTIFS, **PLANTED}[plan.structure.motif]
 
 
-def _injected(plan: ScenePlan) -> str | None:
-    """The unmeasured variable that was added to motif and grafts."""
-    added = set(plan.structure.latent) - _base(plan).graph.latent
+def _injected_latent(plan: ScenePlan) -> str | None:
+    """Return the unmeasured variable that was added to motif and grafts, None if there is none."""
+    added = set(plan.structure.latent) - _catalogue_motif(plan).graph.latent
     return min(added) if added else None
 
 
-def _drawn_again(plan: ScenePlan, config: Config, rng: np.random.Generator) -> ScenePlan:
-    """Another graph for a plan: other grafts, another place for a harmless variable."""
-    motif, label = _base(plan), plan.structure.label
+def _redraw_graph(plan: ScenePlan, config: SceneSettings, rng: np.random.Generator) -> ScenePlan:
+    """Return the plan with another graph: other grafts, another place for a harmless variable."""
+    motif, label = _catalogue_motif(plan), plan.structure.label
     grafts = int(label.removeprefix("grafted_")) if label.startswith("grafted_") else 0
     for number in range(1, grafts + 1):
         motif = random_graft(rng, motif, config.auxiliary, number)
-    if _injected(plan) is not None:
-        spoiled = is_identifiable(*_base(plan).effect, "ate") and not is_identifiable(
+    if _injected_latent(plan) is not None:
+        spoiled = is_identifiable(*_catalogue_motif(plan).effect, "ate") and not is_identifiable(
             *plan.structure.query.effect, "ate"
         )
         grown = confounded(motif) if spoiled else harmless_latent(rng, motif)
         motif = motif if grown is None else grown
-    structure = replace(plan.structure.with_graph(motif.graph), redrawn=True)
-    return replace(plan, structure=structure)
+    x_kind, y_kind = plan.structure.treatment_kind, plan.structure.outcome_kind
+    return replace(plan, structure=Structure.of(motif, label, x_kind, y_kind, redrawn=True))
 
 
 FIRST: Final = frozenset({KNOWLEDGE, LLM})
-"""Tellings of a scene as planned; the others are added."""
+"""Tellings of a scene as planned. The others are added."""
 
 _TRIES: Final = 20
+"""Domains that are tried for a second telling."""
 
 
-def told_again(
+def add_tellings(
     plans: Sequence[ScenePlan], count: int, rng: np.random.Generator, root: bytes, where: str
 ) -> list[ScenePlan]:
-    """The plans, ``count`` of them made the first of a bundle, and three further members of each.
+    """Return the plans, ``count`` of them made the first of a bundle, and three further members of
+    each.
 
     ``where`` names the key of the split file. Raises ``UsageError`` when too few scenes have names
     in a further domain.
@@ -143,7 +146,7 @@ def told_again(
     for place in rng.permutation(len(plans)).tolist():
         if len(added) == 3 * count:
             break
-        second = _second(plans[place], namer, rng)
+        second = _name_elsewhere(plans[place], namer, rng)
         if second is None:
             continue
         number = len(added) // 3
@@ -156,7 +159,7 @@ def told_again(
             telling=replace(plan.telling, bundle=f"told-{number:03d}", arm=arm),
         )
         found[place] = first
-        added += _others(first, second)
+        added += _further_members(first, second)
     if len(added) < 3 * count:
         raise UsageError(
             f"{where}: {count} scenes are to be told four ways but only {len(added) // 3} have "
@@ -165,13 +168,13 @@ def told_again(
     return found + added
 
 
-def retold(plan: ScenePlan) -> bool:
-    """Whether a scene only tells another one again."""
+def is_retelling(plan: ScenePlan) -> bool:
+    """Tell whether a scene only tells another one again."""
     return plan.telling.arm is not None and plan.telling.arm not in FIRST
 
 
-def _second(plan: ScenePlan, namer: Namer, rng: np.random.Generator) -> Naming | None:
-    """Names for the scene in another domain than its own."""
+def _name_elsewhere(plan: ScenePlan, namer: Namer, rng: np.random.Generator) -> Naming | None:
+    """Return names for the scene in another domain than its own, None if none was found."""
     for _ in range(_TRIES):
         first = int(rng.integers(len(domains())))
         if domains()[first].key != plan.telling.domain:
@@ -181,7 +184,8 @@ def _second(plan: ScenePlan, namer: Namer, rng: np.random.Generator) -> Naming |
     return None
 
 
-def _others(first: ScenePlan, second: Naming) -> Iterator[ScenePlan]:
+def _further_members(first: ScenePlan, second: Naming) -> Iterator[ScenePlan]:
+    """Yield the three further members of a bundle."""
     clear = replace(first.questions, views=(CLEAN,), outcome_measured=False)
     bundle = first.telling.bundle
     arm = "rules" if first.telling.arm == LLM else "knowledge_second"

@@ -1,6 +1,6 @@
-"""The composition table of a split: what was requested requested_and_realised what came out.
+"""Build the composition table of a split: requested beside realised numbers of scenes.
 
-Everything here follows from the plan: attempts that are replaced keep the plan of their scene, so
+Everything here follows from the plan. Attempts that are replaced keep the plan of their scene, so
 that no rejection moves the composition.
 """
 
@@ -14,23 +14,24 @@ from builder.stories.knowledge import domains
 from builder.tracks.causalds.design.scene_plan import ScenePlan
 from builder.tracks.causalds.design.shares import ByAxis, ByName, requested_and_realised
 from builder.tracks.causalds.plan.blueprint import PLANTED_FROM, Composition
-from builder.tracks.causalds.plan.config import Config
-from builder.tracks.causalds.plan.names import retold
+from builder.tracks.causalds.plan.config import SceneSettings
+from builder.tracks.causalds.plan.names import is_retelling
 
 _FOUND: Final = "identifiable"
 _LOST: Final = "not identifiable"
 
 
-def composition_table(config: Config, plans: Sequence[ScenePlan]) -> ByAxis:
-    """Requested and realised numbers of scenes by axis; one told several times counts once."""
-    plans = [plan for plan in plans if not retold(plan)]
+def composition_table(config: SceneSettings, plans: Sequence[ScenePlan]) -> ByAxis:
+    """Return requested and realised numbers of scenes by axis. One told several times counts
+    once."""
+    plans = [plan for plan in plans if not is_retelling(plan)]
     structures = [plan.structure for plan in plans]
     equations = [plan.equations for plan in plans]
     profiles = {
         "continuous profile": _axis(config.profiles.continuous, [x.continuous for x in equations]),
         "binary profile": _axis(config.profiles.binary, [x.binary for x in equations]),
     }
-    if config.told:
+    if config.stored_scenes:
         return profiles
     verdicts = [_verdict(plan.structure.query) for plan in plans]
     unmeasured = Counter(
@@ -58,11 +59,13 @@ def composition_table(config: Config, plans: Sequence[ScenePlan]) -> ByAxis:
 
 
 def _verdict(motif: Motif) -> str:
+    """Return whether the average effect in a motif is identifiable, as a level of the table."""
     return _FOUND if is_identifiable(*motif.effect, "ate") else _LOST
 
 
 def _names(plans: Sequence[ScenePlan]) -> ByAxis:
-    """How evenly the domains tell, and how many structures were drawn again to find names."""
+    """Return how evenly the domains tell, and how many structures were drawn again to find
+    names."""
     told = Counter(plan.telling.domain for plan in plans if plan.telling.domain is not None)
     if not told:
         return {}
@@ -84,6 +87,7 @@ def _names(plans: Sequence[ScenePlan]) -> ByAxis:
 
 
 def _axis(shares: Mapping[str, float], found: Sequence[str]) -> ByName:
+    """Return the levels of an axis, requested in proportion to ``shares``."""
     mass = sum(shares.values())
     wanted = {name: len(found) * share / mass for name, share in shares.items()}
     return requested_and_realised(wanted, Counter(found))
@@ -94,6 +98,8 @@ def _kinds(share: float) -> dict[str, float]:
 
 
 def _motif_shares(parts: Composition) -> dict[str, float]:
+    """Return the share of every motif, the planted structures taken out of the one that lends to
+    them."""
     mass = sum(parts.motifs.values())
     shares = {name: weight / mass for name, weight in parts.motifs.items()}
     for name, share in parts.planted.items():
@@ -103,7 +109,8 @@ def _motif_shares(parts: Composition) -> dict[str, float]:
 
 
 def _verdict_shares(parts: Composition) -> dict[str, float]:
-    """By nature, from the motifs' own verdicts, plus the injected confounders."""
+    """Return the shares of verdicts: those of the motifs by nature, and the injected
+    confounders."""
     catalogue = {**MOTIFS, **PLANTED}
     spoiled = parts.confounded + sum(
         share for name, share in _motif_shares(parts).items() if _verdict(catalogue[name]) == _LOST

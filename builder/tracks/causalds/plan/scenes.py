@@ -1,7 +1,7 @@
-"""Planning: which structure, kinds, profiles and, in a private-truth split, variant a scene gets.
+"""Plan which structure, kinds, profiles and, in a private-truth split, variant each scene gets.
 
 Structures (``blueprint``), mechanism profiles, and the numbers of binary treatments and outcomes,
-meet their requested shares by largest remainder; the kinds are spread evenly over the motifs. The
+meet their requested shares by largest remainder. The kinds are spread evenly over the motifs. The
 plans then get their indices in a random order seeded by the split's root, so the index carries no
 information about the plan.
 """
@@ -9,6 +9,7 @@ information about the plan.
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -25,7 +26,7 @@ from builder.stories.verbalise import DEFAULT as KNOWLEDGE
 from builder.stories.verbalise import LLM
 from builder.tracks.causalds.design.eligibility import KEYS, association_vanishes
 from builder.tracks.causalds.design.scene_plan import (
-    Equations,
+    PlannedEquations,
     Questions,
     ScenePlan,
     Structure,
@@ -35,9 +36,9 @@ from builder.tracks.causalds.design.shares import count_of, deal_names, spread
 from builder.tracks.causalds.exams.candidates import planned_candidates
 from builder.tracks.causalds.exams.compose import compose
 from builder.tracks.causalds.exams.model import ExamModel
-from builder.tracks.causalds.plan.blueprint import Blueprint, blueprints
-from builder.tracks.causalds.plan.config import Config
-from builder.tracks.causalds.plan.names import name_scenes, told_again
+from builder.tracks.causalds.plan.blueprint import draw_motifs
+from builder.tracks.causalds.plan.config import SceneSettings
+from builder.tracks.causalds.plan.names import add_tellings, name_scenes
 from grader.errors import UsageError
 
 TRACK_NAME: Final = "causalds"
@@ -46,31 +47,28 @@ NAMING: Final = ("scene", "scene")
 """Prefix of the public ids, and what they name."""
 
 SPARE: Final = 4
-"""A balanced exam chooses among so many times the scenes that it needs."""
+"""Scenes planned for each task of a balanced exam, which chooses among them."""
 
 CONTINUOUS_ONLY: Final = "napkin"
 """The planted structure whose treatment is always continuous."""
 
 
 def plan_scenes(
-    config: Config, split: str, count_root: bytes, private: bool
+    config: SceneSettings, split: str, count_root: bytes, private: bool
 ) -> Sequence[InstanceSpec]:
-    """The instance specs of a split, in index order.
-
-    Raises ``UsageError`` that names the key of a quota that no scenes can meet.
-    """
-    plans = _planned(config, split, count_root, private)
+    """Return the instance specs of a split, in index order. Raises ``UsageError`` that names the
+    key of a quota that no scenes can meet."""
+    plans = _plan_split(config, split, count_root, private)
     return keyed_specs(plans, (TRACK_NAME, split), NAMING, count_root, private)
 
 
-def _planned(config: Config, split: str, count_root: bytes, private: bool) -> list[ScenePlan]:
-    """The plans of a split, in index order."""
-
-    def drawn(purpose: str) -> np.random.Generator:
-        return plan_stream(count_root, TRACK_NAME, split, purpose)
-
-    rng = drawn("plan")
-    if config.told and private:
+def _plan_split(
+    config: SceneSettings, split: str, count_root: bytes, private: bool
+) -> list[ScenePlan]:
+    """Return the plans of a split, in index order."""
+    streams = partial(plan_stream, count_root, TRACK_NAME, split)
+    rng = streams("plan")
+    if config.stored_scenes and private:
         where = f"splits.{split}.{TRACK_NAME}.words"
         raise UsageError(f"{where}: stored stories are public; use other words in a private split")
     try:
@@ -79,25 +77,25 @@ def _planned(config: Config, split: str, count_root: bytes, private: bool) -> li
         where = f"splits.{split}.{TRACK_NAME}.{problem.key}"
         raise UsageError(f"{where}: {problem}") from None
     if not config.exams:
-        plans = _both_answers(rng, plans)
+        plans = _with_vanishing_association(rng, plans)
     if private and not config.exams:
         even = ExamModel(kind="balanced", tasks=len(plans))
         key = hmac_key(count_root, f"{TRACK_NAME}/{split}/plan/variants")
-        plans = _asked_once(None, even, plans, key, f"splits.{split}.{TRACK_NAME}")
+        plans = _compose_private(None, even, plans, key, f"splits.{split}.{TRACK_NAME}")
     plans = shuffled(rng, plans)
     if config.words == KNOWLEDGE:
-        plans = name_scenes(plans, config, drawn, split, private)
+        plans = name_scenes(plans, config, streams, split, private)
     if config.tellings and not private:
         where = f"splits.{split}.causalds.tellings"
-        plans = told_again(plans, config.tellings, drawn("tellings"), count_root, where)
+        plans = add_tellings(plans, config.tellings, streams("tellings"), count_root, where)
     if config.llm is not None:
-        dealer = Dealer(config.llm, drawn("llm"))
+        dealer = Dealer(config.llm, streams("llm"))
         plans = [_with_seeds(plan, config.llm, dealer) for plan in plans]
     return plans
 
 
 def _with_seeds(plan: ScenePlan, llm: Settings, dealer: Dealer) -> ScenePlan:
-    """The plan with pairs to start from, if a language model tells it."""
+    """Return the plan with pairs to start from, if a language model tells it."""
     if plan.telling.words != LLM:
         return plan
     structure = plan.structure
@@ -106,10 +104,10 @@ def _with_seeds(plan: ScenePlan, llm: Settings, dealer: Dealer) -> ScenePlan:
 
 
 def _for_exams(
-    config: Config, rng: np.random.Generator, split: str, count_root: bytes
+    config: SceneSettings, rng: np.random.Generator, split: str, count_root: bytes
 ) -> list[ScenePlan]:
-    """Scenes of their own for every exam, of the split's composition. A balanced exam has more to
-    choose among, so that every class of answers finds its scenes."""
+    """Return scenes of their own for every exam, of the split's composition. A balanced exam has
+    more to choose among, so that every class of answers finds its scenes."""
     found: list[ScenePlan] = []
     for name, model in config.exams:
         spare = SPARE if model.kind == "balanced" else 1
@@ -118,15 +116,18 @@ def _for_exams(
         )
         key = hmac_key(count_root, f"{TRACK_NAME}/{split}/exam/{name}")
         where = f"splits.{split}.exams.{name}.{TRACK_NAME}"
-        found += _asked_once(name, model, plans, key, where)
+        found += _compose_private(name, model, plans, key, where)
     return found
 
 
-def _asked_once(
+def _compose_private(
     exam: str | None, model: ExamModel, plans: Sequence[ScenePlan], key: bytes, where: str
 ) -> list[ScenePlan]:
-    """The plans that an exam takes, each with its variant and view and, where the exam balances
-    them, the class of its answer. ``exam`` is None for a split that names no exam file."""
+    """Return the plans that an exam takes, each with its variant and view.
+
+    Where the exam balances the classes of answers, each has its class, too. ``exam`` is None for a
+    split that names no exam file.
+    """
     candidates = planned_candidates((str(place), plan) for place, plan in enumerate(plans))
     required = () if exam is None else KEYS
     composed = compose(model, candidates, key, where, once=True, required=required)
@@ -146,20 +147,20 @@ def _asked_once(
     return found
 
 
-def _plans(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
-    """One plan per scene: its structure drawn or stored, its equations dealt, and what is
+def _plans(config: SceneSettings, rng: np.random.Generator) -> list[ScenePlan]:
+    """Return one plan per scene: its structure drawn or stored, its equations, and what is
     measured."""
-    found = config.told or tuple(
+    found = config.stored_scenes or tuple(
         (one, Wording(config.words)) for one in _drawn_structures(config, rng)
     )
     measured = spread(rng, config.outcome_measured, config.scenes)
     continuous = deal_names(rng, config.profiles.continuous, config.scenes)
     binary = deal_names(rng, config.profiles.binary, config.scenes)
-    views = config.shown
+    views = config.changed_views
     return [
         ScenePlan(
             structure,
-            Equations(continuous[turn], binary[turn], config.rows.train, config.rows.test),
+            PlannedEquations(continuous[turn], binary[turn], config.rows.train, config.rows.test),
             telling,
             Questions(views, measured[turn], config.diagnostics),
         )
@@ -167,60 +168,54 @@ def _plans(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
     ]
 
 
-def _drawn_structures(config: Config, rng: np.random.Generator) -> list[Structure]:
-    """The structures of a split, sorted by motif, grafts and kinds."""
-    found = blueprints(config, config.scenes, rng)
-    place_of = {name: i for i, name in reversed(list(enumerate(s.motif.name for s in found)))}
-    treatments = _treatments(rng, config.treatment_binary, found)
-    slots = sorted(enumerate(found), key=lambda s: (place_of[s[1].motif.name], treatments[s[0]]))
+def _drawn_structures(config: SceneSettings, rng: np.random.Generator) -> list[Structure]:
+    """Return the structures of a split, sorted by motif, grafts and kinds."""
+    found = draw_motifs(config, config.scenes, rng)
+    names = [motif.name for motif, _ in found]
+    treatments = _binary_treatments(rng, config.treatment_binary, names)
+    order = list(dict.fromkeys(names))
+    slots = sorted(range(len(found)), key=lambda i: (order.index(names[i]), treatments[i]))
     outcomes = spread(rng, config.outcome_binary, config.scenes)
+    kinds: tuple[Kind, Kind] = ("continuous", "binary")
     return [
-        Structure(
-            one.motif.name,
-            one.label,
-            (),
-            (),
-            (),
-            one.motif.treatment,
-            one.motif.outcome,
-            kind_of(treatments[place]),
-            kind_of(outcomes[turn]),
-        ).with_graph(one.motif.graph)
-        for turn, (place, one) in enumerate(slots)
+        Structure.of(*found[place], kinds[treatments[place]], kinds[outcome])
+        for place, outcome in zip(slots, outcomes, strict=True)
     ]
 
 
-def kind_of(binary: bool) -> Kind:
-    """The kind of a variable that is binary or not."""
-    return "binary" if binary else "continuous"
-
-
-def _treatments(rng: np.random.Generator, share: float, found: Sequence[Blueprint]) -> list[bool]:
-    """Which treatments are binary: the share of all scenes, but never a napkin's.
+def _binary_treatments(rng: np.random.Generator, share: float, motifs: Sequence[str]) -> list[bool]:
+    """Return which treatments are binary: the share of all scenes, but never a napkin's.
 
     The napkin is planted because its average effect is identifiable and its effect on the treated
-    is not; with a binary treatment both would be. Raises :class:`Fault` where too many are
-    wanted.
+    is not. With a binary treatment both would be. Raises :class:`Fault` where too many are asked
+    for.
     """
-    free = [i for i, structure in enumerate(found) if structure.motif.name != CONTINUOUS_ONLY]
-    total = count_of(share, len(found))
+    free = [place for place, name in enumerate(motifs) if name != CONTINUOUS_ONLY]
+    total = count_of(share, len(motifs))
     if total > len(free):
         raise Fault(
-            f"{total} binary treatments are wanted, but the {len(found) - len(free)} scenes of "
+            f"{total} binary treatments are wanted, but the {len(motifs) - len(free)} scenes of "
             f"{CONTINUOUS_ONLY} have a continuous one; ask for at most "
-            f"{math.floor(100 * len(free) / len(found)) / 100:g}, or plant no {CONTINUOUS_ONLY}",
+            f"{math.floor(100 * len(free) / len(motifs)) / 100:g}, or plant no {CONTINUOUS_ONLY}",
             "treatment_binary",
         )
-    wanted = min(share * len(found) / len(free), 1.0) if free else 0.0
-    flags = dict(zip(free, spread(rng, wanted, len(free)), strict=True)) if free else {}
-    return [flags.get(i, False) for i in range(len(found))]
+    flags = [False] * len(motifs)
+    if free:
+        for place, flag in zip(
+            free, spread(rng, min(share * len(motifs) / len(free), 1.0), len(free)), strict=True
+        ):
+            flags[place] = flag
+    return flags
 
 
-def _both_answers(rng: np.random.Generator, plans: list[ScenePlan]) -> list[ScenePlan]:
-    """The plans with a scene where some third variable leaves treatment and outcome unassociated.
+def _with_vanishing_association(
+    rng: np.random.Generator, plans: list[ScenePlan]
+) -> list[ScenePlan]:
+    """Return the plans with a scene where a third variable leaves treatment and outcome
+    unassociated.
 
     Without one, "are they associated, given it?" would always be answered by yes. Hardly any graph
-    does it alone; with equations that are lines some more do. So where it takes that, such a scene
+    does it alone. With equations that are lines some more do. So where it takes that, such a scene
     swaps its profile for that of another: all quotas stay met.
     """
     if any(association_vanishes(plan) for plan in plans):
@@ -242,6 +237,6 @@ def _both_answers(rng: np.random.Generator, plans: list[ScenePlan]) -> list[Scen
 
 
 def _with_profile(plan: ScenePlan, other: ScenePlan) -> ScenePlan:
-    """The plan with another one's profile of continuous mechanisms."""
+    """Return the plan with another one's profile of continuous mechanisms."""
     equations = replace(plan.equations, continuous=other.equations.continuous)
     return replace(plan, equations=equations)

@@ -188,10 +188,8 @@ def _measurement(one: Mapping[str, Any], concept: str) -> str:
 
 
 def inspect_scene(release: Path, scene: str) -> tuple[str, str]:
-    """(HTML page, headline) of a scene, by its id or as ``split/index``.
-
-    Raises ``UsageError`` when the release holds no worlds, or not this one.
-    """
+    """(HTML page, headline) of a scene, by its id or as ``split/index``. Raises ``UsageError`` when
+    the release holds no worlds, or not this one."""
     world, split = _find(release, scene)
 
     def of_scene(config: str) -> list[dict[str, Any]]:
