@@ -1,25 +1,40 @@
 """From a track's plans to instance specs: the order, the keys and the public ids."""
 
 from collections.abc import Iterable
-from typing import Protocol
+from functools import cache
+from typing import Any, Self
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from builder.splits.seeds import hmac_key, id_key, instance_key, public_id, stream
 from builder.splits.track import Asked, InstanceSpec
 
 
-class Planned(Protocol):
-    """What a track wants to build of one instance."""
+class InstancePlan:
+    """The base of a track's dataclass of plans: what it wants to build of one instance."""
+
+    __slots__ = ()
 
     @property
     def asked(self) -> Asked:
-        """What the release machinery reads of the plan."""
-        ...
+        """Return what the release machinery reads of the plan."""
+        raise NotImplementedError
 
     def to_json(self) -> str:
-        """The plan as the instance's ``config_json``."""
-        ...
+        """Return the plan as the instance's ``config_json``."""
+        return _adapter_of(type(self)).dump_json(self).decode()
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the plan that :meth:`to_json` wrote."""
+        plan: Self = _adapter_of(cls).validate_json(text)
+        return plan
+
+
+@cache
+def _adapter_of(kind: type[InstancePlan]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 def plan_stream(count_root: bytes, track: str, split: str, purpose: str) -> np.random.Generator:
@@ -28,7 +43,7 @@ def plan_stream(count_root: bytes, track: str, split: str, purpose: str) -> np.r
 
 
 def keyed_specs(
-    plans: Iterable[Planned],
+    plans: Iterable[InstancePlan],
     place: tuple[str, str],
     naming: tuple[str, str],
     count_root: bytes,

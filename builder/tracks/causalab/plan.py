@@ -10,9 +10,9 @@ comes from its own key.
 from dataclasses import dataclass
 from typing import Annotated, Final, Self
 
-from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from builder.splits.instance_keys import keyed_specs, plan_stream
+from builder.splits.instance_keys import InstancePlan, keyed_specs, plan_stream
 from builder.splits.seeds import hmac_key, shuffled, stream
 from builder.splits.settings import Fault, TomlModel, TomlTable, check
 from builder.splits.track import Asked, InstanceSpec
@@ -90,7 +90,7 @@ def parse_config(table: TomlTable) -> Config:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphPlan:
+class GraphPlan(InstancePlan):
     """A named graph (``edges`` over ``names``, frequency last) and its episodes.
 
     With ``fixed`` wide episodes bar a property from control.
@@ -109,18 +109,6 @@ class GraphPlan:
         if count > 1:
             return Asked((count, count))
         return Asked(levels=(("variant", self.episodes[0][0].variant),))
-
-    def to_json(self) -> str:
-        """The plan as ``config_json``."""
-        return _PLAN.dump_json(self).decode()
-
-    @staticmethod
-    def from_json(text: str) -> "GraphPlan":
-        """What :meth:`to_json` wrote."""
-        return _PLAN.validate_json(text)
-
-
-_PLAN: Final = TypeAdapter(GraphPlan)
 
 
 def plan_graphs(config: Config, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:

@@ -11,10 +11,10 @@ from math import prod
 from typing import Annotated, Final, Literal, Self
 
 import numpy as np
-from pydantic import Field, TypeAdapter, model_validator
+from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 
-from builder.splits.instance_keys import keyed_specs, plan_stream
+from builder.splits.instance_keys import InstancePlan, keyed_specs, plan_stream
 from builder.splits.seeds import shuffled
 from builder.splits.settings import Fault, TomlModel, TomlTable, check
 from builder.splits.track import Asked, InstanceSpec
@@ -204,7 +204,7 @@ def check_design(design: Design, where: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class ContextPlan:
+class ContextPlan(InstancePlan):
     """What one context is for. ``variant`` is set where the context has exactly one task, and
     ``verdict`` is the wanted answer of a deductive or inductive one."""
 
@@ -223,18 +223,6 @@ class ContextPlan:
         count = len(self.design.sizes)
         pairs = count * (count + 1) // 2
         return Asked((count if self.purpose == "long" else pairs, pairs))
-
-    def to_json(self) -> str:
-        """The plan as ``config_json``."""
-        return _PLAN.dump_json(self).decode()
-
-    @staticmethod
-    def from_json(text: str) -> "ContextPlan":
-        """What :meth:`to_json` wrote."""
-        return _PLAN.validate_json(text)
-
-
-_PLAN: Final = TypeAdapter(ContextPlan)
 
 
 def plan_contexts(

@@ -4,10 +4,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, Field, TypeAdapter, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from pydantic.dataclasses import dataclass
 
-from builder.splits.instance_keys import keyed_specs, plan_stream
+from builder.splits.instance_keys import InstancePlan, keyed_specs, plan_stream
 from builder.splits.seeds import shuffled
 from builder.splits.settings import STRICT, Fault, TomlModel, TomlTable, check
 from builder.splits.track import Asked, InstanceSpec
@@ -153,7 +153,7 @@ def parse_config(table: TomlTable) -> Config:
 
 
 @dataclass(frozen=True, slots=True)
-class ProgramPlan:
+class ProgramPlan(InstancePlan):
     """The pools of one program; a ``matched`` program is in all of the paper's.
 
     ``shifted``: it has held-out worlds under other root distributions; ``generation`` says how it
@@ -172,18 +172,6 @@ class ProgramPlan:
         if count > 1:
             return Asked((count, count))
         return Asked(levels=(("variant", self.pools[0].variant),))
-
-    def to_json(self) -> str:
-        """The plan as ``config_json``."""
-        return _PLAN.dump_json(self).decode()
-
-    @staticmethod
-    def from_json(text: str) -> "ProgramPlan":
-        """What :meth:`to_json` wrote."""
-        return _PLAN.validate_json(text)
-
-
-_PLAN: Final = TypeAdapter(ProgramPlan)
 
 
 def plan_programs(

@@ -6,7 +6,7 @@ What a builder needs of it is ``BUILDER``, what a grader needs ``GRADER``
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from pydantic import Field
 from builder.release import rows
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
 from builder.splits import track as building
-from builder.splits.instance_keys import keyed_specs
+from builder.splits.instance_keys import InstancePlan, keyed_specs
 from builder.splits.seeds import public_id, stream
 from builder.splits.settings import TomlModel, TomlTable, check
 from grader.answers.check import check_json
@@ -75,7 +75,7 @@ GRADER: Final = grading.Track(
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(InstancePlan):
     """Which question a spring is for; with public truth it is for both."""
 
     variants: tuple[str, ...]
@@ -84,10 +84,6 @@ class Plan:
     def asked(self) -> building.Asked:
         """As many tasks as variants."""
         return building.Asked((len(self.variants), len(self.variants)))
-
-    def to_json(self) -> str:
-        """The plan as ``config_json``."""
-        return canonical(asdict(self))
 
 
 class Settings(TomlModel):

@@ -13,13 +13,13 @@ from pydantic.dataclasses import dataclass as checked
 
 from builder.graphs.graph import LatentDAG
 from builder.graphs.motifs import Motif
+from builder.splits.instance_keys import InstancePlan
 from builder.splits.settings import STRICT
 from builder.splits.track import Asked
 from builder.stories.llm.settings import Settings
 from builder.stories.naming import Naming
 from builder.stories.types import Kind, Seed
 from builder.stories.verbalise import StoredTelling
-from grader.io.jsonio import canonical
 from grader.tracks.causalds.shapes import CAUSALDS
 
 _Least = Annotated[float, Field(ge=0, le=1e6)]
@@ -184,7 +184,7 @@ class Questions:
 
 
 @dataclass(frozen=True, slots=True)
-class ScenePlan:
+class ScenePlan(InstancePlan):
     """All that ``build`` needs to know of a scene besides its keys."""
 
     structure: Structure
@@ -202,10 +202,6 @@ class ScenePlan:
         most = len(CAUSALDS) * max(1, len(self.questions.views))
         return Asked((1, most), self.questions.exam, (motif,))
 
-    def to_json(self) -> str:
-        """Return canonical JSON, the ``config_json`` of an instance spec."""
-        return canonical(_PLAN.dump_python(self, mode="json"))
-
     def record(self) -> dict[str, Any]:
         """Return the plan as the world row shows it. It leaves out the places of one machine, and
         names and story, which have columns of their own."""
@@ -215,11 +211,6 @@ class ScenePlan:
             replace(self, telling=telling), mode="json", exclude_none=True
         )
         return shown
-
-    @staticmethod
-    def from_json(text: str) -> "ScenePlan":
-        """Return the plan that :meth:`to_json` wrote, or the record of a world row."""
-        return _PLAN.validate_json(text)
 
 
 _PLAN: Final = TypeAdapter(ScenePlan)
