@@ -1,6 +1,6 @@
-"""The reference's exam as a release with public truth.
+"""The import of the reference's exam as a release with public truth.
 
-Shards, manifest, card and exam are those of a built release, so that `verify`, `workspace`,
+Shards, manifest, card and exam have the form of a built release, so that `verify`, `workspace`,
 `grade` and `load_dataset` work alike. Values are stored as published, not rounded: what was
 published is the truth here, to the last digit.
 """
@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from builder.importing.files import FETCH, read_object
 from builder.importing.item import TRACK, Item, scene_row
-from builder.importing.truth import Answer, published
+from builder.importing.truth import Answer, published_answer
 from builder.release.arrow import table_from_rows
 from builder.release.exams import EXAM_SCHEMA, exam_table
 from builder.release.flat import FlatJob, write_flat
@@ -50,9 +50,9 @@ _CARD: Final = {
 
 @dataclass(slots=True)
 class ImportedExam:
-    """An exam as it was read: name, split and seed here, and its rows, tasks in exam order.
+    """The rows of an exam, tasks in exam order, and its name, split and seed in our release.
 
-    ``labels`` are keyed by scene, ``views`` are the scenes and views that tasks are about.
+    ``labels`` are keyed by scene. ``views`` are the pairs of scene and view that tasks ask about.
     """
 
     name: str
@@ -72,22 +72,22 @@ def import_causalds(folder: Path, out: Path) -> ImportedExam:
     """
     if out.exists():
         raise UsageError(f"--out {out}: exists already; name another folder, or remove it first")
-    exam = _read(folder)
+    exam = _read_exam(folder)
     scenes = (
         scene_row(inside(folder / "scenes", scene), view) for scene, view in sorted(exam.views)
     )
     listed = exam_table({exam.name: DrawnExam(tuple(str(row["task_id"]) for row in exam.tasks))})
     # Labels and tables in the double precision that was published.
     configs: dict[str, tuple[pa.Schema, Iterable[Row], int]] = {
-        TRACK: (TASKS, _sorted(exam.tasks, "task_id"), GROUP_ROWS),
+        TRACK: (TASKS, _sorted_rows(exam.tasks, "task_id"), GROUP_ROWS),
         f"{TRACK}_exams": (EXAM_SCHEMA, listed.to_pylist(), GROUP_ROWS),
         f"{TRACK}_labels": (
             labels_schema(pa.float64()),
-            _sorted(exam.labels.values(), "instance_id"),
+            _sorted_rows(exam.labels.values(), "instance_id"),
             GROUP_ROWS,
         ),
         f"{TRACK}_scenes": (scenes_schema(pa.float64()), scenes, 1),
-        f"{TRACK}_truth": (TRUTH, _sorted(exam.truths, "task_id"), GROUP_ROWS),
+        f"{TRACK}_truth": (TRUTH, _sorted_rows(exam.truths, "task_id"), GROUP_ROWS),
     }
     with new_folder(out) as new:
         public, mark, shards = new / "public", canary(*RELEASE), list[Shard]()
@@ -102,11 +102,12 @@ def import_causalds(folder: Path, out: Path) -> ImportedExam:
     return exam
 
 
-def _sorted(rows: Iterable[Row], key: str) -> list[Row]:
+def _sorted_rows(rows: Iterable[Row], key: str) -> list[Row]:
     return sorted(rows, key=lambda row: str(row[key]))
 
 
 def _manifest(exam: ImportedExam, shards: Sequence[Shard]) -> dict[str, Any]:
+    """Return the manifest of the public side."""
     configuration = {"imported": TITLE, "splits": {exam.split: {"track": TRACK}}}
     identity = {
         "builder": __version__,
@@ -138,7 +139,8 @@ def _manifest(exam: ImportedExam, shards: Sequence[Shard]) -> dict[str, Any]:
     }
 
 
-def _read(folder: Path) -> ImportedExam:
+def _read_exam(folder: Path) -> ImportedExam:
+    """Return the exam in ``folder`` with the rows of its tasks, truths and labels."""
     if not (folder / "exam.json").is_file():
         raise UsageError(
             f"{folder}: no exam.json there; name a folder like data/benchmark/main, with "
@@ -149,7 +151,9 @@ def _read(folder: Path) -> ImportedExam:
         raise UsageError(f"{private}: not found; the truths are in there: {FETCH}")
     items = document.objects("items")
     name, split = document.text("exam_id"), folder.resolve().name
-    exam = ImportedExam(_public(name), _public(split), str(document.get("seed") or name))
+    exam = ImportedExam(
+        _manifest_name(name), _manifest_name(split), str(document.get("seed") or name)
+    )
     names: set[str] = set()
     for entry in items:
         item = Item.read(entry, private)
@@ -158,7 +162,7 @@ def _read(folder: Path) -> ImportedExam:
             raise entry.problem(("answer_filename",), what)
         names.add(item.name)
         exam.tasks.append(item.row)
-        exam.truths.append(_truth_row(item, published(item)))
+        exam.truths.append(_truth_row(item, published_answer(item)))
         exam.views.add((item.scene_id, item.view))
         if item.spec.family == "prediction":
             exam.labels[item.scene_id] = {
@@ -170,7 +174,7 @@ def _read(folder: Path) -> ImportedExam:
     return exam
 
 
-def _public(text: str) -> str:
+def _manifest_name(text: str) -> str:
     """Return a name as a manifest may hold it: lower case letters, digits and underscores."""
     return re.sub(r"[^a-z0-9]+", "_", text.casefold()).strip("_") or "imported"
 

@@ -1,4 +1,4 @@
-"""Reading what others published: files that may be absent, damaged or different from expected.
+"""Readers of files that others published, which may be absent, damaged or unlike what is expected.
 
 Everything here raises ``UsageError`` with one line: the file, the field and what to do.
 """
@@ -24,75 +24,76 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A JSON object with its place, so that every complaint names file and field."""
+    """A JSON object of ``file``, at ``path`` in it, so that every error names file and field."""
 
     file: Path
     content: Mapping[str, Any]
     path: str = ""
 
     def get(self, *keys: str) -> Any:
-        """The value under nested keys; ``None`` where any of them is absent."""
+        """Return the value under nested keys; ``None`` where any of them is absent."""
         value: Any = self.content
         for key in keys:
             value = value.get(key) if isinstance(value, Mapping) else None
         return value
 
     def need(self, *keys: str) -> Any:
-        """The value under nested keys; raises ``UsageError`` where it is absent or null."""
+        """Return the value under nested keys, which must not be null."""
         value = self.get(*keys)
         if value is None:
             raise self.problem(keys, "is absent")
         return value
 
     def text(self, *keys: str) -> str:
-        """A string that must be there."""
-        return str(self._typed(keys, (str,), "no text"))
+        """Return the string under nested keys."""
+        return str(self._need_type(keys, (str,), "no text"))
 
     def number(self, *keys: str) -> float:
-        """A finite number that must be there."""
-        value = float(self._typed(keys, (int, float), "no finite number"))
+        """Return the finite number under nested keys."""
+        value = float(self._need_type(keys, (int, float), "no finite number"))
         if not np.isfinite(value):
             raise self.problem(keys, f"{clip(value)} is no finite number")
         return value
 
     def flag(self, *keys: str) -> bool:
-        """True or false that must be there."""
-        return bool(self._typed(keys, (bool,), "neither true nor false"))
+        """Return the true or false under nested keys."""
+        return bool(self._need_type(keys, (bool,), "neither true nor false"))
 
-    def _typed(self, keys: tuple[str, ...], types: tuple[type, ...], what: str) -> Any:
+    def _need_type(self, keys: tuple[str, ...], types: tuple[type, ...], what: str) -> Any:
+        """Return the value under ``keys``; raise ``UsageError`` that it is ``what``, if not so."""
         value = self.need(*keys)
         if type(value) not in types:
             raise self.problem(keys, f"{clip(value)} is {what}")
         return value
 
     def one_of(self, choices: tuple[str, ...], *keys: str) -> str:
-        """A label that must be there."""
+        """Return the label under nested keys, one of ``choices``."""
         value = self.text(*keys)
         if value not in choices:
             raise self.problem(keys, f"{clip(value)} is none of {', '.join(choices)}")
         return value
 
     def names(self, *keys: str) -> list[str]:
-        """A list of strings that must be there."""
+        """Return the list of strings under nested keys."""
         value = self.need(*keys)
         if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
             raise self.problem(keys, f"{clip(value)} is no list of names")
         return value
 
     def objects(self, key: str) -> list["Document"]:
-        """The objects of a list that must be there, each with its place."""
-        items = self._typed((key,), (list,), "no list")
-        return [self.within(item, f"{key}[{place}]") for place, item in enumerate(items)]
+        """Return the objects of the list under ``key``, each with its place."""
+        items = self._need_type((key,), (list,), "no list")
+        return [self.child(item, f"{key}[{place}]") for place, item in enumerate(items)]
 
-    def within(self, value: Any, *keys: str) -> "Document":
-        """An object inside this one, with its place."""
+    def child(self, value: Any, *keys: str) -> "Document":
+        """Return ``value``, an object that stands under nested keys, with its place."""
         place = self._place(keys)
         if not isinstance(value, Mapping):
             raise UsageError(f"{self.file}: {place}: {clip(value)} is no object; {FETCH}")
         return Document(self.file, value, place)
 
     def problem(self, keys: tuple[str, ...], what: str) -> UsageError:
-        """The complaint about the value under ``keys``."""
+        """Return the error about the value under ``keys``, to be raised."""
         return UsageError(f"{self.file}: {self._place(keys)}: {what}; {FETCH}")
 
     def _place(self, keys: tuple[str, ...]) -> str:
@@ -100,7 +101,7 @@ class Document:
 
 
 def read_bytes(file: Path) -> bytes:
-    """What is in ``file``."""
+    """Return the content of ``file``."""
     try:
         return file.read_bytes()
     except FileNotFoundError:
@@ -110,7 +111,7 @@ def read_bytes(file: Path) -> bytes:
 
 
 def read_object(file: Path) -> Document:
-    """The JSON object in ``file``."""
+    """Return the JSON object in ``file``."""
     try:
         content = json.loads(read_bytes(file))
     except (ValueError, RecursionError) as error:
@@ -121,7 +122,7 @@ def read_object(file: Path) -> Document:
 
 
 def read_text(file: Path) -> str:
-    """The text in ``file``."""
+    """Return the text in ``file``."""
     try:
         return read_bytes(file).decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -129,7 +130,7 @@ def read_text(file: Path) -> str:
 
 
 def read_columns(file: Path) -> dict[str, Floats]:
-    """The columns of a Parquet table in order, as float64; row numbers are left out."""
+    """Return the columns of a Parquet table in order, as float64, without row numbers."""
     content = read_bytes(file)
     if content.startswith(b"version https://git-lfs"):
         what = "a Git LFS pointer, not the table itself; run `git lfs pull` in the checkout"

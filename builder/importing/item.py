@@ -1,4 +1,4 @@
-"""A task of the reference beside its scene: published truths, labels and tables, and our row."""
+"""Tasks and scenes of the reference as it publishes them, and as rows of our tables."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -32,7 +32,7 @@ BINARY: Final = frozenset({0.0, 1.0})
 
 @dataclass
 class PublishedScene:
-    """What ``ground_truth.json`` and ``test.parquet`` of a scene say."""
+    """The private files of a scene: ``ground_truth.json``, and ``test.parquet`` with its labels."""
 
     truth: Document
     test_file: Path
@@ -63,8 +63,8 @@ class PublishedScene:
         return self.truth.names("graph", "nodes_named")
 
     @cached_property
-    def observed(self) -> list[str]:
-        """The story names of what is observed."""
+    def observed_names(self) -> list[str]:
+        """The story names of the observed nodes."""
         return [self.name(node) for node in self.truth.names("graph", "observed_nodes")]
 
     @cached_property
@@ -121,13 +121,14 @@ def scene_row(scene: Path, view: str) -> Row:
             {"name": name, "kind": "binary" if set(np.unique(values)) <= BINARY else "continuous"}
             for name, values in data.items()
         ],
-        "data": _nested(data),
-        "test_features": _nested(read_columns(place / "test_features.parquet")),
-        "calibration": _nested(read_columns(calibration)) if calibration.is_file() else [],
+        "data": _table(data),
+        "test_features": _table(read_columns(place / "test_features.parquet")),
+        "calibration": _table(read_columns(calibration)) if calibration.is_file() else [],
     }
 
 
-def _nested(columns: Mapping[str, Floats]) -> list[dict[str, object]]:
+def _table(columns: Mapping[str, Floats]) -> list[dict[str, object]]:
+    """Return columns as a row of ``causalds_scenes`` nests them."""
     return [{"name": name, "values": values} for name, values in columns.items()]
 
 
@@ -164,18 +165,18 @@ class Item:
         return cls(file.removesuffix(spec.shape.suffix), spec, scene_id, view, document, scene)
 
     @property
-    def about_sets(self) -> bool:
+    def asks_about_sets(self) -> bool:
         """Whether it asks about adjustment sets."""
         return self.spec.shape.kind in ("set", "sets", "names", "count")
 
     @property
-    def about_effects(self) -> bool:
+    def asks_about_effects(self) -> bool:
         """Whether it asks about an effect or its identifiability."""
         return self.spec.family in _EFFECT_FAMILIES or self.spec.name == "identifiable_boolean"
 
     @property
     def effects(self) -> tuple[str, ...]:
-        """The effects that it is about, of ``ate``, ``ett``, ``nde`` and ``nie``."""
+        """The effects that the task is about, of ``ate``, ``ett``, ``nde`` and ``nie``."""
         if self.spec.name == "direct_vs_indirect_dominance":
             return ("nde", "nie")
         match self.spec.family:
@@ -188,11 +189,11 @@ class Item:
 
     @property
     def estimand(self) -> str:
-        """The estimand that is named: ``ett``, ``nde`` or ``nie``."""
+        """The estimand that the task names: ``ett``, ``nde`` or ``nie``."""
         key = "effect_kind" if self.spec.family == "mediation_effect" else "estimand_kind"
         return self.document.one_of(("ett", "nde", "nie"), "inputs", key)
 
-    def about(self, role: str) -> tuple[str | None, str]:
+    def variable(self, role: str) -> tuple[str | None, str]:
         """Return raw id and story name of the variable that the task states in a role."""
         return self.document.get("inputs", f"{role}_id"), self.document.text("inputs", role)
 
@@ -215,7 +216,7 @@ class Item:
         """Return the parameters of the question: what the tasks of a built release declare."""
         scene, document = self.scene, self.document
         key = "observed_vars" if self.spec.shape.kind == "names" else "available_vars"
-        told = self.spec.family == "counterfactual_identification"
+        is_told = self.spec.family == "counterfactual_identification"
         members: dict[str, Callable[[], object]] = {
             "treatment": lambda: scene.treatment,
             "outcome": lambda: scene.outcome,
@@ -225,22 +226,24 @@ class Item:
             "outcome_kind": lambda: scene.outcome_kind,
             "rows": lambda: len(scene.labels),
             "alpha": self._alpha,
-            "available": lambda: self._listed(key),
-            "observed": lambda: scene.observed if told else self._listed("observed_vars"),
+            "available": lambda: self._input_names(key),
+            "observed": lambda: (
+                scene.observed_names if is_told else self._input_names("observed_vars")
+            ),
             "variables": lambda: len(scene.nodes),
             "estimand": lambda: self.estimand.upper(),
-            "conditioning_var": lambda: self.about("conditioning_var")[1],
-            "variable": lambda: self.about("collider")[1],
+            "conditioning_var": lambda: self.variable("conditioning_var")[1],
+            "variable": lambda: self.variable("collider")[1],
             "candidates": lambda: [name for _, name in self.candidates],
         }
         return {name: members[name]() for name in sorted(ELIGIBILITY[self.spec.key].inputs)}
 
-    def _listed(self, key: str) -> list[str]:
+    def _input_names(self, key: str) -> list[str]:
         """Return the story names in a list of the item's inputs."""
         return [self.scene.name(name) for name in self.document.names("inputs", key)]
 
     def _columns(self) -> list[str]:
-        """Return the features; raise ``UsageError`` for a file that our grader does not read."""
+        """Return the feature columns; refuse a task whose answer file our grader does not read."""
         bounds = ["lower", "upper"] if self.spec.shape.pool == "nrel_interval" else []
         key, columns = ("inputs", "required_csv_columns"), ["prediction", *bounds]
         if (asked := self.document.names(*key)) != columns:
@@ -249,6 +252,7 @@ class Item:
         return self.document.names("inputs", "columns")
 
     def _alpha(self) -> float:
+        """Return one less the level of a prediction interval."""
         alpha = self.document.number("inputs", "alpha")
         if not 0 < alpha < 1:
             raise self.document.problem(("inputs", "alpha"), f"{alpha} is not between 0 and 1")

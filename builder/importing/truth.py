@@ -1,4 +1,4 @@
-"""The published truth of each of the 33 variants, as a truth of ours.
+"""The published truth of a task of each of the 33 variants, as a truth of ours.
 
 A label truth is the set of answers that the reference's rule accepts: two where an effect lies
 inside its zero band, |t| <= 3 sd(Y) / sqrt(n) over the training rows, else one.
@@ -26,19 +26,21 @@ _VALUE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is right: whether to abstain, the number, and what else the scorer needs."""
+    """The right answer: a ``value`` if it is a number, and a ``target`` with all else."""
 
     target: Mapping[str, Any] = field(default_factory=dict)
     value: float | None = None
     should_abstain: bool = False
 
 
-def published(item: Item) -> Answer:
-    """Return the truth of a task by the reference's rules; raises ``UsageError`` where it is
-    absent."""
-    if item.about_sets:
+def published_answer(item: Item) -> Answer:
+    """Return the truth of a task by the reference's rules.
+
+    Raises ``UsageError`` where it is absent.
+    """
+    if item.asks_about_sets:
         return _sets(item)
-    if item.about_effects:
+    if item.asks_about_effects:
         return _effect(item)
     match item.spec.shape.kind:
         case "predictions":
@@ -140,6 +142,7 @@ def _matches(scene: PublishedScene) -> bool:
 
 
 def _dominant(scene: PublishedScene) -> str:
+    """Return which natural effect is larger; "tie" where they differ by 5% of it at most."""
     direct, indirect = abs(_value(scene, "nde")), abs(_value(scene, "nie"))
     if abs(direct - indirect) <= 1e-6 + _TIE_SHARE * max(direct, indirect):
         return "tie"
@@ -147,6 +150,7 @@ def _dominant(scene: PublishedScene) -> str:
 
 
 def _prediction(item: Item) -> Answer:
+    """Return kind, spread and number of the held-out labels."""
     kind, labels = item.scene.outcome_kind, item.scene.labels
     if item.spec.name == "prediction_interval" and kind == "binary":
         raise item.document.problem(("output_variant",), "asks intervals for a binary outcome")
@@ -154,18 +158,18 @@ def _prediction(item: Item) -> Answer:
 
 
 def _number(item: Item) -> float:
-    """Return a number that has nothing to do with identifiability."""
+    """Return the number of a variant whose answer does not depend on identifiability."""
     match item.spec.name:
         case "effect_size_point":
             return item.scene.truth.number("association", "value")
         case "delta_point":
             return _change(_conditioning(item))
         case _:
-            return _explained(item).number("value_conditional")
+            return _explaining_away(item).number("value_conditional")
 
 
 def _label(item: Item) -> Answer:
-    """Return the one word, name or yes-or-no that is right."""
+    """Return the truth of a variant that is answered with one word, name or yes-or-no."""
     truth = item.scene.truth
     found: str | bool
     match item.spec.name:
@@ -182,9 +186,9 @@ def _label(item: Item) -> Answer:
             # The one name that the published rule compares letter by letter.
             return Answer({"accepted": [_largest_change(item)], "verbatim": True})
         case "induced_association_boolean":
-            found = _explained(item).flag("association_present")
+            found = _explaining_away(item).flag("association_present")
         case "induced_association_sign_only":
-            found = _explained(item).one_of(ASSOCIATION_SIGNS, "sign")
+            found = _explaining_away(item).one_of(ASSOCIATION_SIGNS, "sign")
         case "collider_bias_boolean":
             found = _about_collider(item, "collider_bias", "collider").flag("bias_present")
         case other:
@@ -193,14 +197,14 @@ def _label(item: Item) -> Answer:
 
 
 def _conditional(item: Item, node: str | None) -> Document:
-    """Return what conditioning on one variable does."""
+    """Return the entry of a variable in the table of conditional associations."""
     truth, table = item.scene.truth, "conditional_associations_by_id"
-    return truth.within(truth.need(table, str(node)), table, str(node))
+    return truth.child(truth.need(table, str(node)), table, str(node))
 
 
 def _conditioning(item: Item) -> Document:
     """Return the entry of the one variable that a task conditions on."""
-    return _conditional(item, item.about("conditioning_var")[0])
+    return _conditional(item, item.variable("conditioning_var")[0])
 
 
 def _change(entry: Document) -> float:
@@ -217,15 +221,16 @@ def _largest_change(item: Item) -> str:
     return best
 
 
-def _explained(item: Item) -> Document:
+def _explaining_away(item: Item) -> Document:
+    """Return what conditioning on the task's collider induces."""
     return _about_collider(item, "explaining_away", "collider_id")
 
 
 def _about_collider(item: Item, table: str, key: str) -> Document:
     """Return the entry of a table about the task's collider, which it lists by raw id."""
-    node, name = item.about("collider")
+    node, name = item.variable("collider")
     entries = item.scene.truth.get(table)
     for place, entry in enumerate(entries if isinstance(entries, list) else ()):
         if isinstance(entry, Mapping) and entry.get(key) == node:
-            return item.scene.truth.within(entry, f"{table}[{place}]")
+            return item.scene.truth.child(entry, f"{table}[{place}]")
     raise item.scene.truth.problem((table,), f"has no entry about {clip(name)}")
