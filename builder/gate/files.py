@@ -1,17 +1,14 @@
-"""What the gate checks of the files of a side: the columns of its shards, and its dataset card.
+"""The gate's checks of the files of a side: the columns of its shards, and its dataset card.
 
 A reader that meets other columns than a config has fails far from here, or reads the wrong one. The
-card's YAML is what the Hub loads by, and its examples are what people copy.
+card's YAML is what the Hub loads by.
 """
 
-import ast
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-import duckdb
 import pyarrow as pa
 import yaml
 
@@ -24,7 +21,6 @@ from builder.splits.track import Track
 from grader.errors import UsageError
 
 _CARD: Final = "README.md"
-_BLOCK: Final = re.compile(r"^```(python|sql)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def schema_problems(release: Path, tracks: Mapping[str, Track]) -> Iterator[str]:
@@ -84,61 +80,3 @@ def card_problems(root: Path) -> list[str]:
         if declared[path] != 1
     ]
     return problems
-
-
-def example_problems(root: Path) -> tuple[int, list[str]]:
-    """Return how many examples the card has, and what who copies them would run into.
-
-    SQL is run, as long as it only selects. Python is not: whoever checks a release would run what
-    a stranger wrote. Each config, split and column that it names is looked up instead.
-    """
-    text = (root / _CARD).read_text(encoding="utf-8")
-    examples, problems = _BLOCK.findall(text), list[str]()
-    for language, code in examples:
-        check = _sql_problems if language == "sql" else _python_problems
-        problems += [f"{root.name}/{_CARD}: {problem}" for problem in check(root, code)]
-    return len(examples), problems
-
-
-def _sql_problems(root: Path, code: str) -> Iterator[str]:
-    offline: dict[str, str | bool | int | float | list[str]] = {
-        "threads": 1,
-        "autoinstall_known_extensions": False,
-    }
-    with duckdb.connect(config=offline) as connection:
-        connection.execute("SET file_search_path = ?", [str(root.resolve())])
-        try:
-            for statement in connection.extract_statements(code):
-                if statement.type != duckdb.StatementType.SELECT:
-                    yield f"an example does more than select: {code.strip().splitlines()[0]}"
-                elif not connection.execute(statement).fetchall():
-                    yield f"an example finds nothing: {code.strip().splitlines()[0]}"
-        except duckdb.Error as error:
-            yield f"an example fails: {str(error).splitlines()[0].replace(str(root), root.name)}"
-
-
-def _python_problems(root: Path, code: str) -> Iterator[str]:
-    """Yield configs and splits that are not there, and columns that no config named has."""
-    try:
-        nodes = list(ast.walk(ast.parse(code)))
-    except SyntaxError as error:
-        yield f"an example is no Python: {error.msg}"
-        return
-    fields: set[str] = set()
-    for node in nodes:
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "load_dataset":
-            told = [*node.args[1:], *(one.value for one in node.keywords if one.arg == "split")]
-            config, split = (ast.unparse(value).strip("'") for value in told)
-            found = shards(root, config, split)
-            if not found:
-                yield f"an example loads {config}, split {split}, which is not there"
-            for shard in found[:1]:
-                with open_shard(shard) as file:
-                    # Paths of leaves, which name columns and the members inside them.
-                    paths = [file.schema.column(k).path for k in range(len(file.schema))]
-                fields |= {name for path in paths for name in path.split(".")}
-    for node in nodes:
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            key = node.slice.value
-            if isinstance(key, str) and key not in fields:
-                yield f"an example reads {key}, which no config that it loads has"

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from builder.gate.exams import ExamPoints, exam_lines, graded_exams, points_of_exam
-from builder.gate.files import card_problems, example_problems, schema_problems
+from builder.gate.files import card_problems, schema_problems
 from builder.gate.floors import check_floors
 from builder.gate.leak import LeakReport, leak_test
 from builder.gate.part_check import (
@@ -151,13 +151,8 @@ def _files(release: Path, tracks: Tracks) -> Iterator[GateLine]:
     yield line_of("schemas", schema_problems(release, tracks), fine)
     for side in ("public", "private"):
         if (root := release / side).is_dir():
-            problems = card_problems(root)
             fine = f"{len(configs(root))} configs match their files"
-            yield line_of(f"{side} card", problems, fine)
-            if not problems:
-                examples, broken = example_problems(root)
-                fine = f"{examples} find what they ask for"
-                yield line_of(f"{side} card: examples", broken, fine)
+            yield line_of(f"{side} card", card_problems(root), fine)
 
 
 def _across_parts(release: Path, tables: Tables) -> Iterator[GateLine]:

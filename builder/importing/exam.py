@@ -40,12 +40,7 @@ from grader.version import __version__
 RELEASE: Final = ("causalds-reference", "1")
 """Name and version of what is written."""
 TITLE: Final = "CausalDS reference exam (imported)"
-_CARD: Final = {
-    "about": "The public exam of the CausalDS paper's reference release.",
-    "licence": "The imported data are published under CC0 1.0; the code that imported them is "
-    "Apache-2.0.",
-    "title": TITLE,
-}
+"""The title of its card, which its manifest has as ``configuration.imported``."""
 
 
 @dataclass(slots=True)
@@ -98,7 +93,7 @@ def import_causalds(folder: Path, out: Path) -> ImportedExam:
             shards += write_groups(name, exam.split, public, marked(schema, mark), groups)
         shards += write_flat(FlatJob(public, exam.split, mark, answered=True), {TRACK: GRADER})
         manifest = _manifest(exam, shards)
-        write_papers(manifest, public, template="imported.md", licence="cc0-1.0", more=_CARD)
+        write_papers(manifest, public)
     return exam
 
 

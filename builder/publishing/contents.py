@@ -9,7 +9,6 @@ public row is about a private task beside them, and errata repeat no line of the
 papers.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -18,11 +17,11 @@ from typing import Any, Final
 import pyarrow as pa
 
 from builder.publishing.errata import ERRATA
-from builder.release.card import folder, on_hub
+from builder.release.card import on_hub
 from builder.release.exams import EXAM_SCHEMA
 from builder.release.flat import CONFIG
 from builder.release.manifest import MANIFEST
-from builder.release.papers import CARD, CROISSANT, EVAL, MADE, croissant, papers
+from builder.release.papers import CARD, MADE, papers
 from builder.release.reader import configs, open_shard, rows, shards, splits
 from builder.release.schemas import COMMITMENTS, FLAT
 from builder.release.shards import COMMITTED
@@ -47,34 +46,13 @@ def files_to_send(side: Path, manifest: Mapping[str, Any], repo: str, revision: 
     _refuse_unknown_files(side, manifest)
     files: dict[str, Path | bytes] = {name: side / name for name in manifest["shards"]}
     files[MANIFEST] = side / MANIFEST
-    for name, text in _papers(side, manifest, repo, revision).items():
+    for name, text in papers(manifest, side, on_hub(repo, revision)).items():
         files[name] = (_normalise_card(text) if name == CARD else text).encode("utf-8")
     if (side / ERRATA).is_file():
         files[ERRATA] = side / ERRATA
     if manifest["visibility"] == "private" and (side.parent / GATE_FILE).is_file():
         files[GATE_FILE] = side.parent / GATE_FILE
     return files
-
-
-def _papers(side: Path, manifest: Mapping[str, Any], repo: str, revision: str) -> dict[str, str]:
-    """Return card, registration and Croissant of a side, by name, as they read on the Hub."""
-    place = on_hub(repo, revision)
-    if "imported" not in manifest["configuration"]:
-        return papers(manifest, side, place)
-    # Its papers have words of the importer's that no manifest holds; nothing of them is private.
-    here = folder(manifest["visibility"])
-    try:
-        card, registration = ((side / name).read_text(encoding="utf-8") for name in (CARD, EVAL))
-        local = json.loads((side / CROISSANT).read_bytes())
-    except OSError as error:
-        raise UsageError(f"{error.filename}: {error.strerror}; import the release again") from None
-    card = card.replace(f'"{here.dataset}"', f'"{repo}"')
-    card = card.replace(f"--release {here.release} ", f"--release {place.release} ")
-    return {
-        CARD: card,
-        EVAL: registration,
-        CROISSANT: croissant(manifest, side, local["alternateName"], local["license"], place),
-    }
 
 
 def _normalise_card(text: str) -> str:

@@ -51,59 +51,53 @@ def on_hub(repo: str, revision: str) -> Place:
 
 
 @cache
-def _facts() -> dict[str, Any]:
-    facts: dict[str, Any] = yaml.safe_load((_TEMPLATES / "facts.yaml").read_text(encoding="utf-8"))
-    return facts
+def _texts() -> dict[str, Any]:
+    texts: dict[str, Any] = yaml.safe_load((_TEMPLATES / "facts.yaml").read_text(encoding="utf-8"))
+    return texts
 
 
-def text(
-    manifest: Mapping[str, Any],
-    place: Place,
-    *,
-    template: str | None = None,
-    licence: str | None = None,
-    more: Mapping[str, str] | None = None,
-) -> str:
-    """The ``README.md`` of a repository whose manifest this is, to be read from ``place``.
-
-    A release that was not built here has a ``template`` of its own, a licence (an identifier of
-    the Hub) and ``more`` fields for the template.
-    """
-    name = template or f"{manifest['visibility']}.md"
-    fields = {**_fields(manifest, place), **(more or {})}
-    body = Template((_TEMPLATES / name).read_text(encoding="utf-8")).substitute(fields)
-    members = front_matter(manifest)
-    if licence is not None:
-        members = {**members, "license": licence, "pretty_name": fields["title"]}
-    front = yaml.safe_dump(members, sort_keys=False, allow_unicode=True, default_flow_style=False)
-    return f"---\n{front}---\n\n{body}"
+def _facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the texts of a release's card; some of an imported release are its own."""
+    return _texts() | (_texts()["imported"] if "imported" in manifest["configuration"] else {})
 
 
-def title(manifest: Mapping[str, Any], *, more: Mapping[str, str] | None = None, **_: Any) -> str:
-    """What the release is called on its card."""
-    return (more or {}).get("title") or _title(manifest)
+def text(manifest: Mapping[str, Any], place: Place) -> str:
+    """Return the ``README.md`` of a repository by its manifest, to be read from ``place``."""
+    name = "imported" if "imported" in manifest["configuration"] else manifest["visibility"]
+    body = Template((_TEMPLATES / f"{name}.md").read_text(encoding="utf-8"))
+    front = yaml.safe_dump(
+        front_matter(manifest), sort_keys=False, allow_unicode=True, default_flow_style=False
+    )
+    return f"---\n{front}---\n\n{body.substitute(_fields(manifest, place))}"
 
 
-def licence_page(*, licence: str | None = None, **_: Any) -> str:
-    """Where the licence can be read, or its identifier where it is not ours."""
-    return licence or str(_facts()["licence_page"])
+def title(manifest: Mapping[str, Any]) -> str:
+    """Return the title of a release's card."""
+    built = f"Causal exams ({manifest['release']} {manifest['version']})"
+    return str(manifest["configuration"].get("imported", built))
 
 
-def in_one_sentence() -> str:
-    """What the exams are."""
-    return str(_facts()["sentence"])
+def licence_page(manifest: Mapping[str, Any]) -> str:
+    """Return where the licence can be read, or its identifier where it is not ours."""
+    return str(_facts(manifest)["licence_page"])
+
+
+def description() -> str:
+    """Return the exams in one sentence or two."""
+    return str(_texts()["sentence"])
 
 
 def front_matter(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """The card's YAML as a mapping, in the order in which it is written."""
     rows = _rows(manifest)
     size = next((name for limit, name in _SIZES if rows < limit), "1M<n<10M")
-    front: dict[str, Any] = _facts()["head"] | {
-        "pretty_name": _title(manifest),
+    front: dict[str, Any] = _texts()["head"] | {
+        "license": _facts(manifest)["license"],
+        "pretty_name": title(manifest),
         "size_categories": [size],
     }
     if manifest["visibility"] == "private":
-        front |= _facts()["private_head"]
+        front |= _texts()["private_head"]
     default = _default_config(manifest)
     front["configs"] = [
         {
@@ -129,11 +123,12 @@ def _default_config(manifest: Mapping[str, Any]) -> str:
 def _fields(manifest: Mapping[str, Any], place: Place) -> dict[str, str]:
     default = _default_config(manifest)
     return {
-        "title": _title(manifest),
+        "title": title(manifest),
+        "about": _texts()["about"],
         "name": manifest["release"],
         "version": manifest["version"],
         "canary": manifest["canary"],
-        "licence": _facts()["licence"],
+        "licence": _facts(manifest)["licence"],
         "release_folder": place.release,
         "folder": place.dataset,
         "config": default.removesuffix("_truth"),
@@ -158,12 +153,8 @@ def _scene_examples(manifest: Mapping[str, Any], place: Place) -> dict[str, str]
                 "track": config.removesuffix("_scenes"),
                 "split": min(splits),
             }
-            return {name: Template(_facts()[name]).substitute(fields) for name in names}
+            return {name: Template(_texts()[name]).substitute(fields) for name in names}
     return dict.fromkeys(names, "")
-
-
-def _title(manifest: Mapping[str, Any]) -> str:
-    return f"Causal exams ({manifest['release']} {manifest['version']})"
 
 
 def _rows(manifest: Mapping[str, Any]) -> int:
@@ -194,7 +185,7 @@ def _configs(manifest: Mapping[str, Any]) -> str:
     tracks = {track for split in manifest["splits"].values() for track in split["tracks"]}
     for config, splits in manifest["configs"].items():
         track = max((track for track in tracks if config.startswith(track)), key=len, default="")
-        content = _facts()["tables"].get(config.removeprefix(track), "")
+        content = _texts()["tables"].get(config.removeprefix(track), "")
         for split, table in splits.items():
             lines.append(f"| `{config}` | {split} | {table['rows']:,} | {content} |")
     return "\n".join(lines)
@@ -229,7 +220,7 @@ def _composition(manifest: Mapping[str, Any]) -> str:
 
 def _telling(manifest: Mapping[str, Any]) -> str:
     """Who wrote the stories: rules, or the language models that the split file names."""
-    texts = _facts()["telling"]
+    texts = _texts()["telling"]
     told: dict[str, str] = {}
     for name, split in manifest["configuration"].get("splits", {}).items():
         for table in split.values():

@@ -27,29 +27,24 @@ _NO_HASH: Final = "https://github.com/mlcommons/croissant/issues/80"
 """What Croissant's own examples give as the hash of a git repository, whose commit is its hash."""
 
 
-def write_papers(manifest: Mapping[str, Any], repository: Path, **origin: Any) -> None:
-    """Write manifest and papers of a repository; ``origin`` is what :func:`card.text` takes of a
-    release that was not built here."""
+def write_papers(manifest: Mapping[str, Any], repository: Path) -> None:
+    """Write manifest and papers of a repository, to be read from the folder ``release``."""
     write_manifest(manifest, repository)
-    place = folder(manifest["visibility"])
-    for name, text in papers(manifest, repository, place, **origin).items():
+    for name, text in papers(manifest, repository, folder(manifest["visibility"])).items():
         (repository / name).write_text(text, encoding="utf-8")
 
 
-def papers(
-    manifest: Mapping[str, Any], repository: Path, place: Place, **origin: Any
-) -> dict[str, str]:
-    """The papers of a repository that will be read from ``place``, by file name."""
-    found = {CARD: card.text(manifest, place, **origin)}
+def papers(manifest: Mapping[str, Any], repository: Path, place: Place) -> dict[str, str]:
+    """Return the papers of a repository that will be read from ``place``, by file name."""
+    found = {CARD: card.text(manifest, place)}
     if manifest["visibility"] == "public":
-        title, licence = card.title(manifest, **origin), card.licence_page(**origin)
-        found[EVAL] = eval_yaml(manifest, title)
-        found[CROISSANT] = croissant(manifest, repository, title, licence, place)
+        found[EVAL] = eval_yaml(manifest)
+        found[CROISSANT] = croissant(manifest, repository, place)
     return found
 
 
-def eval_yaml(manifest: Mapping[str, Any], title: str) -> str:
-    """The registration as a benchmark: an entry for each exam, and for each track of one.
+def eval_yaml(manifest: Mapping[str, Any]) -> str:
+    """Return the registration as a benchmark: an entry for each exam, and for each track of one.
 
     Their figures are skills as the grader reports them, so the framework is this project.
     """
@@ -61,20 +56,18 @@ def eval_yaml(manifest: Mapping[str, Any], title: str) -> str:
                 place = {"config": track or CONFIG, "split": split}
                 tasks.append({"id": task_id(split, exam, track), **place})
     told = {
-        "name": title,
-        "description": card.in_one_sentence(),
+        "name": card.title(manifest),
+        "description": card.description(),
         "evaluation_framework": FRAMEWORK,
         "tasks": tasks,
     }
     return yaml.safe_dump(told, sort_keys=False, allow_unicode=True)
 
 
-def croissant(
-    manifest: Mapping[str, Any], repository: Path, title: str, licence: str, place: Place
-) -> str:
-    """What search engines and loaders read of a repository whose shards are on disk: MLCommons
-    Croissant 1.0 with its responsible-AI vocabulary, hashes as the manifest has them, fields as the
-    shards."""
+def croissant(manifest: Mapping[str, Any], repository: Path, place: Place) -> str:
+    """Return the description of a repository, whose shards are on disk, for search engines and
+    loaders: MLCommons Croissant 1.0 with its responsible-AI vocabulary, hashes as the manifest has
+    them, fields as the shards."""
     words: dict[str, Any] = yaml.safe_load(_WORDS.read_text(encoding="utf-8"))
     return pretty(
         {
@@ -82,13 +75,13 @@ def croissant(
             "@type": "sc:Dataset",
             "conformsTo": "http://mlcommons.org/croissant/1.0",
             "name": f"causal-exams-{manifest['release']}",
-            "alternateName": title,
+            "alternateName": card.title(manifest),
             "description": words["description"],
             "citeAs": words["citation"].format(
                 name=manifest["release"], version=manifest["version"]
             ),
             "keywords": words["keywords"],
-            "license": licence,
+            "license": card.licence_page(manifest),
             "url": place.url or f"urn:uuid:{manifest['canary']}",
             "version": manifest["version"],
             "isLiveDataset": False,

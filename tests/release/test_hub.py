@@ -78,10 +78,12 @@ def test_the_python_on_the_card_runs(tiny, tmp_path):
 
 
 @pytest.mark.parametrize("side", ["public", "private"])
-def test_the_sql_on_the_card_runs(side, tiny, monkeypatch):
-    """The card promises SQL straight on the shards."""
-    monkeypatch.chdir(tiny / side)
-    queries = _blocks((tiny / side / "README.md").read_text(), "sql")
+@pytest.mark.parametrize("release", ["tiny", "built"])
+def test_the_sql_on_the_card_runs(side, release, request, monkeypatch):
+    """The card promises SQL straight on the shards, of one track or of all."""
+    root = request.getfixturevalue(release) / side
+    monkeypatch.chdir(root)
+    queries = _blocks((root / "README.md").read_text(), "sql")
     assert queries
     with duckdb.connect() as connection:  # of its own: the shared one keeps unfinished results
         for query in queries:
