@@ -22,7 +22,7 @@ from baselines.systems import (
 )
 from builder.release.engine import Workers
 from grader.errors import UsageError
-from grader.io.pipe import exit_with, interrupted
+from grader.io.pipe import exit_with, is_interrupt
 from grader.io.processors import processors
 
 
@@ -39,7 +39,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except (KeyboardInterrupt, RuntimeError) as error:
-        if not interrupted(error):
+        if not is_interrupt(error):
             raise
         print("interrupted; answers written so far are complete files", file=sys.stderr)
         return 130

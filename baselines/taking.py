@@ -25,7 +25,7 @@ from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import pretty
-from grader.io.paths import inside
+from grader.io.paths import path_inside
 from grader.opening import open_release, release_path
 from grader.release.release import Release, select_exam
 from grader.release.scenes import TABLES, Column, read_scenes
@@ -155,7 +155,7 @@ def _owner(folder: Path) -> object:
 
 def write_answer(folder: Path, task: Task, answer: Answer) -> None:
     """Write the answer to a task in one step: a reader never sees half of it."""
-    write_text(inside(folder, task.task_id, task.shape.suffix), text_of(answer))
+    write_text(path_inside(folder, task.task_id, task.shape.suffix), text_of(answer))
 
 
 def text_of(answer: Answer) -> str:

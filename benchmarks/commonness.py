@@ -21,8 +21,8 @@ from typing import Any, Final
 import numpy as np
 from scipy.stats import spearmanr
 
-from grader.answers.attempts import read
-from grader.answers.submission import Limits
+from grader.answers.attempts import read_submission
+from grader.answers.submission import SubmissionLimits
 from grader.errors import UsageError
 from grader.io.pipe import exit_with
 from grader.opening import open_release
@@ -171,7 +171,7 @@ def _print_table(asked: argparse.Namespace) -> int:
     split = Split.open(open_release(asked.release), asked.split, exam=asked.exam)
     print(f"{'system':<24} {'tasks':>5} groups   {'slope':>7} {'95% interval':<18} rank corr.")
     for folder in asked.answers:
-        submission = read(folder, split.tasks, Limits())
+        submission = read_submission(folder, split.tasks, SubmissionLimits())
         exam = split.choose_exam_for(frozenset(submission.answers))
         graded = grade(exam, submission, slice_intervals=False)
         instances = [task.instance_id for task in exam.tasks]

@@ -20,7 +20,7 @@ from grader.answers.submission import MAX_BYTES, Unreadable, open_regular
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import pretty
-from grader.io.paths import inside
+from grader.io.paths import path_inside
 from grader.reports.table import ENDINGS
 from grader.scoring.shape import Task
 
@@ -74,11 +74,11 @@ def write_answers(
             task = tasks.get(one.task_id)
             if task is None:
                 continue
-            place = inside(folder, f"attempt-{one.number}") if most > 1 else folder
+            place = path_inside(folder, f"attempt-{one.number}") if most > 1 else folder
             place.mkdir(exist_ok=True)
             if one.answer is not None:
                 size = MAX_BYTES[task.shape.suffix] + 1
-                inside(place, task.answer_file).write_bytes(one.answer[:size])
+                path_inside(place, task.answer_file).write_bytes(one.answer[:size])
             lines.append({"task_id": one.task_id, "attempt": one.number, **one.usage})
             with (place / "usage.jsonl").open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps(lines[-1]) + "\n")

@@ -16,7 +16,7 @@ from causal_exams.words import DOCKER, told
 from grader.errors import UsageError
 from grader.io.files import new_folder
 from grader.io.jsonio import canonical
-from grader.io.paths import inside
+from grader.io.paths import path_inside
 from grader.io.schemas import folder as schemas
 from grader.release.exam import Exam
 from grader.scoring.model import Truth
@@ -74,7 +74,7 @@ def write_harbor(exam: Exam, out: Path) -> int:
     public, archive = release.has_public_truth(split), _grader()
     with new_folder(out) as folder:
         for task in release.with_prompts(split, tasks):
-            place = inside(folder, task.task_id)
+            place = path_inside(folder, task.task_id)
             truth = exam.truths[task.task_id] if public else None
             _write_task(exam, task, truth, place, archive)
     return len(tasks)
@@ -88,13 +88,13 @@ def _write_task(exam: Exam, task: Task, truth: Truth | None, place: Path, archiv
     rest = told("harbor.answers", file=task.answer_file)
     (place / "instruction.md").write_text(f"{task.prompt}\n\n{rest}\n", encoding="utf-8")
     for source in (_HERE / "Dockerfile", DOCKER / "requirements.txt"):
-        inside(environment, source.name).write_bytes(source.read_bytes())
+        path_inside(environment, source.name).write_bytes(source.read_bytes())
     for name, data in workspace_files(exam.split.release, exam.split.name, task).items():
-        inside(environment / "files", name).write_bytes(data)
+        path_inside(environment / "files", name).write_bytes(data)
     (environment / "files" / "answers" / ".keep").touch()
     for source in (_HERE / "test.sh", _HERE / "grade.py"):
-        inside(tests, source.name).write_bytes(source.read_bytes())
-        inside(tests, source.name).chmod(0o755)
+        path_inside(tests, source.name).write_bytes(source.read_bytes())
+        path_inside(tests, source.name).chmod(0o755)
     (tests / "grader.tar.gz").write_bytes(archive)
     (tests / "task.json").write_text(canonical(_stated(task, truth)), encoding="utf-8")
     if truth is not None:
@@ -136,7 +136,7 @@ def _stated(task: Task, truth: Truth | None) -> dict[str, Any]:
 def _write_solution(task: Task, truth: Truth, place: Path) -> None:
     place.mkdir()
     gold = task.shape.gold(task, truth)
-    inside(place, task.task_id, task.shape.suffix).write_text(gold, encoding="utf-8")
+    path_inside(place, task.task_id, task.shape.suffix).write_text(gold, encoding="utf-8")
     script = place / "solve.sh"
     script.write_text(
         "#!/bin/bash\n# The right answer.\n"

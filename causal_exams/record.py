@@ -24,7 +24,7 @@ from grader.io.jsonio import canonical, pretty
 from grader.pages.report_page import report_page
 from grader.pipeline import grade
 from grader.release.exam import Exam
-from grader.reports.build import Graded
+from grader.reports.build import GradedSubmission
 from grader.reports.table import ENDINGS
 from grader.tracks import TRACKS
 from grader.version import __version__
@@ -128,7 +128,7 @@ class Outcome:
     errors: int = 0
     first_error: str = ""
     endings: dict[str, int] = field(default_factory=dict)
-    graded: Graded | None = None
+    graded: GradedSubmission | None = None
 
     @property
     def left(self) -> int:
@@ -186,7 +186,7 @@ def _attempts(
         yield one
 
 
-def _report(out: Path, exam: Exam) -> Graded | None:
+def _report(out: Path, exam: Exam) -> GradedSubmission | None:
     """Grade the answers, where the truth is public; a private exam is graded by who keeps it."""
     if not exam.split.release.has_public_truth(exam.split.name):
         return None

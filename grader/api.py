@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from grader.answers.attempts import read
+from grader.answers.attempts import read_submission
 from grader.answers.submission import Submission
 from grader.errors import UsageError
 from grader.io.jsonio import canonical
@@ -21,8 +21,8 @@ from grader.opening import open_release
 from grader.pipeline import grade as grade_exam
 from grader.release.exam import Exam, Split
 from grader.release.scenes import TABLES, read_scenes
-from grader.reports.build import Graded
-from grader.reports.ledger import held, show_all
+from grader.reports.build import GradedSubmission
+from grader.reports.ledger import show_all, with_held_back
 from grader.reports.table import truth_json
 from grader.scoring.model import RawAnswer
 
@@ -85,7 +85,7 @@ class Release:
         table = found[task.instance_id, task.view].tables.get(name, ())
         return {column: list(values) for column, values in table}
 
-    def opened(self, exam: str | None, track: str | None, *, reveal: bool) -> Split:
+    def open_split(self, exam: str | None, track: str | None, *, reveal: bool) -> Split:
         """The split with what is asked of it, as the rest of the grader takes it."""
         return Split.open(self._opened, self.split, exam, track, reveal=reveal)
 
@@ -159,17 +159,17 @@ def grade(
     beside the private side) counts what was told.
     """
     opened = release if isinstance(release, Release) else Release(release)
-    split = opened.opened(exam, track, reveal=reveal)
+    split = opened.open_split(exam, track, reveal=reveal)
     if isinstance(answers, Mapping):
         submission = _submission(answers, split)
     else:
-        submission = read(Path(answers), split.tasks)
+        submission = read_submission(Path(answers), split.tasks)
     chosen = split.choose_exam_for(frozenset(submission.answers))
     graded = grade_exam(chosen, submission)
     report = graded.report
     if chosen.keeps_ledger:
         place = None if ledger is None else Path(ledger)
-        (report,) = show_all(place, chosen, [(submission.source, held(graded))])
+        (report,) = show_all(place, chosen, [(submission.source, with_held_back(graded))])
     return Report(report, _rows(chosen, graded, reveal) if split.reveal else [])
 
 
@@ -179,7 +179,7 @@ def _submission(answers: Mapping[str, Any], split: Split) -> Submission:
     known = {task.task_id for task in split.tasks}
     for task_id, answer in answers.items():
         if task_id not in known:
-            found.stranger("answers", str(task_id), known)
+            found.note_unknown("answers", str(task_id), known)
             continue
         data = answer if isinstance(answer, bytes) else _text(answer).encode("utf-8")
         found.add(task_id, RawAnswer(f"answers[{task_id!r}]", data))
@@ -190,7 +190,7 @@ def _text(answer: Any) -> str:
     return answer if isinstance(answer, str) else canonical(answer)
 
 
-def _rows(exam: Exam, graded: Graded, reveal: bool) -> list[dict[str, Any]]:
+def _rows(exam: Exam, graded: GradedSubmission, reveal: bool) -> list[dict[str, Any]]:
     rows = []
     for score in graded.scores:
         row = asdict(score)

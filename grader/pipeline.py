@@ -6,15 +6,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from grader.answers.attempts import merge, read
+from grader.answers.attempts import merge_checked, read_submission
 from grader.answers.check import answers_sha256
 from grader.answers.collect import submissions_in
-from grader.answers.submission import BUDGET, Budget, Limits, Submission, with_notice
+from grader.answers.submission import BUDGET, Budget, Submission, SubmissionLimits, with_notice
 from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.release.exam import Exam
 from grader.reports.aggregate import aggregate, with_statuses
-from grader.reports.build import Graded, build_report, finite, with_attempts
+from grader.reports.build import GradedSubmission, build_report, finite, with_attempts
 from grader.reports.redact import redact, with_figure
 from grader.scoring.model import Checked, RawAnswer, Score
 from grader.scoring.score import check, score, verify
@@ -30,9 +30,9 @@ def grade(
     *,
     slice_intervals: bool = True,
     tables: bool = True,
-    limits: Limits | None = None,
+    limits: SubmissionLimits | None = None,
     identify: bool = False,
-) -> Graded:
+) -> GradedSubmission:
     """Grade a submission, or the one at a path (a folder, a packed file, or attempt folders).
 
     ``limits`` are what one that is read here may cost; ``identify`` asks for the hash of its
@@ -41,7 +41,9 @@ def grade(
     The headline is that of the first attempt, or of all attempts together for shapes that merge
     them; what the others add stands in the report's ``attempts``.
     """
-    submission = read(source, exam.split.tasks, limits) if isinstance(source, Path) else source
+    submission = (
+        read_submission(source, exam.split.tasks, limits) if isinstance(source, Path) else source
+    )
     checked = check_attempts(exam.tasks, submission)
     signed, hosts = sign_attempts(exam, submission.source, checked)
     verified = verify_attempts(exam, signed, submission.budget)
@@ -65,7 +67,7 @@ def grade(
     if not exam.split.reveal:
         report = _held_back(exam, report, _before_the_truth(scores, before))
     digest = answers_sha256(before) if identify or not exam.split.reveal else ""
-    return Graded(exam, submission, scores, totals, report, hosts, digest)
+    return GradedSubmission(exam, submission, scores, totals, report, hosts, digest)
 
 
 def _before_the_truth(scores: Sequence[Score], told: Answers) -> Sequence[Score]:
@@ -122,9 +124,9 @@ def check_attempts(tasks: Sequence[Task], submission: Submission) -> list[Answer
 
 
 def _check(task: Task, raw: RawAnswer | None, budget: Budget) -> Checked:
-    if raw is not None and raw.data is not None and budget.late:
-        raw = budget.refused(raw.source)
-    with budget.working():
+    if raw is not None and raw.data is not None and budget.time_limit:
+        raw = budget.refused_answer(raw.source)
+    with budget.measure_time():
         return check(task, raw)
 
 
@@ -140,8 +142,8 @@ def verify_attempts(exam: Exam, signed: Sequence[Answers], budget: Budget) -> li
 
 
 def _verify(exam: Exam, task: Task, checked: Answers, budget: Budget) -> Checked:
-    answer = budget.exhausted(checked[task.task_id], task.answer_file)
-    with budget.working():
+    answer = budget.within_time(checked[task.task_id], task.answer_file)
+    with budget.measure_time():
         return verify(task, exam.truths[task.task_id], answer)
 
 
@@ -179,7 +181,8 @@ def merge_attempts(tasks: Sequence[Task], attempts: Sequence[Answers]) -> Answer
     if len(attempts) == 1:
         return attempts[0]
     return {
-        task.task_id: merge(task, [checked[task.task_id] for checked in attempts]) for task in tasks
+        task.task_id: merge_checked(task, [checked[task.task_id] for checked in attempts])
+        for task in tasks
     }
 
 
@@ -192,9 +195,9 @@ def score_tasks(exam: Exam, checked: Answers, budget: Budget) -> list[Score]:
     for task in exam.tasks:
         bundle, arm = exam.arms.get(task.task_id, ("", ""))
         alpha, truth = task.inputs.get("alpha"), exam.truths[task.task_id]
-        answer = budget.exhausted(checked[task.task_id], task.answer_file)
+        answer = budget.within_time(checked[task.task_id], task.answer_file)
         checked[task.task_id] = answer
-        with budget.working():
+        with budget.measure_time():
             scored = score(task, truth, answer)
         scores.append(
             replace(
@@ -235,14 +238,14 @@ def _remarks(exam: Exam, submission: Submission) -> list[str]:
         notices = with_notice(notices, f"a partial run: {clip(partial, 200)}")
     for text in _about_tasks(exam):
         notices = with_notice(notices, text)
-    if outside := _outside(exam, submission):
+    if outside := _answers_outside(exam, submission):
         count = f"{len(outside):,} answers are" if len(outside) > 1 else f"{outside[0]} is"
         text = f"{count} to no task of exam {exam.name}: --exam all grades the whole split"
         notices = with_notice(notices, text)
     return notices
 
 
-def _outside(exam: Exam, submission: Submission) -> list[str]:
+def _answers_outside(exam: Exam, submission: Submission) -> list[str]:
     """Answered tasks of the split that the exam leaves out, of the track that is graded."""
     asked = {task.task_id for task in exam.tasks}
     asked |= exam.split.release.deprecated_tasks(exam.split.name).keys()

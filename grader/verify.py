@@ -122,12 +122,14 @@ def _commitments(release: Release, split: str) -> Check:
     if (private := release.private) is None:
         return Check(name, True, "published; not checked, the private side is not here")
     seen: list[int] = []
-    check = _check(name, _broken(release, private, split, seen), "")
+    check = _check(name, _commitment_problems(release, private, split, seen), "")
     fine = f"{sum(seen)} private rows are what was committed to"
     return Check(name, check.ok, check.detail or fine)
 
 
-def _broken(release: Release, private: Side, split: str, counts: list[int]) -> Iterator[str]:
+def _commitment_problems(
+    release: Release, private: Side, split: str, counts: list[int]
+) -> Iterator[str]:
     """What is wrong with the commitments of a split; the numbers of rows that were compared are
     added to ``counts``."""
     salts = private.manifest["salts"].get(split)
@@ -139,7 +141,7 @@ def _broken(release: Release, private: Side, split: str, counts: list[int]) -> I
     with parquet.connect() as connection:
         configs = [name for (name,) in parquet.read(connection, files, ("DISTINCT config",))]
     for config in sorted(configs):
-        expected = _committed(files, config)
+        expected = _read_commitments(files, config)
         seen = 0
         for row_id, row in _rows(private.shards(config, split)):
             seen += 1
@@ -155,7 +157,7 @@ def _broken(release: Release, private: Side, split: str, counts: list[int]) -> I
         yield f"{config} is not committed to"
 
 
-def _committed(files: Sequence[Path], config: str) -> dict[str, str]:
+def _read_commitments(files: Sequence[Path], config: str) -> dict[str, str]:
     """Row id to commitment of one private config: a config at a time is in memory."""
     with parquet.connect() as connection:
         where = ("row_id", "sha256"), "WHERE config = ?", [config]

@@ -10,7 +10,7 @@ import duckdb
 
 from grader.io import parquet
 from grader.io.jsonio import pretty
-from grader.io.paths import inside
+from grader.io.paths import path_inside
 from grader.io.schemas import schema
 from grader.pages.terminal import progress
 from grader.release.release import Release
@@ -40,9 +40,8 @@ def write_workspaces(release: Release, split: str, tasks: Sequence[Task], folder
             ordered = sorted(places)
             for start in range(0, len(ordered), TOGETHER):
                 chunk = ordered[start : start + TOGETHER]
-                found = (
-                    read_scenes(release, split, [name for name, _ in chunk]) if has_scenes else {}
-                )
+                instances = [name for name, _ in chunk] if has_scenes else []
+                found = read_scenes(release, split, instances)
                 for place in chunk:
                     folders = [_write_question(task, folder) for task in places[place]]
                     if has_scenes:
@@ -61,7 +60,7 @@ def workspace_files(release: Release, split: str, task: Task) -> dict[str, bytes
 
 def _write_question(task: Task, folder: Path) -> Path:
     """The folder of one task, with its prompt and schema."""
-    place = inside(folder, task.task_id)
+    place = path_inside(folder, task.task_id)
     place.mkdir()
     (place / "prompt.md").write_text(task.prompt, encoding="utf-8")
     document = schema(f"answers/{task.shape.name}")

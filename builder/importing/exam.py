@@ -32,7 +32,7 @@ from builder.splits.track import DrawnExam, Row
 from grader.errors import UsageError
 from grader.io.files import new_folder
 from grader.io.jsonio import canonical
-from grader.io.paths import inside
+from grader.io.paths import path_inside
 from grader.io.schemas import first_problem
 from grader.tracks.causalds import TRACK as GRADER
 from grader.version import __version__
@@ -69,7 +69,7 @@ def import_causalds(folder: Path, out: Path) -> ImportedExam:
         raise UsageError(f"--out {out}: exists already; name another folder, or remove it first")
     exam = _read_exam(folder)
     scenes = (
-        scene_row(inside(folder / "scenes", scene), view) for scene, view in sorted(exam.views)
+        scene_row(path_inside(folder / "scenes", scene), view) for scene, view in sorted(exam.views)
     )
     listed = exam_table({exam.name: DrawnExam(tuple(str(row["task_id"]) for row in exam.tasks))})
     # Labels and tables in the double precision that was published.

@@ -16,7 +16,7 @@ from builder.tracks.causalds.design.eligibility import ELIGIBILITY
 from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.io.names import did_you_mean
-from grader.io.paths import GRAMMAR, inside, is_plain
+from grader.io.paths import GRAMMAR, is_plain, path_inside
 from grader.scoring.shape import Variant
 from grader.tracks.causalds import TRACK as CAUSALDS
 
@@ -108,7 +108,7 @@ def scene_row(scene: Path, view: str) -> Row:
 
     The calibration rows may be absent.
     """
-    place = inside(scene / "variants", view)
+    place = path_inside(scene / "variants", view)
     data = read_columns(place / "data.parquet")
     calibration = place / "calibration.parquet"
     heading, _, prose = read_text(scene / "story.md").partition("\n")
@@ -161,7 +161,7 @@ class Item:
         file = _plain(document, field)
         if not file.endswith(spec.shape.suffix) or file == spec.shape.suffix:
             raise document.problem((field,), f"{clip(file)} does not end in {spec.shape.suffix}")
-        scene = PublishedScene.read(inside(private, scene_id))
+        scene = PublishedScene.read(path_inside(private, scene_id))
         return cls(file.removesuffix(spec.shape.suffix), spec, scene_id, view, document, scene)
 
     @property

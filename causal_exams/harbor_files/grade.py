@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 from grader.answers.submission import MAX_BYTES, Unreadable, open_regular
-from grader.io.paths import inside
+from grader.io.paths import path_inside
 from grader.release.rows import task_of, truth_of
 from grader.scoring.model import RawAnswer
 from grader.scoring.score import check, score_answer
@@ -36,10 +36,10 @@ def main(tests: str, answers: str, logs: str) -> None:
 def _answer(task: Task, answers: Path, logs: Path) -> RawAnswer | None:
     """Return the answer file, never through a link; None where there is none that counts."""
     try:
-        with open_regular(inside(answers, task.answer_file)) as stream:
+        with open_regular(path_inside(answers, task.answer_file)) as stream:
             data = stream.read(MAX_BYTES[task.shape.suffix] + 1)
     except Unreadable:
         return None
     (logs / "answer").mkdir(exist_ok=True)
-    inside(logs / "answer", task.answer_file).write_bytes(data)
+    path_inside(logs / "answer", task.answer_file).write_bytes(data)
     return RawAnswer(task.answer_file, data)

@@ -9,7 +9,7 @@ from grader.answers.submission import Unreadable, json_object, open_regular
 from grader.errors import UsageError
 from grader.io.jsonio import BadJson
 from grader.io.names import did_you_mean
-from grader.io.paths import inside
+from grader.io.paths import path_inside
 from grader.laboratory.episode import Episode, EpisodeError
 from grader.opening import open_release
 from grader.release.exam import Exam
@@ -79,7 +79,7 @@ class Host:
         key = (task_id, attempt)
         if key not in self._open:
             episode = episode_of(self._tasks[task_id], self._exam.truths[task_id])
-            folder = inside(self._folder, f"attempt-{attempt}")
+            folder = path_inside(self._folder, f"attempt-{attempt}")
             path = session_path(folder, self._submission or _ANONYMOUS, episode)
             self._open[key] = Session(episode, path, self._submission, self._key)
         return self._open[key]

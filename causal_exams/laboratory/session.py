@@ -13,7 +13,7 @@ from typing import Any, Final
 from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.io.names import did_you_mean
-from grader.io.paths import inside, is_plain
+from grader.io.paths import is_plain, path_inside
 from grader.laboratory.episode import Episode
 from grader.laboratory.replay import replay
 from grader.laboratory.session import Laboratory, Refused
@@ -53,7 +53,7 @@ def session_path(folder: Path, submission: str, episode: Episode) -> Path:
         raise UsageError(
             f"--submission {clip(submission)}: use letters, digits, '.', '_' and '-', at most 64"
         )
-    return inside(inside(folder, submission), episode.task_id, ".jsonl")
+    return path_inside(path_inside(folder, submission), episode.task_id, ".jsonl")
 
 
 class Session:

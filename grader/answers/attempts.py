@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.answers.collect import collect, run_card
-from grader.answers.submission import Budget, Limits, Submission
+from grader.answers.submission import Budget, Submission, SubmissionLimits
 from grader.errors import UsageError
 from grader.io.jsonio import BadJson, clip
 from grader.scoring.model import Checked
@@ -27,7 +27,7 @@ _ANSWERS: Final = (".json", ".jsonl", ".csv", ".parquet")
 
 
 def attempt_folders(source: Path, tracks: Iterable[str] = ()) -> list[Path]:
-    """The attempt folders of a submission, by number; none for an ordinary folder.
+    """Return the attempt folders of a submission, by number; none for an ordinary folder.
 
     Raises ``UsageError`` when two folders have one number, when there are too many, or when
     answers stand beside them (``run.json`` may).
@@ -65,8 +65,10 @@ def refuse_attempts(answers: Path) -> None:
         )
 
 
-def read(source: Path, tasks: Sequence[Task], limits: Limits | None = None) -> Submission:
-    """The submission at ``source``: a folder of answers, a packed file, or attempt folders.
+def read_submission(
+    source: Path, tasks: Sequence[Task], limits: SubmissionLimits | None = None
+) -> Submission:
+    """Read the submission at ``source``: a folder of answers, a packed file, or attempt folders.
 
     ``tasks`` are those that it may answer, ``limits`` what it may cost. Raises
     ``UsageError`` where it cannot be used.
@@ -77,19 +79,20 @@ def read(source: Path, tasks: Sequence[Task], limits: Limits | None = None) -> S
     if not folders:
         return parts[0]
     try:
-        return join(source, parts, run_card(source))
+        return join_attempts(source, parts, run_card(source))
     except BadJson:  # none of its own, or none that can be read
-        return join(source, parts, {})
+        return join_attempts(source, parts, {})
 
 
-def merge(task: Task, attempts: Sequence[Checked]) -> Checked:
-    """One checked answer of all attempts at a task."""
-    join = task.shape.merge
-    return attempts[0] if join is None else join(attempts)
+def merge_checked(task: Task, attempts: Sequence[Checked]) -> Checked:
+    """Return one checked answer of all attempts at a task: the first, or all joined where its shape
+    says so."""
+    merge = task.shape.merge
+    return attempts[0] if merge is None else merge(attempts)
 
 
-def join(source: Path, found: Sequence[Submission], run: Mapping[str, Any]) -> Submission:
-    """What the attempts hold, as one submission.
+def join_attempts(source: Path, found: Sequence[Submission], run: Mapping[str, Any]) -> Submission:
+    """Return one submission of all that the attempts hold.
 
     ``run`` is the submission's own ``run.json``; without it the first one of an attempt counts.
     Usage is the mean over the attempts that report a figure, so that a task's cost is that of one
@@ -116,7 +119,7 @@ def join(source: Path, found: Sequence[Submission], run: Mapping[str, Any]) -> S
 
 
 def mean_usage(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """The mean of each figure over the rows that have a plausible one."""
+    """Return the mean of each figure over the rows that have a plausible one."""
     means = {}
     for figure in USAGE_FIGURES:
         values = [amount for row in rows if (amount := amount_of(row, figure)) is not None]
@@ -126,7 +129,8 @@ def mean_usage(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 
 
 def amount_of(row: Mapping[str, Any], figure: str) -> float | None:
-    """A finite number from 0 up to what no honest run exceeds; True and False are no numbers."""
+    """Return a figure of a line of ``usage.jsonl``, or None where it is no number from 0 to 1e15
+    (True and False are none)."""
     value = row.get(figure)
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1e15:
         return float(value)

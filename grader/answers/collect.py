@@ -14,7 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
-from grader.answers.packed import read_parquet_answers
+from grader.answers.parquet_answers import read_parquet_answers
 from grader.answers.submission import (
     BUDGET,
     MAX_BYTES,
@@ -136,15 +136,16 @@ def _notice_stray(name: str, label: str, by_file: dict[str, Task], found: Submis
             found.notice(f"{clip(label)}: ignored; the answer to {stem} is named {stem}{suffix}")
             return
     if name.endswith((".json", ".csv", ".jsonl")):
-        found.stranger(clip(label), stem, {task.task_id for task in by_file.values()})
+        found.note_unknown(clip(label), stem, {task.task_id for task in by_file.values()})
 
 
 def _read_answer(path: Path, label: str, limit: int, budget: Budget) -> RawAnswer:
-    """The bytes of an answer's file, as long as the budget lasts."""
-    if budget.spent:
-        return budget.refused(label)
+    """Read the bytes of an answer's file, as long as the budget lasts."""
+    if budget.reading_limit:
+        return budget.refused_answer(label)
     raw = _read_file(path, label, limit)
-    return budget.refused(label) if raw.data is not None and budget.take(raw.data) else raw
+    late = raw.data is not None and budget.count_bytes(raw.data)
+    return budget.refused_answer(label) if late else raw
 
 
 def _read_file(path: Path, label: str, limit: int) -> RawAnswer:
@@ -183,7 +184,7 @@ def _lines(path: Path, found: Submission) -> Iterator[tuple[int, bytes]]:
 
 def _read_line(line: bytes, where: str, suffixes: dict[str, str], found: Submission) -> None:
     try:
-        if why := found.budget.spent or found.budget.take(line):
+        if why := found.budget.reading_limit or found.budget.count_bytes(line):
             raise BadJson(BUDGET, why)
         if len(line) > MAX_LINE:
             raise BadJson("too_large", f"a line of over {MAX_LINE >> 20} MiB")
@@ -210,7 +211,7 @@ def _add_value(
 ) -> None:
     suffix = suffixes.get(task_id)
     if suffix is None:
-        found.stranger(where, task_id, suffixes)
+        found.note_unknown(where, task_id, suffixes)
         return
     text = answer if isinstance(answer, str) and suffix != ".json" else canonical(answer)
     data = text.encode("utf-8")
@@ -224,7 +225,7 @@ def _add_value(
 def _read_usage(path: Path, suffixes: dict[str, str], found: Submission) -> None:
     """``usage.jsonl`` is informative only, so problems are notices."""
     for number, line in _lines(path, found):
-        if why := found.budget.spent or found.budget.take(line):
+        if why := found.budget.reading_limit or found.budget.count_bytes(line):
             found.notice(f"usage.jsonl: the rest, from line {number}, {why}; ignored")
             return
         try:

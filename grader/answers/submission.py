@@ -27,7 +27,7 @@ BUDGET: Final = "budget"
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SubmissionLimits:
     """The most that one submission may cost, all its attempts together.
 
     ``mebibytes`` of answers after decompression and ``cells`` in them (commas and ends of lines)
@@ -43,47 +43,48 @@ class Limits:
 class Budget:
     """What of its ``limits`` a submission has used."""
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        self.limits = limits or Limits()
+    def __init__(self, limits: SubmissionLimits | None = None) -> None:
+        self.limits = limits or SubmissionLimits()
         self._bytes = self._cells = 0
         self._seconds = 0.0
 
     @property
-    def spent(self) -> str:
-        """Which limit on reading is passed and what to do, empty while none is."""
+    def reading_limit(self) -> str:
+        """The message for answers not yet read once a limit on reading is passed, else empty."""
         limits = self.limits
         if self._bytes > limits.mebibytes << 20:
-            return _told(f"{limits.mebibytes:,} MiB", "--max-mib")
+            return _over_limit(f"{limits.mebibytes:,} MiB", "--max-mib")
         if self._cells > limits.cells:
-            return _told(f"{limits.cells:,} cells", "--max-cells")
+            return _over_limit(f"{limits.cells:,} cells", "--max-cells")
         return ""
 
     @property
-    def late(self) -> str:
-        """:attr:`spent` for the time that checking and scoring took: for all not yet scored."""
+    def time_limit(self) -> str:
+        """The message for answers not yet scored once checking and scoring took too long, else
+        empty."""
         if self._seconds <= self.limits.seconds:
             return ""
-        return _told(f"{self.limits.seconds:,} s of processor time", "--max-seconds")
+        return _over_limit(f"{self.limits.seconds:,} s of processor time", "--max-seconds")
 
-    def take(self, data: bytes) -> str:
-        """Count what was read; what :attr:`spent` says then."""
+    def count_bytes(self, data: bytes) -> str:
+        """Count what was read, and return what :attr:`reading_limit` says then."""
         self._bytes += len(data)
         self._cells += 1 + len(data) - len(data.translate(None, b",\n\r"))
-        return self.spent
+        return self.reading_limit
 
-    def refused(self, source: str) -> RawAnswer:
-        """The raw answer that stands for one which is not read, or looked at, any more."""
-        return RawAnswer(source, reason=BUDGET, message=self.spent or self.late)
+    def refused_answer(self, source: str) -> RawAnswer:
+        """Return the raw answer that stands for one which is no longer read or checked."""
+        return RawAnswer(source, reason=BUDGET, message=self.reading_limit or self.time_limit)
 
-    def exhausted(self, checked: Checked, source: str) -> Checked:
-        """``checked``, or in its place an invalid answer where it comes too late."""
-        if checked.status != "scored" or not (why := self.late):
+    def within_time(self, checked: Checked, source: str) -> Checked:
+        """Return ``checked``, or an invalid answer in its place where it comes too late."""
+        if checked.status != "scored" or not (why := self.time_limit):
             return checked
         return Checked("invalid", reason=BUDGET, message=f"{source}: {why}")
 
     @contextmanager
-    def working(self) -> Iterator[None]:
-        """Count the processor time of a block."""
+    def measure_time(self) -> Iterator[None]:
+        """Count the processor time of the block."""
         start = time.process_time()
         try:
             yield
@@ -91,17 +92,18 @@ class Budget:
             self._seconds += time.process_time() - start
 
 
-def _told(limit: str, option: str) -> str:
+def _over_limit(limit: str, option: str) -> str:
     return f"comes after the submission's budget of {limit} was used up ({option} sets another)"
 
 
 @dataclass(slots=True)
 class Submission:
-    """What a submission holds: raw answers by task id, and what was odd about the rest.
+    """What a submission holds, in the state in which reading left it.
 
-    ``attempts`` are the attempts that hold answers, where it has several; what else stands here is
-    then what they come to together. Only reading changes it. ``budget`` is what it has cost so
-    far, reading and grading, of what it may.
+    ``answers`` are raw answers and ``usage`` lines of ``usage.jsonl``, both by task id; ``unknown``
+    counts answers to no task of the split, ``notices`` say what was odd, ``run`` is ``run.json``.
+    ``attempts`` are the attempts that hold answers, where it has several; the other fields are
+    then what they come to together. ``budget`` is what reading and grading may cost and have.
     """
 
     source: Path
@@ -114,26 +116,26 @@ class Submission:
     budget: Budget = field(default_factory=Budget)
 
     def add(self, task_id: str, raw: RawAnswer) -> None:
-        """Record an answer; the second one for a task makes both void."""
+        """Record an answer; a second one for the same task makes both invalid."""
         first = self.answers.get(task_id)
         if first is not None:
             both = f"answered in {first.source} and in {raw.source}; keep one"
             raw = RawAnswer(first.source, reason="duplicate_answer", message=both)
         self.answers[task_id] = raw
 
-    def stranger(self, where: str, name: str, known: Collection[str]) -> None:
+    def note_unknown(self, where: str, name: str, known: Collection[str]) -> None:
         """Count an answer to no task of the split, and say so with the id it may be meant for."""
         self.unknown += 1
         near = nearest_id(name, known) if self.unknown <= _GUESSED else ""
         self.notice(f"{where}: {clip(name)} is no task of this split{near or '; ignored'}")
 
     def notice(self, text: str) -> None:
-        """Tell the submitter something that is not about one known task."""
+        """Add a note for the submitter that is not about one known task."""
         self.notices = with_notice(self.notices, text)
 
 
 def with_notice(notices: list[str], text: str) -> list[str]:
-    """``notices`` and one more, as far as there is room."""
+    """Return ``notices`` and one more, as far as there is room."""
     if len(notices) < MAX_NOTICES:
         return [*notices, text]
     if len(notices) == MAX_NOTICES:
@@ -142,7 +144,7 @@ def with_notice(notices: list[str], text: str) -> list[str]:
 
 
 class Unreadable(Exception):
-    """A file that is no regular file or cannot be opened; the message says which."""
+    """A file is no regular file or cannot be opened; the message says which."""
 
 
 def open_regular(path: Path) -> BinaryIO:

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from grader.answers.submission import Limits as Budget
+from grader.answers.submission import SubmissionLimits
 from grader.board.workers import WorkFailure, WorkLimits, run_limited, run_patiently
 from grader.pipeline import grade
 from grader.release.exam import Exam
-from grader.reports.build import Graded
-from grader.reports.ledger import close, held, show_all
+from grader.reports.build import GradedSubmission
+from grader.reports.ledger import close, show_all, with_held_back
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,10 @@ def grade_all(
     *,
     workers: int,
     limits: WorkLimits,
-    budget: Budget | None = None,
+    budget: SubmissionLimits | None = None,
     documents: bool = False,
     patient: bool = False,
-    refuse: Callable[[Graded], None] = lambda _graded: None,
+    refuse: Callable[[GradedSubmission], None] = lambda _graded: None,
     advance: Callable[[], None] = lambda: None,
 ) -> list[Result]:
     """Every submission, graded on its own, in the order of ``sources``.
@@ -105,18 +105,20 @@ def _result(source: Path, outcome: bytes | WorkFailure) -> Result:
     return Entry(source, document)
 
 
-def _told(graded: Graded, source: Path, refuse: Callable[[Graded], None]) -> dict[str, Any]:
+def _told(
+    graded: GradedSubmission, source: Path, refuse: Callable[[GradedSubmission], None]
+) -> dict[str, Any]:
     """The report of a submission, or ``left_out`` and why."""
     if (reason := _unranked_reason(graded, source)) is not None:
         return {"left_out": reason}
     refuse(graded)
     name = source.name.encode("utf-8", errors="replace").decode("utf-8")
     told = {"file": name, "answers_sha256": graded.answers_sha256}
-    report = held(graded) if graded.exam.keeps_ledger else graded.report
+    report = with_held_back(graded) if graded.exam.keeps_ledger else graded.report
     return {**report, "submission": {**report["submission"], **told}}
 
 
-def _unranked_reason(graded: Graded, source: Path) -> str | None:
+def _unranked_reason(graded: GradedSubmission, source: Path) -> str | None:
     """Return why a submission cannot be ranked (it answers no task of this exam), or None."""
     submission, split = graded.submission, graded.exam.split
     if any(score.status != "missing" for score in graded.scores):

@@ -14,7 +14,7 @@ from grader.answers.submission import Unreadable, open_regular
 from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.laboratory.transcript import MAX_LINE_BYTES, TranscriptError, check_chain, read_lines
-from grader.reports.build import Graded
+from grader.reports.build import GradedSubmission
 
 SessionCounts = Mapping[str, Counter[str]]
 """Submission to task to the number of sessions begun."""
@@ -54,7 +54,7 @@ def _opened(path: Path, key: bytes) -> tuple[str, str] | None:
     return str(first.get("submission")), str(first.get("task_id"))
 
 
-def refuse_others(graded: Graded) -> None:
+def refuse_others(graded: GradedSubmission) -> None:
     """Raise ``UsageError`` where a submission holds sessions of anybody but itself.
 
     The host gives a submission its name, for its sessions and as its file or folder.

@@ -14,18 +14,18 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.answers.attempts import read
-from grader.answers.submission import Limits
+from grader.answers.attempts import read_submission
+from grader.answers.submission import SubmissionLimits
 from grader.commands.common import add, open_split
 from grader.errors import UsageError
 from grader.io.files import write_text
-from grader.io.paths import inside
+from grader.io.paths import path_inside
 from grader.pages.browse import INDEX, TaskView, pages
 from grader.pages.graph import Explanation
 from grader.pipeline import grade
 from grader.release.exam import Exam, Split
 from grader.release.scenes import read_scenes, read_value_sources, read_worlds
-from grader.reports.build import Graded
+from grader.reports.build import GradedSubmission
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -53,27 +53,27 @@ def run(arguments: argparse.Namespace) -> int:
     answers = arguments.answers if run is None else run / "answers"
     if run is not None and not answers.is_dir():
         raise UsageError(f"--run {run}: no answers/ in it; name the folder of a run")
-    graded = None if answers is None else _graded(split, answers)
+    graded = None if answers is None else _grade_answers(split, answers)
     exam = split.choose_exam_for() if graded is None else graded.exam
     folder.mkdir(parents=True, exist_ok=True)
     whose = "" if graded is None else f", answered by {graded.report['submission']['system']}"
     subtitle = f"split {split.name}, exam {exam.name}: {len(exam.tasks)} tasks{whose}"
-    shown = list(_shown(exam, graded))
+    shown = list(_tasks_to_show(exam, graded))
     for name, text in pages(split.release.name, subtitle, shown, arguments.reading):
-        write_text(inside(folder, name), text)
+        write_text(path_inside(folder, name), text)
     print(f"{folder / INDEX}: {len(shown)} tasks to read")
     return 0
 
 
-def _graded(split: Split, answers: Path) -> Graded:
+def _grade_answers(split: Split, answers: Path) -> GradedSubmission:
     """The answers, graded; raises ``UsageError`` where scores may not be seen."""
     split.refuse_private_details("a page of a task shows its score")
-    submission = read(answers, split.tasks, Limits())
+    submission = read_submission(answers, split.tasks, SubmissionLimits())
     exam = split.choose_exam_for(frozenset(submission.answers))
     return grade(exam, submission, slice_intervals=False)
 
 
-def _shown(exam: Exam, graded: Graded | None) -> Iterator[TaskView]:
+def _tasks_to_show(exam: Exam, graded: GradedSubmission | None) -> Iterator[TaskView]:
     """Every task of the exam with what may be seen of it."""
     release, split = exam.split.release, exam.split.name
     instances = [task.instance_id for task in exam.tasks]

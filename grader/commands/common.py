@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from grader.answers.attempts import read
-from grader.answers.submission import Limits, Submission
+from grader.answers.attempts import read_submission
+from grader.answers.submission import Submission, SubmissionLimits
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import pretty
@@ -75,16 +75,16 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
     """Declare what a submission may cost."""
     group = parser.add_argument_group("what one submission may cost; later answers are invalid")
     for name, (option, counted) in _LIMITS.items():
-        default = getattr(Limits(), name)
+        default = getattr(SubmissionLimits(), name)
         told = f"{counted} (default: {default:,})"
         group.add_argument(
             option, dest=name, type=positive, default=default, metavar="N", help=told
         )
 
 
-def limits_of(arguments: argparse.Namespace) -> Limits:
+def limits_of(arguments: argparse.Namespace) -> SubmissionLimits:
     """What :func:`add_limits` declared."""
-    return Limits(**{name: getattr(arguments, name) for name in _LIMITS})
+    return SubmissionLimits(**{name: getattr(arguments, name) for name in _LIMITS})
 
 
 def add_effort(parser: argparse.ArgumentParser) -> None:
@@ -153,7 +153,7 @@ def check_outputs(arguments: argparse.Namespace, answers: Path | None = None) ->
 def read_answers(arguments: argparse.Namespace) -> tuple[Exam, Submission]:
     """What the argument ``answers`` names, read, and the exam that it answers."""
     split = open_split(arguments)
-    submission = read(arguments.answers, split.tasks, limits_of(arguments))
+    submission = read_submission(arguments.answers, split.tasks, limits_of(arguments))
     return split.choose_exam_for(frozenset(submission.answers)), submission
 
 

@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Grade both, compare, print and write."""
-    from grader.answers.attempts import read
+    from grader.answers.attempts import read_submission
     from grader.pages.comparison import comparison_page, comparison_view
     from grader.pages.systems import in_reading
     from grader.pages.terminal import console
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_outputs(arguments)
     split = open_split(arguments)
     sources, limits = (arguments.first, arguments.second), limits_of(arguments)
-    read_both = [read(source, split.tasks, limits) for source in sources]
+    read_both = [read_submission(source, split.tasks, limits) for source in sources]
     exam = split.choose_exam_for(frozenset().union(*(one.answers for one in read_both)))
     graded = [grade(exam, one, slice_intervals=False) for one in read_both]
     for one in graded:

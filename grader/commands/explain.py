@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the explanation, once all that may be refused is known to be fine."""
     if arguments.html is not None and arguments.answers is None and arguments.run is None:
         raise UsageError("--html: needs the answers to draw; add --answers DIR")
-    ended = [] if arguments.run is None else _ended(arguments.run, arguments.task)
+    ended = [] if arguments.run is None else _ending_lines(arguments.run, arguments.task)
     split = open_split(arguments)
     if arguments.run is not None and arguments.answers is None and split.reveal:
         first = arguments.run / "answers" / "attempt-1"
@@ -65,8 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
     found = _find(split.tasks, arguments.task)
     (task,) = split.release.with_prompts(split.name, [found])
     exam = Exam(split, "", (task,))
-    lines = _asked(task, question=not arguments.prompt)
-    answered = [] if arguments.answers is None else _answered(exam, task, arguments)
+    lines = _question_lines(task, question=not arguments.prompt)
+    answered = [] if arguments.answers is None else _answer_lines(exam, task, arguments)
     truth = [("truth", truth_json(exam.truths[task.task_id]))] if arguments.reveal else []
     out = console()
     for label, text in lines:
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _asked(task: Task, *, question: bool) -> list[Line]:
+def _question_lines(task: Task, *, question: bool) -> list[Line]:
     """What a task asks and how it is scored."""
     spec, shape = task.spec, task.shape
     lines = [
@@ -91,7 +91,7 @@ def _asked(task: Task, *, question: bool) -> list[Line]:
     return [*lines, ("asked", _question(task.prompt))] if question else lines
 
 
-def _answered(exam: Exam, task: Task, arguments: argparse.Namespace) -> list[Line]:
+def _answer_lines(exam: Exam, task: Task, arguments: argparse.Namespace) -> list[Line]:
     """The answer to a task, its status and its score; draws the session where that is asked for.
 
     Raises ``UsageError`` where the score may not be seen or nothing can be drawn.
@@ -106,12 +106,12 @@ def _answered(exam: Exam, task: Task, arguments: argparse.Namespace) -> list[Lin
         _draw(arguments.html, task, truth, checked)
     raw = submission.answers.get(task.task_id)
     return [
-        ("answer", _shown(raw.data if raw else None)),
-        *_scored(task, truth, checked, arguments.reading),
+        ("answer", _excerpt(raw.data if raw else None)),
+        *_score_lines(task, truth, checked, arguments.reading),
     ]
 
 
-def _ended(run: Path, task_id: str) -> list[Line]:
+def _ending_lines(run: Path, task_id: str) -> list[Line]:
     """Why each attempt of a run at a task ended, and what it cost.
 
     Raises ``UsageError`` where the folder holds no run.
@@ -128,7 +128,7 @@ def _ended(run: Path, task_id: str) -> list[Line]:
     return found or [("ended", "not taken, or in an error that is not the model's")]
 
 
-def _scored(task: Task, truth: Truth, checked: Checked, first: str) -> list[Line]:
+def _score_lines(task: Task, truth: Truth, checked: Checked, first: str) -> list[Line]:
     result = score(task, truth, checked)
     reason = f" ({result.reason}: {REASONS[result.reason]})" if result.reason else ""
     lines = [("status", result.status + reason), ("points", f"{number(result.points)} of 1")]
@@ -162,7 +162,7 @@ def _question(prompt: str) -> str:
     return clip_text(text, 600)
 
 
-def _shown(data: bytes | None) -> str:
+def _excerpt(data: bytes | None) -> str:
     if data is None:
         return "(none)"
     text = " ".join(data[:600].decode("utf-8", errors="replace").split())

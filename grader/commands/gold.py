@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write one answer file per task."""
     from grader.io.files import new_folder
     from grader.io.jsonio import pretty
-    from grader.io.paths import inside
+    from grader.io.paths import path_inside
 
     split = open_split(arguments)
     split.refuse_private_details("gold writes it down")
@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     with new_folder(arguments.out) as folder:
         for task in exam.tasks:
             text = task.shape.gold(task, exam.truths[task.task_id])
-            inside(folder, task.task_id, task.shape.suffix).write_text(text, encoding="utf-8")
+            path_inside(folder, task.task_id, task.shape.suffix).write_text(text, encoding="utf-8")
         run_card = {"system": "gold", "notes": "the truth itself; every task scores 1 point"}
         (folder / "run.json").write_text(pretty(run_card), encoding="utf-8")
     print(f"{arguments.out}: {len(exam.tasks)} right answers")

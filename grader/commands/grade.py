@@ -32,8 +32,8 @@ from grader.pages.systems import in_reading
 from grader.pages.terminal import console
 from grader.pages.words import points
 from grader.pipeline import grade
-from grader.reports.build import Graded
-from grader.reports.ledger import held, show_all
+from grader.reports.build import GradedSubmission
+from grader.reports.ledger import show_all, with_held_back
 from grader.reports.table import write_scores
 from grader.tracks import TRACKS
 
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     tables = document or not arguments.quiet
     graded = grade(exam, submission, slice_intervals=document, tables=tables)
     if exam.keeps_ledger:
-        (report,) = show_all(arguments.ledger, exam, [(submission.source, held(graded))])
+        (report,) = show_all(arguments.ledger, exam, [(submission.source, with_held_back(graded))])
         graded = replace(graded, report=report)
     report = graded.report
     shown = in_reading(report, arguments.reading)
@@ -103,7 +103,10 @@ def run(arguments: argparse.Namespace) -> int:
     return int(least is not None and (report["points"] or 0.0) < least)
 
 
-def _write(arguments: argparse.Namespace, graded: Graded, shown: Mapping[str, Any]) -> None:
+def _write(
+    arguments: argparse.Namespace, graded: GradedSubmission, shown: Mapping[str, Any]
+) -> None:
+    """Write the tables and documents that were asked for."""
     truths = graded.exam.truths if arguments.reveal else {}
     for kind in ("csv", "parquet"):
         if (path := getattr(arguments, kind)) is not None:
@@ -127,7 +130,7 @@ def _print_line(report: Mapping[str, Any]) -> None:
         print(f"note: {report['notices'][0]}", file=sys.stderr)
 
 
-def _next_steps(arguments: argparse.Namespace, graded: Graded) -> Iterator[str]:
+def _next_steps(arguments: argparse.Namespace, graded: GradedSubmission) -> Iterator[str]:
     """What to do next: look at the dearest task, see more, write what can be kept."""
     if graded.exam.split.reveal:
         for cost in costliest(graded.scores, 1):

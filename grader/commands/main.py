@@ -13,7 +13,7 @@ from typing import Final, NoReturn
 
 from grader.errors import UsageError
 from grader.io.names import did_you_mean, nearest, nearest_path
-from grader.io.pipe import exit_with, interrupted, unwritable
+from grader.io.pipe import exit_with, is_interrupt, is_unwritable
 from grader.version import __version__
 
 COMMANDS: Final[dict[str, str]] = {
@@ -63,7 +63,7 @@ class Program:
     interrupted: str = "interrupted"
 
     @property
-    def listed(self) -> dict[str, str]:
+    def all_commands(self) -> dict[str, str]:
         """Every command with its line of help."""
         return {name: text for table in self.commands.values() for name, text in table.items()}
 
@@ -95,10 +95,10 @@ def main(arguments: Sequence[str] | None = None, program: Program = GRADER) -> i
         # The reader of our output (head, less) has seen enough, or argparse has said all it had to.
         return 0
     except (KeyboardInterrupt, Exception) as error:
-        if interrupted(error):
+        if is_interrupt(error):
             print(program.interrupted, file=sys.stderr)
             return 130
-        if unwritable(error):
+        if is_unwritable(error):
             raise  # exit_with says so, once
         told = _what_to_do(error)
         if told is None:
@@ -133,7 +133,7 @@ def entry_point(program: Program = GRADER) -> None:
 
 
 def _dispatch(words: list[str], program: Program) -> int:
-    commands = program.listed
+    commands = program.all_commands
     if not words or words[0] in ("-h", "--help"):
         print(f"usage: {program.name} {_COMMAND_WORD[bool(program.default)]}\n")
         told = program.examples.replace(GRADER.name, program.name)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from grader.answers.attempts import refuse_attempts
-from grader.answers.packed import named, pack
+from grader.answers.parquet_answers import pack, system_name
 from grader.commands.common import PUBLIC_EXAM, add, add_limits, read_answers
 from grader.errors import UsageError
 from grader.pipeline import look_at
@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the submission and say what is in it."""
     if arguments.out.suffix != ".parquet":
         raise UsageError(f"--out {arguments.out}: the name must end in .parquet")
-    name = named(arguments.name)
+    name = system_name(arguments.name)
     refuse_attempts(arguments.answers)
     exam, found = read_answers(arguments)
     checked, _ = look_at(exam, found)

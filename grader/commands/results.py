@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.hub.eval_results import FOLDER, eval_results, file_name, propose
     from grader.hub.fetch import fetch
     from grader.io.files import write_text
-    from grader.io.paths import inside
+    from grader.io.paths import path_inside
     from grader.opening import address_of, open_release, release_path
 
     model = Address.parse(arguments.model, "--model").repo
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     report = _read(arguments.report)
     text = eval_results(report, address, open_release(fetch(address)), arguments.source)
     folder = arguments.out or Path(model.partition("/")[2]) / FOLDER
-    file = inside(folder, file_name(report))
+    file = path_inside(folder, file_name(report))
     write_text(file, text)
     print(f"{file}: {text.count('task_id:')} figures for {model}")
     if arguments.publish:

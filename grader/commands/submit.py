@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Pack, validate, send, and say where it is."""
     from grader.answers.attempts import refuse_attempts
-    from grader.answers.packed import named, pack
+    from grader.answers.parquet_answers import pack, system_name
     from grader.hub.address import Address
     from grader.hub.client import connect
     from grader.hub.submit import hand_in
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder:
         packed = Path(folder) / "submission.parquet"
         checked, _ = look_at(exam, found)
-        pack(packed, exam, found, named(name))
+        pack(packed, exam, found, system_name(name))
         tell(str(arguments.answers), exam, checked)
         if all(answer.status != "scored" for answer in checked.values()):
             raise UsageError(f"{arguments.answers}: no valid answer in it, so nothing was sent")

@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
-from grader.answers.packed import card_of
-from grader.answers.submission import Limits as Budget
-from grader.answers.submission import Unreadable
+from grader.answers.parquet_answers import card_of
+from grader.answers.submission import SubmissionLimits, Unreadable
 from grader.board.grading import Entry, NotGraded, grade_all, with_figures
 from grader.board.sessions import refuse_others
 from grader.board.workers import WorkFailure, WorkLimits, run_patiently
@@ -65,7 +64,7 @@ class EvaluationSetup:
     per_day: int = 5
     workers: int = 1
     limits: WorkLimits
-    budget: Budget
+    budget: SubmissionLimits
 
     @property
     def sha256(self) -> str:

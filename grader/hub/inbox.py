@@ -17,7 +17,7 @@ from grader.errors import UsageError
 from grader.hub.client import cache_folder, explain_hub_errors
 from grader.hub.results import FOLDER as RESULTS
 from grader.hub.submit import DIGITS, FOLDER, submission_id, title
-from grader.io.paths import inside
+from grader.io.paths import path_inside
 from grader.pages.words import interval_text, points, printable
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def download(api: "HfApi", repo: str, one: HandedIn, folder: Path) -> Path:
 
     One whose bytes are not those that its id stands for is refused.
     """
-    target = inside(inside(folder, one.id), one.team, ".parquet")
+    target = path_inside(path_inside(folder, one.id), one.team, ".parquet")
     target.parent.mkdir(parents=True, exist_ok=True)
     for anew in (False, True):  # what was damaged on its way is whole the next time
         with explain_hub_errors(f"{repo}, {one.path}"):

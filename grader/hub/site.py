@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from grader.hub.client import explain_hub_errors
 from grader.hub.results import GRADED, Row
 from grader.io.files import write_text
-from grader.io.paths import inside
+from grader.io.paths import path_inside
 from grader.pages.leaderboard import board_page, places_told, rank
 from grader.pages.page import Block, Choice, Paragraph, Section, Strong, page
 from grader.pages.report_page import report_page
@@ -100,12 +100,12 @@ def write_site(out: Path, rows: Mapping[str, Row], results: str, title: str, tra
         back = [(INDEX, f"← {title}")]
         files[board.file] = board_page(board.ranked, tracks, board.title, ahead=back)
     for name, text in files.items():
-        write_text(inside(out, name), text)
+        write_text(path_inside(out, name), text)
     for board in boards:
         for _, report in board.ranked:
             proof, back = _proof(report["row"], results), [(f"../{INDEX}", f"← {title}")]
             text = report_page(report, tracks, more=[proof], ahead=back)
-            write_text(inside(out / PAGES, report["row"]["id"], ".html"), text)
+            write_text(path_inside(out / PAGES, report["row"]["id"], ".html"), text)
     return len(files) + len(graded)
 
 

@@ -30,7 +30,7 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises ``UsageError`` when the folder cannot be written.
     """
     if path.exists() and not path.is_file() and not path.is_dir():
-        with _through(path) as temporary:
+        with _write_through(path) as temporary:
             yield temporary
         return
     path = path.resolve() if path.is_symlink() else path  # the link stays, its target is replaced
@@ -53,7 +53,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _through(path: Path) -> Iterator[Path]:
+def _write_through(path: Path) -> Iterator[Path]:
     """For ``/dev/stdout``, ``/dev/null`` and pipes: renaming over a device would destroy it."""
     with tempfile.TemporaryDirectory() as folder:
         temporary = Path(folder) / "output"

@@ -12,7 +12,7 @@ from typing import Any, Final
 import duckdb
 
 from grader.errors import UsageError
-from grader.io.paths import inside
+from grader.io.paths import path_inside
 
 _PATTERN: Final = re.compile(r"[*?\[]")
 _ROWS_AT_ONCE: Final = 2_000
@@ -34,7 +34,7 @@ def literal(path: Path) -> str:
 def _link(process: int, text: str) -> str:
     """A link to a file, by a name that is no pattern; it goes with the process."""
     digest = hashlib.sha256(os.fsencode(text)).hexdigest()
-    link = inside(Path(_links(process).name), digest[:32], ".parquet")
+    link = path_inside(Path(_links(process).name), digest[:32], ".parquet")
     link.symlink_to(text)
     return str(link)
 

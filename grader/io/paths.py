@@ -39,7 +39,7 @@ def plain(name: object, what: str) -> str:
     return str(name)
 
 
-def inside(folder: Path, name: str, ending: str = "") -> Path:
+def path_inside(folder: Path, name: str, ending: str = "") -> Path:
     """``folder / (name + ending)`` for a name that a stranger chose.
 
     ``ending`` is of the code, such as ``.json``. Raises ``UsageError`` for a name that is not

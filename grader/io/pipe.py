@@ -36,7 +36,7 @@ def exit_with(main: Callable[[], int]) -> NoReturn:
         code = 0
         _silence()
     except OSError as error:
-        if not unwritable(error):
+        if not is_unwritable(error):
             raise
         with suppress(OSError):  # the same disk may hold both
             print(f"error: output: {error.strerror}; send it elsewhere", file=sys.stderr)
@@ -50,12 +50,12 @@ def _silence() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def unwritable(error: BaseException) -> bool:
+def is_unwritable(error: BaseException) -> bool:
     """Whether a stream of ours, not a file that has a name, could not be written."""
     return isinstance(error, OSError) and error.filename is None and error.errno in _NO_ROOM
 
 
-def interrupted(error: BaseException) -> bool:
+def is_interrupt(error: BaseException) -> bool:
     """Whether somebody pressed Ctrl-C: inside a query DuckDB makes another exception of it."""
     cause: BaseException | None = error
     while cause is not None:

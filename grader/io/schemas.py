@@ -60,7 +60,7 @@ def _any_of(
     yield ValidationError(f"{clip(instance)} fits no branch", context=found)
 
 
-def _bounded(keyword: str, most: str) -> Any:
+def _check_bounded(keyword: str, most: str) -> Any:
     """The check of all members by ``keyword``, left out where ``most`` says there are too many."""
     check: Any = Draft202012Validator.VALIDATORS[keyword]
 
@@ -76,8 +76,8 @@ _Validator: Final[Any] = extend(  # type: ignore[no-untyped-call]
     Draft202012Validator,
     {
         "anyOf": _any_of,
-        "items": _bounded("items", "maxItems"),
-        "additionalProperties": _bounded("additionalProperties", "maxProperties"),
+        "items": _check_bounded("items", "maxItems"),
+        "additionalProperties": _check_bounded("additionalProperties", "maxProperties"),
     },
 )
 """JSON Schema in bounded work: what is too long is refused by its length alone."""

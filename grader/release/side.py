@@ -10,7 +10,7 @@ from typing import Any, Self
 from grader.errors import UsageError
 from grader.io.files import file_sha256
 from grader.io.jsonio import clip
-from grader.io.paths import inside, is_plain, plain
+from grader.io.paths import is_plain, path_inside, plain
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class Side:
     def file(self, name: str) -> Path:
         """The file of a shard that the manifest lists."""
         config, _, file = name.partition("/")
-        return inside(inside(self.path, config), file)
+        return path_inside(path_inside(self.path, config), file)
 
     def check(self, name: str) -> None:
         """Raise ``UsageError`` where a shard is absent or has another SHA-256."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from grader.reports.table import Results, ScoreTable, Usage, fill_usage
+from grader.reports.table import ScoreTable, TrackResults, Usage, fill_usage
 from grader.scoring.floors import Floors
 from grader.scoring.model import Checked, Score, TrackSummary, Truth, Unit
 from grader.scoring.track import Tracks
@@ -46,7 +46,7 @@ class Totals:
         return math.fsum(part["points"] for part in self.parts.values()) / len(marks)
 
     @property
-    def combined(self) -> list[float] | None:
+    def points_replicates(self) -> list[float] | None:
         """Bootstrap replicates of :attr:`points`; ``None`` where there are none."""
         return None if self.points is None else bootstrap.overall(self.replicates)
 
@@ -116,7 +116,7 @@ def with_statuses(report: Mapping[str, Any], scores: Sequence[Score]) -> dict[st
         return {**report, "census": _census(table, len(scores)), "tracks": tracks}
 
 
-def _summaries(results: Mapping[str, Results], tracks: Tracks) -> dict[str, TrackSummary]:
+def _summaries(results: Mapping[str, TrackResults], tracks: Tracks) -> dict[str, TrackSummary]:
     """What each track says of itself beside the mean of its tasks' points."""
     return {
         name: summarise(result)
@@ -154,13 +154,13 @@ def _results(
     floors: Floors = NO_FLOORS,
     *,
     tables: bool = True,
-) -> dict[str, Results]:
+) -> dict[str, TrackResults]:
     """Each track's part of the grading, in the order of the tracks."""
     found: dict[str, list[Score]] = {}
     for score in scores:
         found.setdefault(score.track, []).append(score)
     return {
-        name: Results(
+        name: TrackResults(
             table, rows, truths, checked, slice_intervals, tables, partial(floors.at, name)
         )
         for name, rows in found.items()

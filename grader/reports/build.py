@@ -20,7 +20,7 @@ FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Graded:
+class GradedSubmission:
     """One submission, graded: the scores of its answers, and what these come to.
 
     ``hosts`` are the names by which the host knows those whose sessions it holds, where its key
@@ -69,7 +69,7 @@ def build_report(
         "notices": list(notices),
         "unknown_answers": submission.unknown,
         "points": totals.points,
-        **spread(totals.combined),
+        **spread(totals.points_replicates),
         **members(totals.skill),
         "tracks": totals.parts,
     }

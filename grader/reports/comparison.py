@@ -8,7 +8,7 @@ only more complete.
 from typing import Any, Final
 
 from grader.reports.aggregate import Totals
-from grader.reports.build import Graded
+from grader.reports.build import GradedSubmission
 from grader.scoring.track import Track, Tracks
 from grader.statistics.paired import Pairs, difference, line, lines, minus
 from grader.statistics.skill import Skill
@@ -17,7 +17,7 @@ from grader.version import __version__
 FORMAT: Final = 1
 
 
-def compare(first: Graded, second: Graded, tracks: Tracks) -> dict[str, Any]:
+def compare(first: GradedSubmission, second: GradedSubmission, tracks: Tracks) -> dict[str, Any]:
     """The comparison as plain data (``schemas/comparison.json``).
 
     Both must be graded on one exam; raises ``ValueError`` otherwise. Raises ``UsageError`` for a
@@ -38,19 +38,19 @@ def compare(first: Graded, second: Graded, tracks: Tracks) -> dict[str, Any]:
         "exam": first.exam.name,
         "first": _who(first),
         "second": _who(second),
-        "answered": _answered(pairs),
+        "answered": _count_answered(pairs),
         "points": _overall(*totals),
         "skill": _skill(first.totals.skill, second.totals.skill),
         "tracks": {name: _track(tracks[name], pairs, *totals) for name in first.totals.parts},
     }
 
 
-def _who(graded: Graded) -> dict[str, Any]:
+def _who(graded: GradedSubmission) -> dict[str, Any]:
     report = graded.report
     return {"system": report["submission"]["system"], "census": report["census"]}
 
 
-def _answered(pairs: Pairs) -> dict[str, int]:
+def _count_answered(pairs: Pairs) -> dict[str, int]:
     """How many tasks both, one or neither answered, validly or not."""
     marks = [(a.status != "missing", b.status != "missing") for a, b in pairs]
     return {
@@ -66,7 +66,7 @@ def _overall(first: Totals, second: Totals) -> dict[str, Any] | None:
     """The difference of overall points; ``None`` unless both have them."""
     if first.points is None or second.points is None:
         return None
-    replicates = minus(first.combined or (), second.combined or ())
+    replicates = minus(first.points_replicates or (), second.points_replicates or ())
     return difference(first.points, second.points, replicates)
 
 

@@ -19,7 +19,7 @@ from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import clip, pretty
 from grader.release.exam import Exam
-from grader.reports.build import Graded
+from grader.reports.build import GradedSubmission
 from grader.reports.redact import SUBMISSIONS, Ladder, weights, with_figure
 
 FORMAT: Final = 1
@@ -27,12 +27,12 @@ NAME: Final = "ledger.json"
 _HELD: Final = "held"
 
 
-def ladder_of(graded: Graded) -> Ladder:
+def ladder_of(graded: GradedSubmission) -> Ladder:
     """The ladder of the exam that was graded, whatever the answers."""
-    return Ladder.of(weights(graded.shown_units).values())
+    return Ladder.from_weights(weights(graded.shown_units).values())
 
 
-def held(graded: Graded) -> dict[str, Any]:
+def with_held_back(graded: GradedSubmission) -> dict[str, Any]:
     """The redacted report with what only :func:`show_all` may read, and takes out."""
     return {
         **graded.report,
@@ -47,7 +47,7 @@ def held(graded: Graded) -> dict[str, Any]:
 def show_all(
     path: Path | None, exam: Exam, reports: Sequence[tuple[Path, dict[str, Any]]]
 ) -> list[dict[str, Any]]:
-    """Reports as :func:`held` gives them, each with its team's figure once all are entered.
+    """Return reports as :func:`with_held_back` gives them, with their teams' figures in them.
 
     Each stands with its submission's file; ``path`` is the ledger's, by default beside the private
     side. Raises ``UsageError`` for a file that is no ledger.
@@ -143,7 +143,7 @@ class Ledger:
         if all(entry["answers"] != answers for entry in before):
             earlier = [entry["figure"] for entry in before]
             best = earlier[-1] if earlier else None
-            figure = best if self.is_closed else ladder.shown(earlier, points)
+            figure = best if self.is_closed else ladder.next_figure(earlier, points)
             before.append({"answers": answers, "figure": figure})
 
     def close(self, handed: Mapping[str, str]) -> frozenset[str]:

@@ -62,7 +62,7 @@ class Ladder:
     instances: float
 
     @classmethod
-    def of(cls, shares: Iterable[float]) -> Self:
+    def from_weights(cls, shares: Iterable[float]) -> Self:
         """The ladder of a half whose instances have these weights."""
         return cls(1 / math.fsum(share * share for share in shares))
 
@@ -81,7 +81,7 @@ class Ladder:
         """How many figures one team may be shown; 0 where the exam is too small for any."""
         return FIGURES if self.step <= _COARSEST else 0
 
-    def shown(self, earlier: Sequence[float | None], points: float) -> float | None:
+    def next_figure(self, earlier: Sequence[float | None], points: float) -> float | None:
         """The figure after one more submission of ``points``, given those after earlier ones."""
         best = earlier[-1] if earlier else None
         told = len(set(earlier) - {None})

@@ -67,7 +67,7 @@ class ScoreTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
+class TrackResults:
     """One grading as a track sees it: its own score rows, and the table of all of them.
 
     ``truths`` and ``checked`` (by task id) are what the rows were made from. ``slice_intervals``

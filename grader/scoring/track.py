@@ -8,8 +8,8 @@ from typing import Any
 from grader.scoring.model import Checked, Score, TrackSummary, Truth
 from grader.scoring.shape import Task, Variant
 
-Results = Any
-"""A track's part of one grading: :class:`grader.reports.table.Results`."""
+TrackResults = Any
+"""A track's part of one grading: :class:`grader.reports.table.TrackResults`."""
 Look = Any
 """What ``browse`` shows of a task: :class:`grader.pages.graph.Explanation`."""
 Table = Any
@@ -34,7 +34,7 @@ class RunFigure:
     label: str
     digits: int
     levels: tuple[str, ...]
-    of: Callable[[Results], Mapping[str, float | None]]
+    of: Callable[[TrackResults], Mapping[str, float | None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,9 +88,9 @@ class Track:
     schemas: Path | None = None
     rules: int = 1
     bundle: Callable[[Task], tuple[str, str] | None] | None = None
-    summarise: Callable[[Results], TrackSummary] | None = None
+    summarise: Callable[[TrackResults], TrackSummary] | None = None
     own_points: bool = False
-    extend: Callable[[dict[str, Any], Results], None] | None = None
+    extend: Callable[[dict[str, Any], TrackResults], None] | None = None
     run_figure: RunFigure | None = None
     attempts: Callable[[Sequence[Sequence[Score]]], dict[str, Any]] | None = None
     compare: Callable[[Pairs, Report, Report], Mapping[str, Any]] | None = None

@@ -23,7 +23,7 @@ from grader.opening import open_release
 from grader.pages import page as draw
 from grader.pages.terminal import console, in_terminal
 from grader.release.exam import Exam, Split, choose_exam
-from grader.reports.table import Results, ScoreTable
+from grader.reports.table import ScoreTable, TrackResults
 from grader.scoring.model import RawAnswer, Score, TrackSummary
 from grader.scoring.score import check
 from grader.scoring.shape import Task
@@ -73,7 +73,7 @@ def scores() -> list[Score]:
 
 def summary_of(scores: list[Score]) -> TrackSummary:
     with ScoreTable(scores) as table:
-        return summarise(Results(table, scores, {}, {}))
+        return summarise(TrackResults(table, scores, {}, {}))
 
 
 def test_suites_have_one_denominator_and_wilson_intervals(scores: list[Score]) -> None:

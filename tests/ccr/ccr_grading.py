@@ -8,7 +8,7 @@ from built_tasks import pairs_of
 from ccr_worlds import built
 
 from baselines.ccr import perfect
-from grader.reports.table import Results, ScoreTable
+from grader.reports.table import ScoreTable, TrackResults
 from grader.scoring.model import Checked, RawAnswer, Score, TrackSummary, Truth
 from grader.scoring.score import check, score
 from grader.scoring.shape import Task
@@ -46,7 +46,7 @@ class Exam:
     def summary(self, solver: Solver) -> TrackSummary:
         scores, checked = self.grade(solver)
         with ScoreTable(scores) as table:
-            return summarise(Results(table, scores, self.truths, checked))
+            return summarise(TrackResults(table, scores, self.truths, checked))
 
 
 def exhaustive(

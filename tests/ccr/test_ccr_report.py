@@ -12,13 +12,15 @@ from grader.opening import open_release
 from grader.pages.leaderboard import board_page
 from grader.pipeline import grade
 from grader.release.exam import choose_exam
-from grader.reports.build import Graded
+from grader.reports.build import GradedSubmission
 from grader.tracks import TRACKS
 from grader.tracks.ccr.tables import commuting, cut_tree
 
 
 @pytest.fixture(scope="module")
-def graded(mini_release: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Graded]:
+def graded(
+    mini_release: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, GradedSubmission]:
     """Three reference reasoners on the mini exam's ccr tasks."""
     exam = choose_exam(open_release(mini_release), None, None, "ccr")
     found = {}
@@ -29,7 +31,7 @@ def graded(mini_release: Path, tmp_path_factory: pytest.TempPathFactory) -> dict
     return found
 
 
-def test_reports_fit_the_schema_and_hold_the_headline(graded: dict[str, Graded]) -> None:
+def test_reports_fit_the_schema_and_hold_the_headline(graded: dict[str, GradedSubmission]) -> None:
     """The numbers people compare, in the place where they look for them."""
     points = {name: one.report["tracks"]["ccr"]["points"] for name, one in graded.items()}
     assert points == {"ccr-perfect": 100.0, "ccr-global-wrong": 50.0, "empty": 0.0}
@@ -39,7 +41,7 @@ def test_reports_fit_the_schema_and_hold_the_headline(graded: dict[str, Graded])
         json.dumps(one.report, allow_nan=False)
 
 
-def test_the_page_draws_every_context(graded: dict[str, Graded]) -> None:
+def test_the_page_draws_every_context(graded: dict[str, GradedSubmission]) -> None:
     """Cut trees and quadrants are inline SVG that a parser reads."""
     reports = [one.report for one in graded.values()]
     text = board_page(list(enumerate(reports, start=1)), TRACKS, "title")
@@ -56,7 +58,7 @@ def test_the_page_draws_every_context(graded: dict[str, Graded]) -> None:
         assert commuting(context)[0] == commuting(context)[1]
 
 
-def test_commuting_paths_count_the_direct_one(graded: dict[str, Graded]) -> None:
+def test_commuting_paths_count_the_direct_one(graded: dict[str, GradedSubmission]) -> None:
     """With the global pair wrong, all compositions commute and the direct path does not."""
     for context in graded["ccr-global-wrong"].report["tracks"]["ccr"]["details"]["contexts"]:
         right, total = commuting(context)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from baselines.ccr import noise, perfect
-from grader.answers.attempts import merge
+from grader.answers.attempts import merge_checked
 from grader.tracks.ccr.algorithm import (
     agrees,
     algorithm_1,
@@ -192,7 +192,8 @@ def test_resampling_picks_one_replicate_a_unit() -> None:
 def replicated(exam: Exam, solvers: list[Solver]) -> list[ContextResult]:
     attempts = [exam.grade(solver)[1] for solver in solvers]
     checked = {
-        task.task_id: merge(task, [one[task.task_id] for one in attempts]) for task, _ in exam.pairs
+        task.task_id: merge_checked(task, [one[task.task_id] for one in attempts])
+        for task, _ in exam.pairs
     }
     return contexts_of(exam.scores(checked), exam.truths, checked)
 

@@ -11,7 +11,7 @@ import pytest
 import scipy.stats
 from ccr_grading import Exam
 
-from grader.reports.table import Results, ScoreTable
+from grader.reports.table import ScoreTable, TrackResults
 from grader.scoring.model import Checked, RawAnswer, TrackSummary
 from grader.scoring.score import check
 from grader.scoring.shape import Task
@@ -99,7 +99,7 @@ def test_errors_of_stated_values_by_hand(stated: Exam) -> None:
 def summary(exam: Exam, checked: dict[str, Checked]) -> TrackSummary:
     scores = exam.scores(checked)
     with ScoreTable(scores) as table:
-        return summarise(Results(table, scores, exam.truths, checked))
+        return summarise(TrackResults(table, scores, exam.truths, checked))
 
 
 def noisy(exam: Exam, rate: float, replicates: int) -> dict[str, Checked]:
@@ -154,7 +154,7 @@ def test_the_page_shows_stated_values_even_alone(stated: Exam) -> None:
     """An exam of direct tasks has no context to simulate, and compositions all the same."""
     scores, checked = stated.grade(answers(stated, lambda _, path, value: value))
     with ScoreTable(scores) as table:
-        found = summarise(Results(table, scores, stated.truths, checked))
+        found = summarise(TrackResults(table, scores, stated.truths, checked))
     rows = {row["variant"]: row for row in found.members["stated"]}
     assert rows["inductive.stated"]["contexts_vc"] == 1 and rows["inductive.stated"]["vc"] == 1
     report = {

@@ -17,7 +17,7 @@ from builder.splits.config import load_config
 from builder.tracks import TRACKS
 from causal_exams.extraction import answer_in, blocks, yes_or_no
 from grader.answers.check import read_predictions
-from grader.answers.packed import card_of, read_parquet_answers
+from grader.answers.parquet_answers import card_of, read_parquet_answers
 from grader.answers.submission import Submission, Unreadable
 from grader.errors import Invalid, UsageError
 from grader.io.jsonio import BadJson, canonical, parse_strict

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from grader.answers import packed
+from grader.answers import parquet_answers
 from grader.io import parquet
 from grader.pipeline import grade
 from grader.release.exam import Exam
@@ -28,7 +28,7 @@ def test_a_table_is_read_in_batches_in_its_order(
     assert len(whole.answers_sha256) == 64
     for module, name in (
         (table, "_ROWS_AT_ONCE"),
-        (packed, "_ROWS_AT_ONCE"),
+        (parquet_answers, "_ROWS_AT_ONCE"),
         (parquet, "_ROWS_AT_ONCE"),
     ):
         monkeypatch.setattr(module, name, 2)

@@ -11,9 +11,9 @@ import pytest
 from grading import Run, Runner, only_changed, put
 from small_release import TASKS, answer_file, task_id
 
-from grader.answers import collect, packed
-from grader.answers.packed import read_parquet_answers
-from grader.answers.submission import MAX_USAGE, Budget, Limits, Submission
+from grader.answers import collect, parquet_answers
+from grader.answers.parquet_answers import read_parquet_answers
+from grader.answers.submission import MAX_USAGE, Budget, Submission, SubmissionLimits
 from grader.pipeline import grade
 from grader.release.exam import Exam
 
@@ -85,7 +85,7 @@ def test_attempts_share_one_budget(dev: Exam, gold: Path, tmp_path: Path) -> Non
         folder = tmp_path / "many" / f"attempt-{k}"
         folder.mkdir(parents=True)
         (folder / answer_file("ate")).write_bytes(text)
-    graded = grade(dev, tmp_path / "many", limits=Limits(mebibytes=1))
+    graded = grade(dev, tmp_path / "many", limits=SubmissionLimits(mebibytes=1))
     kept = [part.answers[task_id("ate")].reason for part in graded.submission.attempts]
     assert kept == ["", "budget", "budget"]
 
@@ -96,7 +96,7 @@ def test_past_the_seconds_the_run_goes_on(
     """By a clock that jumps half a second at every look: in every step of every answer."""
     ticks = iter(range(10**6))
     monkeypatch.setattr(time, "process_time", lambda: next(ticks) / 2)
-    graded = grade(dev, gold, limits=Limits(seconds=len(TASKS) + 5))
+    graded = grade(dev, gold, limits=SubmissionLimits(seconds=len(TASKS) + 5))
     reasons = [score.reason for score in graded.scores]
     assert reasons[:11] == [""] * 11 and set(reasons[11:]) == {"budget"}
     assert graded.report["census"]["invalid"] == reasons.count("budget")
@@ -120,11 +120,11 @@ def test_a_sparse_file_of_lines_is_not_read(
     only_changed(run, set())
 
 
-def refused(path: Path, limits: Limits | None = None) -> str:
+def refused(path: Path, limits: SubmissionLimits | None = None) -> str:
     """What a table is refused with, by its footer: a scan would fail and say so."""
     found = Submission(path, budget=Budget(limits))
     with pytest.MonkeyPatch.context() as without:
-        without.setattr(packed, "_NUMBERED", "no_such_table")
+        without.setattr(parquet_answers, "_NUMBERED", "no_such_table")
         read_parquet_answers(path, "answers.parquet", {task_id("ate"): ".json"}, found)
     assert not found.answers
     (notice,) = found.notices
@@ -162,7 +162,7 @@ def test_columns_that_unpack_to_gigabytes_are_refused(
     table = pa.table({ids: [str(k) for k in range(24)], answers: [bytes(3 << 20)] * 24})
     pq.write_table(table, path, compression="zstd", use_dictionary=False, write_statistics=False)
     assert path.stat().st_size < 1 << 20
-    assert "unpack to over 64 MiB" in refused(path, Limits(mebibytes=64))
+    assert "unpack to over 64 MiB" in refused(path, SubmissionLimits(mebibytes=64))
 
 
 def test_strings_that_repeat_the_one_before_are_refused(tmp_path: Path) -> None:

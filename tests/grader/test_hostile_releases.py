@@ -10,7 +10,7 @@ from grading import Runner
 from small_release import answer_file, rewrite, shard_entry, task_id, write_manifest, write_shard
 
 from grader.errors import UsageError
-from grader.io.paths import inside, is_plain
+from grader.io.paths import is_plain, path_inside
 
 EVIL = (
     "../../evil", "..", ".", "", "/evil", "a/b", "a\\b", "..\\..\\evil", "C:evil", "evil\x00",
@@ -24,7 +24,7 @@ def test_no_path_is_made_of_what_is_no_plain_name(tmp_path: Path, name: str) -> 
     """The one function that makes paths from names of strangers."""
     assert not is_plain(name)
     with pytest.raises(UsageError, match="no plain name") as refused:
-        inside(tmp_path, name, ".json")
+        path_inside(tmp_path, name, ".json")
     assert len(str(refused.value).splitlines()) == 1
     assert "\x00" not in str(refused.value)
 
@@ -38,7 +38,7 @@ def test_what_is_no_text_is_no_name(name: object) -> None:
 @pytest.mark.parametrize("name", ["cds-7f3a91c2d04be516", "a", "A.b_c-9", "x" * 80, "null", "com"])
 def test_ordinary_names_stay_in_their_folder(tmp_path: Path, name: str) -> None:
     """What tasks, exams and scenes are called."""
-    assert inside(tmp_path, name, ".json") == tmp_path / f"{name}.json"
+    assert path_inside(tmp_path, name, ".json") == tmp_path / f"{name}.json"
 
 
 def renamed(root: Path, name: str) -> Path:

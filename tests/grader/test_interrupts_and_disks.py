@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 from grader.commands import main as cli
-from grader.io.pipe import interrupted
+from grader.io.pipe import is_interrupt
 
 SLOW = "SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b"
 FULL = Path("/dev/full")
@@ -50,8 +50,8 @@ def test_an_interrupt_is_seen_behind_what_was_made_of_it() -> None:
             raise RuntimeError("Query interrupted")
         except RuntimeError as error:
             raise ValueError("wrapped") from error
-    assert interrupted(caught.value)
-    assert not interrupted(RuntimeError("another"))
+    assert is_interrupt(caught.value)
+    assert not is_interrupt(RuntimeError("another"))
 
 
 def command(words: str, release: Path) -> list[str]:

@@ -34,7 +34,7 @@ class Host:
     def __init__(self, seed: int) -> None:
         self.truth = random.Random(f"truth {seed}").choices((0, 1), k=TASKS)
         self.half = shown_half([f"i{k}" for k in range(TASKS)], seed.to_bytes(32, "big"))
-        self.ladder = Ladder.of([2 / TASKS] * (TASKS // 2))
+        self.ladder = Ladder.from_weights([2 / TASKS] * (TASKS // 2))
         self.figures: list[float | None] = []
 
     def points(self, answers: Answers, which: Callable[[int], bool] = lambda _: True) -> float:
@@ -51,7 +51,9 @@ class Host:
         return [self.points(answers, lambda k, f=f: k % FAMILIES == f) for f in range(FAMILIES)]
 
     def by_ladder(self, answers: Answers) -> Shown:
-        self.figures.append(self.ladder.shown(self.figures, self.points(answers, self.in_half)))
+        self.figures.append(
+            self.ladder.next_figure(self.figures, self.points(answers, self.in_half))
+        )
         return [self.figures[-1]]
 
 
@@ -150,10 +152,13 @@ def test_steps_cover_the_scale_and_exceed_noise(instances: int) -> None:
 def test_a_new_figure_needs_a_step_and_figures_end() -> None:
     ladder = Ladder(130)
     assert (ladder.step, ladder.figures) == (14, 3)
-    assert ladder.shown([], 45.0) == 42 and ladder.shown([42.0], 55.9) == 42.0
-    assert ladder.shown([42.0, 42.0], 56.0) == 56 and ladder.shown([42.0, 56.0], 99.0) == 98.0
-    assert ladder.shown([42.0, 56.0, 70.0], 99.0) == 70.0
-    assert ladder.shown([42.0] * SUBMISSIONS, 99.0) == 42.0
+    assert ladder.next_figure([], 45.0) == 42 and ladder.next_figure([42.0], 55.9) == 42.0
+    assert (
+        ladder.next_figure([42.0, 42.0], 56.0) == 56
+        and ladder.next_figure([42.0, 56.0], 99.0) == 98.0
+    )
+    assert ladder.next_figure([42.0, 56.0, 70.0], 99.0) == 70.0
+    assert ladder.next_figure([42.0] * SUBMISSIONS, 99.0) == 42.0
     assert ladder.interval(42)[0] < 42 < 56 < ladder.interval(42)[1]
 
 
@@ -179,9 +184,7 @@ def test_half_of_the_exam_is_shown_and_only_the_salt_says_which(release: Path) -
     rest = {task.task_id for task in exam.final().tasks}
     assert shown and rest and shown | rest == {t.task_id for t in exam.tasks} and not shown & rest
     every = replace(split, exam="all").choose_exam_for()
-    assert every.shown_instances >= exam.shown_instances, (
-        "what one exam keeps back another does not show"
-    )
+    assert every.shown_instances >= exam.shown_instances, "what one keeps back another hides too"
     assert not {t.instance_id for t in exam.final().tasks} & every.shown_instances
 
 
@@ -253,5 +256,5 @@ def test_two_boards_at_once_lose_no_submission(release: Path, tmp_path: Path) ->
             first.save()
             fcntl.flock(lock, fcntl.LOCK_UN)
     (shown,) = second.result()
-    assert "held" not in shown and 0 < shown["points"] == Ladder(130).shown([], 50.0)
+    assert "held" not in shown and 0 < shown["points"] == Ladder(130).next_figure([], 50.0)
     assert [row["team"] for row in Ledger(path, exam).teams(Ladder(130))] == ["acme", "bell"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from score_rows import failed, row
 
-from grader.reports.table import Results, ScoreTable, fill_usage, usage_means
+from grader.reports.table import ScoreTable, TrackResults, fill_usage, usage_means
 from grader.scoring.model import Score
 from grader.scoring.shape import LOSS_CAP
 from grader.statistics import bootstrap
@@ -36,7 +36,7 @@ def figures(scores: list[Score]) -> dict[str, Any]:
             del line["track"]
             track["slices"].setdefault(line.pop("axis"), {})[line.pop("level")] = line
         (track["usage"],) = table.query("usage")
-        extend(track, Results(table, scores, {}, {}))
+        extend(track, TrackResults(table, scores, {}, {}))
     return track
 
 

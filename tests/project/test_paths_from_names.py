@@ -36,7 +36,7 @@ def joins(tree: ast.AST) -> Iterator[str]:
             text = ast.unparse(node)
             left = ast.unparse(node.left).lower()
             *_, last = ["", *re.findall(r"[a-z]+", left)]
-            folder = last in PLACES or left.startswith(("inside(", "path("))
+            folder = last in PLACES or left.startswith(("path_inside(", "path("))
             if numbers(node.left):
                 continue
             if (folder or isinstance(node.right, ast.JoinedStr)) and not constant(node.right):
@@ -76,7 +76,7 @@ def test_only_one_function_makes_paths_from_names(root: Path) -> None:
                 good = GOOD_NAMES.get(name, set())
                 strange += [f"{name}: {text}" for text in sorted(found - good)]
                 assert good <= found, f"{name}: the list is out of date: {good - found}"
-    assert not strange, "use grader.io.paths.inside:\n" + "\n".join(strange)
+    assert not strange, "use grader.io.paths.path_inside:\n" + "\n".join(strange)
 
 
 @pytest.mark.parametrize(

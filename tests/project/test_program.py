@@ -18,11 +18,11 @@ def test_the_script_is_the_dispatcher_of_both(root: Path) -> None:
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     module, _, name = project["scripts"]["causal-exams"].partition(":")
     assert callable(getattr(importlib.import_module(module), name))
-    assert set(PROGRAM.listed) == set(GRADER.listed) | set(SITTING)
-    assert not set(GRADER.listed) & set(SITTING)
+    assert set(PROGRAM.all_commands) == set(GRADER.all_commands) | set(SITTING)
+    assert not set(GRADER.all_commands) & set(SITTING)
 
 
-@pytest.mark.parametrize("command", sorted(PROGRAM.listed))
+@pytest.mark.parametrize("command", sorted(PROGRAM.all_commands))
 def test_every_listed_command_is_there(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     """``--help`` of each names the program that was called."""
     assert main([command, "--help"]) == 0
@@ -36,7 +36,7 @@ def test_a_misspelt_command_is_one_line(capsys: pytest.CaptureFixture[str]) -> N
     assert "usage: causal-exams" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", sorted(BUILDER.listed))
+@pytest.mark.parametrize("command", sorted(BUILDER.all_commands))
 def test_every_command_of_the_builder_is_there(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,7 +18,7 @@ from builder.tracks import TRACKS
 from grader.opening import open_release
 from grader.release.exam import Exam
 from grader.release.release import Release
-from grader.reports.build import Graded
+from grader.reports.build import GradedSubmission
 from grader.scoring.shape import Task
 
 
@@ -59,7 +59,7 @@ def test_right_answers_are_written_where_somebody_else_removes_them(
     """A worker that Ctrl-C ends has no time to: a part of a private key stayed in /tmp."""
     given = []
 
-    def grade(exam: Exam, folder: Path, **settings: bool) -> Graded:
+    def grade(exam: Exam, folder: Path, **settings: bool) -> GradedSubmission:
         given.append((folder.parent, len(list(folder.iterdir()))))
         return real(exam, folder, **settings)
 

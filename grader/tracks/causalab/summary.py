@@ -5,7 +5,7 @@ How each figure is summed up stands in ``sql/suites.sql``.
 
 from typing import Final
 
-from grader.reports.table import Results
+from grader.reports.table import TrackResults
 from grader.scoring.model import TrackSummary
 from grader.statistics.bootstrap import wilson
 
@@ -27,7 +27,7 @@ INTERVALS: Final = {
 """The counts that a yes-or-no figure is the quotient of: successes and trials."""
 
 
-def summarise(results: Results) -> TrackSummary:
+def summarise(results: TrackResults) -> TrackSummary:
     """The mean of the tasks' points as headline, with suites beside it.
 
     The member ``suites`` maps "suite regime" to its figures, with Wilson intervals of the yes-or-no

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import duckdb
 
-from grader.reports.table import Results, ScoreTable, sql
+from grader.reports.table import ScoreTable, TrackResults, sql
 from grader.scoring.model import Score
 from grader.scoring.shape import LOSS_CAP
 from grader.statistics import bootstrap
@@ -26,7 +26,7 @@ from grader.tracks.causalds.replicates import (
 Members = dict[str, Any]
 
 
-def extend(track: Members, results: Results) -> None:
+def extend(track: Members, results: TrackResults) -> None:
     """Fill in readings, also those of each slice, costs for quality, calibration and ablations."""
     table, own = results.table, results.scores
     seed = bootstrap.seed_of(score.task_id for score in own)
@@ -68,7 +68,7 @@ def losses_by_reading(scores: Sequence[Score]) -> dict[str, list[Line]]:
     }
 
 
-def score_by_reading(results: Results) -> dict[str, float | None]:
+def score_by_reading(results: TrackResults) -> dict[str, float | None]:
     """CausalDSScore of one run in both readings."""
     rows = results.table.query("causalds/readings", LOSS_CAP)
     return {row["reading"]: row["causalds_score"] for row in rows}

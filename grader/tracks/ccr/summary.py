@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from grader.reports.table import Results, ScoreTable
+from grader.reports.table import ScoreTable, TrackResults
 from grader.scoring.model import Checked, Score, TrackSummary, Truth, Unit
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import cluster_means
@@ -21,7 +21,7 @@ RESAMPLED_CONTEXTS: Final = 2
 has them; of more it has one estimate each."""
 
 
-def summarise(results: Results) -> TrackSummary:
+def summarise(results: TrackResults) -> TrackSummary:
     """Return headline, its bootstrap replicates, figures, and what the report draws."""
     table, scores = results.table, results.scores
     contexts = contexts_of(scores, results.truths, results.checked)

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, Final
 
-from grader.reports.table import Results, ScoreTable
+from grader.reports.table import ScoreTable, TrackResults
 from grader.scoring.model import Score, TrackSummary
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import Draws
@@ -54,7 +54,7 @@ STRUCTURE: Final = ("parent_shd", "parent_f1", "parent_map_exact", "local_match"
 """Of an executable answer alone, so that a difference is over programs with one in both pools."""
 
 
-def summarise(results: Results) -> TrackSummary:
+def summarise(results: TrackResults) -> TrackSummary:
     """The mean of the tasks' points as headline, with pools and deltas beside it."""
     if not results.tables:
         return TrackSummary(None, (), {}, {})

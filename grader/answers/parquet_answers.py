@@ -121,14 +121,14 @@ def _read_rows(
     )
     for task_id, position in zip(wanted, positions, strict=True):
         where = found.answers[task_id].source
-        if found.budget.spent:
-            _keep(found, task_id, found.budget.refused(where))
+        if found.budget.reading_limit:
+            _keep(found, task_id, found.budget.refused_answer(where))
             continue
         row = contents.fetchone()
         assert row is not None and row[0] == position, "rows out of order"
-        text = bytes(row[1])
-        late = found.budget.take(text)
-        _keep(found, task_id, found.budget.refused(where) if late else RawAnswer(where, text))
+        raw = RawAnswer(where, bytes(row[1]))
+        late = found.budget.count_bytes(bytes(row[1]))
+        _keep(found, task_id, found.budget.refused_answer(where) if late else raw)
 
 
 def _keep(found: Submission, task_id: str, raw: RawAnswer) -> None:
@@ -174,7 +174,7 @@ def _accept(
     """Record the answer of one row, its bytes still to come; false if they are not wanted."""
     suffix = suffixes.get(task_id)
     if suffix is None:
-        found.stranger(where, task_id, suffixes)
+        found.note_unknown(where, task_id, suffixes)
         return False
     reason = message = ""
     if length is None:
@@ -217,7 +217,7 @@ def _read_packed_columns(
     while rows := usages.fetchmany(100):
         for task_id, usage in rows:
             try:
-                if why := found.budget.spent or found.budget.take(bytes(usage)):
+                if why := found.budget.reading_limit or found.budget.count_bytes(bytes(usage)):
                     raise BadJson(BUDGET, why)
                 found.usage[task_id] = json_object(bytes(usage))
             except BadJson as error:
@@ -227,7 +227,7 @@ def _read_packed_columns(
 _LONGEST: Final = 200
 
 
-def named(name: object) -> str:
+def system_name(name: object) -> str:
     """A system's name for the leaderboard; raises ``UsageError`` where it is none."""
     if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST:
         raise UsageError(f"--name: give 1 to {_LONGEST} characters")
