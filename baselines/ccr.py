@@ -1,16 +1,16 @@
-"""Reference reasoners of the ccr track: readers of the prompt, right or with one known fault each.
+"""The reference systems of the track ccr: they read the prompt, and most have one known fault.
 
-They show where each kind of error lands in the paper's taxonomy (CCR §4.2); ``docs/ccr.md`` says
+They show where each kind of error lands in the paper's taxonomy (CCR §4.2). ``docs/ccr.md`` says
 which class each must reach.
 """
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-from baselines.ccr_story import Simulation, ToldModel, read_context, read_simulation
+from baselines.ccr_story import Simulation, read_context, read_simulation
 from baselines.taking import (
     Answer,
     Answers,
@@ -21,40 +21,37 @@ from baselines.taking import (
     from_prompts,
     generator,
 )
-from builder.tracks.ccr.graph import cut_tree, sorted_graph
+from builder.tracks.ccr.graph import Pair, cut_tree, sorted_graph
 from builder.tracks.ccr.model import BooleanContext, LinearContext
-from builder.tracks.ccr.quantities import exact_quantities, total_effect
+from builder.tracks.ccr.quantities import Quantities, exact_quantities
 from builder.tracks.ccr.questions import check_deduction
 from builder.tracks.ccr.text import Given
 from grader.scoring.shape import Task
 
-_TERM = re.compile(r"(\w+)\((\w+), (\w+)\)")
+_TERM: Final = re.compile(r"(\w+)\((\w+), (\w+)\)")
 
 
 def solve(prompt: str) -> dict[str, Any]:
-    """The answer to a direct, inductive or deductive task, as its answer file holds it."""
+    """Return the right answer to a direct, inductive or deductive task."""
     if "These values are given" in prompt:
         return {"value": _deduction(prompt)}
+    linear = "obey these equations" in prompt
+    quantities = exact_quantities(_linear_context(prompt) if linear else _boolean_context(prompt))
     listed = re.findall(r"^- (Q\d+): (.*)$", prompt, re.MULTILINE)
-    value = _linear(prompt) if "obey these equations" in prompt else _boolean(prompt)
-    return {"quantities": {name: _product(text, value) for name, text in listed}}
+    return {"quantities": {name: _product(text, quantities) for name, text in listed}}
 
 
-def _product(text: str, value: Any) -> float:
+def _product(text: str, quantities: Mapping[Pair, Quantities]) -> float:
+    """Return the product of the quantities that a text names, such as "PNS(A, B) PNS(B, C)"."""
     result = Fraction(1)
     for measure, cause, effect in _TERM.findall(text):
-        result *= value(measure.lower(), cause, effect)
+        result *= quantities[cause, effect][measure.lower()]
     return float(result)
 
 
-def _boolean(prompt: str) -> Any:
-    context = _model(read_context(prompt), prompt)
-    quantities = exact_quantities(context, cut_tree(context.dag))
-    return lambda measure, cause, effect: quantities[cause, effect][measure]
-
-
-def _model(story: ToldModel, prompt: str) -> BooleanContext:
-    """The model with the probabilities that the prompt states."""
+def _boolean_context(prompt: str) -> BooleanContext:
+    """Return the Boolean model of a prompt with the probabilities that it states."""
+    story = read_context(prompt)
     odds: dict[tuple[str, str], int] = {}
     for line in re.findall(r"^- (.*: 0\.\d)$", prompt, re.MULTILINE):
         clause, _, number = line.rpartition(": ")
@@ -71,7 +68,8 @@ def _model(story: ToldModel, prompt: str) -> BooleanContext:
     )
 
 
-def _linear(prompt: str) -> Any:
+def _linear_context(prompt: str) -> LinearContext:
+    """Return the linear model of the equations in a prompt."""
     equations: dict[str, list[tuple[Fraction, str]]] = {}
     for name, terms in re.findall(r"^- (\w+) = (.*)$", prompt, re.MULTILINE):
         equations[name] = [
@@ -84,11 +82,11 @@ def _linear(prompt: str) -> Any:
     for node in dag.nodes:
         found = {parent: value for value, parent in equations[node]}
         rows.append(tuple(found[parent] for parent in dag.parents(node)))
-    context = LinearContext(dag, tuple(rows))
-    return lambda _, cause, effect: total_effect(context, cause, effect)
+    return LinearContext(dag, tuple(rows))
 
 
 def _deduction(prompt: str) -> Any:
+    """Return the value that follows from what is given, or the word that none does."""
     chain = re.search(r"in causal order: (\w+(?:, \w+)+)\.", prompt)
     target = re.search(r"What is (\w+)\((\w+), (\w+)\)\?", prompt)
     if chain is None or target is None:
@@ -106,7 +104,7 @@ def _deduction(prompt: str) -> Any:
 
 
 def multiply(prompt: str) -> dict[str, Any]:
-    """The product of all that is given, whatever it is."""
+    """Return the product of all values that are given, whether or not they compose."""
     found = re.findall(r"^- \w+\(\w+, \w+\) = (\S+)$", prompt, re.MULTILINE)
     return {"value": math.prod(map(float, found))}
 
@@ -117,7 +115,7 @@ RUNGS: Final = ("factual", "do_true", "do_false")
 def simulate(
     read: Simulation, *, depth: int | None = None, overlooked: frozenset[str] = frozenset()
 ) -> dict[str, list[bool]]:
-    """All answers of a task, under a fault or none."""
+    """Return the answers to every case by rung; ``depth`` and ``overlooked`` are faults."""
     story = read.story
     worlds: tuple[dict[str, bool], ...] = {}, {read.cause: True}, {read.cause: False}
     return {
@@ -130,7 +128,7 @@ def simulate(
 
 
 def _simulating(answer: Callable[[Task, Simulation], Answer]) -> SolveTask:
-    """Return a solver that gives ``answer`` to simulation tasks and solves all others."""
+    """Return a solver that gives ``answer`` to simulation tasks and the right one to all others."""
 
     def solver(task: Task) -> Answer:
         if task.family == "simulation":
@@ -142,12 +140,12 @@ def _simulating(answer: Callable[[Task, Simulation], Answer]) -> SolveTask:
 
 @_simulating
 def perfect(_: Task, read: Simulation) -> Answer:
-    """Everything right, from the text alone."""
+    """Answer everything right, from the text alone."""
     return simulate(read)
 
 
 def noise(rate: float, seed: str = "") -> SolveTask:
-    """The right answers, each flipped with probability ``rate``."""
+    """Return a solver whose answers are the right ones, each flipped with probability ``rate``."""
 
     @_simulating
     def answer(task: Task, read: Simulation) -> Answer:
@@ -162,8 +160,8 @@ def noise(rate: float, seed: str = "") -> SolveTask:
 
 
 @_simulating
-def biased(_: Task, read: Simulation) -> Answer:
-    """Right reasoning about a shifted model, in which no variable has a condition of its own.
+def shifted_model(_: Task, read: Simulation) -> Answer:
+    """Answer right about a shifted model, in which no variable has a condition of its own.
 
     Every effect then copies its cause, so each PNS is 1 and all of it composes; adjacent pairs
     have a PNS of at most 0.85, so each is off by more than the threshold. The answers do not
@@ -174,17 +172,17 @@ def biased(_: Task, read: Simulation) -> Answer:
 
 
 def global_wrong(tasks: Iterable[Task]) -> SolveTask:
-    """Every local pair right; the widest one is answered as by :func:`biased`.
+    """Return a solver of local pairs; the widest one is answered as by :func:`shifted_model`.
 
     Where the global pair is not asked about (more than five components), the widest pairs are
     those inside no other pair of the context among ``tasks``.
     """
-    widest = frozenset(task.task_id for task in _widest(tasks))
-    return lambda task: biased(task) if task.task_id in widest else perfect(task)
+    widest = frozenset(task.task_id for task in _widest_pairs(tasks))
+    return lambda task: shifted_model(task) if task.task_id in widest else perfect(task)
 
 
-def _widest(tasks: Iterable[Task]) -> Iterator[Task]:
-    """The tasks of pairs that lie inside no other pair of the same context."""
+def _widest_pairs(tasks: Iterable[Task]) -> Iterator[Task]:
+    """Yield the tasks whose pair lies inside no other pair of the same context."""
     contexts: dict[str, list[Task]] = {}
     for task in tasks:
         if task.family == "simulation":
@@ -204,7 +202,7 @@ def _widest(tasks: Iterable[Task]) -> Iterator[Task]:
 
 
 def naive(task: Task) -> Answer:
-    """Follows two steps, takes an even chance for every probability, multiplies the givens."""
+    """Follow two steps, take an even chance for every probability, multiply what is given."""
     if task.family == "simulation":
         return simulate(read_simulation(task.prompt), depth=2)
     if task.family == "deductive" or task.spec.key == "inductive.boolean":
@@ -225,7 +223,7 @@ SYSTEMS: Final = TrackSystems(
     informed=from_prompts(perfect),
     own={
         "ccr-perfect": ("reads every prompt by rules; valid and consistent", from_prompts(perfect)),
-        "ccr-biased": ("a shifted model; invalid but consistent", from_prompts(biased)),
+        "ccr-biased": ("a shifted model; invalid but consistent", from_prompts(shifted_model)),
         "ccr-global-wrong": ("local pairs right, the global one wrong", _global_wrong),
     },
     rated=("ccr-noise-RATE", "flips RATE percent of the right answers", _noisy),

@@ -1,14 +1,14 @@
-"""Reading a ccr prompt: the model out of its sentences, the cases, the questions.
+"""A reader of ccr prompts: the model out of its sentences, the cases and the question.
 
-Everything comes from the text. No name, shade, threshold or operator is known beforehand; the only
-knowledge is how each theme's sentences are built.
+Everything comes from the text. No name, shade, threshold or operator is known beforehand, only how
+the sentences of each theme are built.
 """
 
 import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final, Literal
 
@@ -19,8 +19,9 @@ Operator = Literal["or", "and"]
 
 
 @dataclass(frozen=True, slots=True)
-class Theme:
-    """How a theme says that a variable holds, what its bit depends on, and a case's item."""
+class Patterns:
+    """The sentences of a theme: ``state`` matches that a variable holds or does not, ``own`` what a
+    variable's own condition is, ``item`` one entry of a case."""
 
     state: re.Pattern[str]
     own: re.Pattern[str]
@@ -28,7 +29,7 @@ class Theme:
 
 
 _THEMES: Final = tuple(
-    Theme(**{part: re.compile(pattern) for part, pattern in theme.items()})
+    Patterns(**{part: re.compile(pattern) for part, pattern in theme.items()})
     for theme in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).values()
 )
 _RULE: Final = re.compile(
@@ -41,7 +42,10 @@ _PALETTE: Final = re.compile(r"(\w+) \(((?:\w+, )+\w+)\)")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One variable's rule: its own condition (whose, and how much) joined with its parents."""
+    """A variable's rule: its own condition (``holder`` has ``need``), joined with its parents.
+
+    ``among`` joins the parents, ``own`` joins the condition with them.
+    """
 
     holder: str
     need: str
@@ -51,12 +55,12 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class ToldModel:
-    """The model of a context: a rule for each variable, and how cases are read."""
+class StoryModel:
+    """The model that a context tells: a rule for each variable, and how cases are read."""
 
     rules: Mapping[str, Rule]
     palette: Mapping[str, str]
-    theme: Theme
+    theme: Patterns
 
     @property
     def dag(self) -> LatentDAG:
@@ -64,16 +68,17 @@ class ToldModel:
         return sorted_graph((p, name) for name, rule in self.rules.items() for p in rule.parents)
 
     def bits(self, case: str) -> dict[str, bool]:
-        """Whether each variable's own condition is met in a case."""
+        """Return whether each variable's own condition is met in a case."""
         found = {}
         for item in case.rstrip(".").split("; "):
             match = self.theme.item.fullmatch(item)
             if match is None:
                 raise ValueError(f"no such item in this theme: {item}")
             found[match[1]] = match[2]
-        return {name: self._met(rule, found[rule.holder]) for name, rule in self.rules.items()}
+        return {name: self._is_met(rule, found[rule.holder]) for name, rule in self.rules.items()}
 
-    def _met(self, rule: Rule, said: str) -> bool:
+    def _is_met(self, rule: Rule, said: str) -> bool:
+        """Tell whether what a case says of the holder meets a rule's condition."""
         if said in ("present", "on", "absent", "off"):
             return said in ("present", "on")
         if said.isdigit():
@@ -81,7 +86,7 @@ class ToldModel:
         return self.palette[said] == rule.need
 
     def state(self, clause: str) -> tuple[str, bool]:
-        """The variable that a clause is about, and whether it says that it holds."""
+        """Return the variable that a clause is about, and whether it is said to hold."""
         match = self.theme.state.search(clause)
         if match is None:
             raise ValueError(f"no state of this theme: {clause}")
@@ -96,38 +101,32 @@ class ToldModel:
         depth: int | None = None,
         overlooked: frozenset[str] = frozenset(),
     ) -> bool:
-        """Whether a variable holds.
+        """Return whether a variable holds, given own conditions ``bits`` and the values ``do``.
 
-        ``depth`` limits how many steps upstream are followed; of the ``overlooked`` the own
-        condition is left out of account.
+        ``depth`` limits how many steps upstream are followed (None: all). The own condition of an
+        ``overlooked`` variable is left out of account.
         """
-        memory: dict[tuple[str, int | None], bool] = {}
 
-        def look(node: str, left: int | None) -> bool:
+        @cache
+        def holds(node: str, left: int | None) -> bool:
             if node in do:
                 return do[node]
-            key = (node, left)
-            if key not in memory:
-                memory[key] = apply(node, left)
-            return memory[key]
-
-        def apply(node: str, left: int | None) -> bool:
             rule = self.rules[node]
             if not rule.parents or left == 0:
                 return bits[node]
             steps = None if left is None else left - 1
-            values = [look(p, steps) for p in rule.parents]
+            values = [holds(p, steps) for p in rule.parents]
             joined = any(values) if rule.among == "or" else all(values)
             if node in overlooked:
                 return joined
             return (bits[node] or joined) if rule.own == "or" else (bits[node] and joined)
 
-        return look(name, depth)
+        return holds(name, depth)
 
 
 @lru_cache(maxsize=64)
-def read_context(text: str) -> ToldModel:
-    """The model that a context's text describes; raises ``ValueError`` for unknown sentences."""
+def read_context(text: str) -> StoryModel:
+    """Return the model that a context describes; raises ``ValueError`` for an unknown sentence."""
     lines = [line[2:] for line in text.splitlines() if " exactly when " in line]
     (theme,) = [theme for theme in _THEMES if lines and theme.state.match(lines[0])]
     palette = {
@@ -140,11 +139,11 @@ def read_context(text: str) -> ToldModel:
         if match is None:
             raise ValueError(f"no rule of this theme: {line}")
         rules[match[1]] = _rule(theme, body)
-    return ToldModel(rules, palette, theme)
+    return StoryModel(rules, palette, theme)
 
 
-def _rule(theme: Theme, body: str) -> Rule:
-    """A rule: its own condition; a list follows it, holds it among others, or is missing."""
+def _rule(theme: Patterns, body: str) -> Rule:
+    """Return a rule from its text: an own condition, which a list may follow or hold."""
     told = _RULE.fullmatch(body)
     assert told is not None
     clauses = told["listed"].split("; ") if told["listed"] else []
@@ -161,16 +160,16 @@ def _rule(theme: Theme, body: str) -> Rule:
 
 @dataclass(frozen=True)
 class Simulation:
-    """A simulation prompt, read: the model, each case's bits, cause and effect."""
+    """A simulation task: the model, the own conditions met in each case, cause and effect."""
 
-    story: ToldModel
+    story: StoryModel
     cases: tuple[dict[str, bool], ...]
     cause: str
     effect: str
 
 
 def read_simulation(prompt: str) -> Simulation:
-    """A whole simulation task from its prompt."""
+    """Read a simulation task from its prompt."""
     context, _, rest = prompt.partition("\n## Cases\n")
     cases, _, questions = rest.partition("\n## Questions\n")
     story = read_context(context)
@@ -182,18 +181,19 @@ def read_simulation(prompt: str) -> Simulation:
     return Simulation(story, tuple(story.bits(line) for line in lines), next(iter(do)), effect)
 
 
-def read_question(story: ToldModel, question: str) -> tuple[dict[str, bool], str]:
-    """What is supposed, if anything, and the variable that is asked about."""
+def read_question(story: StoryModel, question: str) -> tuple[dict[str, bool], str]:
+    """Return what a question supposes, by variable, and the variable that it asks about."""
     suppose = re.match(
         r"Suppose it is made to hold that (.*?)(?:, whatever .*?)?\. Under this supposition, (.*)",
         question,
     )
     if suppose is None:
-        return {}, _asked(story, question)
-    return dict([story.state(suppose[1])]), _asked(story, suppose[2])
+        return {}, _variable_in(story, question)
+    return dict([story.state(suppose[1])]), _variable_in(story, suppose[2])
 
 
-def _asked(story: ToldModel, question: str) -> str:
+def _variable_in(story: StoryModel, question: str) -> str:
+    """Return the one variable that a question names."""
     words: list[str] = re.findall(r"\w+", question)
     (name,) = [word for word in words if word in story.rules]
     return name

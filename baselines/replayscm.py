@@ -37,8 +37,8 @@ from builder.tracks.replayscm.search import (
 )
 from builder.tracks.replayscm.tables import Rows, Tables, bits, patterns, sets_of, tabulate
 from grader.scoring.shape import Task
-from grader.tracks.replayscm.boolean import parse, to_text
-from grader.tracks.replayscm.problem import ROOTS, make_program, parse_map
+from grader.tracks.replayscm.boolean import to_text
+from grader.tracks.replayscm.problem import ROOTS, Problem, make_program, read_problem
 
 Floats = NDArray[np.float64]
 
@@ -64,7 +64,11 @@ HYPOTHESES: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Puzzle:
-    """One task. ``setting`` is ``None`` where the roots are hidden; variables are label numbers."""
+    """One task; variables are label numbers, from 0.
+
+    ``setting`` is None where the roots are hidden. ``reference`` is the program to differ from, of
+    an Alternative-SCM task.
+    """
 
     n: int
     rows: Rows
@@ -75,15 +79,26 @@ class Puzzle:
 
 
 def read_puzzle(task: Task) -> Puzzle:
-    """The task's public inputs as arrays, variables in the order of their labels."""
-    inputs = task.inputs
-    names, rows = inputs["variables"], _rows(inputs["variables"], inputs["worlds"])
-    return Puzzle(
-        len(names), rows, tabulate(rows), _setting(inputs), _disclosure(inputs), _reference(inputs)
-    )
+    """Return the task's public inputs as arrays, variables in the order of their labels."""
+    problem = read_problem(task.inputs)
+    setting: Setting | None = None
+    disclosure: Disclosure = "hidden_roots"
+    names = problem.names
+    if problem.roots is not None:
+        allowed = {
+            place: bits(map(names.index, problem.allowed(name)))
+            for place, name in enumerate(names)
+            if name not in problem.roots
+        }
+        setting = Setting(bits(map(names.index, problem.roots)), allowed)
+        disclosure = "ordered" if problem.order else "block" if problem.blocks else "hidden"
+    rows = _rows(names, task.inputs["worlds"])
+    reference = _reference(problem) if problem.reference else None
+    return Puzzle(len(names), rows, tabulate(rows), setting, disclosure, reference)
 
 
 def _rows(names: Sequence[str], worlds: Sequence[Mapping[str, Any]]) -> Rows:
+    """Return the rows of all worlds, and where a variable was set by an intervention."""
     values = np.array(
         [[int(bit) for bit in row] for world in worlds for row in world["rows"]], dtype=np.int64
     )
@@ -92,47 +107,18 @@ def _rows(names: Sequence[str], worlds: Sequence[Mapping[str, Any]]) -> Rows:
     return Rows(values, clamped)
 
 
-def _disclosure(inputs: Any) -> Disclosure:
-    if inputs["roots"] is None:
-        return "hidden_roots"
-    if inputs["order"] is not None:
-        return "ordered"
-    return "hidden" if inputs["blocks"] is None else "block"
-
-
-def _setting(inputs: Any) -> Setting | None:
-    """Roots and, for each other variable, those it may mention."""
-    if inputs["roots"] is None:
-        return None
-    names, roots = inputs["variables"], set(inputs["roots"])
-    allowed = {}
-    for place, name in enumerate(names):
-        if name in roots:
-            continue
-        if inputs["order"] is not None:
-            may = set(inputs["order"][: inputs["order"].index(name)])
-        elif inputs["blocks"] is not None:
-            own = next(k for k, block in enumerate(inputs["blocks"]) if name in block)
-            may = {other for block in inputs["blocks"][: own + 1] for other in block} - {name}
-        else:
-            may = set(names) - {name}
-        allowed[place] = bits(map(names.index, may))
-    return Setting(bits(map(names.index, roots)), allowed)
-
-
-def _reference(inputs: Any) -> HiddenProgram | None:
-    """The supplied program, in the disclosed order or in one that its mechanisms allow."""
-    if not inputs.get("reference"):
-        return None
-    program = make_program(inputs["roots"], parse_map(inputs["reference"]))
-    labels = inputs["order"] or [*program.roots, *program.order]
+def _reference(problem: Problem) -> HiddenProgram:
+    """Return the supplied program, in the disclosed order or in one that its mechanisms allow."""
+    assert problem.roots is not None and problem.reference is not None
+    program = make_program(problem.roots, problem.reference)
+    labels = problem.order or (*program.roots, *program.order)
+    formulas = {int(name[1:]) - 1: formula for name, formula in problem.reference.items()}
     order = tuple(int(name[1:]) - 1 for name in labels)
-    formulas = {int(name[1:]) - 1: parse(text) for name, text in inputs["reference"].items()}
     return assemble(order, dict.fromkeys(formulas, ()), formulas)
 
 
 def symbolic(task: Task) -> dict[str, Any]:
-    """The answer to one task."""
+    """Answer a task with the smallest program that fits every training row."""
     puzzle = read_puzzle(task)
     if puzzle.reference is not None:
         return other_program(puzzle)
@@ -145,19 +131,20 @@ def symbolic(task: Task) -> dict[str, Any]:
 
 
 def other_program(puzzle: Puzzle, *, first: bool = False) -> dict[str, Any]:
-    """The smallest separable flip of an unseen pattern, or the ``first`` by variable and parents.
+    """Answer with the reference after one flip of an unseen pattern that an experiment can show.
 
-    The reference itself if there is none.
+    It is the smallest such flip, or the ``first`` by variable and parents; without one, the answer
+    is the reference itself.
     """
     assert puzzle.reference is not None
     answer = find_alternative(
         puzzle.reference, puzzle.tables, puzzle.disclosure, smallest=not first
     )
-    return answer if answer is not None else unchanged(puzzle)
+    return answer if answer is not None else reference_answer(puzzle)
 
 
-def unchanged(puzzle: Puzzle) -> dict[str, Any]:
-    """The reference as an answer: legal, and worth nothing."""
+def reference_answer(puzzle: Puzzle) -> dict[str, Any]:
+    """Return the reference as an answer: legal, and worth nothing."""
     assert puzzle.reference is not None
     roots = [name_of(v) for v in puzzle.reference.roots]
     return {
@@ -168,7 +155,7 @@ def unchanged(puzzle: Puzzle) -> dict[str, Any]:
 
 
 def as_answer(task: Task, found: Found | None) -> dict[str, Any]:
-    """A found program in the answer's form; a failure is an answer of the form without content."""
+    """Return a program as an answer; None becomes an answer of the right form without content."""
     if found is None:
         return {"mechanisms": {}, "roots": []}
     mechanisms = {name: to_text(formula) for name, formula in found.formulas().items()}
@@ -179,13 +166,13 @@ def as_answer(task: Task, found: Found | None) -> dict[str, Any]:
 
 
 def majority(task: Task) -> dict[str, Any]:
-    """Every mechanism a constant: the value its variable has more often where it is not set.
+    """Answer with constant mechanisms: the value that a variable has more often where it is free.
 
     Roots are the disclosed ones, or the first three variables.
     """
     puzzle = read_puzzle(task)
     if puzzle.reference is not None:
-        return unchanged(puzzle)
+        return reference_answer(puzzle)
     setting, (values, clamped) = puzzle.setting, (puzzle.rows.values, puzzle.rows.clamped)
     roots = [v for v in range(puzzle.n) if setting is None or setting.roots >> v & 1][:ROOTS]
     first, mechanisms = name_of(roots[0]), {}
@@ -201,7 +188,7 @@ def majority(task: Task) -> dict[str, Any]:
 
 
 def structure_and_formulas(task: Task) -> dict[str, Any]:
-    """The answer to one task; an Alternative-SCM task needs no structure to be proposed."""
+    """Answer with the first program that fits; an Alternative-SCM task needs no learned graph."""
     puzzle = read_puzzle(task)
     if puzzle.reference is not None:
         return other_program(puzzle, first=True)
@@ -210,30 +197,32 @@ def structure_and_formulas(task: Task) -> dict[str, Any]:
 
 
 def first_program(puzzle: Puzzle, setting: Setting) -> Found | None:
-    """The first program that fits: on a learned graph, then on any parents."""
-    attempts = (place(puzzle, setting, *proposed) for proposed in _proposed(puzzle, setting))
+    """Return the first program that fits: on a learned graph, then on any parents."""
+    attempts = (
+        place_mechanisms(puzzle, setting, *proposal) for proposal in _proposals(puzzle, setting)
+    )
     return next((found for found in attempts if found is not None), None)
 
 
-def _proposed(puzzle: Puzzle, setting: Setting) -> Iterator[tuple[Proposals, int]]:
+def _proposals(puzzle: Puzzle, setting: Setting) -> Iterator[tuple[Proposals, int]]:
     """Yield proposals with the largest AST size of a mechanism on them."""
     for size in SAMPLE_SIZES:
         scores = bdeu(puzzle.rows, size)
         for options in SEARCHES:
-            graph = climb(setting, scores, *options)
+            graph = learn_graph(setting, scores, *options)
             yield {child: [mask] for child, mask in graph.items()}, FITTER_CAPS[0]
     ranked = _by_score(setting, bdeu(puzzle.rows))
     yield from ((ranked, cap) for cap in FITTER_CAPS)
 
 
 def _hypotheses(puzzle: Puzzle) -> list[Setting]:
-    """The disclosed roots, or the best root sets by the score of a graph learned under each."""
+    """Return the disclosed setting, or those of the root sets whose learned graphs score best."""
     if puzzle.setting is not None:
         return [puzzle.setting]
     scores = bdeu(puzzle.rows)
 
     def score(setting: Setting) -> float:
-        graph = climb(setting, scores)
+        graph = learn_graph(setting, scores)
         roots = sum(scores[root, 0] for root in members(setting.roots))
         index = _index(puzzle.n)
         return float(roots + sum(scores[child, index[mask]] for child, mask in graph.items()))
@@ -241,8 +230,10 @@ def _hypotheses(puzzle: Puzzle) -> list[Setting]:
     return sorted(root_settings(puzzle.n), key=score, reverse=True)[:HYPOTHESES]
 
 
-def climb(setting: Setting, scores: Floats, tabu: int = TABU, moves: int = 500) -> dict[int, int]:
-    """Child to its parents (as bits) in the graph where the search ends, after ``moves`` at most.
+def learn_graph(
+    setting: Setting, scores: Floats, tabu: int = TABU, moves: int = 500
+) -> dict[int, int]:
+    """Return the graph where hill climbing ends after at most ``moves``: child to parents, as bits.
 
     It begins without edges. None of the last ``tabu`` moves is undone, and only edges that the
     disclosure allows are considered. Variables are numbers, so that equal gains are told apart in
@@ -254,8 +245,8 @@ def climb(setting: Setting, scores: Floats, tabu: int = TABU, moves: int = 500) 
     from pgmpy.causal_discovery import ExpertKnowledge, HillClimbSearch
     from pgmpy.structure_score import BaseStructureScore
 
-    class Stored(BaseStructureScore):  # type: ignore[misc]
-        """Local scores looked up in a table of shape (variables, candidate parent sets)."""
+    class StoredScore(BaseStructureScore):  # type: ignore[misc]
+        """A score that looks local scores up in ``scores``, shape (variables, parent sets)."""
 
         def _local_score(self, variable: int, parents: tuple[int, ...]) -> float:
             return float(scores[variable, index[sum(1 << p for p in parents)]])
@@ -272,7 +263,7 @@ def climb(setting: Setting, scores: Floats, tabu: int = TABU, moves: int = 500) 
     begin.add_nodes_from(range(n))
     names = pd.DataFrame(np.zeros((2, n)), columns=range(n))
     search = HillClimbSearch(
-        scoring_method=Stored(names),
+        scoring_method=StoredScore(names),
         tabu_length=tabu,
         max_iter=moves,
         max_indegree=max(map(len, sets_of(n).members)),
@@ -289,24 +280,33 @@ def climb(setting: Setting, scores: Floats, tabu: int = TABU, moves: int = 500) 
 
 
 def _by_score(setting: Setting, scores: Floats) -> Proposals:
-    """All allowed parent sets of each child, the best score first."""
+    """Return all allowed parent sets of each child, the best score first."""
     masks = sets_of(len(scores)).masks
     return {
-        child: [int(m) for m in masks[np.argsort(-scores[child], kind="stable")]
-                if not int(m) & ~allowed]
+        child: [
+            int(m)
+            for m in masks[np.argsort(-scores[child], kind="stable")]
+            if not int(m) & ~allowed
+        ]
         for child, allowed in setting.allowed.items()
-    }  # fmt: skip
+    }
 
 
-def place(puzzle: Puzzle, setting: Setting, proposals: Proposals, cap: int) -> Found | None:
-    """A program whose mechanisms fit the training rows, each on proposed parents placed before it.
+def place_mechanisms(
+    puzzle: Puzzle, setting: Setting, proposals: Proposals, cap: int
+) -> Found | None:
+    """Return a program that fits, each mechanism on proposed parents that were placed before it.
 
-    The proposal that ranks highest among those that can be placed comes next. ``cap`` is the
-    largest AST size of a mechanism.
+    Of the proposals that can be placed, the highest ranked is placed next. ``cap`` is the largest
+    AST size of a mechanism. None where no proposal can be placed any more.
     """
     index, choices, known = _index(puzzle.n), dict[int, Choice](), setting.roots
     fits = {
-        v: [(mask, fitted) for mask in proposed if (fitted := _fitted(puzzle, v, index[mask], cap))]
+        v: [
+            (mask, fitted)
+            for mask in proposed
+            if (fitted := _fit_function(puzzle, v, index[mask], cap))
+        ]
         for v, proposed in proposals.items()
     }
     while len(choices) < len(fits):
@@ -326,20 +326,20 @@ def place(puzzle: Puzzle, setting: Setting, proposals: Proposals, cap: int) -> F
     return Found(tuple(members(setting.roots)), choices, total)
 
 
-def _fitted(puzzle: Puzzle, child: int, k: int, cap: int) -> Choice | None:
-    """The first function over a parent set that fits the rows; ``None`` without one."""
+def _fit_function(puzzle: Puzzle, child: int, k: int, cap: int) -> Choice | None:
+    """Return the first function over parent set ``k`` that fits the rows, or None."""
     if puzzle.tables.zeros[child, k] & puzzle.tables.ones[child, k]:
         return None
     return first_fit(puzzle.tables, child, k, cap)
 
 
 def _index(n: int) -> dict[int, int]:
-    """The number of each candidate parent set, by its bits."""
+    """Return the number of each candidate parent set by its bits."""
     return {int(mask): k for k, mask in enumerate(sets_of(n).masks)}
 
 
 def bdeu(rows: Rows, sample_size: float = 1.0) -> Floats:
-    """BDeu of every variable over every candidate parent set, shape (n, sets).
+    """Return the BDeu score of every variable over every candidate parent set, shape (n, sets).
 
     ``sample_size`` is the equivalent sample size of the prior.
     """

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from ccr_grading import Exam, exhaustive, ignores
 
-from baselines.ccr import biased, global_wrong, naive, perfect
+from baselines.ccr import global_wrong, naive, perfect, shifted_model
 from baselines.systems import answers, named_systems
 from baselines.taking import OpenedExam, SolveTask
 from grader.tracks.ccr.estimates import estimate, weights_of
@@ -30,7 +30,9 @@ def any_exam(request: pytest.FixtureRequest, exam: Exam, long_exam: Exam) -> Exa
     return exam if request.param == "exhaustive" else long_exam
 
 
-@pytest.mark.parametrize(("solver", "quadrant"), [(perfect, "VC"), (biased, "IC"), (ignores, "IC")])
+@pytest.mark.parametrize(
+    ("solver", "quadrant"), [(perfect, "VC"), (shifted_model, "IC"), (ignores, "IC")]
+)
 def test_a_reference_reasoner_lands_in_its_class(
     any_exam: Exam, solver: SolveTask, quadrant: str
 ) -> None:

@@ -13,9 +13,9 @@ from scipy.special import gammaln
 from baselines.replayscm import (
     TABU,
     bdeu,
-    climb,
+    learn_graph,
     majority,
-    place,
+    place_mechanisms,
     read_puzzle,
     structure_and_formulas,
     symbolic,
@@ -108,14 +108,14 @@ def test_proposals_are_placed_by_rank_and_only_on_what_stands() -> None:
         int(child[1:]) - 1: sum(1 << int(name[1:]) - 1 for name in essential(formula))
         for child, formula in parse_map(item.truth.target["gold"]).items()
     }
-    right = place(puzzle, setting, {v: [mask] for v, mask in gold.items()}, 15)
+    right = place_mechanisms(puzzle, setting, {v: [mask] for v, mask in gold.items()}, 15)
     assert right is not None
     assert {v: sum(1 << p for p in c.members) for v, c in right.choices.items()} == gold
     circle = {v: [1 << u] for v, u in zip(gold, [*gold][1:] + [*gold][:1], strict=True)}
-    assert place(puzzle, setting, circle, 15) is None
-    mended = place(puzzle, setting, {v: [*circle[v], gold[v]] for v in gold}, 15)
+    assert place_mechanisms(puzzle, setting, circle, 15) is None
+    mended = place_mechanisms(puzzle, setting, {v: [*circle[v], gold[v]] for v in gold}, 15)
     assert mended is not None and mended.choices.keys() == gold.keys()
-    assert place(puzzle, setting, {v: [mask] for v, mask in gold.items()}, 1) is None
+    assert place_mechanisms(puzzle, setting, {v: [mask] for v, mask in gold.items()}, 1) is None
 
 
 def test_symbolic_is_held_out_exact_on_every_certified_record() -> None:
@@ -157,7 +157,7 @@ def test_the_search_ends_where_no_single_change_helps(seed: int) -> None:
     n = max(v for v in setting.allowed) + 1
     scores = np.random.default_rng(seed).normal(size=(n, len(sets_of(n).masks)))
     index = {int(mask): k for k, mask in enumerate(sets_of(n).masks)}
-    found = climb(setting, scores, TABU, 500)
+    found = learn_graph(setting, scores, TABU, 500)
 
     def value(graph: dict[int, int]) -> float:
         if any(mask not in index or mask & ~setting.allowed[v] for v, mask in graph.items()):
