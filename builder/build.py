@@ -17,10 +17,9 @@ from builder.release.exams import (
     EXAM_SCHEMA,
     Exams,
     built_candidates,
-    built_private,
     compose_public,
     exam_table,
-    moved_mass,
+    private_exams,
 )
 from builder.release.flat import FlatJob, write_flat
 from builder.release.floors import Points, TwinJob, grade_constants, measure_floors
@@ -108,8 +107,6 @@ def build_release(
         jobs = list(part_jobs(specs, workspace.parts, resuming or remote is not None))
         parts = _made_parts(specs, (remote or pool).map(make_part, jobs), len(jobs), reporter)
         exams = _compose_exams(config, roots, specs, parts)
-        for line in moved_mass(exams):
-            reporter.note(line)
         shards = _write_shards(config, roots, parts, exams, workspace, pool, reporter)
         floors = measure_floors(config, grade_twin, pool, reporter)
         contents = Contents(config, roots, specs, parts, exams, shards, floors)
@@ -186,7 +183,7 @@ def _compose_exams(
             track, place = config.tracks[name], (split.name, name)
             read = partial(staged_rows, parts[place])
             if split.private:
-                exams[place] = built_private(split, track, specs[place], read, root)
+                exams[place] = private_exams(split, track, specs[place], read, root)
             else:
                 able = built_candidates(track, read) if split.exams else ()
                 exams[place] = compose_public(split, track, able, root, str(config.path))

@@ -46,8 +46,6 @@ def run(arguments: argparse.Namespace) -> int:
     )
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
     console.print(composition_table(f"exam {added.name}: composition", added.composition))
-    for remark in added.remarks:
-        console.print(remark, markup=False)
     folder, name = shlex.quote(str(release)), shlex.quote(added.name)
     console.print(
         f"{release}: exam {added.name} has {added.tasks} tasks\n"

@@ -15,7 +15,6 @@ from typing import Any, Final
 
 from builder.gate.part_check import lost_points
 from builder.gate.report import GateLine, line_of
-from builder.release.exams import TOLERANCE, moved
 from builder.splits.track import VARIED_FROM, Composition, Track
 from grader.io.jsonio import canonical
 from grader.pipeline import grade
@@ -27,6 +26,9 @@ from grader.scoring.shape import Task
 
 AT_ONCE: Final = 3000
 """Tasks of a split without exams that go through the whole grader together."""
+TOLERANCE: Final = 0.05
+"""The share of a composed exam's tasks that may be of another level than requested, on any axis and
+rounding apart."""
 AXES: Final[Mapping[str, Callable[[Task], str]]] = {
     "family": lambda task: task.family,
     "rung": lambda task: str(task.rung),
@@ -160,7 +162,7 @@ def as_requested(split: str, exams: Sequence[HeldExam]) -> GateLine:
             for axis in axes.keys() & AXES.keys() if not exam.matched else ():
                 counts = Counter(AXES[axis](task) for task in exam.tasks if task.track == track)
                 requested = {level: row["requested"] for level, row in axes[axis].items()}
-                shares.append(moved(requested, counts))
+                shares.append(share_elsewhere(requested, counts))
                 if shares[-1] > TOLERANCE:
                     problems.append(
                         f"exam {exam.name}: {shares[-1]:.0%} of the tasks of {track} are of "
@@ -172,6 +174,15 @@ def as_requested(split: str, exams: Sequence[HeldExam]) -> GateLine:
         f"elsewhere than requested, {TOLERANCE:.0%} may be, rounding to whole tasks apart"
     )
     return line_of(f"{split}: exams as requested", problems, figure)
+
+
+def share_elsewhere(requested: Mapping[str, float], realised: Mapping[str, float]) -> float:
+    """Return the share of tasks on other levels than requested. Requested numbers are fractions: a
+    level that is less than one task off has been rounded."""
+    levels = {*requested, *realised}
+    off = (abs(requested.get(level, 0.0) - realised.get(level, 0.0)) for level in levels)
+    total = sum(realised.values())
+    return sum(max(0.0, one - 1.0) for one in off) / 2 / total if total else 0.0
 
 
 @dataclass(frozen=True, slots=True)

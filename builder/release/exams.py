@@ -6,7 +6,7 @@ that no exam gives away another: which one is decided with the plan, before anyt
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -40,57 +40,45 @@ EXAM_SCHEMA: Final = pa.schema(
 Exams = Mapping[tuple[str, str], Mapping[str, DrawnExam]]
 """(split, track) to the exams by name."""
 
-TOLERANCE: Final = 0.05
-"""The share of a composed exam's tasks that may be of another level than requested, on any axis and
-rounding apart: beyond, a build remarks on it and the gate refuses it."""
-
-
-def compose(
-    draw: Draw, track: Track, candidates: Sequence[Candidate], key: bytes, where: str
-) -> DrawnExam:
-    """The exam that a draw of the split file asks for, its tasks in exam order.
-
-    The track composes what an exam file asks; any other exam takes a number of tasks, balanced, or
-    all. ``where`` is the draw's place; raises ``UsageError`` there when there are too few.
-    """
-    if draw.model is not None:
-        assert track.exams is not None
-        return ordered(track.exams.compose(draw.model, candidates, key, where), key)
-    able = _asked_by(draw, candidates)
-    count, there = draw.tasks, sum(len(one.tasks) for one in able)
-    if count is not None and count > there:
-        raise UsageError(
-            f"{where}.tasks: {count} tasks are asked but there are {there}; ask fewer or raise the "
-            "number of instances"
-        )
-    names = (
-        [task.name for one in able for task in one.tasks]
-        if count is None
-        else balanced_draw(able, count, key)
-    )
-    return ordered(DrawnExam(tuple(names)), key)
-
 
 def compose_public(
     split: SplitConfig, track: Track, candidates: Sequence[Candidate], root: bytes, file: str
 ) -> dict[str, DrawnExam]:
-    """The exams of a track in a split with public truth; they may share tasks.
+    """Return the exams of a track in a split with public truth, by name; they may share tasks.
 
-    An exam without an exam file takes one side of an instance whose tasks answer each other.
+    The track composes an exam of an exam file. Any other takes one side of an instance whose tasks
+    answer each other. Raises ``UsageError`` naming ``file`` and key when there are too few tasks.
     """
     exams = {}
     for name, draw in _draws(split, track.name):
-        key = _exam_key(root, split, track, name)
-        plain = draw.model is None
-        pool = one_sided(_asked_by(draw, candidates), track.apart, key) if plain else candidates
-        exams[name] = compose(draw, track, pool, key, _place(file, split, track, name))
+        key, where = _exam_key(root, split, track, name), _key_path(file, split, track, name)
+        if draw.model is None:
+            able = keep_one_side(_asked_by(draw, candidates), track, key)
+            exam = _draw_tasks(draw, able, key, where)
+        else:
+            assert track.exams is not None
+            exam = track.exams.compose(draw.model, candidates, key, where)
+        exams[name] = shuffle_exam(exam, key)
     return exams
+
+
+def _draw_tasks(draw: Draw, candidates: Sequence[Candidate], key: bytes, where: str) -> DrawnExam:
+    """Return an exam of the tasks of candidates: a number of them, balanced, or all."""
+    there = [task.name for one in candidates for task in one.tasks]
+    if draw.tasks is None:
+        return DrawnExam(tuple(there))
+    if draw.tasks > len(there):
+        raise UsageError(
+            f"{where}.tasks: {draw.tasks} tasks are asked but there are {len(there)}; ask fewer or "
+            "raise the number of instances"
+        )
+    return DrawnExam(tuple(balanced_draw(candidates, draw.tasks, key)))
 
 
 def assign_exams(
     split: SplitConfig, track: Track, specs: Sequence[InstanceSpec], root: bytes, file: str
 ) -> dict[str, str]:
-    """The exam of every planned instance of a split with private truth, by instance id.
+    """Return the exam of every planned instance of a split with private truth, by instance id.
 
     Exams are filled in the order of the split file; one that takes all comes last and takes what is
     left. An instance goes to an exam as a whole. Raises ``UsageError`` for an exam that lacks
@@ -102,15 +90,15 @@ def assign_exams(
         del remaining[name]
     draws = [(name, draw) for name, draw in _draws(split, track.name) if draw.model is None]
     for name, draw in sorted(draws, key=lambda item: item[1].tasks is None):
-        where = _place(file, split, track, name)
+        where = _key_path(file, split, track, name)
         able = [one for one in remaining.values() if all(draw.asks(t.variant) for t in one.tasks)]
         if draw.tasks is not None and any(len(one.tasks) > 1 for one in able):
             raise UsageError(
                 f"{where}.tasks: some instances have several tasks, which private truth keeps "
                 'together; write tasks = "all", with the variants of this exam'
             )
-        exam = compose(draw, track, able, _exam_key(root, split, track, name), where)
-        chosen = set(exam.task_ids)
+        key = _exam_key(root, split, track, name)
+        chosen = set(_draw_tasks(draw, able, key, where).task_ids)
         for one in able:
             if chosen.issuperset(task.name for task in one.tasks):
                 exam_of[one.instance_id] = name
@@ -127,13 +115,13 @@ def assign_exams(
 
 
 def planned_candidates(track: Track, specs: Sequence[InstanceSpec]) -> Sequence[Candidate]:
-    """What planned instances may come to be asked, at most."""
+    """Return planned instances with every task that they may come to have."""
     return _planned_tasks(track, specs) if track.exams is None else track.exams.planned(specs)
 
 
 def _planned_tasks(track: Track, specs: Sequence[InstanceSpec]) -> list[Candidate]:
-    """The planned instances with as many tasks as they may have; a variant is "" where the plan
-    leaves it open."""
+    """Return the planned instances with as many tasks as they may have. A variant is "" where the
+    plan leaves it open."""
     variants_of = planned_variants if track.floors is None else track.floors.variants_of
     found = []
     for spec in specs:
@@ -145,7 +133,7 @@ def _planned_tasks(track: Track, specs: Sequence[InstanceSpec]) -> list[Candidat
 
 
 def built_candidates(track: Track, read: Read) -> Sequence[Candidate]:
-    """Built instances with their tasks."""
+    """Return the built instances with their tasks."""
     if track.exams is not None:
         return track.exams.built(read)
     tasks: dict[str, list[PossibleTask]] = defaultdict(list)
@@ -155,21 +143,22 @@ def built_candidates(track: Track, read: Read) -> Sequence[Candidate]:
     return [Candidate(name, tuple(own)) for name, own in tasks.items()]
 
 
-def built_private(
+def private_exams(
     split: SplitConfig, track: Track, specs: Sequence[InstanceSpec], read: Read, root: bytes
 ) -> dict[str, DrawnExam]:
-    """The exams of a split with private truth: the tasks of the instances that were assigned."""
+    """Return the exams of a built split with private truth, as the plan assigned instances."""
     exam_of = {spec.instance_id: spec.asked.exam for spec in specs}
     names: dict[str | None, list[str]] = defaultdict(list)
     for row in read(track.name, ("task_id", "instance_id")):
         names[exam_of[row["instance_id"]]].append(row["task_id"])
     return {
-        name: ordered(DrawnExam(tuple(names[name])), _exam_key(root, split, track, name))
+        name: shuffle_exam(DrawnExam(tuple(names[name])), _exam_key(root, split, track, name))
         for name, _ in _draws(split, track.name)
     }
 
 
 def _draws(split: SplitConfig, track: str) -> list[tuple[str, Draw]]:
+    """Return name and draw of every exam that takes tasks of a track."""
     return [(exam.name, draw) for exam in split.exams for draw in exam.draws if draw.track == track]
 
 
@@ -177,41 +166,41 @@ def _exam_key(root: bytes, split: SplitConfig, track: Track, exam: str) -> bytes
     return hmac_key(root, f"{track.name}/{split.name}/exam/{exam}")
 
 
-def _place(file: str, split: SplitConfig, track: Track, exam: str) -> str:
+def _key_path(file: str, split: SplitConfig, track: Track, exam: str) -> str:
     return f"{file}: splits.{split.name}.exams.{exam}.{track.name}"
 
 
 def _asked_by(draw: Draw, candidates: Iterable[Candidate]) -> list[Candidate]:
-    """The candidates with the tasks of a draw's variants; a variant that is open may be one."""
-    return _restricted(candidates, lambda _, task: not task.variant or draw.asks(task.variant))
+    """Return the candidates with the tasks of a draw's variants; an open variant may be any."""
+    return _keep_tasks(candidates, lambda _, task: not task.variant or draw.asks(task.variant))
 
 
-def _restricted(
+def _keep_tasks(
     candidates: Iterable[Candidate], admits: Callable[[Candidate, PossibleTask], bool]
 ) -> list[Candidate]:
-    """The candidates with the tasks that are admitted; those without one are left out."""
+    """Return the candidates with the tasks that are admitted, without those that have none left."""
     able = (replace(c, tasks=tuple(t for t in c.tasks if admits(c, t))) for c in candidates)
     return [candidate for candidate in able if candidate.tasks]
 
 
-def ordered(exam: DrawnExam, key: bytes) -> DrawnExam:
-    """The exam with its tasks in a seeded order that carries no information."""
-    ids = sorted(exam.task_ids, key=lambda task_id: rank(key, "position", task_id))
-    return DrawnExam(tuple(ids), exam.bundles, exam.composition)
+def shuffle_exam(exam: DrawnExam, key: bytes) -> DrawnExam:
+    """Return the exam with its tasks in a seeded order that carries no information."""
+    ids = sorted(exam.task_ids, key=lambda task_id: _seeded_rank(key, "position", task_id))
+    return replace(exam, task_ids=tuple(ids))
 
 
 def balanced_draw(candidates: Sequence[Candidate], count: int, key: bytes) -> list[str]:
-    """The names of ``count`` tasks, variants in turn; each turn prefers the instance least used so
-    far.
+    """Return the names of ``count`` tasks, variants in turn; each turn prefers the instance least
+    used so far.
 
     A variant that has run out is passed over. The outcome depends on ``key`` and on the set of
     tasks, not on their order.
     """
     waiting: dict[str, list[tuple[str, str]]] = defaultdict(list)
     tasks = [(task, one.instance_id) for one in candidates for task in one.tasks]
-    for task, instance in sorted(tasks, key=lambda pair: rank(key, "task", pair[0].name)):
+    for task, instance in sorted(tasks, key=lambda pair: _seeded_rank(key, "task", pair[0].name)):
         waiting[task.variant].append((task.name, instance))
-    variants = sorted(waiting, key=lambda variant: rank(key, "variant", variant))
+    variants = sorted(waiting, key=lambda variant: _seeded_rank(key, "variant", variant))
     used: Counter[str] = Counter()
     chosen: list[str] = []
     while len(chosen) < count:
@@ -226,20 +215,18 @@ def balanced_draw(candidates: Sequence[Candidate], count: int, key: bytes) -> li
     return chosen
 
 
-def one_sided(
-    candidates: Sequence[Candidate], apart: Callable[[str, str], bool], key: bytes
-) -> list[Candidate]:
-    """The candidates without tasks that another one's prompt answers.
+def keep_one_side(candidates: Sequence[Candidate], track: Track, key: bytes) -> list[Candidate]:
+    """Return the candidates without tasks that another one's prompt answers.
 
-    The variants asked of an instance fall into sides within which no two are ``apart``; instances
-    keep their sides in turn, in a seeded order, so that each side is kept equally often.
+    The variants asked of an instance fall into sides within which no two are ``track.apart``.
+    Instances keep their sides in turn, in a seeded order, so that each side is kept equally often.
     """
     kept: dict[str, list[str]] = {}
     turns = 0
-    for one in sorted(candidates, key=lambda one: rank(key, "side", one.instance_id)):
+    for one in sorted(candidates, key=lambda one: _seeded_rank(key, "side", one.instance_id)):
         sides: list[list[str]] = []
         for variant in sorted({task.variant for task in one.tasks}):
-            fits = (s for s in sides if not any(apart(variant, member) for member in s))
+            fits = (s for s in sides if not any(track.apart(variant, member) for member in s))
             side = next(fits, None)
             if side is None:
                 sides.append([variant])
@@ -247,11 +234,11 @@ def one_sided(
                 side.append(variant)
         kept[one.instance_id] = sides[turns % len(sides)]
         turns += len(sides) > 1
-    return _restricted(candidates, lambda one, task: task.variant in kept[one.instance_id])
+    return _keep_tasks(candidates, lambda one, task: task.variant in kept[one.instance_id])
 
 
 def exam_table(exams: Mapping[str, DrawnExam]) -> pa.Table:
-    """The exams as a table sorted by exam and position; most tasks have no bundle."""
+    """Return the exams as a table sorted by exam and position; most tasks have no bundle."""
     columns: dict[str, list[object]] = {name: [] for name in EXAM_SCHEMA.names}
     for exam, drawn in sorted(exams.items()):
         told = [drawn.bundles.get(task_id, (None, None)) for task_id in drawn.task_ids]
@@ -263,8 +250,8 @@ def exam_table(exams: Mapping[str, DrawnExam]) -> pa.Table:
     return pa.table(columns, schema=EXAM_SCHEMA)
 
 
-def composed(exams: Mapping[str, DrawnExam]) -> Composition:
-    """The compositions of exams as a manifest tells them, ``exam: axis`` being the axis."""
+def compositions_of(exams: Mapping[str, DrawnExam]) -> Composition:
+    """Return the compositions of exams as a manifest has them, where ``exam: axis`` is the axis."""
     return {
         f"{name}: {axis}": levels
         for name, exam in exams.items()
@@ -272,33 +259,6 @@ def composed(exams: Mapping[str, DrawnExam]) -> Composition:
     }
 
 
-def rank(key: bytes, purpose: str, name: str) -> bytes:
-    """A seeded rank that says nothing about what it ranks."""
+def _seeded_rank(key: bytes, purpose: str, name: str) -> bytes:
+    """Return a rank that says nothing about the task, variant or instance called ``name``."""
     return hmac_key(key, f"{purpose}/{name}")
-
-
-def moved(requested: Mapping[str, float], realised: Mapping[str, float]) -> float:
-    """The share of tasks on other levels than requested. Requested numbers are fractions: a level
-    that is less than one task off has been rounded, not moved."""
-    levels = {*requested, *realised}
-    off = (abs(requested.get(level, 0.0) - realised.get(level, 0.0)) for level in levels)
-    total = sum(realised.values())
-    return sum(max(0.0, one - 1.0) for one in off) / 2 / total if total else 0.0
-
-
-def moved_mass(exams: Exams) -> Iterator[str]:
-    """A line for every axis of an exam that is not as requested: scenes cannot host everything that
-    the priors ask of them. A matched exam holds whole groups, and is let be."""
-    for (split, track), drawn in exams.items():
-        for name, exam in drawn.items():
-            for axis, levels in exam.composition.items():
-                beside = [{k: row[side] for k, row in levels.items()} for side in _SIDES]
-                share = moved(*beside)
-                if not exam.bundles and share > TOLERANCE:
-                    yield (
-                        f"{split} {track} exam {name}: {share:.0%} of the tasks moved to another "
-                        f"{axis} than requested (see the manifest's composition)"
-                    )
-
-
-_SIDES: Final = ("requested", "realised")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from builder.release.exams import EXAM_SCHEMA, composed, exam_table, moved_mass, ordered
+from builder.release.exams import EXAM_SCHEMA, compositions_of, exam_table, shuffle_exam
 from builder.release.manifest import listing, read_manifest, refuse_imported
 from builder.release.papers import write_papers
 from builder.release.reader import public_side, rows, shards
@@ -25,12 +25,11 @@ from grader.io.names import did_you_mean
 
 @dataclass(frozen=True, slots=True)
 class NewExam:
-    """What was drawn: the exam's name, its number of tasks, its composition and remarks."""
+    """An exam that was drawn: its name, its number of tasks and its composition."""
 
     name: str
     tasks: int
     composition: Mapping[str, Any]
-    remarks: tuple[str, ...]
 
 
 def draw_extra_exam(
@@ -65,7 +64,7 @@ def draw_extra_exam(
     def read(config: str, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
         return rows(shards(public, config, chosen), columns)
 
-    exam = ordered(exams.compose(model, exams.built(read), key, str(file)), key)
+    exam = shuffle_exam(exams.compose(model, exams.built(read), key, str(file)), key)
     config = f"{track}_exams"
     for side in (release, release / "private"):
         (side / GATE_FILE).unlink(missing_ok=True)  # it speaks of the release without this exam
@@ -75,12 +74,11 @@ def draw_extra_exam(
     manifest["shards"].update(listed["shards"])
     manifest["configs"].setdefault(config, {}).update(listed["configs"][config])
     entry["exams"][name] = {track: len(exam.task_ids)}
-    entry["tracks"][track].setdefault("composition", {}).update(composed({name: exam}))
+    entry["tracks"][track].setdefault("composition", {}).update(compositions_of({name: exam}))
     asked = {"exam": file.name, "model": table.values} | ({} if seed is None else {"seed": seed})
     manifest["configuration"]["splits"][chosen].setdefault("exams", {})[name] = {track: asked}
     write_papers(manifest, public)
-    remarks = tuple(moved_mass({(chosen, track): {name: exam}}))
-    return NewExam(name, len(exam.task_ids), exam.composition, remarks)
+    return NewExam(name, len(exam.task_ids), exam.composition)
 
 
 def _split(

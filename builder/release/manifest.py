@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from builder.release.exams import Exams, composed
+from builder.release.exams import Exams, compositions_of
 from builder.release.identity import FORMAT, canary, fingerprint, library_versions, source_sha256
 from builder.release.parts import Part, Parts, staged_rows
 from builder.release.planning import Specs, planned
@@ -149,7 +149,7 @@ def _track(contents: Contents, split: SplitConfig, track: str, private: bool) ->
     if private or not split.private:
         realised["motifs"] = _levels(parts, record, "worlds", "motif")
         realised["structures"] = _levels(parts, record, "truth", "structure")
-        composition = {**plan.composition, **composed(contents.exams[place])}
+        composition = {**plan.composition, **compositions_of(contents.exams[place])}
         if composition:
             entry["composition"] = composition
         entry["rejections"] = _counted(

@@ -9,10 +9,10 @@ import pytest
 from builder.release.exams import (
     assign_exams,
     balanced_draw,
-    built_private,
     compose_public,
     exam_table,
-    one_sided,
+    keep_one_side,
+    private_exams,
 )
 from builder.splits.config import Draw, ExamConfig, SplitConfig
 from builder.splits.track import Asked, Candidate, DrawnExam, InstanceSpec, PossibleTask
@@ -92,15 +92,16 @@ def test_an_exam_holds_one_side_of_an_instance_whose_tasks_answer_each_other():
     def apart(one, other):
         return (one == "d") != (other == "d")
 
-    kept = one_sided(SCENES, apart, KEY)
+    track = replace(CCR, apart=apart)
+    kept = keep_one_side(SCENES, track, KEY)
     sides = {scene.instance_id: [task.variant for task in scene.tasks] for scene in kept}
     assert len(sides) == 30
     assert Counter("d" in side for side in sides.values()) == {True: 15, False: 15}
     for instance, side in sides.items():
         others = "abce" if instance < "scene-03" else "abc"
         assert side == (["d"] if "d" in side else list(others)), "a side is kept whole"
-    assert one_sided(SCENES[::-1], apart, KEY) == kept[::-1]
-    assert one_sided(SCENES, lambda *_: False, KEY) == SCENES
+    assert keep_one_side(SCENES[::-1], track, KEY) == kept[::-1]
+    assert keep_one_side(SCENES, CCR, KEY) == SCENES
 
 
 def test_private_exams_share_no_instance_and_leave_none_over():
@@ -138,7 +139,7 @@ def test_a_private_protocol_stays_in_one_exam():
     specs = [replace(whole, asked=Asked((3, 6), "all"))]
     rows = [{"task_id": f"ccr-{i}", "instance_id": "context-00"} for i in range(4)]
     split = _split("private", all=None)
-    exams = built_private(split, CCR, specs, lambda config, columns: rows, KEY)
+    exams = private_exams(split, CCR, specs, lambda config, columns: rows, KEY)
     assert sorted(exams["all"].task_ids) == [row["task_id"] for row in rows]
 
 

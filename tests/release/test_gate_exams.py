@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from builder.gate.exams import HeldExam, as_requested, constant_labels
-from builder.release.exams import moved
+from builder.gate.exams import HeldExam, as_requested, constant_labels, share_elsewhere
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 from grader.tracks import variant
@@ -61,10 +60,10 @@ def test_a_constant_label_is_told_of_exams_that_take_what_there_is() -> None:
 def test_moved_tasks_are_counted_beyond_rounding() -> None:
     """6.96 requested, 7 or 6 planned is rounding; 1 planned is five tasks elsewhere."""
     requested = {"mediation_effect": 6.96, "prediction": 93.04}
-    assert moved(requested, {"mediation_effect": 6, "prediction": 94}) == 0
-    share = moved(requested, {"mediation_effect": 1, "prediction": 99})
+    assert share_elsewhere(requested, {"mediation_effect": 6, "prediction": 94}) == 0
+    share = share_elsewhere(requested, {"mediation_effect": 1, "prediction": 99})
     assert share == pytest.approx((4.96 + 4.96) / 2 / 100)
-    assert moved({"a": 50.0}, {"a": 40, "b": 10}) == pytest.approx((9 + 9) / 2 / 50)
+    assert share_elsewhere({"a": 50.0}, {"a": 40, "b": 10}) == pytest.approx((9 + 9) / 2 / 50)
 
 
 def test_an_exam_far_from_its_prior_is_a_problem() -> None:
