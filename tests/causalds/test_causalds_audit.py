@@ -20,7 +20,7 @@ from builder.splits.track import Built
 from builder.tracks.causalds.check import audit
 from builder.tracks.causalds.check import graph as audit_graph
 from builder.tracks.causalds.check.audit import audit_instance
-from builder.tracks.causalds.check.hidden import Hidden
+from builder.tracks.causalds.check.stored_scene import StoredScene
 from builder.tracks.causalds.check.tasks import AUDITS
 from builder.tracks.causalds.rows import SCHEMAS
 from grader.tracks import VARIANTS
@@ -61,19 +61,20 @@ def test_what_chance_did_at_a_first_look_is_looked_at_again(
     )
     row = found["causalds_worlds"][0]
     looks = found["causalds_truth"], found["causalds_labels"][0], found["causalds_scenes"][0]
-    first = Hidden.read(row["instance_id"], row["world_json"])
+    first = StoredScene.read(row["instance_id"], row["world_json"])
     first.population.noise[first.y] *= 1.1
-    monkeypatch.setattr(audit, "_read", lambda *_: first)
+    monkeypatch.setattr(audit, "_read_scene", lambda *_: first)
     assert any("outcome_sd" in line for line in audit._problems(first, *looks))
     assert _audit(found) == []
 
     monkeypatch.undo()
     record = json.loads(row["world_json"])
     told = record["quantities"]["outcome_sd"]
-    seen = Hidden.read(row["instance_id"], row["world_json"]).population.sd(first.y)
+    seen = StoredScene.read(row["instance_id"], row["world_json"]).population.sd(first.y)
     told["value"] = seen.value + 5.5 * math.hypot(seen.se, told["se"])
     row["world_json"] = json.dumps(record)
-    again = Hidden.read(row["instance_id"], row["world_json"]).again().population.sd(first.y)
+    changed = StoredScene.read(row["instance_id"], row["world_json"])
+    again = changed.with_new_units().population.sd(first.y)
     assert again.se < 0.6 * seen.se
     assert any("outcome_sd" in line for line in _audit(found))
 
@@ -217,7 +218,7 @@ def test_a_margin_that_its_own_error_undoes_is_noticed(
 
 def test_labels_out_of_step_with_the_features_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Turned-around labels keep their sd, so only their company gives them away."""
-    monkeypatch.setattr(audit, "_again", lambda hidden: hidden)  # the same for rows alone
+    monkeypatch.setattr(audit, "_resample_scene", lambda scene: scene)  # the same for rows alone
     scenes, noticed = iter(public()), 0
     while noticed < 3:  # at least where some feature predicts the outcome well
         found = _written(next(scenes))
@@ -265,7 +266,7 @@ def _random_graphs(count: int) -> list[LatentDAG]:
 def _graph_verdicts(graph: LatentDAG, x: str, y: str) -> tuple[object, object]:
     """All labels by the builder's code and by the audit's."""
     other = audit_graph.graph_of(graph.edges, graph.nodes)
-    valid = audit_graph.valid_sets(other, x, y, graph.latent)
+    valid = audit_graph.valid_adjustment_sets(other, x, y, graph.latent)
     mine = [
         set(valid_adjustment_sets(graph, x, y)),
         set(minimal_adjustment_sets(graph, x, y)),
@@ -279,13 +280,13 @@ def _graph_verdicts(graph: LatentDAG, x: str, y: str) -> tuple[object, object]:
     path = nx.has_path(other, x, y)
     theirs = [
         set(valid),
-        set(audit_graph.minimal(valid)),
+        set(audit_graph.minimal_sets(valid)),
         audit_graph.method_label(other, x, y, graph.latent),
         not path or not audit_graph.has_hedge(other, x, y, graph.latent),
-        audit_graph.identifiable(other, x, y, graph.latent, "ett", binary_treatment=True),
-        audit_graph.identifiable(other, x, y, graph.latent, "ett", binary_treatment=False),
-        audit_graph.identifiable(other, x, y, graph.latent, "nde", binary_treatment=False),
-        audit_graph.identifiable(other, x, y, graph.latent, "nie", binary_treatment=False),
+        audit_graph.is_identifiable(other, x, y, graph.latent, "ett", binary_treatment=True),
+        audit_graph.is_identifiable(other, x, y, graph.latent, "ett", binary_treatment=False),
+        audit_graph.is_identifiable(other, x, y, graph.latent, "nde", binary_treatment=False),
+        audit_graph.is_identifiable(other, x, y, graph.latent, "nie", binary_treatment=False),
     ]
     return mine, theirs
 
@@ -304,5 +305,5 @@ def test_a_planted_napkin_is_told_apart_by_estimand() -> None:
     latent = frozenset({"U", "V"})
     graph = audit_graph.graph_of(edges, "WZXYUV")
     assert audit_graph.method_label(graph, "X", "Y", latent) == "other_id"
-    assert audit_graph.identifiable(graph, "X", "Y", latent, "ett", binary_treatment=True)
-    assert not audit_graph.identifiable(graph, "X", "Y", latent, "ett", binary_treatment=False)
+    assert audit_graph.is_identifiable(graph, "X", "Y", latent, "ett", binary_treatment=True)
+    assert not audit_graph.is_identifiable(graph, "X", "Y", latent, "ett", binary_treatment=False)

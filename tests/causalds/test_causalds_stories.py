@@ -14,7 +14,7 @@ from builder.stories.fictional import invent_scene
 from builder.stories.story import tell
 from builder.stories.types import Facts, Kind, Telling
 from builder.stories.verbalise import LLM
-from builder.tracks.causalds.check.story import reading
+from builder.tracks.causalds.check.story import read_scene_story
 
 GROUPS = {"chain": "ab bc", "fork": "ab ac", "join": "ac bc", "apart": "ab cd"}
 """Two effects by what they share."""
@@ -41,7 +41,7 @@ def _reading(
         "attestations": [one.to_json() for one in told.attestations],
         "plan": {"telling": {"words": words}},
     }
-    return reading({"world_json": json.dumps(record)}, {"story": text or told.story})
+    return read_scene_story({"world_json": json.dumps(record)}, {"story": text or told.story})
 
 
 def _swapped(text: str, one: str, other: str) -> str:

@@ -5,7 +5,7 @@ import pytest
 
 from builder.equations.noise import NOISE_FAMILIES
 from builder.tracks.causalds.check.equations import Array
-from builder.tracks.causalds.check.rows import _law, _spread_of_squares
+from builder.tracks.causalds.check.rows import _check_measurement, _spread_of_squares
 
 
 @pytest.mark.parametrize(
@@ -29,8 +29,10 @@ def test_a_sample_without_large_values_is_no_wrong_law() -> None:
     }
     short = np.clip(_laplace(270), -1.5, 1.5)
     assert float(np.mean(short**2)) < 0.7
-    assert list(_law(one, short, np.zeros(270))) == []
-    assert "times the noise variance" in next(_law(one, 0.7 * _laplace(2000), np.zeros(2000)))
+    assert list(_check_measurement(one, short, np.zeros(270))) == []
+    assert "times the noise variance" in next(
+        _check_measurement(one, 0.7 * _laplace(2000), np.zeros(2000))
+    )
 
 
 def _laplace(count: int) -> Array:

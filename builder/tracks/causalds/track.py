@@ -16,7 +16,7 @@ from builder.tracks.causalds.ask.constants import constants, twin, variants_of
 from builder.tracks.causalds.ask.wording import Question
 from builder.tracks.causalds.check.audit import audit_instance
 from builder.tracks.causalds.check.public import leak_facts, lends, shown_problems
-from builder.tracks.causalds.check.story import reading
+from builder.tracks.causalds.check.story import read_scene_story
 from builder.tracks.causalds.design.eligibility import ELIGIBILITY, MOST_NAMED, hosted_variants
 from builder.tracks.causalds.design.scene_plan import CLEAN, ScenePlan
 from builder.tracks.causalds.design.shares import ByAxis
@@ -184,7 +184,7 @@ TRACK: Final = Track(
     plan=plan_scenes,
     build=build,
     audit=audit_instance,
-    read=reading,
+    read=read_scene_story,
     floors=Floors(constants=constants, twin=twin, variants_of=variants_of),
     inputs=lambda variant: ELIGIBILITY[variant.key].inputs,
     scenes=True,

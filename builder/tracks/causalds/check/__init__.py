@@ -1,1 +1,1 @@
-"""Second derivations of every truth."""
+"""Derive every truth a second time."""

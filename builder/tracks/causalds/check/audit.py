@@ -1,14 +1,14 @@
-"""Second derivations: every published truth of a scene, worked out again another way.
+"""Audit a scene: work out every published truth again another way.
 
 The gate of a release calls :func:`audit_instance` on rows as they were written. Numbers are
-re-estimated by :mod:`builder.tracks.causalds.check.hidden`, graph labels re-derived by
-:mod:`builder.tracks.causalds.check.graph`; the story is read back, the data are held against the
-world.
+re-estimated by :mod:`builder.tracks.causalds.check.stored_scene`, graph labels re-derived by
+:mod:`builder.tracks.causalds.check.graph`. The story is read back, and the data are held against
+the world.
 
 Some ten numbers a scene are held against simulated units, each within five standard errors: of a
-million scenes chance alone would refuse six. A scene with a problem is therefore looked at again,
-with other units and more of them: what chance did it does not do twice, and what is wrong is seen
-the more clearly.
+million scenes chance alone would refuse six. A scene with a problem is therefore checked again,
+with other units and more of them. A problem that is due to chance does not come back, and a wrong
+number stands out more.
 """
 
 import json
@@ -22,60 +22,61 @@ from builder.stories.types import Attestation, Facts, Variable
 from builder.stories.verbalise import BY_MODEL
 from builder.stories.verify import verify, verify_attested
 from builder.tracks.causalds.check.equations import NotAuditable
-from builder.tracks.causalds.check.hidden import TOLERANCE, Hidden, audit_quantities
 from builder.tracks.causalds.check.rows import audit_scene
+from builder.tracks.causalds.check.stored_scene import TOLERANCE, StoredScene, audit_quantities
 from builder.tracks.causalds.check.tasks import Case, audit_task
 
 Row = Mapping[str, Any]
 
-_read = lru_cache(maxsize=2)(Hidden.read)
-"""The scene, kept while its views are audited one after another."""
-_again = lru_cache(maxsize=1)(Hidden.again)
-"""The same for a second look."""
+_read_scene = lru_cache(maxsize=2)(StoredScene.read)
+"""Cached while the views of a scene are audited one after another."""
+_resample_scene = lru_cache(maxsize=1)(StoredScene.with_new_units)
+"""Cached for the same reason, for a second check."""
 
 
 def audit_instance(
     world_row: Row, truth_rows: Sequence[Row], label_row: Row | None, scene_row: Row
 ) -> list[str]:
-    """The problems of one instance, one line each; empty when every derivation agrees.
+    """Return the problems of one instance, one line each: none when every derivation agrees.
 
     Arguments are rows of ``causalds_worlds``, ``causalds_truth`` (all of the instance),
     ``causalds_labels`` (None where the scene has none) and ``causalds_scenes``. Every line starts
     with the id of the task or instance it is about.
     """
     try:
-        hidden = _read(world_row["instance_id"], world_row["world_json"])
+        scene = _read_scene(world_row["instance_id"], world_row["world_json"])
     except (KeyError, TypeError, ValueError) as error:
         return [f"{world_row.get('instance_id')}: world row cannot be read ({error!r})"]
     rows = truth_rows, label_row, scene_row
-    return _problems(hidden, *rows) and _problems(_again(hidden), *rows)
+    return _problems(scene, *rows) and _problems(_resample_scene(scene), *rows)
 
 
 def _problems(
-    hidden: Hidden, truth_rows: Sequence[Row], label_row: Row | None, scene_row: Row
+    scene: StoredScene, truth_rows: Sequence[Row], label_row: Row | None, scene_row: Row
 ) -> list[str]:
-    """The problems of one look at an instance."""
-    found = *_audit_world(hidden, scene_row["story"]), *audit_scene(hidden, label_row, scene_row)
-    problems = [f"{hidden.instance_id}: {text}" for text in found]
-    views = hidden.record["task_views"]
-    tasks = [task for task in hidden.record["tasks"] if views[task] == scene_row["view"]]
+    """Return the problems of an instance, checked with one sample of units."""
+    found = *_audit_world(scene, scene_row["story"]), *audit_scene(scene, label_row, scene_row)
+    problems = [f"{scene.instance_id}: {text}" for text in found]
+    views = scene.record["task_views"]
+    tasks = [task for task in scene.record["tasks"] if views[task] == scene_row["view"]]
     missing = sorted(set(tasks) - {row["task_id"] for row in truth_rows})
     problems += [f"{task}: has no truth row" for task in missing]
     for row in truth_rows:
-        key = str(hidden.record["tasks"].get(row["task_id"]))
-        case = Case(hidden, row, json.loads(row["target_json"]), label_row)
+        key = str(scene.record["tasks"].get(row["task_id"]))
+        case = Case(scene, row, json.loads(row["target_json"]), label_row)
         problems += [f"{row['task_id']}: {text}" for text in audit_task(key, case)]
     return problems
 
 
 @lru_cache(maxsize=2)
-def _audit_world(hidden: Hidden, story: str) -> tuple[str, ...]:
-    """The story, the numbers and the treatment levels: the views of a scene share them."""
-    record = hidden.record
+def _audit_world(scene: StoredScene, story: str) -> tuple[str, ...]:
+    """Return the problems of story, numbers and treatment levels, which the views of a scene
+    share."""
+    record = scene.record
     edges = tuple((a, b) for a, b in record["world"]["edges"])
     variables = TypeAdapter(dict[str, Variable]).validate_python(record["variables"])
     clauses = {(cause, effect): how for cause, effect, how in record["hows"]}
-    facts = Facts(variables, edges, hidden.latent, clauses)
+    facts = Facts(variables, edges, scene.latent, clauses)
     attestations = [
         Attestation(tuple(item["what"]), item["sentence"]) for item in record["attestations"]
     ]
@@ -83,20 +84,21 @@ def _audit_world(hidden: Hidden, story: str) -> tuple[str, ...]:
     check = verify_attested if record["plan"]["telling"]["words"] in BY_MODEL else verify
     problems = [f"story: {text}" for text in check(story, attestations, facts)]
     try:
-        problems += [f"quantities: {text}" for text in audit_quantities(hidden)]
-        problems += _levels(hidden)
+        problems += [f"quantities: {text}" for text in audit_quantities(scene)]
+        problems += _check_levels(scene)
     except NotAuditable as error:  # unknown equations are reported by ``audit_scene``, too
         problems.append(f"cannot be audited: {error}")
     return tuple(problems)
 
 
-def _levels(hidden: Hidden) -> Iterator[str]:
-    if hidden.binary_treatment:
-        if hidden.levels != (0.0, 1.0):
-            yield f"binary treatment compared at {hidden.levels}"
+def _check_levels(scene: StoredScene) -> Iterator[str]:
+    """Yield the problems of the compared treatment levels: 0 and 1, or the quartiles."""
+    if scene.binary_treatment:
+        if scene.levels != (0.0, 1.0):
+            yield f"binary treatment compared at {scene.levels}"
         return
-    for level, share in zip(hidden.levels, (0.25, 0.75), strict=True):
-        found = hidden.population.share_below(hidden.x, level)
+    for level, share in zip(scene.levels, (0.25, 0.75), strict=True):
+        found = scene.population.share_below(scene.x, level)
         # Levels have three digits; rounding moves the share by no more than about 0.01.
         if abs(found.value - share) > TOLERANCE * found.se + 0.01:
             yield f"level {level:g} is the {found.value:.3f} quantile, not {share}"

@@ -1,10 +1,10 @@
-"""Worlds read from their JSON and simulated, a second way.
+"""Read worlds from their JSON and simulate them, a second way.
 
 Each reader of an equation takes the parameters and the parents' columns, and returns the
 conditional mean. Effects are averages of simulated unit differences, the effect on the treated over
 simulated treated units (binary treatment) or density-weighted units (continuous), correlations
-plain sample correlations. Nothing is shared with ``builder.equations`` but the meaning of the JSON;
-where the two differ in the way a formula is computed (gates by counting, products by logarithms),
+plain sample correlations. Nothing is shared with ``builder.equations`` but the meaning of the JSON.
+Where the two differ in the way a formula is computed (gates by counting, products by logarithms),
 the difference is meant.
 """
 
@@ -27,11 +27,11 @@ _CERTAINTY: Final = 0.02
 
 
 class NotAuditable(Exception):
-    """The world uses something that this second derivation does not know."""
+    """Raised for a world with something that this second derivation does not know."""
 
 
 def conditional_mean(node: Mapping[str, Any], columns: Columns, size: int) -> Array:
-    """Location or probability of a node for ``size`` units. Raises :class:`NotAuditable`."""
+    """Return location or probability of a node for ``size`` units. Raises :class:`NotAuditable`."""
     read = _READERS.get(node["mechanism"])
     if read is None:
         raise NotAuditable(f"mechanism {node['mechanism']} of node {node['name']}")
@@ -42,7 +42,7 @@ def conditional_mean(node: Mapping[str, Any], columns: Columns, size: int) -> Ar
 
 
 def noise_scale(node: Mapping[str, Any], columns: Columns, size: int) -> Array:
-    """The standard deviation of a continuous node's own noise, unit by unit."""
+    """Return the standard deviation of a continuous node's own noise, unit by unit."""
     noise = node["noise"]
     spread = noise.get("spread")
     if spread is None:
@@ -54,7 +54,7 @@ def noise_scale(node: Mapping[str, Any], columns: Columns, size: int) -> Array:
     return np.asarray(noise["scale"] * soft.clip(spread["low"], spread["high"]))
 
 
-def _z(p: Numbers, columns: Columns) -> list[Array]:
+def _zscores_of_parents(p: Numbers, columns: Columns) -> list[Array]:
     return [(c - m) / s for c, m, s in zip(columns, p["centres"], p["scales"], strict=True)]
 
 
@@ -72,8 +72,8 @@ def _pairs(p: Numbers, z: Columns) -> Array:
     return np.asarray(sum(v * z[i] * z[j] for v, (i, j) in zip(p["products"], chosen, strict=True)))
 
 
-def _handcrafted(p: Numbers, columns: Columns) -> Array:
-    z = _z(p, columns)
+def _handcrafted_mean(p: Numbers, columns: Columns) -> Array:
+    z = _zscores_of_parents(p, columns)
     total = p["bias"] + _pairs(p, z)
     for i, column in enumerate(z):
         bent = np.tanh(column - p["shifts"][i])
@@ -83,20 +83,20 @@ def _handcrafted(p: Numbers, columns: Columns) -> Array:
 
 
 def _product(p: Numbers, columns: Columns) -> Array:
-    logs = sum(np.log(_softplus(z)) for z in _z(p, columns))
+    logs = sum(np.log(_softplus(z)) for z in _zscores_of_parents(p, columns))
     return np.asarray(p["bias"] + p["strength"] * np.exp(logs))
 
 
 def _response(p: Numbers, columns: Columns) -> Array:
     total = np.asarray(p["bias"])
-    for i, z in enumerate(_z(p, columns)):
+    for i, z in enumerate(_zscores_of_parents(p, columns)):
         ratio = p["halves"][i] / _softplus(z)
         total = total + p["strengths"][i] / (1.0 + ratio ** p["powers"][i])
     return total
 
 
 def _rational(p: Numbers, columns: Columns) -> Array:
-    z = _z(p, columns)
+    z = _zscores_of_parents(p, columns)
     upper = p["bias"] + _pairs(p, z) + sum(w * c for w, c in zip(p["weights"], z, strict=True))
     lower = p["lower_bias"] + sum(w * c for w, c in zip(p["lower_weights"], z, strict=True))
     return np.asarray(upper / (1.0 + np.abs(lower)))
@@ -104,7 +104,7 @@ def _rational(p: Numbers, columns: Columns) -> Array:
 
 def _power(p: Numbers, columns: Columns) -> Array:
     total = np.asarray(p["bias"])
-    for i, z in enumerate(_z(p, columns)):
+    for i, z in enumerate(_zscores_of_parents(p, columns)):
         size = np.minimum(np.abs(z), 2.0) ** p["exponents"][i]
         total = total + p["strengths"][i] * np.where(z < 0.0, -size, size)
     return total
@@ -112,7 +112,7 @@ def _power(p: Numbers, columns: Columns) -> Array:
 
 def _exp_log(p: Numbers, columns: Columns) -> Array:
     total = np.asarray(p["bias"])
-    for i, z in enumerate(_z(p, columns)):
+    for i, z in enumerate(_zscores_of_parents(p, columns)):
         grown = np.exp(z.clip(-2.0, 2.0)) if p["exponential"][i] else np.log(1.0 + _softplus(z))
         total = total + p["strengths"][i] * grown
     return total
@@ -120,7 +120,7 @@ def _exp_log(p: Numbers, columns: Columns) -> Array:
 
 def _piecewise(p: Numbers, columns: Columns) -> Array:
     total = np.asarray(p["bias"])
-    for i, z in enumerate(_z(p, columns)):
+    for i, z in enumerate(_zscores_of_parents(p, columns)):
         over = z - p["knots"][i]
         part = np.heaviside(over, 0.0) if p["steps"][i] else 0.5 * (over + np.abs(over))
         total = total + p["strengths"][i] * part
@@ -128,7 +128,7 @@ def _piecewise(p: Numbers, columns: Columns) -> Array:
 
 
 def _neural(p: Numbers, columns: Columns) -> Array:
-    layer = np.column_stack(_z(p, columns))
+    layer = np.column_stack(_zscores_of_parents(p, columns))
     used_weights, used_biases = 0, 0
     for width in map(int, p["widths"]):
         count = width * layer.shape[1]
@@ -145,14 +145,14 @@ def _logistic(p: Numbers, columns: Columns) -> Array:
 
 def _shifted_logistic(p: Numbers, columns: Columns) -> Array:
     total = np.asarray(p["bias"])
-    for i, z in enumerate(_z(p, columns)):
+    for i, z in enumerate(_zscores_of_parents(p, columns)):
         off = z - p["shifts"][i]
         total = total + p["weights"][i] * z + p["bends"][i] * off / (1.0 + np.abs(off))
     return np.asarray(1.0 / (1.0 + np.exp(-total)))
 
 
 def _sharp_threshold(p: Numbers, columns: Columns) -> Array:
-    total = sum(w * z for w, z in zip(p["weights"], _z(p, columns), strict=True))
+    total = sum(w * z for w, z in zip(p["weights"], _zscores_of_parents(p, columns), strict=True))
     steep = 0.5 + 0.5 * np.tanh(0.5 * p["sharpness"] * (total - p["threshold"]))
     return np.asarray(np.minimum(np.maximum(steep, _CERTAINTY), 1.0 - _CERTAINTY))
 
@@ -166,7 +166,7 @@ def _gate(p: Numbers, columns: Columns) -> Array:
 
 _READERS: Final[Mapping[str, Callable[[Numbers, Columns], Array]]] = {
     "linear_additive": _line,
-    "handcrafted": _handcrafted,
+    "handcrafted": _handcrafted_mean,
     "product": _product,
     "saturating": _response,
     "cooperative": _response,
@@ -186,7 +186,7 @@ _READERS: Final[Mapping[str, Callable[[Numbers, Columns], Array]]] = {
 
 
 class _Mixture:
-    """Equally likely unit-variance-total Gaussian components with the given means."""
+    """Equally likely Gaussian components with the given means, of total variance 1."""
 
     def __init__(self, means: Sequence[float]) -> None:
         self._means = np.asarray(means)
@@ -202,7 +202,8 @@ class _Mixture:
 
 
 def noise_law(noise: Mapping[str, Any]) -> Any:
-    """The standardised law (mean 0, sd 1) with ``rvs`` and ``pdf``."""
+    """Return the standardised law (mean 0, sd 1) with ``rvs`` and ``pdf``. Raises
+    :class:`NotAuditable`."""
     return _law(noise["family"], tuple(noise["shape"]))
 
 
@@ -221,7 +222,7 @@ def _law(family: str, shape: tuple[float, ...]) -> Any:
 
 
 DRAWS: Final = 65_536
-"""Units at a first look; :meth:`.hidden.Hidden.again` takes more."""
+"""Units of a first check. :meth:`.stored_scene.StoredScene.with_new_units` takes more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,8 +237,8 @@ class Estimate:
 class Population:
     """Simulated units of one world, common to everything that is estimated from it.
 
-    ``world`` is the parsed ``world`` member of ``world_json``. Raises ``equations.NotAuditable`` on
-    first use of an unknown mechanism or noise family.
+    ``world`` is the parsed ``world`` member of ``world_json``, ``draws`` the number of units.
+    Raises :class:`NotAuditable` on first use of an unknown mechanism or noise family.
     """
 
     world: Mapping[str, Any]
@@ -258,11 +259,12 @@ class Population:
 
     @cached_property
     def factual(self) -> dict[str, Array]:
-        """The units as they are."""
+        """The values of every node without an intervention."""
         return self.run({})
 
     def run(self, do: Mapping[str, float | Array]) -> dict[str, Array]:
-        """The same units under an intervention: one value for all, or one for each."""
+        """Return the values of the same units under an intervention: one value for all, or one for
+        each."""
         values: dict[str, Array] = {}
         waiting = list(self.world["nodes"])
         while waiting:
@@ -281,20 +283,22 @@ class Population:
         return values
 
     def correlation(self, x: str, y: str) -> Estimate:
-        """Pearson correlation, with the error of its influence function."""
-        r, influence = _correlated(_zscore(self.factual[x]), _zscore(self.factual[y]))
+        """Return the Pearson correlation, with the error of its influence function."""
+        r, influence = _correlation_and_influence(
+            _zscore(self.factual[x]), _zscore(self.factual[y])
+        )
         return Estimate(r, float(influence.std()) / math.sqrt(self.draws))
 
     def differences(self, x: str, y: str, levels: tuple[float, float]) -> Array:
-        """Y(x1) - Y(x0) of every unit."""
+        """Return Y(x1) - Y(x0) of every unit."""
         return self.run({x: levels[1]})[y] - self.run({x: levels[0]})[y]
 
     def ate(self, x: str, y: str, levels: tuple[float, float]) -> Estimate:
-        """The average difference."""
+        """Return the average difference."""
         return _weighted_mean(self.differences(x, y, levels), np.ones(self.draws))
 
     def ett(self, x: str, y: str, levels: tuple[float, float]) -> Estimate:
-        """The average difference among those with X = x1."""
+        """Return the average difference among those with X = x1."""
         node = next(n for n in self.world["nodes"] if n["name"] == x)
         if node["noise"] is None:
             weights = (self.factual[x] == levels[1]).astype(np.float64)
@@ -308,11 +312,8 @@ class Population:
     def natural(
         self, effect: str, x: str, y: str, between: tuple[str, ...], levels: tuple[float, float]
     ) -> Estimate:
-        """The natural effect "nde" or "nie", past or through the nodes ``between``.
-
-        Every unit lives through three worlds: as under x0, and with either X, or all mediators, as
-        under x1.
-        """
+        """Return the natural effect "nde" or "nie", past or through the nodes ``between``. Every
+        unit is run under x0, and with either X, or all mediators, as under x1."""
         x0, x1 = levels
         base, moved = self.run({x: x0}), self.run({x: x1})
         seen, behind = (x1, base) if effect == "nde" else (x0, moved)
@@ -320,13 +321,16 @@ class Population:
         return _weighted_mean(crossed[y] - base[y], np.ones(self.draws))
 
     def partial_and_change(self, x: str, y: str, z: str) -> tuple[Estimate, Estimate]:
-        """The correlation of the residuals of X and Y from their sample regressions on Z; and that
-        minus their correlation, on the same units."""
+        """Return the partial correlation of X and Y given Z, and that minus their correlation.
+
+        The first is the correlation of the residuals from their sample regressions on Z. Both are
+        taken on the same units.
+        """
         zx, zy, zz = (_zscore(self.factual[v]) for v in (x, y, z))
-        r, plain = _correlated(zx, zy)
+        r, plain = _correlation_and_influence(zx, zy)
         ex, ey = (_zscore(v - np.mean(v * zz) * zz) for v in (zx, zy))
         # Estimating the regressions moves a partial correlation by less than its error only.
-        p, given = _correlated(ex, ey)
+        p, given = _correlation_and_influence(ex, ey)
         gap = float((given - plain).std()) / math.sqrt(self.draws)
         # Where Z is hardly associated with either, a change is a product of two small correlations:
         # what five errors of these do to it is left.
@@ -334,7 +338,7 @@ class Population:
         return Estimate(p, float(given.std()) / math.sqrt(self.draws)), Estimate(p - r, gap)
 
     def sd(self, v: str) -> Estimate:
-        """The standard deviation of a node."""
+        """Return the standard deviation of a node."""
         off = self.factual[v] - self.factual[v].mean()
         sd = float(off.std())
         # Of a fair coin the first term vanishes; what five errors of the mean do to it is left.
@@ -342,7 +346,7 @@ class Population:
         return Estimate(sd, square + 5.0 * sd / (2.0 * self.draws))
 
     def share_below(self, x: str, level: float) -> Estimate:
-        """P(X <= level)."""
+        """Return P(X <= level)."""
         share = float(np.mean(self.factual[x] <= level))
         return Estimate(share, math.sqrt(share * (1 - share) / self.draws))
 
@@ -351,8 +355,8 @@ def _zscore(column: Array) -> Array:
     return np.asarray((column - column.mean()) / column.std())
 
 
-def _correlated(zx: Array, zy: Array) -> tuple[float, Array]:
-    """Correlation of standardised columns, and every unit's influence on it."""
+def _correlation_and_influence(zx: Array, zy: Array) -> tuple[float, Array]:
+    """Return the correlation of standardised columns, and every unit's influence on it."""
     r = float(np.mean(zx * zy))
     return r, zx * zy - 0.5 * r * (zx**2 + zy**2)
 

@@ -1,4 +1,4 @@
-"""Graph truths derived a second way: by definition and brute force, with networkx.
+"""Derive graph truths a second way: by definition and brute force, with networkx.
 
 Nothing here is shared with ``builder.graphs``. Adjustment sets come from trying every subset on the
 proper back-door graph (van der Zander, Liskiewicz & Textor 2014), identifiability of the ATE from a
@@ -15,15 +15,17 @@ Graph: TypeAlias = "nx.DiGraph[str]"
 
 
 def graph_of(edges: Iterable[tuple[str, str]], nodes: Iterable[str]) -> Graph:
-    """The directed graph with these edges and nodes."""
+    """Return the directed graph with these edges and nodes."""
     graph: Graph = nx.DiGraph()
     graph.add_nodes_from(nodes)
     graph.add_edges_from(edges)
     return graph
 
 
-def valid_sets(graph: Graph, x: str, y: str, latent: frozenset[str]) -> list[frozenset[str]]:
-    """All valid adjustment sets, by size: every subset of the observed nodes is tried."""
+def valid_adjustment_sets(
+    graph: Graph, x: str, y: str, latent: frozenset[str]
+) -> list[frozenset[str]]:
+    """Return all valid adjustment sets, by size: every subset of the observed nodes is tried."""
     on_paths = _causal_nodes(graph, x, y)
     forbidden = {v for node in on_paths for v in (node, *nx.descendants(graph, node))}
     back_door = graph.copy()
@@ -36,17 +38,17 @@ def valid_sets(graph: Graph, x: str, y: str, latent: frozenset[str]) -> list[fro
     ]
 
 
-def minimal(sets: Iterable[frozenset[str]]) -> list[frozenset[str]]:
-    """The sets that contain no other."""
+def minimal_sets(sets: Iterable[frozenset[str]]) -> list[frozenset[str]]:
+    """Return the sets that contain no other."""
     found = list(sets)
     return [one for one in found if not any(other < one for other in found)]
 
 
 def method_label(graph: Graph, x: str, y: str, latent: frozenset[str]) -> str:
-    """The first identification label that applies (paper 3.4), each by its definition."""
+    """Return the first identification label that applies (paper 3.4), each by its definition."""
     if not nx.has_path(graph, x, y):
         return "trivial_zero"
-    if valid_sets(graph, x, y, latent):
+    if valid_adjustment_sets(graph, x, y, latent):
         return "backdoor"
     if _front_door(graph, x, y, latent):
         return "frontdoor"
@@ -54,12 +56,12 @@ def method_label(graph: Graph, x: str, y: str, latent: frozenset[str]) -> str:
 
 
 def has_hedge(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
-    """Whether some hedge for P(y | do(x)) exists, so that it is not identifiable.
+    """Tell whether some hedge for P(y | do(x)) exists, so that it is not identifiable.
 
     A hedge is a pair of bidirected-connected sets F' inside F, X in F but not in F', where F' lies
     in An(Y) once edges into X are cut and every node of F reaches F' inside F. For each F' the
-    largest candidate F is found by alternately shrinking to the ancestors of F' and to the
-    district of F'.
+    largest candidate F is found by alternately shrinking to the ancestors of F' and to the district
+    of F'.
     """
     directed, bidirected = project(graph, latent)
     cut = directed.copy()
@@ -73,8 +75,7 @@ def has_hedge(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
 
 
 def is_zero(graph: Graph, x: str, y: str, effect: str) -> bool:
-    """Whether an effect ("ate", "ett", "nde" or "nie") is zero: there is no path that it runs
-    along."""
+    """Tell whether an effect ("ate", "ett", "nde" or "nie") is zero: no path carries it."""
     if effect == "nde":
         return not graph.has_edge(x, y)
     if effect == "nie":
@@ -82,21 +83,21 @@ def is_zero(graph: Graph, x: str, y: str, effect: str) -> bool:
     return not nx.has_path(graph, x, y)
 
 
-def identifiable(
+def is_identifiable(
     graph: Graph, x: str, y: str, latent: frozenset[str], effect: str, *, binary_treatment: bool
 ) -> bool:
-    """Whether an effect ("ate", "ett", "nde" or "nie") is identifiable; zero effects are."""
+    """Tell whether an effect ("ate", "ett", "nde" or "nie") is identifiable. Zero effects are."""
     if is_zero(graph, x, y, effect):
         return True
     if effect in ("nde", "nie"):
-        return _natural_identifiable(graph, x, y, latent)
+        return _is_natural_identifiable(graph, x, y, latent)
     if effect == "ate" or binary_treatment:
         return not has_hedge(graph, x, y, latent)
-    return _ett_identifiable(graph, x, y, latent)
+    return _is_ett_identifiable(graph, x, y, latent)
 
 
-def _ett_identifiable(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
-    """Whether the effect on the treated is identifiable, for a treatment that is not binary.
+def _is_ett_identifiable(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
+    """Tell whether the effect on the treated is identifiable, for a treatment that is not binary.
 
     (For a binary one it is exactly when the ATE is, by consistency.) P(Y(x0), X) is, unless X and
     one of its children share a district of the graph over An(Y) and An(X) (Shpitser & Tchetgen
@@ -108,8 +109,8 @@ def _ett_identifiable(graph: Graph, x: str, y: str, latent: frozenset[str]) -> b
     return not any(child in district for child in directed.successors(x) if child in kept)
 
 
-def _natural_identifiable(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
-    """Whether a natural effect along paths that exist is identifiable.
+def _is_natural_identifiable(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
+    """Tell whether a natural effect along paths that exist is identifiable.
 
     Where only one kind of path leads from X to Y, the effect along it is the average effect. Else
     that must be identifiable, the two kinds must be told apart (no chain of latent nodes from X to
@@ -120,9 +121,9 @@ def _natural_identifiable(graph: Graph, x: str, y: str, latent: frozenset[str]) 
         return False
     if not (graph.has_edge(x, y) and mediators(graph, x, y)):
         return True
-    hidden = graph.subgraph([v for v in graph if v in latent or v in (x, y)]).copy()
-    hidden.remove_edge(x, y)
-    if nx.has_path(hidden, x, y):
+    scene = graph.subgraph([v for v in graph if v in latent or v in (x, y)]).copy()
+    scene.remove_edge(x, y)
+    if nx.has_path(scene, x, y):
         return False
     directed, bidirected = project(graph, latent)
     without = directed.copy()
@@ -133,29 +134,30 @@ def _natural_identifiable(graph: Graph, x: str, y: str, latent: frozenset[str]) 
 
 
 def mediators(graph: Graph, x: str, y: str) -> set[str]:
-    """Nodes strictly inside directed paths from X to Y."""
+    """Return the nodes strictly inside directed paths from X to Y."""
     return _causal_nodes(graph, x, y) - {y} if nx.has_path(graph, x, y) else set()
 
 
-def independent(graph: Graph, x: str, y: str, z: str) -> bool:
-    """Whether the graph makes X independent of {Y, Z}."""
+def is_independent(graph: Graph, x: str, y: str, z: str) -> bool:
+    """Tell whether the graph makes X independent of {Y, Z}."""
     return bool(nx.is_d_separator(graph, {x}, {y, z}, set()))
 
 
-def opens_a_path(graph: Graph, x: str, y: str, z: str) -> bool:
-    """Whether some path between `x` and `y`, other than a directed one from `x` to `y`, is blocked
-    given nothing and open given `z`: every simple path of the skeleton is looked at."""
+def opens_path(graph: Graph, x: str, y: str, z: str) -> bool:
+    """Tell whether some path between `x` and `y`, other than a directed one from `x` to `y`, is
+    blocked given nothing and open given `z`. Every simple path of the skeleton is tried."""
     skeleton = graph.to_undirected()
     for path in nx.all_simple_paths(skeleton, x, y):
         if all(graph.has_edge(a, b) for a, b in pairwise(path)):
             continue
-        if not _open(graph, path, set()) and _open(graph, path, {z}):
+        if not _is_open(graph, path, set()) and _is_open(graph, path, {z}):
             return True
     return False
 
 
-def _open(graph: Graph, path: list[str], given: set[str]) -> bool:
-    """Whether a path is open: colliders are given or have a given descendant, others are not."""
+def _is_open(graph: Graph, path: list[str], given: set[str]) -> bool:
+    """Tell whether a path is open: colliders are given or have a given descendant, others are
+    not."""
     for before, node, after in zip(path, path[1:], path[2:], strict=False):
         if graph.has_edge(before, node) and graph.has_edge(after, node):
             if not given & {node, *nx.descendants(graph, node)}:
@@ -166,7 +168,7 @@ def _open(graph: Graph, path: list[str], given: set[str]) -> bool:
 
 
 def project(graph: Graph, latent: frozenset[str]) -> tuple[Graph, "nx.Graph[str]"]:
-    """The latent projection: directed edges and bidirected edges over the observed nodes."""
+    """Return the latent projection: directed edges and bidirected edges over the observed nodes."""
     observed = [v for v in graph if v not in latent]
     directed = graph_of((), observed)
     bidirected: nx.Graph[str] = nx.Graph()
@@ -181,7 +183,7 @@ def project(graph: Graph, latent: frozenset[str]) -> tuple[Graph, "nx.Graph[str]
 
 
 def _through_latent(graph: Graph, node: str, latent: frozenset[str]) -> set[str]:
-    """Observed nodes reached from ``node`` by directed paths whose inside is latent."""
+    """Return the observed nodes reached from ``node`` by directed paths whose inside is latent."""
     found: set[str] = set()
     stack = list(graph.successors(node))
     while stack:
@@ -196,7 +198,8 @@ def _through_latent(graph: Graph, node: str, latent: frozenset[str]) -> set[str]
 def _largest_forest(
     directed: Graph, bidirected: "nx.Graph[str]", inner: frozenset[str]
 ) -> set[str]:
-    """The largest bidirected-connected set around ``inner`` whose nodes all reach it inside."""
+    """Return the largest bidirected-connected set around ``inner`` whose nodes all reach it
+    inside."""
     start = next(iter(sorted(inner)))
     kept = set(directed)
     while True:
@@ -208,7 +211,7 @@ def _largest_forest(
 
 
 def _front_door(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
-    """Whether some observed set meets the front-door criterion (Pearl 1995, definition 3)."""
+    """Tell whether some observed set meets the front-door criterion (Pearl 1995, definition 3)."""
     without_x_effects = graph.copy()
     without_x_effects.remove_edges_from(list(graph.out_edges(x)))
     candidates = [v for v in graph if v not in latent and v not in (x, y)]
@@ -229,18 +232,18 @@ def _front_door(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
 
 
 def _causal_nodes(graph: Graph, x: str, y: str) -> set[str]:
-    """Nodes on directed paths from X to Y, X excluded."""
+    """Return the nodes on directed paths from X to Y, X excluded."""
     inside = {v for v in graph if nx.has_path(graph, x, v) and nx.has_path(graph, v, y)}
     return inside - {x}
 
 
 def _reaching(graph: Graph, targets: set[str]) -> set[str]:
-    """The targets and their ancestors."""
+    """Return the targets and their ancestors."""
     return {v for v in graph if any(nx.has_path(graph, v, target) for target in targets)}
 
 
 def _subsets(items: Iterable[str]) -> Iterator[frozenset[str]]:
-    """All subsets, the smallest first."""
+    """Return all subsets, the smallest first."""
     members = list(items)
     sizes = (combinations(members, size) for size in range(len(members) + 1))
     return (frozenset(chosen) for chosen in chain.from_iterable(sizes))

@@ -1,4 +1,4 @@
-"""What is public of tasks and scenes, as the gate looks at it: leaks, inputs, borrowed answers."""
+"""Check what is public of tasks and scenes: leaks, inputs, borrowed answers."""
 
 import json
 import re
@@ -18,22 +18,22 @@ Row = Mapping[str, Any]
 
 
 def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts | None:
-    """Return the facts of a task.
+    """Return the facts of a task for the leak test, None for a scene that only tells another again.
 
-    It may tell its declared inputs: lengths of lists, kinds, alpha, which effect it is about (each
-    is identifiable in another share of scenes); no name, no contrast. None for a scene that only
-    tells another one again: it shares that scene's world.
+    A task may tell its declared inputs: lengths of lists, kinds, alpha, which effect it is about
+    (each is identifiable in another share of scenes). It may tell no name and no contrast. A scene
+    that tells another again shares that scene's world.
     """
-    told = _of_scene(world["world_json"])
-    if told is None:
+    facts = _scene_facts(world["world_json"])
+    if facts is None:
         return None
-    counts, hidden = told
+    counts, hidden = facts
     inputs = task.inputs
     lists = {name: tuple(value) for name, value in sorted(inputs.items()) if _is_list(value)}
     scalars = ("alpha", "estimand", "outcome_kind", "rows", "variables")
     return LeakFacts(
         hidden={"structure": world["structure"], "motif": world["motif"], **hidden},
-        facts=_answers(task, truth),
+        facts=_answer_facts(task, truth),
         of_instance=counts,
         of_task=(
             [(name, len(value)) for name, value in lists.items()],
@@ -46,24 +46,23 @@ def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts | None:
 
 
 @lru_cache(maxsize=8)
-def _of_scene(world_json: str) -> tuple[tuple[int, ...], dict[str, str]] | None:
-    """Return what the story may tell, numbers of nodes, edges and latents, and what it may not."""
+def _scene_facts(world_json: str) -> tuple[tuple[int, ...], dict[str, str]] | None:
+    """Return what the story may tell (numbers of nodes, edges and latents), and what it may not."""
     record = json.loads(world_json)
     telling = record.get("plan", {}).get("telling", {}).get("arm")
     if telling is not None and telling not in FIRST:
         return None
     world, ends = record["world"], (record["treatment"], record["outcome"])
-    nodes = tuple(node["name"] for node in world["nodes"])
-    graph = LatentDAG(nodes, tuple(map(tuple, world["edges"])), frozenset(world["latent"]))
-    binary = next(node["kind"] == "binary" for node in world["nodes"] if node["name"] == ends[0])
-    ett = is_identifiable(graph, *ends, "ett", binary_treatment=binary)
-    return (len(nodes), len(graph.edges), len(graph.latent)), {
+    kinds = {node["name"]: node["kind"] for node in world["nodes"]}
+    graph = LatentDAG(tuple(kinds), tuple(map(tuple, world["edges"])), frozenset(world["latent"]))
+    ett = is_identifiable(graph, *ends, "ett", binary_treatment=kinds[ends[0]] == "binary")
+    return (len(kinds), len(graph.edges), len(graph.latent)), {
         "ATE identifiable": str(is_identifiable(graph, *ends, "ate")),
         "ETT identifiable": str(ett),
     }
 
 
-def _answers(task: TaskRow, truth: Row) -> dict[str, str]:
+def _answer_facts(task: TaskRow, truth: Row) -> dict[str, str]:
     """Return what the answers to all variants have in common, and the structure asked about."""
     shape, target = VARIANTS[task.key].shape, json.loads(truth["target_json"])
     facts = {"asked structure": truth["structure"]}
@@ -88,13 +87,13 @@ _SETS: Final = ("set", "sets", "names")
 """The kinds of answers that are lists of names."""
 
 _STATED: Final = ("observed", "available", "candidates")
-"""Lists that say nothing: all that is measured, or variables picked whatever the graph."""
+"""Lists that tell no answer: all that is measured, or variables picked whatever the graph."""
 
 _LIST: Final = re.compile(r"(?:^- .+\n?)+", re.MULTILINE)
 
 
 def lends(shown: Task, asked: Task) -> Iterator[str]:
-    """Every other list of names in the question of ``shown``, as an answer to ``asked``."""
+    """Yield every other list of names in the question of ``shown``, as an answer to ``asked``."""
     if asked.shape.kind not in _SETS:
         return
     stated = [set(shown.inputs[key]) for key in _STATED if key in shown.inputs]
@@ -109,7 +108,7 @@ _ROLES: Final = ("treatment", "outcome", "conditioning_var", "variable")
 
 
 def shown_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[str]:
-    """The problems of one task: its test table, its lists, the names that it uses."""
+    """Yield the problems of one task: its test table, its lists, the names that it uses."""
     columns = [name for name, _ in scene.columns]
     inputs = task.inputs
     if task.family == "prediction":
@@ -135,5 +134,5 @@ def shown_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[st
 
 
 def _concept(column: str) -> str:
-    """The variable that a column shows, be it by a measurement."""
+    """Return the variable that a column shows, itself or by a measurement."""
     return column.partition("_meas_")[0]

@@ -1,4 +1,4 @@
-"""Rows as they were written, held against the world: tables, labels, measurements, calibration."""
+"""Hold rows as they were written against the world: tables, labels, measurements, calibration."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -14,20 +14,20 @@ from builder.tracks.causalds.check.equations import (
     conditional_mean,
     noise_scale,
 )
-from builder.tracks.causalds.check.hidden import Hidden
+from builder.tracks.causalds.check.stored_scene import StoredScene
 
 Record = Mapping[str, Any]
 Columns = Mapping[str, Array]
 
 _SIGMAS: Final = 7.0
-"""Sample statistics may stray this many standard errors (heavy tails widen them a little)."""
+"""Standard errors by which sample statistics may stray (heavy tails widen them a little)."""
 
 _ROUNDING: Final = 1e-4
 
 
-def audit_scene(hidden: Hidden, label_row: Record | None, scene_row: Record) -> list[str]:
-    """Problems of columns, values and labels."""
-    record, view = hidden.record, scene_row["view"]
+def audit_scene(scene: StoredScene, label_row: Record | None, scene_row: Record) -> list[str]:
+    """Return the problems of columns, values and labels."""
+    record, view = scene.record, scene_row["view"]
     data, features, calibration = (
         {column["name"]: np.asarray(column["values"], np.float64) for column in scene_row[part]}
         for part in ("data", "test_features", "calibration")
@@ -37,30 +37,30 @@ def audit_scene(hidden: Hidden, label_row: Record | None, scene_row: Record) -> 
         return [f"the world row knows no view {view}"]
     kinds = {column["name"]: column["kind"] for column in shown["columns"]}
     kinds |= {node["name"]: node["kind"] for node in record["variables"].values()}
-    problems = list(_columns(record, shown, scene_row))
+    problems = list(_check_columns(record, shown, scene_row))
     tables = [data, features, calibration]
     if label_row is not None and len(label_row["values"]):
-        outcome = hidden.names[hidden.y]
+        outcome = scene.names[scene.y]
         labels = np.asarray(label_row["values"], np.float64)
         if label_row["outcome"] != outcome:
             problems.append(f"labels of {label_row['outcome']}, the outcome is {outcome}")
         tables.append({outcome: labels})
         known = data if outcome in data else calibration
-        problems += _alignment(outcome, labels, known, features)
+        problems += _check_labels(outcome, labels, known, features)
     for table in tables:
-        problems += _values(kinds, table)
+        problems += _check_values(kinds, table)
     if data:
         try:
-            problems += _view(record, view, data, calibration)
-            problems += _correlations(hidden, data, calibration)
+            problems += _check_view(record, view, data, calibration)
+            problems += _check_correlations(scene, data, calibration)
         except NotAuditable as error:
             return [*problems, f"cannot be audited: {error}"]
     return problems
 
 
-def _columns(record: Record, shown: Record, scene_row: Record) -> Iterator[str]:
-    """Whether the public columns are those of the world row, and these what they measure. That the
-    tables have these columns is checked of any track."""
+def _check_columns(record: Record, shown: Record, scene_row: Record) -> Iterator[str]:
+    """Yield the public columns that are not those of the world row, or measure something else. That
+    the tables have these columns is checked for any track."""
     expected = [{"name": c["name"], "kind": c["kind"]} for c in shown["columns"]]
     stated = [dict(column) for column in scene_row["columns"]]
     if stated != expected and (stated or scene_row["calibration"]):
@@ -78,8 +78,8 @@ def _columns(record: Record, shown: Record, scene_row: Record) -> Iterator[str]:
         yield "the columns do not show the observed nodes"
 
 
-def _values(kinds: Mapping[str, str], table: Columns) -> Iterator[str]:
-    """Finiteness, 0/1 coding and six significant digits."""
+def _check_values(kinds: Mapping[str, str], table: Columns) -> Iterator[str]:
+    """Yield columns that are not finite, not 0 and 1 though binary, or of more than six digits."""
     for name, column in table.items():
         if not np.isfinite(column).all():
             yield f"{name}: a value is not finite"
@@ -90,8 +90,8 @@ def _values(kinds: Mapping[str, str], table: Columns) -> Iterator[str]:
             yield f"{name}: more than six significant digits"
 
 
-def _alignment(outcome: str, labels: Array, data: Columns, features: Columns) -> Iterator[str]:
-    """Held-out labels must go with the held-out rows as they do in training."""
+def _check_labels(outcome: str, labels: Array, data: Columns, features: Columns) -> Iterator[str]:
+    """Yield held-out labels that do not go with the held-out rows as they do in training."""
     # Ranks, because a few extreme values can move Pearson's r by more than its usual error. As many
     # training rows as held-out ones: more would hardly sharpen the comparison.
     seen = slice(0, max(labels.size, 1))
@@ -106,17 +106,18 @@ def _alignment(outcome: str, labels: Array, data: Columns, features: Columns) ->
             yield f"correlation with {name}: {train:.3f} in training, {test:.3f} held out"
 
 
-def _correlations(hidden: Hidden, data: Columns, calibration: Columns) -> Iterator[str]:
-    """Every sample correlation must be that of the world; replaced variables by calibration."""
-    for nodes in combinations(hidden.record["columns"], 2):
-        a, b = (hidden.names[node] for node in nodes)
+def _check_correlations(scene: StoredScene, data: Columns, calibration: Columns) -> Iterator[str]:
+    """Yield sample correlations that are not those of the world, replaced variables by
+    calibration."""
+    for nodes in combinations(scene.record["columns"], 2):
+        a, b = (scene.names[node] for node in nodes)
         shown = data if a in data and b in data else calibration
         if a not in shown or b not in shown:
             continue  # reported above
-        expected = hidden.population.correlation(*nodes)
+        expected = scene.population.correlation(*nodes)
         sample = _pearson(shown[a], shown[b])
         # The influence function knows the sampling error under any dependence.
-        sigma = expected.se * math.sqrt(1.0 + hidden.population.draws / shown[a].size)
+        sigma = expected.se * math.sqrt(1.0 + scene.population.draws / shown[a].size)
         if abs(sample - expected.value) > _SIGMAS * sigma + _ROUNDING:
             yield (
                 f"{a} and {b} correlate {sample:.3f} in the data, {expected.value:.3f} in the world"
@@ -124,14 +125,15 @@ def _correlations(hidden: Hidden, data: Columns, calibration: Columns) -> Iterat
 
 
 def _ranks(column: Array) -> Array:
-    """Standardised ranks, ties sharing theirs; all 0 where nothing varies."""
+    """Return standardised ranks, ties sharing theirs, and all 0 where nothing varies."""
     ranks = scipy.stats.rankdata(column)
     spread = ranks.std()
     return np.asarray((ranks - ranks.mean()) / spread if spread > 0 else 0.0 * ranks)
 
 
 def _agreement(za: Array, zb: Array) -> tuple[float, float]:
-    """Rank correlation and its standard error, that of the influence function over the rows."""
+    """Return the rank correlation and its standard error, that of the influence function over the
+    rows."""
     if not za.any() or not zb.any():
         return 0.0, 1.0 / math.sqrt(za.size)
     r = float(np.mean(za * zb))
@@ -140,6 +142,7 @@ def _agreement(za: Array, zb: Array) -> tuple[float, float]:
 
 
 def _pearson(a: Array, b: Array) -> float:
+    """Return the Pearson correlation of two columns, 0 where one does not vary."""
     if a.std() == 0 or b.std() == 0:
         return 0.0
     return float(np.corrcoef(a, b)[0, 1])
@@ -147,14 +150,14 @@ def _pearson(a: Array, b: Array) -> float:
 
 _OUTCOME_FACTOR: Final = 1.75
 _FINE_GRID: Final = 1501
-"""Points of a concept's support: three times as many as the builder looks at, and others."""
+"""Points of a concept's support: three times as many as the builder takes, and others."""
 _GRIDS: Final = 0.01
 """Relative difference of a mean over one grid and over the other."""
 _DATA_ROUNDING: Final = 1e-5
 
 
-def _view(record: Record, view: str, data: Columns, calibration: Columns) -> Iterator[str]:
-    """Problems of one view's bundles, information and calibration subset."""
+def _check_view(record: Record, view: str, data: Columns, calibration: Columns) -> Iterator[str]:
+    """Yield the problems of one view's bundles, information and calibration subset."""
     shown = record["views"][view]
     names = {node: record["variables"][node]["name"] for node in record["columns"]}
     gold = [names[node] for node in record["columns"] if node in shown["bundles"]]
@@ -171,7 +174,7 @@ def _view(record: Record, view: str, data: Columns, calibration: Columns) -> Ite
         measured = f"{names[node]} ({view})"
         for one in bundle["measurements"]:
             values = calibration[one["column"]], calibration[names[node]]
-            for problem in _law(one, *values):
+            for problem in _check_measurement(one, *values):
                 yield f"{measured}: {one['column']} {problem}"
     settings = next(v for v in record["plan"]["questions"]["views"] if v["name"] == view)
     for node, bundle in shown["bundles"].items():
@@ -189,9 +192,11 @@ def _view(record: Record, view: str, data: Columns, calibration: Columns) -> Ite
 
 
 def _spread_of_squares(noise: Record) -> float:
-    """The standard deviation of squared standardised noise, from its fourth moment: a sample that
-    lacks the rare large values of a heavy tail would take itself for exact. Mixtures have light
-    tails."""
+    """Return the standard deviation of squared standardised noise, from its fourth moment.
+
+    A sample that lacks the rare large values of a heavy tail would take itself for exact. Mixtures
+    have light tails.
+    """
     match noise["family"]:
         case "laplace":
             return math.sqrt(5.0)
@@ -202,8 +207,8 @@ def _spread_of_squares(noise: Record) -> float:
             return math.sqrt(2.0)
 
 
-def _law(one: Record, values: Array, gold: Array) -> Iterator[str]:
-    """Whether the column comes about from the concept as it says."""
+def _check_measurement(one: Record, values: Array, gold: Array) -> Iterator[str]:
+    """Yield the ways in which a column does not come about from the concept as it says."""
     size = len(gold)
     mean = conditional_mean(_node(one), [gold], size)
     if one["noise"] is None:
@@ -221,11 +226,12 @@ def _law(one: Record, values: Array, gold: Array) -> Iterator[str]:
 
 
 def _node(one: Record) -> Record:
+    """Return a measurement as a node that the readers of equations understand."""
     return {**one, "name": one["column"]}
 
 
 def _information(bundle: Record) -> dict[str, float]:
-    """Information over a fine grid, slopes by central differences."""
+    """Return the information over a fine grid, with slopes by central differences."""
     grid = np.linspace(bundle["support"][0], bundle["support"][1], _FINE_GRID)
     total = np.zeros(_FINE_GRID)
     for one in bundle["measurements"]:
@@ -244,7 +250,7 @@ def _information(bundle: Record) -> dict[str, float]:
 
 
 def _separation(bundle: Record) -> dict[str, float]:
-    """Squared mean differences plus mutual informations about a binary concept."""
+    """Return the squared mean differences plus mutual informations about a binary concept."""
     ends, total = np.array([0.0, 1.0]), 0.0
     for one in bundle["measurements"]:
         share = one["parameters"]["centres"][0]

@@ -1,9 +1,9 @@
-"""The story of a scene, read by a reader that knows none of the teller's frames.
+"""Read the story of a scene with a reader that knows none of the teller's frames.
 
-``builder.stories.verify`` looks at which sentence is said to tell which fact, not at what it means.
-This reader knows plain English and no frame. It is given every name, and what is no frame's is
-taken out first, for a scene's own words sound like effects: mechanisms ("each vent cools the ward")
-and states ("whether sessions were held").
+``builder.stories.verify`` checks which sentence is said to tell which fact, not what it means. This
+reader knows plain English and no frame. It is given every name. Words of the scene that sound like
+effects are taken out first: mechanisms ("each vent cools the ward") and states ("whether sessions
+were held").
 """
 
 import json
@@ -17,22 +17,22 @@ from builder.splits.track import StoryReading
 from builder.stories.verbalise import BY_MODEL
 
 _REASON: Final = "so it is"
-"""What stands where a mechanism stood: a clause without a name."""
+"""The clause, without a name, that takes the place of a mechanism."""
 _STATE: Final = "is open"
-"""What stands where a state stood."""
+"""The words that take the place of a state."""
 
 Edge = tuple[str, str]
 
 
-def reading(world_row: Mapping[str, Any], scene_row: Mapping[str, Any]) -> StoryReading:
-    """What a story tells otherwise than the graph of its world row. Only what was told by rules is
-    read with certainty; a language model's text need not be."""
+def read_scene_story(world_row: Mapping[str, Any], scene_row: Mapping[str, Any]) -> StoryReading:
+    """Return the ways in which a story tells otherwise than the graph of its world row. Only what
+    was told by rules is read with certainty. A language model's text need not be."""
     return _reading(world_row["world_json"], scene_row["story"])
 
 
 @lru_cache(maxsize=2)
 def _reading(world_json: str, story: str) -> StoryReading:
-    """Kept while the views of a scene, which share its story, are read one after another."""
+    """Return the reading, cached while the views of a scene, which share its story, are read."""
     record = json.loads(world_json)
     return StoryReading(
         tuple(_problems(record, story)), certain=record["plan"]["telling"]["words"] not in BY_MODEL
@@ -40,6 +40,7 @@ def _reading(world_json: str, story: str) -> StoryReading:
 
 
 def _problems(record: Mapping[str, Any], story: str) -> Iterator[str]:
+    """Yield effects and unmeasured variables that the story tells otherwise than the record."""
     variables, world = record["variables"], record["world"]
     names = {node: str(variable["name"]) for node, variable in variables.items()}
     bare = _without_reasons(story, [how for _, _, how in record["hows"]])
@@ -60,7 +61,7 @@ def _problems(record: Mapping[str, Any], story: str) -> Iterator[str]:
 def _edge_problems(
     true: set[Edge], read: set[Edge], told_by: Mapping[tuple[str, ...], str]
 ) -> Iterator[str]:
-    """Effects that read otherwise than they are, with the sentences that should tell them."""
+    """Yield effects that read otherwise than they are, with the sentences that should tell them."""
     for cause, effect in sorted(true - read):
         turned = (effect, cause) in read
         how = "reads the wrong way round" if turned else "cannot be read"
@@ -72,8 +73,7 @@ def _edge_problems(
 
 
 def _without_reasons(story: str, reasons: Iterable[str]) -> str:
-    """``story`` with each mechanism replaced, longest first, a capital by a capital: sentences are
-    told apart by theirs."""
+    """Return ``story`` with each mechanism replaced, longest first, a capital by a capital."""
     for reason in sorted(reasons, key=lambda reason: (-len(reason), reason)):
         for first in {reason[0].lower(), reason[0].upper()}:
             clause = _REASON.capitalize() if first.isupper() else _REASON
@@ -82,6 +82,6 @@ def _without_reasons(story: str, reasons: Iterable[str]) -> str:
 
 
 def _without_state(story: str, name: str, state: str) -> str:
-    """``story`` with "whether <name> <state>" said by one state for all."""
+    """Return ``story`` with "whether <name> <state>" said by one state for all."""
     pattern = rf"\b([Ww]hether (?:the )?{re.escape(name)}) {re.escape(state)}(?!\w)"
     return re.sub(pattern, rf"\1 {_STATE}", story)

@@ -1,8 +1,8 @@
-"""Every task's truth a second time: one derivation per variant of the track.
+"""Derive every task's truth a second time, by one function per variant of the track.
 
-Numbers are the world's, which :mod:`builder.tracks.causalds.check.hidden` holds against simulated
-units; labels are read off them and off the graph (:mod:`builder.tracks.causalds.check.graph`)
-without the code that published them.
+Numbers are the world's, which :mod:`builder.tracks.causalds.check.stored_scene` holds against
+simulated units. Labels are read off them and off the graph
+(:mod:`builder.tracks.causalds.check.graph`) without the code that published them.
 """
 
 import math
@@ -15,7 +15,7 @@ import networkx as nx
 
 from builder.equations.margins import EFFECT_MARGIN, MEASURED_SIGN_MARGIN, SIGN_MARGIN
 from builder.tracks.causalds.check import graph as audit_graph
-from builder.tracks.causalds.check.hidden import Hidden
+from builder.tracks.causalds.check.stored_scene import StoredScene
 from builder.tracks.causalds.design.eligibility import KEYS, one_each
 from grader.io.jsonio import canonical
 
@@ -28,44 +28,48 @@ _NAMED: Final = 3
 _TIE: Final = 0.05
 """The tie band, stated a second time."""
 _ERRORS: Final = 4
-"""Standard errors that a number keeps clear of its margin by, stated a second time."""
+"""Standard errors by which a number keeps clear of its margin, stated a second time."""
 _NUMBER: Final = ("value", "se", "source")
 
 
 def _clear(room: float, *errors: float) -> bool:
-    """Whether the room beyond a margin is as wide as errors that are independent ask for."""
+    """Tell whether the room beyond a margin is as wide as errors that are independent ask for."""
     return room >= _ERRORS * math.hypot(*errors) - _ROUNDING
 
 
 class Unusable(Exception):
-    """Why a truth cannot be derived again: a label too close to its boundary, a number missing."""
+    """Raised where a truth cannot be derived again: a label too close to its boundary, a number
+    missing."""
 
 
 @dataclass(frozen=True)
 class Case:
     """One truth row with its target, the labels of its scene, and what its question names."""
 
-    hidden: Hidden
+    scene: StoredScene
     row: Row
     target: Any
     labels: Row | None
 
     @property
     def detail(self) -> str:
-        """The node or estimand that the question names."""
-        return str(self.hidden.record["task_details"].get(self.row["task_id"], ""))
+        """The node or estimand that the question names, "" where there is none."""
+        return str(self.scene.record["task_details"].get(self.row["task_id"], ""))
 
     def margin(self, *nodes: str) -> float:
-        """The margin of an association's label in this task's view."""
-        record = self.hidden.record
+        """Return the margin of an association's label in this task's view."""
+        record = self.scene.record
         measured = record["views"][record["task_views"][self.row["task_id"]]]["bundles"]
-        hard = {self.hidden.x, self.hidden.y, *nodes} & set(measured)
+        hard = {self.scene.x, self.scene.y, *nodes} & set(measured)
         return MEASURED_SIGN_MARGIN if hard else SIGN_MARGIN
 
-    def stored(self, kind: str) -> Row:
-        """A quantity of the world: ``value``, ``se``, ``source``; those given a node for the node
-        that the question names. Raises :class:`Unusable` where the world has none."""
-        found = self.hidden.record["quantities"].get(kind)
+    def stored_quantity(self, kind: str) -> Row:
+        """Return a quantity of the world: ``value``, ``se``, ``source``.
+
+        Those given a node are returned for the node that the question names. Raises
+        :class:`Unusable` where the world has none.
+        """
+        found = self.scene.record["quantities"].get(kind)
         if kind in ("partial", "change"):
             found = found.get(self.detail)
         if found is None:
@@ -73,13 +77,13 @@ class Case:
         return dict(found)
 
     def effect_margin(self) -> tuple[float, float]:
-        """The margin of an effect's sign, and that margin's own standard error."""
-        sd = self.stored("outcome_sd")
+        """Return the margin of an effect's sign, and that margin's own standard error."""
+        sd = self.stored_quantity("outcome_sd")
         return EFFECT_MARGIN * float(sd["value"]), EFFECT_MARGIN * float(sd["se"])
 
     def sign(self, kind: str) -> str:
-        """The label of a quantity; raises :class:`Unusable` inside its margin."""
-        stored = self.stored(kind)
+        """Return the label of a quantity. Raises :class:`Unusable` inside its margin."""
+        stored = self.stored_quantity(kind)
         if stored["source"] == "structural_zero":
             return "0"
         error = 0.0
@@ -93,8 +97,8 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Derived:
-    """A truth derived again: the target, the number if one is asked for, and whether abstaining is
+class SecondTruth:
+    """A truth derived again: target, number (if one is asked for), and whether abstaining is
     right."""
 
     target: Mapping[str, object] = field(default_factory=dict)
@@ -103,7 +107,7 @@ class Derived:
 
 
 def audit_task(key: str, case: Case) -> Iterator[str]:
-    """The problems of one truth row, each beginning with the variant."""
+    """Yield the problems of one truth row, each beginning with the variant."""
     if key not in AUDITS:
         yield f"no second derivation for {key}"
         return
@@ -124,40 +128,40 @@ def audit_task(key: str, case: Case) -> Iterator[str]:
         yield f"{key}: should_abstain is {stated}, derived {derived.abstain}"
 
 
-def _accepted(*answers: object, abstain: bool = False) -> Derived:
-    return Derived({"accepted": list(answers)}, abstain=abstain)
+def _label_truth(*answers: object, abstain: bool = False) -> SecondTruth:
+    return SecondTruth({"accepted": list(answers)}, abstain=abstain)
 
 
-def _verdict(identifiable: bool) -> Derived:
-    return _accepted(identifiable, abstain=not identifiable)
+def _verdict(identifiable: bool) -> SecondTruth:
+    return _label_truth(identifiable, abstain=not identifiable)
 
 
 # --- rung 1 ----------------------------------------------------------------------------------
 
 
-def _prediction(case: Case) -> Derived:
-    """What is known of the labels; an sd that agrees is taken as it is told."""
-    kind = case.hidden.record["variables"][case.hidden.y]["kind"]
+def _prediction(case: Case) -> SecondTruth:
+    """Return what is known of the labels. A published sd that agrees is taken as it is."""
+    kind = case.scene.record["variables"][case.scene.y]["kind"]
     if case.labels is None or case.labels["kind"] != kind:
         raise Unusable(f"the scene has no {kind} labels")
     values = [float(value) for value in case.labels["values"]]
     sd, told = statistics.pstdev(values), case.target["sd"]
     agrees = abs(sd - told) <= _ROUNDING * (1 + sd)
-    return Derived({"kind": kind, "rows": len(values), "sd": told if agrees else sd})
+    return SecondTruth({"kind": kind, "rows": len(values), "sd": told if agrees else sd})
 
 
-def _spelt(sign: str) -> list[str]:
-    """The labels that say an association's sign; nothing at all may be called unknown."""
+def _spellings(sign: str) -> list[str]:
+    """Return the accepted labels of an association's sign: a zero may also be called unknown."""
     return [sign, "unknown"] if sign == "0" else [sign]
 
 
-def _before_after(case: Case) -> Derived:
-    before, after = (_spelt(case.sign(kind)) for kind in ("association", "partial"))
-    return Derived({"accepted_before": before, "accepted_after": after})
+def _before_after(case: Case) -> SecondTruth:
+    before, after = (_spellings(case.sign(kind)) for kind in ("association", "partial"))
+    return SecondTruth({"accepted_before": before, "accepted_after": after})
 
 
-def _argmax(case: Case) -> Derived:
-    nodes, changes = case.hidden.other_nodes()[:_NAMED], case.hidden.record["quantities"]["change"]
+def _argmax(case: Case) -> SecondTruth:
+    nodes, changes = case.scene.other_nodes()[:_NAMED], case.scene.record["quantities"]["change"]
     order = sorted(nodes, key=lambda node: abs(changes[node]["value"]), reverse=True)
     lead, error = 0.0, 0.0
     if len(order) > 1:
@@ -166,96 +170,97 @@ def _argmax(case: Case) -> Derived:
         lead, error = abs(first["value"]) - abs(second["value"]), first["se"] + second["se"]
     if not _clear(lead - case.margin(*nodes), error):
         raise Unusable(f"asked although the changes are {[changes[node] for node in order]}")
-    return _accepted(case.hidden.names[order[0]])
+    return _label_truth(case.scene.names[order[0]])
 
 
 # --- the graph -------------------------------------------------------------------------------
 
 
-def _edges(case: Case) -> Derived:
-    names = case.hidden.names
-    edges = sorted([names[a], names[b]] for a, b in case.hidden.graph.edges)
-    return Derived({"nodes": sorted(names.values()), "edges": edges})
+def _edges(case: Case) -> SecondTruth:
+    names = case.scene.names
+    edges = sorted([names[a], names[b]] for a, b in case.scene.graph.edges)
+    return SecondTruth({"nodes": sorted(names.values()), "edges": edges})
 
 
-def _method(case: Case) -> Derived:
-    hidden = case.hidden
-    label = audit_graph.method_label(hidden.graph, hidden.x, hidden.y, hidden.latent)
-    return _accepted(label, abstain=label == "none")
+def _method(case: Case) -> SecondTruth:
+    scene = case.scene
+    label = audit_graph.method_label(scene.graph, scene.x, scene.y, scene.latent)
+    return _label_truth(label, abstain=label == "none")
 
 
-def _category(hidden: Hidden) -> str:
-    """``set``, or the word for why there is none; asked only where there is an effect to adjust
-    for."""
-    if not nx.has_path(hidden.graph, hidden.x, hidden.y):
+def _category(scene: StoredScene) -> str:
+    """Return ``set``, or the word for why there is none. Raises :class:`Unusable` where there is no
+    effect to adjust for."""
+    if not nx.has_path(scene.graph, scene.x, scene.y):
         raise Unusable("asked although no directed path leads from treatment to outcome")
-    if hidden.valid_sets:
+    if scene.valid_sets:
         return "set"
-    return "no_backdoor" if hidden.identifiable("ate") else "non_id"
+    return "no_backdoor" if scene.is_identifiable("ate") else "non_id"
 
 
-def _sets(case: Case, found: Sequence[frozenset[str]]) -> Derived:
-    word = _category(case.hidden)
-    sets = sorted(_named(case.hidden, one) for one in found)
-    return Derived({"category": word, "sets": sets}, abstain=word == "non_id")
+def _sets(case: Case, found: Sequence[frozenset[str]]) -> SecondTruth:
+    word = _category(case.scene)
+    sets = sorted(_story_names(case.scene, one) for one in found)
+    return SecondTruth({"category": word, "sets": sets}, abstain=word == "non_id")
 
 
-def _counted(case: Case, counts: list[object], otherwise: list[object]) -> Derived:
-    """Counts of valid sets, where there are any."""
-    word = _category(case.hidden)
+def _count_truth(case: Case, counts: list[object], otherwise: list[object]) -> SecondTruth:
+    """Return the truth of a question about the number or size of valid sets, where there are
+    any."""
+    word = _category(case.scene)
     unidentified: list[object] = ["non_id"]
     answers = {"set": counts, "no_backdoor": otherwise, "non_id": unidentified}[word]
-    return _accepted(*answers, abstain=word == "non_id")
+    return _label_truth(*answers, abstain=word == "non_id")
 
 
-def _size(case: Case) -> Derived:
-    sizes = [len(found) for found in case.hidden.valid_sets]
-    return _counted(case, [min(sizes, default=0)], ["no_backdoor"])
+def _size(case: Case) -> SecondTruth:
+    sizes = [len(found) for found in case.scene.valid_sets]
+    return _count_truth(case, [min(sizes, default=0)], ["no_backdoor"])
 
 
-def _forbidden(case: Case) -> Derived:
-    valid, word = case.hidden.valid_sets, _category(case.hidden)
-    unused = frozenset(case.hidden.other_nodes()).difference(*valid)
-    names = _named(case.hidden, unused) if valid else []
-    return Derived({"category": word, "names": names}, abstain=word == "non_id")
+def _forbidden(case: Case) -> SecondTruth:
+    valid, word = case.scene.valid_sets, _category(case.scene)
+    unused = frozenset(case.scene.other_nodes()).difference(*valid)
+    names = _story_names(case.scene, unused) if valid else []
+    return SecondTruth({"category": word, "names": names}, abstain=word == "non_id")
 
 
-def _named(hidden: Hidden, nodes: Iterable[str]) -> list[str]:
-    return sorted(hidden.names[node] for node in nodes)
+def _story_names(scene: StoredScene, nodes: Iterable[str]) -> list[str]:
+    return sorted(scene.names[node] for node in nodes)
 
 
-def _collider_bias(case: Case) -> Derived:
-    hidden = case.hidden
-    return _accepted(audit_graph.opens_a_path(hidden.graph, hidden.x, hidden.y, case.detail))
+def _collider_bias(case: Case) -> SecondTruth:
+    scene = case.scene
+    return _label_truth(audit_graph.opens_path(scene.graph, scene.x, scene.y, case.detail))
 
 
 # --- effects ---------------------------------------------------------------------------------
 
 
-def _effect(case: Case, name: str) -> Derived:
-    if not case.hidden.identifiable(name):
-        return Derived(abstain=True)
+def _effect(case: Case, name: str) -> SecondTruth:
+    if not case.scene.is_identifiable(name):
+        return SecondTruth(abstain=True)
     case.sign(name)  # an effect that the graph allows must be there between the printed levels
-    return Derived(number=case.stored(name))
+    return SecondTruth(number=case.stored_quantity(name))
 
 
-def _effect_sign(case: Case, name: str) -> Derived:
-    if not case.hidden.identifiable(name):
-        return _accepted("unknown", abstain=True)
-    return _accepted(case.sign(name))
+def _effect_sign(case: Case, name: str) -> SecondTruth:
+    if not case.scene.is_identifiable(name):
+        return _label_truth("unknown", abstain=True)
+    return _label_truth(case.sign(name))
 
 
-def _match(case: Case) -> Derived:
+def _match(case: Case) -> SecondTruth:
     associated = case.sign("association")
-    if not case.hidden.identifiable("ate"):
-        return _accepted(None, abstain=True)
-    return _accepted(case.sign("ate") == associated != "0")
+    if not case.scene.is_identifiable("ate"):
+        return _label_truth(None, abstain=True)
+    return _label_truth(case.sign("ate") == associated != "0")
 
 
-def _dominance(case: Case) -> Derived:
-    if not all(case.hidden.identifiable(name) for name in ("nde", "nie")):
-        return _accepted(None, abstain=True)
-    found = {name: case.stored(name) for name in ("nde", "nie")}
+def _dominance(case: Case) -> SecondTruth:
+    if not all(case.scene.is_identifiable(name) for name in ("nde", "nie")):
+        return _label_truth(None, abstain=True)
+    found = {name: case.stored_quantity(name) for name in ("nde", "nie")}
     direct, indirect = (abs(one["value"]) for one in found.values())
     larger, smaller = ("nde", "nie") if direct > indirect else ("nie", "nde")
     edge = abs(direct - indirect) - _TIE * max(direct, indirect)
@@ -263,41 +268,43 @@ def _dominance(case: Case) -> Derived:
     errors = (1 - _TIE) * found[larger]["se"], found[smaller]["se"], error
     if not _clear(abs(edge) - margin + 2e-6, *errors):
         raise Unusable(f"asked although |NDE| = {direct:.4f} and |NIE| = {indirect:.4f}")
-    return _accepted("tie" if edge <= 0 else "direct" if direct > indirect else "indirect")
+    return _label_truth("tie" if edge <= 0 else "direct" if direct > indirect else "indirect")
 
 
-_DERIVED: Final[Mapping[str, Callable[[Case], Derived]]] = {
+_DERIVATIONS: Final[Mapping[str, Callable[[Case], SecondTruth]]] = {
     "prediction.point_predictor": _prediction,
     "prediction.prediction_interval": _prediction,
-    "association.sign_only": lambda case: _accepted(*_spelt(case.sign("association"))),
-    "association.effect_size_point": lambda case: Derived(number=case.stored("association")),
+    "association.sign_only": lambda case: _label_truth(*_spellings(case.sign("association"))),
+    "association.effect_size_point": lambda case: SecondTruth(
+        number=case.stored_quantity("association")
+    ),
     "association.sign_before_after": _before_after,
-    "association.delta_point": lambda case: Derived(number=case.stored("change")),
-    "association.delta_sign_only": lambda case: _accepted(case.sign("change")),
+    "association.delta_point": lambda case: SecondTruth(number=case.stored_quantity("change")),
+    "association.delta_sign_only": lambda case: _label_truth(case.sign("change")),
     "association.argmax_change": _argmax,
-    "collider_phenomenon.induced_association_boolean": lambda case: _accepted(
+    "collider_phenomenon.induced_association_boolean": lambda case: _label_truth(
         case.sign("partial") != "0"
     ),
-    "collider_phenomenon.induced_association_sign_only": lambda case: _accepted(
-        *_spelt(case.sign("partial"))
+    "collider_phenomenon.induced_association_sign_only": lambda case: _label_truth(
+        *_spellings(case.sign("partial"))
     ),
-    "collider_phenomenon.induced_association_strength_point": lambda case: Derived(
-        number=case.stored("partial")
+    "collider_phenomenon.induced_association_strength_point": lambda case: SecondTruth(
+        number=case.stored_quantity("partial")
     ),
     "causal_sketch.edges_only": _edges,
     "causal_sketch.skeleton_edges": _edges,
     "identification.method_label": _method,
-    "identification.identifiable_boolean": lambda case: _verdict(case.hidden.identifiable("ate")),
+    "identification.identifiable_boolean": lambda case: _verdict(case.scene.is_identifiable("ate")),
     "counterfactual_identification.identifiable_boolean": lambda case: _verdict(
-        case.hidden.identifiable(case.detail.lower())
+        case.scene.is_identifiable(case.detail.lower())
     ),
-    "identification.one_valid_adjustment_set": lambda case: _sets(case, case.hidden.valid_sets),
+    "identification.one_valid_adjustment_set": lambda case: _sets(case, case.scene.valid_sets),
     "identification.all_minimal_adjustment_sets": lambda case: _sets(
-        case, audit_graph.minimal(case.hidden.valid_sets)
+        case, audit_graph.minimal_sets(case.scene.valid_sets)
     ),
     "identification.minimal_adjustment_set_size": _size,
-    "identification.n_valid_adjustment_sets": lambda case: _counted(
-        case, [len(case.hidden.valid_sets)], ["no_backdoor", 0]
+    "identification.n_valid_adjustment_sets": lambda case: _count_truth(
+        case, [len(case.scene.valid_sets)], ["no_backdoor", 0]
     ),
     "bias_diagnostic.forbidden_controls_list": _forbidden,
     "bias_diagnostic.collider_bias_boolean": _collider_bias,
@@ -315,6 +322,6 @@ _DERIVED: Final[Mapping[str, Callable[[Case], Derived]]] = {
 }
 
 AUDITS: Final = one_each(
-    _DERIVED, KEYS, "second derivation", "builder/tracks/causalds/check/tasks.py"
+    _DERIVATIONS, KEYS, "second derivation", "builder/tracks/causalds/check/tasks.py"
 )
-"""By variant: the truth of one row derived again. Raises :class:`Unusable`."""
+"""By variant: the second derivation of the truth of one row. Raises :class:`Unusable`."""

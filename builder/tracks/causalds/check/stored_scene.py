@@ -1,4 +1,4 @@
-"""A world row taken apart, and its published numbers against simulated units."""
+"""Read a world row, and hold its published numbers against simulated units."""
 
 import hashlib
 import json
@@ -17,14 +17,17 @@ from builder.splits.seeds import stream
 from builder.tracks.causalds.check import graph as audit_graph
 from builder.tracks.causalds.check.equations import DRAWS, Estimate, Population
 
-_AGAIN: Final = 4
-"""How many times as many units a second look takes."""
+_MORE_UNITS: Final = 4
+"""Factor by which a second check takes more units."""
 
 
 @dataclass(frozen=True, eq=False)
-class Hidden:
-    """The parsed ``world_json`` (``record``) with its graph and simulated units; names map nodes to
-    story names."""
+class StoredScene:
+    """The parsed ``world_json`` (``record``) with its graph and simulated units.
+
+    ``x`` and ``y`` are treatment and outcome, ``names`` maps nodes to story names, ``levels`` are
+    the compared values of the treatment.
+    """
 
     instance_id: str
     record: Mapping[str, Any]
@@ -38,13 +41,14 @@ class Hidden:
     population: Population
 
     @staticmethod
-    def read(instance_id: str, world_json: str) -> "Hidden":
-        """The scene of a world row. Raises KeyError, TypeError and ValueError for another text."""
+    def read(instance_id: str, world_json: str) -> "StoredScene":
+        """Return the scene of a world row. Raises KeyError, TypeError and ValueError for another
+        text."""
         record = json.loads(world_json)
         world, x = record["world"], record["treatment"]
         kinds = {node["name"]: node["kind"] for node in world["nodes"]}
         seed = hashlib.sha256(instance_id.encode()).digest()
-        return Hidden(
+        return StoredScene(
             instance_id=instance_id,
             record=record,
             graph=audit_graph.graph_of([(a, b) for a, b in world["edges"]], kinds),
@@ -57,74 +61,77 @@ class Hidden:
             population=Population(world, stream(seed, "audit")),
         )
 
-    def again(self) -> "Hidden":
-        """The same scene for a second look, with other simulated units and more of them."""
+    def with_new_units(self) -> "StoredScene":
+        """Return the same scene with other simulated units and more of them, for a second check."""
         seed = hashlib.sha256(self.instance_id.encode()).digest()
         world, rng = self.population.world, stream(seed, "audit again")
-        return replace(self, population=Population(world, rng, _AGAIN * DRAWS))
+        return replace(self, population=Population(world, rng, _MORE_UNITS * DRAWS))
 
-    def identifiable(self, effect: str) -> bool:
-        """Whether the effect ("ate", "ett", "nde" or "nie") is identifiable."""
+    def is_identifiable(self, effect: str) -> bool:
+        """Tell whether the effect ("ate", "ett", "nde" or "nie") is identifiable."""
         return self._verdicts[effect]
 
     @cached_property
     def _verdicts(self) -> Mapping[str, bool]:
         ends = self.graph, self.x, self.y, self.latent
         return {
-            effect: audit_graph.identifiable(*ends, effect, binary_treatment=self.binary_treatment)
+            effect: audit_graph.is_identifiable(
+                *ends, effect, binary_treatment=self.binary_treatment
+            )
             for effect in ("ate", "ett", "nde", "nie")
         }
 
     @cached_property
     def valid_sets(self) -> tuple[frozenset[str], ...]:
         """Every valid adjustment set, by size."""
-        return tuple(audit_graph.valid_sets(self.graph, self.x, self.y, self.latent))
+        return tuple(audit_graph.valid_adjustment_sets(self.graph, self.x, self.y, self.latent))
 
     def other_nodes(self) -> list[str]:
-        """The observed nodes other than treatment and outcome, in table order."""
+        """Return the observed nodes other than treatment and outcome, in table order."""
         return [node for node in self.record["columns"] if node not in (self.x, self.y)]
 
 
 TOLERANCE: Final = 5.0
-"""Published and re-estimated numbers may differ by this many combined standard errors."""
+"""Combined standard errors by which published and re-estimated numbers may differ."""
 
 _ROUNDING: Final = 1e-8
 
 Stored = Mapping[str, Any]
 Bound = Callable[[float], float]
-Row = tuple[str, Stored, Estimate | None, Bound]
+Comparison = tuple[str, Stored, Estimate | None, Bound]
 """Name, as stored, found again (None: zero by the graph), largest standard error of a value."""
 
 
-def audit_quantities(hidden: Hidden) -> list[str]:
-    """Problems of the stored quantities, each named."""
-    told = hidden.record["quantities"]
-    observed = {v for v in hidden.graph if v not in hidden.latent} - {hidden.x, hidden.y}
+def audit_quantities(scene: StoredScene) -> list[str]:
+    """Return the problems of the stored quantities, each beginning with the quantity's name."""
+    told = scene.record["quantities"]
+    observed = {v for v in scene.graph if v not in scene.latent} - {scene.x, scene.y}
     for kind in ("partial", "change"):
         if set(told[kind]) != observed:
             given = f"{sorted(told[kind])}, not {sorted(observed)}"
             return [f"{kind} correlations are given {given}"]
     problems = []
-    rows = list(_associations(hidden, sorted(observed)))
+    rows = list(_associations(scene, sorted(observed)))
     for name in ("ate", "ett", "nde", "nie"):
-        identifiable = hidden.identifiable(name)
+        identifiable = scene.is_identifiable(name)
         if (told[name] is not None) is not identifiable:
             wrong = ("missing", "identifiable") if identifiable else ("given", "not identifiable")
             problems.append(f"{name}: {wrong[0]}, derived {wrong[1]}")
         elif identifiable:
-            rows.append((name, told[name], _effect(hidden, name), _most_of_an_effect))
+            rows.append((name, told[name], _effect(scene, name), _effect_bound))
     for name, stored, found, bound in rows:
         problems += [f"{name}: {text}" for text in _compare(stored, found, bound)]
     return problems
 
 
-def _most_of_an_effect(value: float) -> float:
-    """The largest standard error that an effect of this size may have."""
+def _effect_bound(value: float) -> float:
+    """Return the largest standard error that an effect of this size may have."""
     return EFFECT_BOUND * (1 + abs(value))
 
 
 def _compare(stored: Stored, found: Estimate | None, bound: Bound) -> Iterator[str]:
-    """Problems of a stored ``value``, ``se`` and ``source``; ``found`` None: zero by the graph."""
+    """Yield the problems of a stored ``value``, ``se`` and ``source``. ``found`` None: zero by the
+    graph."""
     value, se, source = stored["value"], stored["se"], stored["source"]
     if value is None or se is None:
         yield "no value is published"
@@ -137,18 +144,23 @@ def _compare(stored: Stored, found: Estimate | None, bound: Bound) -> Iterator[s
         yield "called a structural zero, but the graph does not make it one"
     if not se <= bound(value):
         yield f"standard error {se:g} above its bound {bound(value):g}"
-    if not np.isfinite(value) or abs(value - found.value) > _allowed(value, se, found.se):
+    if not np.isfinite(value) or abs(value - found.value) > _largest_difference(
+        value, se, found.se
+    ):
         yield f"published {value:.6g}, found {found.value:.6g} ± {found.se:.2g}"
 
 
-def _allowed(value: float, *errors: float) -> float:
+def _largest_difference(value: float, *errors: float) -> float:
+    """Return the largest difference of two numbers that their standard errors allow."""
     return TOLERANCE * math.hypot(*errors) + _ROUNDING * (1 + abs(value))
 
 
-def _associations(hidden: Hidden, observed: list[str]) -> Iterator[Row]:
-    told, population = hidden.record["quantities"], hidden.population
-    graph, x, y = hidden.graph, hidden.x, hidden.y
-    independent = audit_graph.independent
+def _associations(scene: StoredScene, observed: list[str]) -> Iterator[Comparison]:
+    """Yield the comparisons of the correlations, partial correlations, changes and the outcome's
+    sd."""
+    told, population = scene.record["quantities"], scene.population
+    graph, x, y = scene.graph, scene.x, scene.y
+    independent = audit_graph.is_independent
     unrelated = nx.is_d_separator(graph, {x}, {y}, set())
     marginal = None if unrelated else population.correlation(x, y)
     yield "association", told["association"], marginal, lambda v: CORRELATION_BOUND
@@ -156,20 +168,21 @@ def _associations(hidden: Hidden, observed: list[str]) -> Iterator[Row]:
     for z in observed:
         apart = independent(graph, x, y, z) or independent(graph, y, x, z)
         found, moved = population.partial_and_change(x, y, z)
-        partial = None if apart or _zero_by_form(hidden, z, found) else found
+        partial = None if apart or _zero_by_form(scene, z, found) else found
         yield f"partial given {z}", told["partial"][z], partial, lambda v: CORRELATION_BOUND
         change = None if apart or independent(graph, z, x, y) else moved
         yield f"change given {z}", told["change"][z], change, lambda v: CORRELATION_BOUND
 
 
-def _zero_by_form(hidden: Hidden, z: str, found: Estimate) -> bool:
-    """Whether the partial correlation given ``z``, which separates X and Y, is zero by the graph
-    and the form of the equations.
+def _zero_by_form(scene: StoredScene, z: str, found: Estimate) -> bool:
+    """Tell whether the partial correlation given ``z``, which separates X and Y, is zero by the
+    graph and the form of the equations.
 
-    It is where all that bears on the three is a line in its parents with noise of one size. Of
-    other forms the world is believed as long as what the simulated units give agrees, ``found``.
+    It is where all that bears on the three is a line in its parents with noise of one size. For
+    other forms the world is believed as long as ``found``, the estimate from simulated units,
+    agrees.
     """
-    graph, x, y = hidden.graph, hidden.x, hidden.y
+    graph, x, y = scene.graph, scene.x, scene.y
     if not nx.is_d_separator(graph, {x}, {y}, {z}):
         return False
     needed = {a for target in (x, y, z) for a in (target, *nx.ancestors(graph, target))}
@@ -180,20 +193,21 @@ def _zero_by_form(hidden: Hidden, z: str, found: Estimate) -> bool:
             and node["noise"].get("spread") is None
             and node["mechanism"] == "linear_additive"
         )
-        for node in hidden.record["world"]["nodes"]
+        for node in scene.record["world"]["nodes"]
         if node["name"] in needed
     )
     if lines:
         return True
-    claimed = hidden.record["quantities"]["partial"][z]["source"] == "structural_zero"
-    return claimed and abs(found.value) <= _allowed(0.0, found.se)
+    claimed = scene.record["quantities"]["partial"][z]["source"] == "structural_zero"
+    return claimed and abs(found.value) <= _largest_difference(0.0, found.se)
 
 
-def _effect(hidden: Hidden, name: str) -> Estimate | None:
-    graph, x, y, population = hidden.graph, hidden.x, hidden.y, hidden.population
+def _effect(scene: StoredScene, name: str) -> Estimate | None:
+    """Return an effect estimated from simulated units, None where the graph makes it zero."""
+    graph, x, y, population = scene.graph, scene.x, scene.y, scene.population
     if audit_graph.is_zero(graph, x, y, name):
         return None
     if name in ("nde", "nie"):
         between = tuple(sorted(audit_graph.mediators(graph, x, y)))
-        return population.natural(name, x, y, between, hidden.levels)
-    return (population.ate if name == "ate" else population.ett)(x, y, hidden.levels)
+        return population.natural(name, x, y, between, scene.levels)
+    return (population.ate if name == "ate" else population.ett)(x, y, scene.levels)
