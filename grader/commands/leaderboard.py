@@ -130,7 +130,7 @@ def run(arguments: argparse.Namespace) -> int:
         lambda: board_page(shown, TRACKS, title, more),
     )
     out = console()
-    tables = boards(shown, TRACKS, title)
+    tables = [table for some in boards(shown, TRACKS, title) for table in some]
     if not arguments.full:
         tables = first_screen(tables, ranked[0][1]["tracks"])
     for table in tables:

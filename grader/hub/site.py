@@ -12,7 +12,7 @@ from grader.hub.client import explain_hub_errors
 from grader.hub.results import GRADED, Row
 from grader.io.files import write_text
 from grader.io.paths import path_inside
-from grader.pages.leaderboard import board_page, places_told, rank
+from grader.pages.leaderboard import board_page, place_texts, rank
 from grader.pages.page import Block, Choice, Paragraph, Section, Strong, page
 from grader.pages.report_page import report_page
 from grader.pages.systems import SETTINGS, is_skipped
@@ -161,7 +161,7 @@ def _ranking(board: Board, track: str | None, days: Sequence[str]) -> Section:
     figures = ["skill [95% interval]", "points", "floor"]
     head = ["#", "system", *figures, "team", "setting", "handed in"]
     lines: list[list[str | Cell]] = []
-    for place, (_, report) in zip(places_told(ranked), ranked, strict=True):
+    for place, (_, report) in zip(place_texts(ranked), ranked, strict=True):
         row = report["row"]
         since = "".join(f"~d-{day}" for day in days if day <= row["day"][:7])
         views = [track or "all", *(board.tracks if len(board.tracks) == 1 else ())]

@@ -17,27 +17,28 @@ from grader.pages.words import signed_interval, signed_number
 from grader.scoring.track import Track, Tracks
 
 Line = Mapping[str, Any]
+_NO_HEADLINE = "no overall difference: one of them has no overall points"
 
 
 def headline(result: Mapping[str, Any]) -> tuple[str, str, str]:
-    """The difference of overall skill with its unit, its interval, and what they say.
+    """Return the difference of overall skill with its unit, its interval, and a verdict.
 
-    Of points, where the exam has no floors; of the only track's, where nothing is overall.
+    The difference is of points where the exam has no floors, and of the only track where nothing is
+    overall. The first two texts are empty where there is no difference.
     """
     tracks = list(result["tracks"].values())
-    line: Line | None = None
     for unit in ("skill", "points"):
-        line = line or result[unit] or (tracks[0][unit] if len(tracks) == 1 else None)
+        line = result[unit] or (tracks[0][unit] if len(tracks) == 1 else None)
         if line is not None:
-            shown = f"{signed_number(line['difference'])} {unit}", signed_interval(line["interval"])
-            return *shown, _verdict(line)
-    return "", "", "no overall difference: one of them has no overall points"
+            difference = f"{signed_number(line['difference'])} {unit}"
+            return difference, signed_interval(line["interval"]), _verdict(line)
+    return "", "", _NO_HEADLINE
 
 
 def _verdict(line: Line) -> str:
-    """One sentence on the headline: whether the interval leaves zero out."""
+    """Return which system is better, or that the interval of the difference reaches zero."""
     if line["interval"] is None:
-        return "no overall difference: one of them has no overall points"
+        return _NO_HEADLINE
     low, high = line["interval"]
     if low > 0:
         return "the first is better"
@@ -45,12 +46,12 @@ def _verdict(line: Line) -> str:
         return "the second is better"
     if low == high == 0:
         return "no difference at all"
-    shows = line["detectable"]
-    return f"too close to call: this exam shows differences from about {shows:.1f} points"
+    least = line["detectable"]
+    return f"too close to call: this exam shows differences from about {least:.1f} points"
 
 
-def answered(result: Mapping[str, Any]) -> str:
-    """How much of the exam both, one or neither answered."""
+def answered_text(result: Mapping[str, Any]) -> str:
+    """Return how many tasks of the exam both, one or neither answered."""
     counts = result["answered"]
     return (
         f"answered by both {counts['both']}, first only {counts['first_only']}, second only "
@@ -59,14 +60,14 @@ def answered(result: Mapping[str, Any]) -> str:
 
 
 def tables(track: Track, part: Mapping[str, Any], reading: str) -> list[Table]:
-    """Points of a track, whole and in parts, and what the track adds, by ``reading`` first."""
+    """Return points of a track, whole and in parts, and what the track adds in a reading."""
     rows = [{**line, "label": label} for label, line in _lines(part)]
     own = track.compared({**part, "reading": reading}) if track.compared else []
     return [SPECIFICATION.of_rows("compared", rows, track=track.name), *own]
 
 
 def _lines(part: Mapping[str, Any]) -> Iterator[tuple[str, Line]]:
-    """The lines of a track with their labels, the whole first."""
+    """Yield the lines of a track with their labels, the whole first."""
     whole, both = part["tasks"], part["answered_by_both"]
     if part["skill"] is not None:
         yield "skill", part["skill"]
@@ -80,32 +81,33 @@ def _lines(part: Mapping[str, Any]) -> Iterator[tuple[str, Line]]:
             yield f"{kind} {name}", line
 
 
+def _tables_by_track(result: Mapping[str, Any], tracks: Tracks) -> dict[str, list[Table]]:
+    reading = reading_of([result])
+    return {name: tables(tracks[name], part, reading) for name, part in result["tracks"].items()}
+
+
 def comparison_view(result: Mapping[str, Any], tracks: Tracks) -> RenderableType:
-    """Headline, who answered what, and the tables of each track."""
+    """Return headline, who answered what, and the tables of each track for the terminal."""
     difference, span, verdict = headline(result)
     head = Text.assemble(
         (f"{difference} " if difference else "", "bold green"),
         f"{span}  " if span else "",
-        f"{verdict}\n{answered(result)}",
+        f"{verdict}\n{answered_text(result)}",
     )
     names = " − ".join(result[side]["system"] for side in ("first", "second"))
     title = f"{names} · {result['release']} · {result['split']}/{result['exam']}"
-    shown = [
-        table
-        for name, part in result["tracks"].items()
-        for table in tables(tracks[name], part, reading_of([result]))
-    ]
-    return Group(Panel(head, title=plain(title), title_align="left"), *map(in_terminal, shown))
+    shown = [in_terminal(one) for some in _tables_by_track(result, tracks).values() for one in some]
+    return Group(Panel(head, title=plain(title), title_align="left"), *shown)
 
 
 def comparison_page(result: Mapping[str, Any], tracks: Tracks) -> str:
-    """The page of a comparison."""
+    """Return the page of a comparison."""
     difference, span, verdict = headline(result)
-    told = f"{answered(result)}. What was left out counts zero."
+    answered = f"A{answered_text(result)[1:]}. What was left out counts zero."
     head: list[Block] = [
         *(Paragraph([Strong(one), f" {result[one]['system']}"]) for one in ("first", "second")),
         Paragraph([Strong(difference), f" {span}: {verdict}." if span else f" {verdict}."]),
-        Paragraph(told[0].upper() + told[1:], note=True),
+        Paragraph(answered, note=True),
     ]
     note = (
         "Intervals resample instances. Shows from: the difference that this exam would show with "
@@ -113,10 +115,7 @@ def comparison_page(result: Mapping[str, Any], tracks: Tracks) -> str:
     )
     sections = [
         Section("First minus second", head),
-        *(
-            Section(name, tables(tracks[name], part, reading_of([result])))
-            for name, part in result["tracks"].items()
-        ),
+        *(Section(name, some) for name, some in _tables_by_track(result, tracks).items()),
         Section("How to read this", [Paragraph(note, note=True)]),
     ]
     subtitle = f"split {result['split']}, exam {result['exam']}"

@@ -12,7 +12,7 @@ from grader.pages.report_page import DRAWN, FOOTER, tokens_per_task, track_secti
 from grader.pages.svg import Svg
 from grader.pages.systems import SYSTEM, Report, counted_by, headline, is_skipped, name_of
 from grader.pages.table import Cell, Table
-from grader.pages.terminal import fitted
+from grader.pages.terminal import fit_column
 from grader.pages.words import points
 from grader.scoring.track import Tracks
 
@@ -27,17 +27,17 @@ _TIES: Final = (
     "systems task by task and sees smaller differences."
 )
 LOWEST: Final = -100.0
-"""What is worse is drawn here."""
+"""Worse values are drawn here."""
 PART: Final = "Systems that did not take every track"
 SCREEN: Final = 80
 """Characters of a line that every terminal has."""
 
 Ranked = Sequence[tuple[int, Report]]
-"""Places and reports, best first; several may share a place."""
+"""Places and reports, best first. Several may share a place."""
 
 
 def rank(reports: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
-    """Best skill first, or best points where the exam has no floors.
+    """Return places and reports, best skill first, or best points where the exam has no floors.
 
     Systems share a place where intervals do not tell them apart: a group ends where an interval
     lies wholly below that of the group's first. Whoever has no overall figure comes last.
@@ -51,35 +51,35 @@ def rank(reports: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
     places: list[tuple[int, dict[str, Any]]] = []
     first: dict[str, Any] | None = None
     for position, report in enumerate(sorted(reports, key=key), start=1):
-        tied = first is not None and not _told_apart(first, report, counts)
+        tied = first is not None and not _is_better(first, report, counts)
         if not tied:
             first = report
         places.append((places[-1][0] if tied else position, report))
     return places
 
 
-def _told_apart(better: dict[str, Any], worse: dict[str, Any], counts: str) -> bool:
-    """Whether an interval lies wholly below another; without intervals, whether values differ."""
+def _is_better(better: dict[str, Any], worse: dict[str, Any], counts: str) -> bool:
+    """Return whether an interval lies wholly below another, or without intervals a value does."""
     high, low = (report.get(f"{counts}_interval") for report in (better, worse))
     if high is None or low is None:
         return bool(better[counts] != worse[counts])
     return bool(low[1] < high[0])
 
 
-def places_told(ranked: Ranked) -> list[str]:
-    """The place of each system, or the places that its group shares."""
+def place_texts(ranked: Ranked) -> list[str]:
+    """Return the place of each system, or the places that its group shares, such as ``2–4``."""
     sizes = Counter(place for place, _ in ranked)
     return [str(k) if sizes[k] == 1 else f"{k}–{k + sizes[k] - 1}" for k, _ in ranked]
 
 
 def leaderboard(ranked: Ranked, tracks: Tracks, title: str = "Leaderboard") -> Table:
-    """Several submissions, best first; by skill, and tracks too, where the exam has floors."""
+    """Return the table of several submissions, best first."""
     reports = [report for _, report in ranked]
     counts = counted_by(reports)
     detectable = "skill_detectable" if counts == "skill" else "detectable"
-    counted = [report["census"] for report in reports]
+    census = [report["census"] for report in reports]
     found: list[tuple[str, Sequence[str | Cell]]] = [
-        ("#", places_told(ranked)),
+        ("#", place_texts(ranked)),
         ("system", [SYSTEM.cell({"system": name_of(report)}) for report in reports]),
         (f"{counts} [95% interval]", [headline(report, counts) for report in reports]),
     ]
@@ -88,46 +88,50 @@ def leaderboard(ranked: Ranked, tracks: Tracks, title: str = "Leaderboard") -> T
     found += [
         ("shows from", [points(report[detectable]) for report in reports]),
         *columns(reports, tracks),
-        ("scored", [f"{census['scored']}/{census['tasks']}" for census in counted]),
-        ("invalid", [str(census["invalid"]) for census in counted]),
+        ("scored", [f"{counted['scored']}/{counted['tasks']}" for counted in census]),
+        ("invalid", [str(counted["invalid"]) for counted in census]),
     ]
     head, cells = zip(*found, strict=True)
     return Table(title, head, list(zip(*cells, strict=True)), left=2, note=_copies(reports))
 
 
-def apart(ranked: Ranked) -> tuple[Ranked, Ranked]:
-    """Those that took every track of the exam, and those that left one or more alone."""
-    rows: tuple[list[tuple[int, Report]], list[tuple[int, Report]]] = ([], [])
-    for place, report in ranked:
-        rows[any(is_skipped(report, name) for name in report["tracks"])].append((place, report))
-    return rows
+def boards(ranked: Ranked, tracks: Tracks, title: str) -> tuple[list[Table], list[Table]]:
+    """Return the leaderboard of those who took every track, and that of the others.
+
+    Either is a list of one table, or of none where there is no such system. Those who left a track
+    alone have no place.
+    """
+    complete = [one for one in ranked if _took_all(one[1])]
+    partial = [one for one in ranked if not _took_all(one[1])]
+    return (
+        [leaderboard(complete, tracks, title)] if complete else [],
+        [leaderboard(partial, tracks, PART).without_columns("#")] if partial else [],
+    )
 
 
-def boards(ranked: Ranked, tracks: Tracks, title: str) -> list[Table]:
-    """The leaderboard, and apart from it those that left tracks alone, which have no place."""
-    whole, part = apart(ranked)
-    tables = [leaderboard(whole, tracks, title)] if whole else []
-    return [*tables, *([leaderboard(part, tracks, PART).without_columns("#")] if part else [])]
+def _took_all(report: Report) -> bool:
+    """Return whether a submission left no track of the exam alone."""
+    return not any(is_skipped(report, name) for name in report["tracks"])
 
 
 def first_screen(tables: Sequence[Table], tracks: Collection[str]) -> list[Table]:
-    """What of the boards fits on a line: place, system, the headline, and a column a track."""
+    """Return the boards with place, system, headline and a column a track, to fit on a line."""
     shown = []
     for table in tables:
         kept = {"#", "system", *tracks, *(h for h in table.head if "95% interval" in h)}
         narrow = table.without_columns(*(name for name in table.head if name not in kept))
-        shown.append(fitted(narrow, SCREEN, "system"))
+        shown.append(fit_column(narrow, SCREEN, "system"))
     return shown
 
 
 def failures(failed: Sequence[tuple[str, str]]) -> Table:
-    """Submissions that could not be graded, by name, and why."""
+    """Return the submissions that could not be graded, by name, and why."""
     rows = [{"name": name, "reason": reason} for name, reason in failed]
     return SPECIFICATION.of_rows("failures", rows)
 
 
 def _copies(reports: Sequence[Report]) -> str:
-    """Which submissions hold the very same answers; nothing to say of those without a valid one."""
+    """Return which submissions hold the very same answers, of those with a valid one."""
     same: dict[str, list[str]] = {}
     for report in reports:
         digest = report["submission"].get("answers_sha256", "")
@@ -137,8 +141,7 @@ def _copies(reports: Sequence[Report]) -> str:
 
 
 def columns(reports: Sequence[Report], tracks: Tracks) -> list[tuple[str, list[str]]]:
-    """Headings and cells: skill (or points) by track where there are several, what tracks add, and
-    cost.
+    """Return headings and cells of what tracks say: skill or points of each, their own, and cost.
 
     A track without columns of its own has those of its families, where it is the only one. What
     a submission leaves alone while it attempts others has a dash, as its overall points have.
@@ -168,12 +171,11 @@ def columns(reports: Sequence[Report], tracks: Tracks) -> list[tuple[str, list[s
 
 
 def _sessions(submission: Mapping[str, Any]) -> str:
-    """How many sessions were started per task: what is best of many shows."""
+    """Return how many sessions were started per task, so that the best of many shows."""
     counted = submission.get("sessions")
     if counted is None:
         return "–"
-    mean = counted["started"] / counted["tasks"]
-    return f"{mean:.1f}, most {counted['most']}"
+    return f"{counted['started'] / counted['tasks']:.1f}, most {counted['most']}"
 
 
 def board_page(
@@ -183,44 +185,44 @@ def board_page(
     more: Sequence[Section] = (),
     ahead: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """The page of several submissions, best first; ``ahead`` are links to where it belongs."""
+    """Return the page of several submissions. ``ahead`` are links to where it belongs."""
     reports = [report for _, report in ranked]
-    first = reports[0]
-    whole, _ = apart(ranked)
-    complete = [report for _, report in whole]
+    first, complete = reports[0], [report for report in reports if _took_all(report)]
     # How much was answered has a table of its own.
-    tables = [table.without_columns("scored", "invalid") for table in boards(ranked, tracks, "")]
-    attempts = [report for report in reports if "attempts" in report]
+    ranking, others = (
+        [table.without_columns("scored", "invalid") for table in some]
+        for some in boards(ranked, tracks, "")
+    )
     sections = [
-        Section("Leaderboard", [*tables[: bool(whole)],
-                                *([Paragraph(_TIES, note=True)] if whole else [])]),
-        Section(PART, tables[bool(whole) :]),
-        Section(*_headline(complete)),
+        Section("Leaderboard", [*ranking, Paragraph(_TIES, note=True)] if ranking else []),
+        Section(PART, others),
+        _headline_pictures(complete),
         Section("Cost against skill", _cost(complete)),
         *(track_section(tracks[name], reports) for name in first["tracks"]),
         Section("Attempts as complete exams",
-                [Fold(name_of(report), [runs(report, tracks)]) for report in attempts]),
+                [Fold(name_of(report), [runs(report, tracks)]) for report in reports
+                 if "attempts" in report]),
         Section("What was answered", [census(reports)]),
         *more,
     ]  # fmt: skip
-    told = "1 submission" if len(reports) == 1 else f"{len(reports)} submissions"
+    counted = "1 submission" if len(reports) == 1 else f"{len(reports)} submissions"
     where = f"split {first['split']}, exam {first['exam']}"
-    subtitle = f"{where}: {first['census']['tasks']} tasks, {told}"
+    subtitle = f"{where}: {first['census']['tasks']} tasks, {counted}"
     return page(title, subtitle, sections, FOOTER, contents=True, ahead=ahead)
 
 
-def _headline(reports: Sequence[Report]) -> tuple[str, list[Block]]:
-    """Skill where the exam has floors, and points with the floor drawn beside each."""
+def _headline_pictures(reports: Sequence[Report]) -> Section:
+    """Return skill where the exam has floors, and points with the floor beside each, drawn."""
     scaled = counted_by(reports) == "skill"
     shown = [*(["skill"] if scaled else []), "points"] if reports else []
-    pictures: list[Block] = [_intervals(reports[:DRAWN], counts) for counts in shown]
+    blocks: list[Block] = [_intervals(reports[:DRAWN], counts) for counts in shown]
+    blocks += [Paragraph(_SCALE, note=True)] if scaled else []
     title = " and ".join(shown).capitalize()
-    note = [Paragraph(_SCALE, note=True)] if scaled else []
-    return f"{title}, with 95% intervals clustered by instance", [*pictures, *note]
+    return Section(f"{title}, with 95% intervals clustered by instance", blocks)
 
 
 def _intervals(reports: Sequence[Report], counts: str) -> Svg:
-    """One row a system; a value below the axis is drawn at its end."""
+    """Draw one row a system. A value below the axis is drawn at its end."""
     lows = [report[counts] for report in reports if report[counts] is not None]
     lows += [report[f"{counts}_interval"][0] for report in reports if report[f"{counts}_interval"]]
     start = max(LOWEST, 20.0 * math.floor(min([0.0, *lows]) / 20))
@@ -237,29 +239,21 @@ def _intervals(reports: Sequence[Report], counts: str) -> Svg:
 
 
 def _cost(reports: Sequence[Report]) -> list[Block]:
-    """What a task took, in money where all tell it, else in tokens, against what it earned."""
+    """Draw the cost of a task against what was earned, in money where all tell it, else tokens."""
     counts = counted_by(reports)
     priced = [report for report in reports if report[counts] is not None]
-    money = [report["usage"]["cost_usd"] for report in priced]
-    unit = "US$ per task" if all(money) else "tokens per task"
-    spent = money if all(money) else [tokens_per_task(report["usage"]) for report in priced]
-    spots = [
-        (name_of(report), cost, report[counts])
-        for report, cost in zip(priced, spent, strict=True)
-        if cost
-    ][:DRAWN]
+    money = all(report["usage"]["cost_usd"] for report in priced)
+    spots = []
+    for report in priced:
+        cost = report["usage"]["cost_usd"] if money else tokens_per_task(report["usage"])
+        spots += [(name_of(report), cost, report[counts])] if cost else []
     if not spots:
         return []
-    front = _unsurpassed([(cost, value) for _, cost, value in spots])
+    unit = "US$ per task" if money else "tokens per task"
+    front: list[tuple[float, float]] = []
+    for _, cost, value in sorted(spots, key=lambda spot: (spot[1], -spot[2])):
+        if not front or value > front[-1][1]:
+            front.append((cost, value))
     note = "The line joins the systems that none surpasses in both."
-    picture = cost_cloud("cost against skill", unit, counts, spots, front)
+    picture = cost_cloud("cost against skill", unit, counts, spots[:DRAWN], front)
     return [picture, Paragraph(note, note=True)]
-
-
-def _unsurpassed(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Those of which no other costs less and earns as much, the cheapest first."""
-    found: list[tuple[float, float]] = []
-    for cost, value in sorted(points, key=lambda point: (point[0], -point[1])):
-        if not found or value > found[-1][1]:
-            found.append((cost, value))
-    return found

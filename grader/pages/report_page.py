@@ -9,7 +9,7 @@ from grader.io.jsonio import canonical
 from grader.pages import page as draw
 from grader.pages.charts import heat_cell
 from grader.pages.page import Block, Card, Fold, Inside, Paragraph, Section, Tile, non_empty
-from grader.pages.report import census, dearest, leads, runs, tasks, variants
+from grader.pages.report import census, costs, headlines, runs, tasks, variants
 from grader.pages.systems import (
     SYSTEM,
     Report,
@@ -20,7 +20,7 @@ from grader.pages.systems import (
     reading_of,
 )
 from grader.pages.table import Cell, Table
-from grader.pages.words import clip_text, count, count_text, interval_text, points
+from grader.pages.words import clip_text, count, count_text, points
 from grader.scoring.model import Score, Truth
 from grader.scoring.track import Track, Tracks
 from grader.version import __version__
@@ -30,11 +30,11 @@ FOOTER: Final = (
     "are better when lower. The same answers always give the same page."
 )
 DRAWN: Final = 24
-"""Systems in pictures; tables have all of them."""
+"""Systems in pictures. Tables have all of them."""
 FEW: Final = 10
 """Tasks below which a figure of a family says little."""
 _BESIDE: Final = 6
-"""Systems beside each other in a picture of families."""
+"""Systems beside each other in a table of families."""
 _SETTINGS: Final = 300
 _COST: Final = (
     "The tasks that cost the headline most, of equals those with the larger loss. Cost is what the "
@@ -50,24 +50,24 @@ def report_page(
     more: Sequence[Section] = (),
     ahead: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """The page of one submission.
+    """Return the page of one submission.
 
     ``scores`` are its tasks where each may be seen, ``truths`` what is to be revealed of them,
     ``ahead`` are links to where it belongs.
     """
-    costs = non_empty(dearest(scores))
+    dear = non_empty(costs(scores))
     endings = ", ".join(f"{name} {number}" for name, number in report.get("endings", {}).items())
-    told = [Paragraph(f"Endings: {endings}.")] if endings else []
+    listed = non_empty(tasks(scores, truths or {}))
     attempts = [runs(report, tracks)] if "attempts" in report else []
+    answered = _without_system([census([report])])
+    answered += [Paragraph(f"Endings: {endings}.")] if endings else []
     sections = [
         Section("Summary", [_card(report, tracks)]),
-        Section("What went wrong", [Paragraph(_COST, note=True), *costs] if costs else []),
+        Section("What went wrong", [Paragraph(_COST, note=True), *dear] if dear else []),
         *(track_section(tracks[name], [report]) for name in report["tracks"]),
         Section("Attempts as complete exams", attempts),
-        Section("What was answered", [*_of_one([census([report])]), *told]),
-        Section(
-            f"Every task ({len(scores):,})", non_empty(tasks(scores, truths or {})), folded=True
-        ),
+        Section("What was answered", answered),
+        Section(f"Every task ({len(scores):,})", listed, folded=True),
         *more,
     ]
     release = report["release"]["name"]
@@ -76,12 +76,12 @@ def report_page(
 
 
 def track_section(track: Track, reports: Sequence[Report]) -> Section:
-    """All that there is to show of a track, folded; on the outside its headline."""
+    """Return all that there is to show of a track, folded, with its headline on the outside."""
     name, alone = track.name, len(reports) == 1
     own = track.sections(reports) if track.sections else []
     inside = [Section("points per family", _families(reports, name))]
     for one in own:
-        blocks = _of_one(one.blocks) if alone else one.blocks
+        blocks = _without_system(one.blocks) if alone else one.blocks
         inside.append(Section(one.title.removeprefix(f"{name}: "), blocks))
     aside = ""
     if alone:
@@ -93,63 +93,50 @@ def track_section(track: Track, reports: Sequence[Report]) -> Section:
     return Section(name, inside, aside, folded=True)
 
 
-def _of_one(blocks: Sequence[Inside]) -> list[Inside]:
-    """The blocks without the column of the system, where there is but one."""
+def _without_system(blocks: Sequence[Inside]) -> list[Inside]:
+    """Return the blocks without the column of the system, where there is but one."""
     found: list[Inside] = []
     for block in blocks:
         match block:
             case Table() if len(block.head) > 1:
                 found.append(block.without_columns(SYSTEM.heading))
             case Fold():
-                found.append(Fold(block.summary, _of_one(block.blocks), block.opened))
+                found.append(Fold(block.summary, _without_system(block.blocks), block.opened))
             case _:
                 found.append(block)
     return found
 
 
-def release_hash(report: Report) -> str:
-    """One digest of the hashes of what was graded: equal exams have equal ones."""
-    hashes = canonical(report["release"]["content_sha256"])
-    return hashlib.sha256(hashes.encode("utf-8")).hexdigest()
-
-
 def _card(report: Report, tracks: Tracks) -> Card:
-    """Who, on what, how good, at what cost."""
+    """Return who took what exam, how well, and at what cost."""
+    large = [
+        Tile(one.label, one.value, "; ".join(filter(None, (
+            f"95% interval {one.interval}" if one.interval else "", one.aside))))
+        for one in headlines(report, tracks)
+    ]  # fmt: skip
+    counts, release = report["census"], report["release"]
+    digest = hashlib.sha256(canonical(release["content_sha256"]).encode("utf-8")).hexdigest()
     tiles = [
-        Tile(lead.label, lead.value, f"95% interval {lead.interval or '–'}; {lead.aside} reading")
-        for lead in leads(report, tracks)
-    ]
-    spans = {
-        name: f"95% interval {interval_text(report[f'{name}_interval'], 1)}"
-        for name in ("skill", "points")
-    }
-    if report["skill"] is not None:
-        aside = f"{spans['skill']}; 0 knows nothing, 100 is gold"
-        tiles.append(Tile("skill", points(report["skill"]), aside))
-    floor = "" if report["floor"] is None else f"; floor {points(report['floor'])}"
-    tiles.append(Tile("points", points(report["points"]), spans["points"] + floor))
-    large = len(tiles)
-    counts = report["census"]
-    tiles += [
+        *large,
         Tile("system", name_of(report), _settings(report)),
         Tile("answered", f"{counts['scored']} of {counts['tasks']} tasks",
              f"{counts['missing']} missing, {counts['invalid']} invalid"),
-        Tile("cost", *_costs(report["usage"])),
-        Tile("release", report["release"]["name"], f"exam hash {release_hash(report)[:16]}"),
+        Tile("cost", *_cost(report["usage"])),
+        Tile("release", release["name"], f"exam hash {digest[:16]}"),
     ]  # fmt: skip
     if ranked := families_of(report):
         tiles += [
             Tile(f"{name} family", family.name.replace("_", " "), points(family.value))
             for name, family in (("weakest", ranked[0]), ("strongest", ranked[-1]))
         ]
-    return Card(tiles, large)
+    return Card(tiles, len(large))
 
 
 def _settings(report: Report) -> str:
-    """What the submission says of how it was made; a stranger's words."""
+    """Return what the submission says of its date and settings, without those left alone."""
     run = report["submission"]["run"]
-    told = run.get("settings")
-    settings = told if isinstance(told, dict) else {"settings": told}
+    stated = run.get("settings")
+    settings = stated if isinstance(stated, dict) else {"settings": stated}
     parts = [run["date"]] if isinstance(run.get("date"), str) else []
     for key, value in settings.items():
         if not (value is None or value is False or value in ("", [], {})):
@@ -158,46 +145,47 @@ def _settings(report: Report) -> str:
 
 
 def tokens_per_task(usage: Mapping[str, Any]) -> float | None:
-    """Mean tokens per task, in and out; ``None`` where nothing was reported."""
+    """Return the mean tokens per task, in and out, or None where nothing was reported."""
     if usage["input_tokens"] is None and usage["output_tokens"] is None:
         return None
     return float((usage["input_tokens"] or 0) + (usage["output_tokens"] or 0))
 
 
-def _costs(usage: Mapping[str, Any]) -> tuple[str, str]:
-    """Tokens a task; money, calls and time beside them."""
+def _cost(usage: Mapping[str, Any]) -> tuple[str, str]:
+    """Return tokens a task, and beside them money, calls and time."""
     if not usage["tasks"]:
         return "–", "no usage.jsonl"
     tokens = tokens_per_task(usage)
-    told = [] if usage["cost_usd"] is None else [f"${usage['cost_usd']:,.4f}"]
+    asides = [] if usage["cost_usd"] is None else [f"${usage['cost_usd']:,.4f}"]
     for key, unit in (("tool_calls", "calls"), ("seconds", "s")):
         if usage[key] is not None:
-            told.append(f"{count(usage[key])} {unit}")
+            asides.append(f"{count(usage[key])} {unit}")
     head = "tokens not told" if tokens is None else f"{count_text(tokens)} tokens a task"
-    return head, ", ".join([*told, f"over {usage['tasks']} tasks"])
+    return head, ", ".join([*asides, f"over {usage['tasks']} tasks"])
 
 
 def _families(reports: Sequence[Report], track: str) -> list[Block]:
-    """Points of each family and system, the darker the more; of many systems, several tables."""
+    """Return points of each family and system, the darker the more, in tables of a few systems."""
     shown = reports[:DRAWN]
     families = shown[0]["tracks"][track]["slices"]["family"]
-    sizes = {name: row["tasks"] for name, row in families.items()}
-    pictures: list[Block] = []
+    blocks: list[Block] = []
     for at in range(0, len(shown), _BESIDE):
         some = shown[at : at + _BESIDE]
         rows = [
-            [name.replace("_", " "), str(size), *(_shade(r, track, name, size) for r in some)]
-            for name, size in sizes.items()
-        ]
+            [name.replace("_", " "), str(row["tasks"]),
+             *(_family_cell(report, track, name, row["tasks"]) for report in some)]
+            for name, row in families.items()
+        ]  # fmt: skip
         names = [name_of(report) for report in some] if len(shown) > 1 else ["points"]
-        pictures.append(Table("", ["family", "n", *names], rows))
-    note = f"n: tasks. Dashed: fewer than {FEW}, so that the figure says little."
-    few = any(size < FEW for size in sizes.values())
-    return [*pictures, *([Paragraph(note, note=True)] if few else [])]
+        blocks.append(Table("", ["family", "n", *names], rows))
+    if any(row["tasks"] < FEW for row in families.values()):
+        note = f"n: tasks. Dashed: fewer than {FEW}, so that the figure says little."
+        blocks.append(Paragraph(note, note=True))
+    return blocks
 
 
-def _shade(report: Report, track: str, family: str, size: int) -> str | Cell:
-    """What a system earned in a family; whoever left a whole track alone did not earn nothing."""
+def _family_cell(report: Report, track: str, family: str, size: int) -> str | Cell:
+    """Return what a system earned in a family, or a dash where it left the whole track alone."""
     found = report["tracks"][track]["slices"]["family"].get(family, {}).get("points")
     if is_skipped(report, track) or found is None:
         return "–"

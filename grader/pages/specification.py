@@ -23,15 +23,19 @@ from grader.pages.systems import SYSTEM, Part, Report, part_of, reading_of, read
 from grader.pages.table import Cell, Column, Row, Table, find
 
 Format = Callable[..., str | Cell]
+Maker = Callable[[Sequence[Part]], Any]
+"""A track's own function: rows of a table, or the blocks of a section, of some parts."""
 
 
-def _word(value: object) -> str:
-    """A word or a count; a dash where a report leaves it out."""
-    return "–" if value is None else str(value)
+def _plain(value: object) -> str:
+    """Return a number with three digits, a word or a count as it is, a dash for None."""
+    if value is None or isinstance(value, float):
+        return words.number(value)
+    return str(value)
 
 
 FORMATS: Final[Mapping[str, Format]] = {
-    "plain": lambda value: words.number(value) if isinstance(value, float) else _word(value),
+    "plain": _plain,
     "name": lambda text: Cell(text, "name"),
     "id": lambda text: Cell(text, "id"),
     "link": lambda text, link: Cell(text, "id", link=link),
@@ -59,15 +63,16 @@ FORMATS: Final[Mapping[str, Format]] = {
         words.signed_number(value, 3), aside=words.signed_interval(ends, 3) if ends else ""
     ),
 }
-"""What a format makes of the values of a column's keys."""
-
-Maker = Callable[[Sequence[Part]], Any]
-"""A track's own function: rows of a table, or the blocks of a section, of some parts."""
+"""The function that makes a cell from the values of a column's keys, by the format's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Specification:
-    """What a track shows of its part of reports: by section of a page, and in the terminal."""
+    """What a track shows of its part of reports.
+
+    ``sections`` are the names of tables and charts by section of a page, ``terminal`` those that
+    the terminal shows. ``columns`` are columns that several tables share, by name.
+    """
 
     track: str
     sections: Mapping[str, Sequence[str]]
@@ -81,25 +86,20 @@ class Specification:
     def read(
         file: Path, makers: Mapping[str, Maker], formats: Mapping[str, Format] | None = None
     ) -> "Specification":
-        """The specification in a track's folder; ``makers`` may be the members of a module."""
+        """Read the file in a track's folder. ``makers`` may be the members of a module."""
         found = tomllib.loads(file.read_text(encoding="utf-8"))
-        sections = found.get("sections", {})
-        names = {*found["tables"], *(table.get("rows") for table in found["tables"].values()),
-                 *(name for names in sections.values() for name in names)}  # fmt: skip
-        own = {name: makers[name] for name in names if name in makers}
-        every = {**FORMATS, **(formats or {})}
         return Specification(
             file.parent.name,
-            sections,
+            found.get("sections", {}),
             found.get("terminal", ()),
             found["tables"],
             found.get("columns", {}),
-            own,
-            every,
+            makers,
+            {**FORMATS, **(formats or {})},
         )
 
     def page(self, parts: Sequence[Part]) -> list[Section]:
-        """The sections of a page; what has no row is left out."""
+        """Return the sections of a page. A table without a row is left out."""
         return [
             Section(
                 f"{self.track}: {title}", [b for name in names for b in self.blocks(name, parts)]
@@ -108,18 +108,14 @@ class Specification:
         ]
 
     def in_terminal(self, report: Report) -> list[Table]:
-        """The tables of one report, without the column of its system."""
-        blocks = [
-            block
-            for name in self.terminal
-            for block in self.blocks(name, [part_of(report, self.track)])
-        ]
-        return [
-            block.without_columns(SYSTEM.heading) for block in blocks if isinstance(block, Table)
-        ]
+        """Return the tables of one report, without the column of its system."""
+        parts = [part_of(report, self.track)]
+        blocks = [block for name in self.terminal for block in self.blocks(name, parts)]
+        tables = [block for block in blocks if isinstance(block, Table)]
+        return [table.without_columns(SYSTEM.heading) for table in tables]
 
     def blocks(self, name: str, parts: Sequence[Part]) -> Sequence[Block]:
-        """What is shown under a name: a table, if it has a row, or what its function makes."""
+        """Return the table of a name, if it has a row, or what the function of that name makes."""
         if name in self.tables:
             found = non_empty(self.table(name, parts))
             fold = self.tables[name].get("fold")
@@ -127,31 +123,30 @@ class Specification:
         made: Sequence[Block] = self.makers[name](parts)
         return made
 
-    def of_rows(self, name: str, rows: Sequence[Row], **words: str) -> Table:
-        """One table of these rows; ``words`` are for places like ``{reading}``."""
-        return self.table(name, rows, lambda parts: parts, **words)
+    def of_rows(self, name: str, rows: Sequence[Row], **places: str) -> Table:
+        """Return a table of these rows. ``places`` are words for places like ``{reading}``."""
+        return self.table(name, rows, lambda parts: parts, **places)
 
     def table(
-        self, name: str, parts: Sequence[Part], rows: Maker | None = None, **words: str
+        self, name: str, parts: Sequence[Part], rows: Maker | None = None, **places: str
     ) -> Table:
-        """One table, of other ``rows`` where they are given; ``words`` are for places like
-        ``{reading}``."""
+        """Return a table of some parts, with other ``rows`` than specified where they are given."""
         found = self.tables[name]
         first, other = readings_from(reading_of(parts))
-        said = {"reading": first, "other": other} | words
+        texts = {"reading": first, "other": other} | places
         member = found.get("rows", "")
         make = rows or self.makers.get(member) or partial(rows_of, member=member)
-        columns = [self._column(column, said) for column in found["columns"]]
-        note = found.get("note", "").format(**said)
-        title = found["title"].format(**said)
+        columns = [self._column(column, texts) for column in found["columns"]]
+        note = found.get("note", "").format(**texts)
+        title = found["title"].format(**texts)
         table = Table.from_rows(title, columns, make(parts), found.get("left", 1), note)
         return table.without_empty() if found.get("drop_empty") else table
 
-    def _column(self, column: str | Sequence[str], said: Mapping[str, str]) -> Column:
+    def _column(self, column: str | Sequence[str], texts: Mapping[str, str]) -> Column:
         if column == SYSTEM.heading:
             return SYSTEM
         named = self.columns.get(column, (column, column)) if isinstance(column, str) else column
         heading, key, kind, *more = named if len(named) > 2 else (*named, "plain")
-        paths = [one.format(**said).split(".") for one in (key, *more)]
+        paths = [one.format(**texts).split(".") for one in (key, *more)]
         made = self.formats[kind]
-        return Column(heading.format(**said), lambda row: made(*(find(row, *p) for p in paths)))
+        return Column(heading.format(**texts), lambda row: made(*(find(row, *p) for p in paths)))

@@ -11,7 +11,7 @@ from grader.scoring.route import READINGS
 
 Report = Mapping[str, Any]
 Part = Mapping[str, Any]
-"""What a report says of one track, and under ``system`` the name of its system."""
+"""A track's part of a report, and under ``system`` the name of its system."""
 
 SETTINGS: Final = ("closed", "open", "mixed")
 """The prompt alone and one reply, tools besides, or different ones in different tracks."""
@@ -21,31 +21,31 @@ SYSTEM: Final = Column("system", lambda row: Cell(row["system"], "name"))
 
 
 def in_reading(report: Report, reading: str) -> Report:
-    """The report as screens shall read it; what is written as data has both readings."""
+    """Return the report as screens shall read it. What is written as data has both readings."""
     return {**report, "reading": reading}
 
 
 def reading_of(shown: Sequence[Report | Part]) -> str:
-    """The reading that a screen about these reports, or their parts, leads with."""
+    """Return the reading that a screen about these reports, or their parts, leads with."""
     return next((one["reading"] for one in shown if "reading" in one), READINGS[0])
 
 
 def readings_from(first: str) -> list[str]:
-    """Both readings, one of them first."""
+    """Return both readings, one of them first."""
     return sorted(READINGS, key=lambda reading: reading != first)
 
 
 def in_pool(score: Score, reading: str) -> str:
-    """Where a task counts in a reading, and what it costs there."""
+    """Return in words the pool in which a task counts in a reading, and its loss there."""
     if reading == "fixed":
         return f"pool {score.pool}, loss {number(score.loss)}"
     return f"pool {score.paper_pool or 'dropped'}, loss {number(score.paper_loss)}"
 
 
 def name_of(report: Report) -> str:
-    """What the submission calls its system, or what tells it from its namesakes: untrusted text.
+    """Return what the submission calls its system, or its label among namesakes, and its setting.
 
-    The setting stands behind it where it is told.
+    It is untrusted text.
     """
     submission = report["submission"]
     name = str(submission.get("label", submission["system"]))
@@ -54,9 +54,9 @@ def name_of(report: Report) -> str:
 
 
 def setting_of(run: Mapping[str, Any]) -> str:
-    """What a system had at hand, as ``run.json`` states it, itself or among its settings.
+    """Return the setting (one of ``SETTINGS``) that ``run.json`` states, else "".
 
-    Empty where it says nothing, or something else.
+    It stands there by itself or among the settings.
     """
     settings = run.get("settings")
     stated = run.get("setting") or (settings.get("setting") if isinstance(settings, dict) else "")
@@ -64,7 +64,7 @@ def setting_of(run: Mapping[str, Any]) -> str:
 
 
 def headline(figures: Mapping[str, Any], counts: str = "points") -> Cell:
-    """Points (or skill, as ``counts`` says) of a report or of a track, with their interval."""
+    """Return points or skill (``counts``) of a report or a track, with the interval if any."""
     interval = figures[f"{counts}_interval"]
     # Without points there is nothing for an interval to be about.
     aside = "" if figures[counts] is None or not interval else interval_text(interval, 1)
@@ -72,12 +72,12 @@ def headline(figures: Mapping[str, Any], counts: str = "points") -> Cell:
 
 
 def counted_by(reports: Sequence[Report]) -> str:
-    """The name of what counts: skill where the exam has floors, else points."""
+    """Return the name of the figure that ranks: skill where the exam has floors, else points."""
     return "skill" if any(report["skill"] is not None for report in reports) else "points"
 
 
 def part_of(report: Report, track: str) -> Part:
-    """One report's part; without figures where the exam has nothing of the track.
+    """Return a track's part of a report, without figures where the exam has nothing of the track.
 
     ``runs`` are the attempts as complete exams, where there are several.
     """
@@ -86,13 +86,13 @@ def part_of(report: Report, track: str) -> Part:
 
 
 def parts_of(reports: Sequence[Report], track: str) -> list[Part]:
-    """The parts of those that answer something of the track."""
+    """Return the parts of those reports that answer something of a track."""
     parts = [part_of(report, track) for report in reports]
     return [part for part in parts if part.get("attempted")]
 
 
 def rows_of(parts: Sequence[Part], member: str) -> list[dict[str, Any]]:
-    """The rows under one member of each part, each with the name of its system.
+    """Return the rows under one member of each part, each with the name of its system.
 
     Rows that are listed by name have it as ``level``.
     """
@@ -106,14 +106,14 @@ def rows_of(parts: Sequence[Part], member: str) -> list[dict[str, Any]]:
 
 
 def is_skipped(report: Report, track: str) -> bool:
-    """Whether a submission answers nothing of ``track``, and something of another."""
+    """Return whether a submission answers nothing of ``track``, and something of another."""
     tracks = report["tracks"]
     return not tracks[track]["attempted"] and any(one["attempted"] for one in tracks.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What a submission earned in one family: skill where the exam has floors, else points."""
+    """The skill of a submission in one family, or its points where the exam has no floors."""
 
     track: str
     name: str
@@ -122,7 +122,10 @@ class Family:
 
 
 def families_of(report: Report) -> list[Family]:
-    """The families of the tracks that it attempts, weakest first; none of a redacted report."""
+    """Return the families of the tracks that a report attempts, weakest first.
+
+    A redacted report has none.
+    """
     counts = counted_by([report])
     found = [
         Family(track, name, row[counts], row["tasks"])

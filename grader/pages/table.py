@@ -33,14 +33,14 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A heading, and the cell that stands under it for a row of figures."""
+    """A heading, and the function that makes the cell under it from a row of figures."""
 
     heading: str
     cell: Callable[[Row], str | Cell]
 
 
 def find(row: Any, *path: str) -> Any:
-    """What stands at the end of a path of keys; ``None`` where a step of it is missing."""
+    """Return what stands at the end of a path of keys, or None where a step of it is missing."""
     for key in path:
         row = (row or {}).get(key)
     return row
@@ -48,7 +48,10 @@ def find(row: Any, *path: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What a table says; its first ``left`` columns are aligned left, the others right."""
+    """A table: title, headings, rows of cells, and a note.
+
+    The first ``left`` columns are aligned left, the others right.
+    """
 
     title: str
     head: Sequence[str]
@@ -60,7 +63,7 @@ class Table:
     def from_rows(
         title: str, columns: Sequence[Column], rows: Sequence[Row], left: int = 1, note: str = ""
     ) -> "Table":
-        """The table of ``rows`` under ``columns``."""
+        """Return the table of rows of figures under ``columns``."""
         head = [column.heading for column in columns]
         return Table(title, head, [[c.cell(row) for c in columns] for row in rows], left, note)
 
@@ -72,23 +75,32 @@ class Table:
         rows: Iterable[tuple[Sequence[Any], Mapping[Any, Any]]],
         note: str = "",
     ) -> "Table":
-        """The table of rows with their names, under ``head``, and a cell or a dash a column."""
+        """Return the table of named rows that have a cell for some of ``columns``.
+
+        The names of a row stand under ``head``. A cell that a row lacks is a dash.
+        """
         cells = [[*names, *(found.get(one, "–") for one in columns)] for names, found in rows]
         return Table(title, [*head, *map(str, columns)], cells, len(head), note)
 
     def pick(self, places: Sequence[int]) -> "Table":
-        """The table with the columns at these places alone."""
+        """Return the table with the columns at these places alone."""
         head = [self.head[place] for place in places]
         rows = [[row[place] for place in places] for row in self.rows]
         left = sum(place < self.left for place in places)
         return replace(self, head=head, rows=rows, left=max(1, left))
 
     def without_columns(self, *headings: str) -> "Table":
-        """Without some columns, such as that of the system in a table about one alone."""
+        """Return the table without the columns under these headings."""
         return self.pick([k for k, heading in enumerate(self.head) if heading not in headings])
 
+    def without_empty(self) -> "Table":
+        """Return the table without columns of dashes, such as floors that nobody measured."""
+        columns = enumerate(zip(*self.rows, strict=True))
+        kept = [place for place, cells in columns if {*map(str, cells)} != {"–"}]
+        return self.pick(kept) if self.rows else self
+
     def left_columns(self) -> set[int]:
-        """The columns that are aligned left: the first ones, and running text wherever it is."""
+        """Return the places of columns aligned left: the first ones, and those of running text."""
         text = {
             place
             for row in self.rows
@@ -96,9 +108,3 @@ class Table:
             if isinstance(cell, Cell) and cell.kind == "long"
         }
         return text | {*range(min(self.left, len(self.head)))}
-
-    def without_empty(self) -> "Table":
-        """Without the columns that have nothing but dashes, such as floors that nobody measured."""
-        columns = enumerate(zip(*self.rows, strict=True))
-        kept = [place for place, cells in columns if {*map(str, cells)} != {"–"}]
-        return self.pick(kept) if self.rows else self

@@ -17,16 +17,18 @@ from grader.pages.words import clip_text, printable
 
 _PIPE: Final = 160
 _BORDER: Final = 3
-"""Around a column with a frame; there is one more at the end of a line."""
+"""Characters around a column with a frame. There is one more at the end of a line."""
 _GAP: Final = 2
-"""After a column without a frame."""
+"""Characters after a column without a frame."""
 _FOLDED: Final = 26
-"""Longer cells are folded."""
+"""Characters beyond which a cell is folded."""
 
 
 def console(*, stderr: bool = False) -> Console:
-    """The console all commands print to; in a file or a pipe as wide as ``COLUMNS`` says, else wide
-    enough for most tables."""
+    """Return the console all commands print to.
+
+    In a file or a pipe it is as wide as ``COLUMNS`` says, else wide enough for most tables.
+    """
     target = Console(stderr=stderr, highlight=False)
     if not target.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
         target = Console(stderr=stderr, highlight=False, width=_PIPE)
@@ -34,7 +36,7 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def progress() -> Progress:
-    """A bar on a terminal, nothing elsewhere; without a thread, since workers may be forks."""
+    """Return a bar that shows on a terminal alone. It has no thread: workers may be forks."""
     return Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
         console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True,
@@ -43,12 +45,12 @@ def progress() -> Progress:
 
 
 def plain(text: str, style: str = "") -> Text:
-    """``text`` from a submission: no markup, control characters made visible."""
+    """Return text of a submission without markup, its control characters made visible."""
     return Text(printable(text), style, overflow="fold")
 
 
 def lines(rows: Sequence[Sequence[Text]]) -> Grid:
-    """Rows of one line each; only the last column is cut."""
+    """Return rows of one line each, of which only the last column is cut."""
     grid = Grid.grid(padding=(0, _GAP, 0, 0))
     *ahead, _ = zip(*rows, strict=True)
     for column in ahead:
@@ -59,8 +61,14 @@ def lines(rows: Sequence[Sequence[Text]]) -> Grid:
     return grid
 
 
+def lines_of(table: Table) -> Grid:
+    """Return a table without a frame, whose every row is a line."""
+    head = [Text(heading, "dim") for heading in table.head]
+    return lines([head, *([Text(str(cell)) for cell in row] for row in table.rows)])
+
+
 @dataclass(frozen=True, slots=True)
-class _Fitted:
+class _TerminalTable:
     """A table that is drawn in several below each other where it is wider than the terminal."""
 
     table: Table
@@ -71,16 +79,16 @@ class _Fitted:
         for place, part in enumerate(parts):
             title = part.title if place == 0 else ""
             note = part.note if place == len(parts) - 1 else ""
-            yield _drawn(replace(part, title=title, note=note), self.framed)
+            yield _grid(replace(part, title=title, note=note), self.framed)
 
 
-def in_terminal(table: Table, *, framed: bool = True) -> _Fitted:
-    """The table for rich, without a frame where there is little room."""
-    return _Fitted(table, framed)
+def in_terminal(table: Table, *, framed: bool = True) -> _TerminalTable:
+    """Return what rich prints of a table, without a frame where there is little room."""
+    return _TerminalTable(table, framed)
 
 
-def fitted(table: Table, width: int, heading: str) -> Table:
-    """The table with the cells of one column cut so that it is no wider than ``width``."""
+def fit_column(table: Table, width: int, heading: str) -> Table:
+    """Return the table with the cells of one column cut, so that it is no wider than ``width``."""
     place = list(table.head).index(heading)
     others = [_width(table, k) + _GAP for k in range(len(table.head)) if k != place]
     room = max(8, width - sum(others) - _GAP)
@@ -91,7 +99,7 @@ def fitted(table: Table, width: int, heading: str) -> Table:
 
 
 def _parts(table: Table, width: int, framed: bool) -> list[Table]:
-    """Its columns in as many tables as it takes, each with those on the left."""
+    """Return its columns in as many tables as it takes, each with those on the left."""
     border = _BORDER if framed else _GAP
     widths = [_width(table, place) + border for place in range(len(table.head))]
     left = list(range(min(table.left, len(table.head))))
@@ -108,8 +116,10 @@ def _parts(table: Table, width: int, framed: bool) -> list[Table]:
 
 
 def _width(table: Table, place: int) -> int:
-    """How many characters a column needs: headings break at spaces, long words of cells anywhere,
-    a number and its interval nowhere."""
+    """Return how many characters a column needs.
+
+    Headings break at spaces, long words of cells anywhere, a number and its interval nowhere.
+    """
     longest = max(map(len, table.head[place].split()), default=0)
     for cell in (row[place] for row in table.rows):
         whole = isinstance(cell, Cell) and cell.aside
@@ -117,8 +127,8 @@ def _width(table: Table, place: int) -> int:
     return longest
 
 
-def _drawn(table: Table, framed: bool) -> Grid:
-    drawn = Grid(
+def _grid(table: Table, framed: bool) -> Grid:
+    grid = Grid(
         title=plain(table.title) if table.title else None,
         title_justify="left",
         title_style="bold",
@@ -128,12 +138,13 @@ def _drawn(table: Table, framed: bool) -> Grid:
         padding=(0, 1) if framed else (0, _GAP, 0, 0),
         pad_edge=framed,
     )
+    left = table.left_columns()
     for place, heading in enumerate(table.head):
         # A number and its interval would be hard to tell apart on two lines.
         cells = (row[place] for row in table.rows)
         whole = any(isinstance(cell, Cell) and cell.aside for cell in cells)
-        justify: Literal["left", "right"] = "left" if place < table.left else "right"
-        drawn.add_column(plain(heading), justify=justify, no_wrap=whole, overflow="fold")
+        justify: Literal["left", "right"] = "left" if place in left else "right"
+        grid.add_column(plain(heading), justify=justify, no_wrap=whole, overflow="fold")
     for row in table.rows:
-        drawn.add_row(*(plain(str(cell)) for cell in row))
-    return drawn
+        grid.add_row(*(plain(str(cell)) for cell in row))
+    return grid

@@ -149,7 +149,8 @@ def test_a_board_is_a_line_a_system_at_80_columns() -> None:
         submission={"system": "system " * 40, "run": {}}, points=100.0,
         points_interval=[100.0, 100.0], usage={"input_tokens": 1, "output_tokens": 1},
     )  # fmt: skip
-    (table,) = leaderboard.first_screen(leaderboard.boards([(1, found)], TRACKS, "a title"), names)
+    (whole, _) = leaderboard.boards([(1, found)], TRACKS, "a title")
+    (table,) = leaderboard.first_screen(whole, names)
     title, head, line = printed(in_terminal(table, framed=False)).splitlines()
     assert max(map(len, (title, head, line))) <= 80
     assert head.split() == ["#", "system", "points", "[95%", "interval]", *names]
