@@ -14,7 +14,7 @@ SMALLER = {
         "rows = { train = 2000, test = 500 }": "rows = { train = 800, test = 200 }",
     },
     "private-example.toml": {
-        'version = "0.1.0"\n': 'version = "0.1.0"\nfloor_tasks = 3\n',
+        'version = "0.1.0"\n': 'version = "0.1.0"\nfloor_tasks = 0\n',
         "scenes = 30": "scenes = 2",
         "scenes = 66": "scenes = 11",
         # Of so few scenes with a secret of the day a balanced exam cannot always be composed.

@@ -114,6 +114,7 @@ def test_the_split_files_of_the_repository_are_good(root: Path, name: str) -> No
     _check_plans(release)
 
 
+@pytest.mark.slow
 def test_the_main_release_can_be_planned(root: Path) -> None:
     """Quotas are met, and there are names enough in the knowledge graph."""
     _check_plans(load_config(root / "splits" / "main.toml", TRACKS))

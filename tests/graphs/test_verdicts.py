@@ -23,8 +23,8 @@ def random_queries(number: int, seed: int) -> list[Query]:
 def test_every_verdict_of_a_small_run_is_proved() -> None:
     """The same run at full size is the evidence behind the labels."""
     named = named_queries()
-    counts = check([*named[:28], *named[28::9], *random_queries(90, 2)], 2)
-    assert all(counts[*question, verdict] > 10 for question in QUESTIONS for verdict in (0, 1))
+    counts = check([*named[:28], *named[28::18], *random_queries(40, 2)], 2)
+    assert all(counts[*question, verdict] > 4 for question in QUESTIONS for verdict in (0, 1))
 
 
 @pytest.mark.slow

@@ -112,7 +112,7 @@ def test_the_same_results_give_the_same_site(rows: Rows, site: Path, tmp_path: P
 
 def test_names_of_rows_fit_what_a_page_keeps_of_them(rows: Rows, tmp_path: Path) -> None:
     """A filter that a clipped name has lost would hide a system for ever."""
-    months = [f"2026-{month:02d}-01" for month in range(1, 13)]
+    months = [f"2026-{month:02d}-01" for month in range(1, 5)]
     some = [rows[f"{1:016x}"] | {"id": f"{k:016x}", "day": day} for k, day in enumerate(months, 9)]
     write_site(tmp_path / "site", {row["id"]: row for row in some}, "r", "t", TRACKS)
     index = (tmp_path / "site/index.html").read_text(encoding="utf-8")

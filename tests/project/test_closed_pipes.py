@@ -33,7 +33,7 @@ def test_every_program_ends_by_the_one_rule_for_closed_pipes(root: Path) -> None
     ("words", "unbuffered"),
     [
         (("-m", "grader", "--help"), ""),  # what is buffered is written at the end
-        (("build_dataset.py", "plan", "splits/private-example.toml"), ""),  # rich ends it
+        (("build_dataset.py", "plan", "splits/ccr-paper.toml"), ""),  # rich ends it
         (("build_dataset.py", "new-secret"), "1"),  # the command itself meets the pipe
     ],
 )

@@ -39,6 +39,7 @@ PROGRAMS: Final[dict[str, Callable[[list[str]], int]]] = {
 }
 PLAIN = re.compile(rf"({'|'.join(map(re.escape, PROGRAMS))}) ([^|<>$&;]*?)(?: > ([\w.-]+))?")
 """A call of one of our programs, to which a shell adds nothing but where its output goes."""
+BUILDING: Final = ("docs/tutorials/", "docs/private-exam.md")
 TREES = ("grader", "builder", "baselines", "causal_exams", "schemas", "dataset_card")
 
 
@@ -62,8 +63,8 @@ def playground(tmp_path_factory: pytest.TempPathFactory, root: Path, mini_releas
 @pytest.mark.parametrize(
     "document",
     [
-        # A tutorial walks through whole commands, gate included.
-        pytest.param(one, marks=pytest.mark.slow if "tutorials/" in one else ())
+        # These build whole releases, gate included.
+        pytest.param(one, marks=pytest.mark.slow if one.startswith(BUILDING) else ())
         for one in DOCUMENTS
     ],
 )

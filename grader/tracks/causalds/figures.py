@@ -197,6 +197,8 @@ def composite_ranks(systems: Sequence[_Reading]) -> list[float | None]:
     Each item holds :data:`COLUMNS` (``None`` where a system has no number). ``None`` for a single
     system, and where no column has a number (``sql/composite_rank.sql``).
     """
+    if len(systems) < 2:
+        return [None] * len(systems)
     with duckdb.connect(config={"threads": 1, "enable_external_access": "false"}) as connection:
         types = ", ".join(f"{column} DOUBLE" for column in COLUMNS)
         connection.execute(f"CREATE TABLE systems (system INTEGER, {types})")
