@@ -2,7 +2,7 @@
 
 import tempfile
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from causal_exams.laboratory.session import Session, session_path
 from grader.answers.submission import Unreadable, json_object, open_regular
@@ -31,13 +31,16 @@ def open_episode(
     """
     try:
         if name.endswith(".json"):
-            return Episode.load(_read(Path(name)))
+            row = _read(Path(name))
+            if row.keys() != {"task_id", "public", "private"}:
+                raise EpisodeError("give an object with the members task_id, public and private")
+            return Episode.load(**row)
         return _of_release(name, open_release(release, private), split)
     except EpisodeError as error:
         raise UsageError(f"{name}: {error}") from None
 
 
-def _read(path: Path) -> dict[str, object]:
+def _read(path: Path) -> dict[str, Any]:
     try:
         with open_regular(path) as handle:
             data = handle.read(MAX_FILE + 1)

@@ -16,7 +16,7 @@ from grader.io.names import did_you_mean
 from grader.io.paths import is_plain, path_inside
 from grader.laboratory.episode import Episode
 from grader.laboratory.replay import replay
-from grader.laboratory.session import Laboratory, Refused
+from grader.laboratory.session import Laboratory, RefusedRequest
 from grader.laboratory.transcript import TranscriptError, check_chain, read_lines
 
 Reply = dict[str, Any]
@@ -111,7 +111,7 @@ class Session:
         self._cut(len(whole))
         self._written = len(lines)
         if laboratory.phase != "closed":
-            laboratory.resumed()
+            laboratory.note_resumption()
         return laboratory
 
     def _cut(self, length: int) -> None:
@@ -142,7 +142,7 @@ class Session:
         """
         try:
             reply = self._answer(document)
-        except Refused as refusal:
+        except RefusedRequest as refusal:
             if refusal.code == "closed":
                 self._note(f"{clip(document, 200)}: {refusal}")
             reply = self._refusal(refusal)
@@ -164,7 +164,7 @@ class Session:
             self._note(f"{request}: {message}")
         self.laboratory.note_refusal(request, message)
         self._flush()
-        return self._refusal(Refused(code, message))
+        return self._refusal(RefusedRequest(code, message))
 
     def close(self) -> None:
         """Give the file back. The session is not over; it can be resumed."""
@@ -193,7 +193,7 @@ class Session:
                 return {"ok": True, "closed": True}
         return {"ok": True, **self._status()}
 
-    def _refusal(self, refusal: Refused) -> Reply:
+    def _refusal(self, refusal: RefusedRequest) -> Reply:
         return {
             "ok": False,
             "error": str(refusal),

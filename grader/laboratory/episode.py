@@ -1,4 +1,4 @@
-"""An episode as a value: what the agent is told, what is hidden, and whether the two agree.
+"""An episode as a value: its public part, its hidden part, and the check that the two agree.
 
 Format: ``docs/causalab.md``. Everything random was drawn when the episode was built, so an engine
 needs neither a generator nor a clock.
@@ -16,7 +16,7 @@ from grader.laboratory.model import MODES, Crystal, CyclicModel, Mode, Model, Te
 from grader.laboratory.names import AmbiguousNames, plain, spellings_of
 
 Reading = dict[str, float]
-"""What a crystal shows: value by node."""
+"""The values that a crystal shows, by node."""
 
 FAMILIES: Final = ("linear", "quadratic")
 _PUBLIC: Final = frozenset(
@@ -47,14 +47,14 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """The hidden influence: the nodes it shifts, its possible values, and the drawn sequence."""
+    """The hidden influence: the nodes it shifts, its possible values, and those drawn in order."""
 
     nodes: tuple[str, ...]
     values: tuple[float, ...]
     sequence: tuple[float, ...]
 
     @property
-    def bound(self) -> float:
+    def largest_shift(self) -> float:
         """The largest shift it can cause."""
         return max(abs(value) for value in self.values)
 
@@ -76,26 +76,17 @@ class Episode:
     disturbance: Disturbance | None
 
     @classmethod
-    def load(cls, row: Mapping[str, Any]) -> Self:
-        """An episode from ``{"task_id", "public", "private"}``; raises :class:`EpisodeError`."""
-        if not isinstance(row, Mapping) or set(row) != {"task_id", "public", "private"}:
-            raise EpisodeError("an episode has the members task_id, public and private")
-        if not isinstance(row["task_id"], str) or not row["task_id"]:
-            raise EpisodeError("task_id: not a text")
-        return cls.of(row["task_id"], row["public"], row["private"])
-
-    @classmethod
-    def of(cls, task_id: str, public: Mapping[str, Any], private: Mapping[str, Any]) -> Self:
-        """An episode from its two parts; raises :class:`EpisodeError`."""
+    def load(cls, task_id: str, public: Mapping[str, Any], private: Mapping[str, Any]) -> Self:
+        """Return the episode of a task from its two parts; raises :class:`EpisodeError`."""
         try:
-            return cls._of(task_id, public, private)
+            return cls._parse(task_id, public, private)
         except (KeyError, TypeError, AttributeError, OverflowError, AmbiguousNames) as error:
             raise EpisodeError(f"malformed: {type(error).__name__}: {error}") from None
         except CyclicModel as error:
             raise EpisodeError(f"equations: {error}") from None
 
     @classmethod
-    def _of(cls, task_id: str, public: Mapping[str, Any], private: Mapping[str, Any]) -> Self:
+    def _parse(cls, task_id: str, public: Mapping[str, Any], private: Mapping[str, Any]) -> Self:
         _members(public, _PUBLIC, "public")
         _members(private, _PRIVATE, "private")
         variables = tuple(_variable(entry) for entry in public["variables"])
@@ -120,7 +111,6 @@ class Episode:
             t.quadratic for ts in equations.values() for t in ts
         ):
             raise EpisodeError("private.equations: a square in the linear family")
-        low, high = public["reactor_range"]
         budget = public["budget"]
         if not isinstance(budget, int) or not 0 <= budget <= MAX_BUDGET:
             raise EpisodeError(f"public.budget: an integer from 0 to {MAX_BUDGET}")
@@ -128,19 +118,19 @@ class Episode:
         if disturbance is not None and len(disturbance.sequence) < budget:
             raise EpisodeError("private.disturbance.sequence: shorter than the budget")
         episode = cls(
-            task_id,
-            public,
-            private,
-            variables,
-            Model.make(names, target, equations, _number(private["base"])),
-            public["mode"],
-            public["family"],
-            budget,
-            _number(public["tolerance"]),
-            _range(low, high, "public.reactor_range"),
-            disturbance,
+            task_id=task_id,
+            public=public,
+            private=private,
+            variables=variables,
+            model=Model.make(names, target, equations, _number(private["base"])),
+            mode=public["mode"],
+            family=public["family"],
+            budget=budget,
+            tolerance=_number(public["tolerance"]),
+            reactor_range=_range(*public["reactor_range"], "public.reactor_range"),
+            disturbance=disturbance,
         )
-        _agree(episode)
+        _check_agreement(episode)
         return episode
 
     @property
@@ -170,12 +160,12 @@ class Episode:
 
     @property
     def frequency(self) -> float:
-        """What is to be predicted: the reactor crystal's target value."""
+        """The value to be predicted: the reactor crystal's target."""
         return float(self.private["frequency"])
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over task id and public part.
+        """The SHA-256 over task id and public part.
 
         The private part stays out: a hash of it would let a test taker check guesses of the
         mechanism. A transcript is tied to the private part by its readings.
@@ -185,19 +175,19 @@ class Episode:
 
     @cached_property
     def spellings(self) -> Mapping[str, str]:
-        """Plain spelling to node (:func:`grader.laboratory.names.spellings_of`)."""
+        """Nodes by plain spelling (:func:`grader.laboratory.names.spellings_of`)."""
         return spellings_of(self.public)
 
     def node(self, name: object) -> str | None:
-        """The node that ``name`` means, ``None`` if there is none."""
+        """Return the node that ``name`` means, None if there is none."""
         return self.spellings.get(plain(name)) if isinstance(name, str) else None
 
     def variable(self, name: str) -> Variable:
-        """The property called ``name``."""
+        """Return the property called ``name``."""
         return self.variables[self.names.index(name)]
 
     def manipulator(self) -> Crystal:
-        """The manipulator crystal before any intervention."""
+        """Return the manipulator crystal before any intervention."""
         affected = self.disturbance.nodes if self.disturbance else ()
         return Crystal(self.model, self.private["manipulator"], self.mode, affected)
 
@@ -240,8 +230,8 @@ def _disturbance(entry: Mapping[str, Any] | None, nodes: set[str]) -> Disturbanc
     return Disturbance(tuple(entry["nodes"]), values, sequence)
 
 
-def _agree(episode: Episode) -> None:
-    """The stored readings are the ones the model gives; raises :class:`EpisodeError`."""
+def _check_agreement(episode: Episode) -> None:
+    """Raise :class:`EpisodeError` where a stored reading is not what the model gives."""
     public, private, model = episode.public, episode.private, episode.model
     if len(public["records"]) != len(private["records"]):
         raise EpisodeError("private.records: not one base map per record")

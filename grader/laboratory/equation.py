@@ -28,9 +28,10 @@ class BadHypothesis(ValueError):
 
 @dataclass(slots=True)
 class Equation:
-    """A sum of terms. Numbers written in the equation: ``None`` where it has a symbol instead.
+    """A sum of terms, with the numbers that are written in it.
 
-    ``constant`` says whether it has a base term at all.
+    A number is None where the equation has a coefficient's name instead. ``constant`` says whether
+    there is a base term at all.
     """
 
     constant: bool
@@ -64,9 +65,9 @@ class Equation:
 
 
 def read_equation(tokens: Iterable[Token], factor: Factor) -> Equation:
-    """The equation that ``tokens`` spell; ``factor`` says what a name is.
+    """Return the equation that ``tokens`` spell; raises :class:`BadHypothesis`.
 
-    Raises :class:`BadHypothesis`.
+    ``factor`` gives the kind of a name (``variable``, ``symbol`` or ``base``) and its term.
     """
     equation = Equation(False, None, {})
     rest = deque(tokens)
@@ -84,7 +85,7 @@ def read_equation(tokens: Iterable[Token], factor: Factor) -> Equation:
 
 
 def _product(rest: deque[Token], factor: Factor) -> tuple[float | None, Term | None, Term | None]:
-    """The number, the coefficient's name and the variable of the product that ``rest`` begins."""
+    """Take a product from ``rest``; return its number, its coefficient's name and its variable."""
     number: float | None = None
     symbol: Term | None = None
     variable: Term | None = None
@@ -112,7 +113,7 @@ def _product(rest: deque[Token], factor: Factor) -> tuple[float | None, Term | N
 
 
 def tokens_of(text: str) -> list[Token]:
-    """``text`` as (kind, text) tokens; raises :class:`BadHypothesis`."""
+    """Return ``text`` as (kind, text) tokens; raises :class:`BadHypothesis`."""
     tokens, position = [], 0
     text = text.rstrip()
     while position < len(text):
@@ -129,7 +130,7 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def _power(rest: deque[Token]) -> int:
-    """The power of the variable before ``rest``, taken from it where one is written."""
+    """Take the power of the variable before from ``rest``, 1 where none is written."""
     if len(rest) < 2 or rest[0] not in (("operator", "^"), ("operator", "**")):
         return 1
     rest.popleft()

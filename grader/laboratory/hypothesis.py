@@ -27,6 +27,9 @@ STEP_FIELDS: Final = ("memory", "thought", "past_data", "hypothesis", "experimen
 MAX_EDGES: Final = 200
 MAX_EQUATION: Final = 2000
 _MEMBERS: Final = ("edges", "freq_equation", "coefficients")
+_SYMBOLS: Final = (("c_", "", 1), ("c2_", "", 2), ("c_", "_1", 2), ("c_", "_2", 1))
+"""How a coefficient's name may be written around its parent's, and the power that it belongs to.
+Only the first stands in linear equations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class Hypothesis:
     terms: Mapping[str, tuple[float | None, float | None]]
 
     def predict(self, values: Mapping[str, float]) -> float | None:
-        """The target for property ``values``; ``None`` while a coefficient is unknown."""
+        """Return the target for property ``values``; None while a coefficient is unknown."""
         total = self.base
         for parent, (linear, quadratic) in self.terms.items():
             if total is None or linear is None or quadratic is None:
@@ -53,13 +56,13 @@ class Hypothesis:
 
 
 EMPTY: Final = Hypothesis(frozenset(), None, {})
-"""What is scored where no hypothesis was given."""
+"""The hypothesis that is scored where none was given."""
 
 
 def parse_hypothesis(
     document: object, public: Mapping[str, Any], spellings: Mapping[str, str]
 ) -> Hypothesis:
-    """Parse a hypothesis (or a step record that holds one) for an episode.
+    """Return the hypothesis in a document, which may be a step record that holds it.
 
     ``public`` is what the agent was told; ``spellings`` maps plain spellings to nodes
     (:func:`grader.laboratory.names.spellings_of`). Raises :class:`BadHypothesis`, also for a
@@ -76,6 +79,8 @@ def parse_hypothesis(
 
 
 class _Parser:
+    """Parses hypotheses for one episode, whose names and family it knows."""
+
     def __init__(self, public: Mapping[str, Any], spellings: Mapping[str, str]) -> None:
         self._quadratic = public["family"] == "quadratic"
         self._target = public["target"]["name"]
@@ -85,20 +90,18 @@ class _Parser:
     def parse(self, document: object) -> Hypothesis:
         if not isinstance(document, Mapping):
             raise BadHypothesis(f"the hypothesis is no object; give {', '.join(_MEMBERS)}")
-        for member in _MEMBERS:
-            if member not in document:
-                raise BadHypothesis(f'the member "{member}" is absent; add it')
-        for member in document:
-            if member not in _MEMBERS:
-                raise BadHypothesis(
-                    f"there is no member {clip(member)}; give only {', '.join(_MEMBERS)}"
-                )
+        if absent := [member for member in _MEMBERS if member not in document]:
+            raise BadHypothesis(f'the member "{absent[0]}" is absent; add it')
+        if strange := [member for member in document if member not in _MEMBERS]:
+            raise BadHypothesis(
+                f"there is no member {clip(strange[0])}; give only {', '.join(_MEMBERS)}"
+            )
         edges = self._edges(document["edges"])
         base, coefficients = self._coefficients(document["coefficients"])
         equation = self._equation(document["freq_equation"])
-        self._agree(edges, coefficients, equation)
+        self._check_agreement(edges, coefficients, equation)
         if equation.base is not None:
-            _same("the base", equation.base, base)
+            _check_equal("the base", equation.base, base)
         elif not equation.constant and base:
             raise BadHypothesis("freq_equation: the base is missing; write base + …")
         terms = {
@@ -136,7 +139,7 @@ class _Parser:
         return frozenset(edges)
 
     def _coefficients(self, value: object) -> tuple[float | None, dict[Term, float | None]]:
-        """The base, and the coefficients by (parent, power)."""
+        """Return the base, and the coefficients by (parent, power)."""
         if not isinstance(value, Mapping) or "base" not in value:
             raise BadHypothesis('coefficients: not an object with "base" and one entry a term')
         if len(value) > MAX_EDGES:
@@ -153,7 +156,7 @@ class _Parser:
         return _coefficient("base", value["base"]), found
 
     def _term(self, key: str) -> Term:
-        """The (parent, power) that a coefficient's name means."""
+        """Return the (parent, power) that a coefficient's name means; raises ``BadHypothesis``."""
         found = self._term_or_none(key)
         if found is None:
             forms = "c_<name>, c2_<name>" if self._quadratic else "c_<name>"
@@ -165,21 +168,12 @@ class _Parser:
         return found
 
     def _term_or_none(self, key: str) -> Term | None:
-        lowered = key[: MAX_NAME + 8]
-        candidates: list[Term] = []
-        if self._quadratic:
-            if lowered.startswith("c2_"):
-                candidates.append((lowered[3:], 2))
-            if lowered.startswith("c_") and lowered.endswith("_1"):
-                candidates.append((lowered[2:-2], 2))
-            if lowered.startswith("c_") and lowered.endswith("_2"):
-                candidates.append((lowered[2:-2], 1))
-        if lowered.startswith("c_"):
-            candidates.insert(0, (lowered[2:], 1))
-        for name, power in candidates:
-            node = self._spellings.get(plain(name))
-            if node is not None and node != self._target:
-                return node, power
+        name = key[: MAX_NAME + 8]
+        for prefix, suffix, power in _SYMBOLS if self._quadratic else _SYMBOLS[:1]:
+            if name.startswith(prefix) and name.endswith(suffix):
+                node = self._spellings.get(plain(name.removeprefix(prefix).removesuffix(suffix)))
+                if node is not None and node != self._target:
+                    return node, power
         return None
 
     def _properties(self) -> Iterable[str]:
@@ -196,7 +190,7 @@ class _Parser:
         return read_equation(tokens, self._factor)
 
     def _factor(self, name: str) -> tuple[str, Term]:
-        """What a name in the equation is: ``base``, a ``symbol`` of a term, or a ``variable``."""
+        """Return the kind of a name, ``base``, ``symbol`` or ``variable``, and its term."""
         node = self._spellings.get(plain(name))
         if node == self._target:
             raise BadHypothesis(f"freq_equation: {self._target} cannot be its own parent")
@@ -212,13 +206,13 @@ class _Parser:
             )
         return "symbol", term
 
-    def _agree(
+    def _check_agreement(
         self,
         edges: frozenset[tuple[str, str]],
         coefficients: Mapping[Term, float | None],
         equation: Equation,
     ) -> None:
-        """Parents in edges, equation and coefficients are the same."""
+        """Raise ``BadHypothesis`` unless edges, equation and coefficients have the same parents."""
         parents = {parent for parent, child in edges if child == self._target}
         in_equation = {parent for parent, _ in equation.terms}
         if parents != in_equation:
@@ -238,7 +232,7 @@ class _Parser:
         for (parent, power), number in equation.terms.items():
             if number is not None:
                 term = f"{parent}^2" if power == 2 else parent
-                _same(f"the coefficient of {term}", number, coefficients[parent, power])
+                _check_equal(f"the coefficient of {term}", number, coefficients[parent, power])
         for parent in sorted(parents):
             if not any(value != 0 for (name, _), value in coefficients.items() if name == parent):
                 raise BadHypothesis(
@@ -248,7 +242,7 @@ class _Parser:
 
 
 def _refuse_circle(edges: Iterable[tuple[str, str]]) -> None:
-    """Nothing acts on itself through others: both directions of a pair are a circle too."""
+    """Raise ``BadHypothesis`` for a circle; both directions of a pair are one too."""
     sorter = TopologicalSorter[str]()
     for parent, child in sorted(edges):
         sorter.add(child, parent)
@@ -271,7 +265,7 @@ def _coefficient(key: object, value: object) -> float | None:
     return float(value)
 
 
-def _same(what: str, written: float, given: float | None) -> None:
+def _check_equal(what: str, written: float, given: float | None) -> None:
     if given is None or not math.isclose(written, given, rel_tol=1e-9, abs_tol=1e-9):
         raise BadHypothesis(
             f"{what} is {written:g} in freq_equation but {clip(given)} in coefficients; "
@@ -286,9 +280,10 @@ def write_hypothesis(
     base: float | None,
     terms: Mapping[str, tuple[float | None, float | None]],
 ) -> dict[str, Any]:
-    """A hypothesis in the language: ``terms`` maps the target's parents to (linear, quadratic).
+    """Return a hypothesis in the language.
 
-    Coefficients that are exactly zero are left out, and with all of them the parent.
+    ``terms`` maps the target's parents to their (linear, quadratic) coefficients. Coefficients that
+    are exactly zero are left out, and with all of them the parent.
     """
     parts, coefficients = ["base"], {"base": base}
     kept = {edge for edge in edges if edge[1] != target}

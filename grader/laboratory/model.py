@@ -38,8 +38,8 @@ Plan = tuple[tuple[int, tuple[tuple[int, float, float], ...]], ...]
 """Node indices in topological order, each with its terms by index."""
 
 
-def rounded(value: float) -> float:
-    """``value`` to two decimals, without a negative zero."""
+def round_reading(value: float) -> float:
+    """Return ``value`` with two decimals, without a negative zero."""
     return round(value, DECIMALS) + 0.0
 
 
@@ -64,7 +64,7 @@ class Model:
         equations: Mapping[str, Sequence[Term]],
         base: float,
     ) -> Self:
-        """The model over properties ``names`` and ``target``.
+        """Return the model over properties ``names`` and ``target``.
 
         Raises :class:`CyclicModel` for circular equations and ``KeyError`` for a parent that is
         no node.
@@ -74,7 +74,7 @@ class Model:
         terms = {node: tuple(equations.get(node, ())) for node in nodes}
         plan = tuple(
             (place[node], tuple((place[t.parent], t.linear, t.quadratic) for t in terms[node]))
-            for node in _in_order(nodes, terms)
+            for node in _sort_by_cause(nodes, terms)
         )
         return cls(nodes, terms, float(base), plan)
 
@@ -89,7 +89,7 @@ class Model:
         held: Sequence[float | None] | None = None,
         shifts: Sequence[float] | None = None,
     ) -> list[float]:
-        """Every node's rounded value, in the order of ``nodes``.
+        """Return every node's rounded value, in the order of ``nodes``.
 
         ``bases`` has one number per node (the target's included). A node with a number in
         ``held`` shows that and nothing else; ``shifts`` is added after a node's own rounding, and
@@ -113,16 +113,16 @@ class Model:
         return found
 
     def read(self, bases: Mapping[str, float]) -> dict[str, float]:
-        """A crystal of its own with the given property bases, read once: value by node."""
+        """Return what a new crystal with the given property bases shows: value by node."""
         values = self.values(self.starting(bases))
         return dict(zip(self.nodes, values, strict=True))
 
     def starting(self, bases: Mapping[str, float]) -> list[float]:
-        """Every node's base, in the order of ``nodes``."""
+        """Return every node's base, in the order of ``nodes``."""
         return [*(float(bases[n]) for n in self.nodes[:-1]), self.base]
 
 
-def _in_order(nodes: Sequence[str], equations: Mapping[str, Sequence[Term]]) -> list[str]:
+def _sort_by_cause(nodes: Sequence[str], equations: Mapping[str, Sequence[Term]]) -> list[str]:
     needs = {node: [term.parent for term in equations[node]] for node in nodes}
     for node, parents in needs.items():
         for parent in parents:
@@ -137,8 +137,6 @@ def _in_order(nodes: Sequence[str], equations: Mapping[str, Sequence[Term]]) -> 
 class Crystal:
     """One crystal under successive interventions; their effects persist."""
 
-    __slots__ = ("_affected", "_held", "_mode", "_place", "bases", "model", "values")
-
     def __init__(
         self,
         model: Model,
@@ -146,7 +144,7 @@ class Crystal:
         mode: Mode,
         affected: Sequence[str] = (),
     ) -> None:
-        """A fresh crystal: ``bases`` by property, ``affected`` the nodes a disturbance shifts."""
+        """Make a crystal: ``bases`` by property, ``affected`` the nodes a disturbance shifts."""
         self.model = model
         self.bases = model.starting(bases)
         self.values = model.values(self.bases)
@@ -162,7 +160,7 @@ class Crystal:
         nodes, never a held one, and does not accumulate.
         """
         node = self._place[name]
-        value = rounded(value)
+        value = round_reading(value)
         if self._mode == "shift":
             self.bases[node] = value
         elif self._held is not None:
@@ -171,12 +169,12 @@ class Crystal:
             # The base that shows the value now, given the parents without any disturbance.
             calm = self.model.values(self.bases)[node]
             inflow = calm - self.bases[node] if self.model.equations[name] else 0.0
-            self.bases[node] = rounded(value - inflow)
+            self.bases[node] = round_reading(value - inflow)
         shifts = None
         if disturbance and self._affected:
             shifts = [disturbance if k in self._affected else 0.0 for k in range(len(self.bases))]
         self.values = self.model.values(self.bases, self._held, shifts)
 
     def read(self) -> dict[str, float]:
-        """What the crystal shows: value by node, the target last."""
+        """Return what the crystal shows: value by node, the target last."""
         return dict(zip(self.model.nodes, self.values, strict=True))

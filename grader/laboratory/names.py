@@ -1,4 +1,4 @@
-"""Which node a name means: case, spacing, units and display names do not matter."""
+"""The node that a name means: case, spacing, units and display names do not matter."""
 
 import re
 import unicodedata
@@ -12,7 +12,7 @@ MAX_NAME: Final = 80
 
 
 def plain(name: str) -> str:
-    """``name`` for comparison: NFKC, case-folded, no bracketed unit, no spaces, ``_`` or ``-``."""
+    """Return ``name`` for comparison: NFKC, case-folded, no bracketed unit, no spaces, _ or -."""
     text = unicodedata.normalize("NFKC", name[: 2 * MAX_NAME]).casefold()
     return _FILLING.sub("", _UNIT.sub("", text))
 
@@ -22,7 +22,7 @@ class AmbiguousNames(ValueError):
 
 
 def spellings_of(public: Mapping[str, Any]) -> Mapping[str, str]:
-    """Plain spelling to node, for a task's public part.
+    """Return node by plain spelling, for a task's public part.
 
     The target also answers to its usual short forms, unless a property is called so. Raises
     :class:`AmbiguousNames`.

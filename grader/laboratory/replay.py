@@ -9,30 +9,27 @@ from typing import Any, Final
 
 from grader.io.jsonio import clip
 from grader.laboratory.episode import Episode
-from grader.laboratory.session import ENGINE_VERSION, MAX_ATTEMPTS, Laboratory, Refused
-from grader.laboratory.transcript import (
-    Line,
-    TranscriptError,
-    content_of,
-)
+from grader.laboratory.session import MAX_ATTEMPTS, Laboratory, RefusedRequest
+from grader.laboratory.transcript import Line, TranscriptError, content_of
 
 _MAX_NOTE: Final = 400
 
 
 def replay(episode: Episode, lines: Sequence[Line], key: bytes | None = None) -> Laboratory:
-    """The session after ``lines``, finished or not, ready to go on (signing with ``key``).
+    """Return the session after ``lines``, finished or not, ready to go on (signing with ``key``).
 
     The chain is taken as checked. Raises :class:`TranscriptError`.
     """
-    _check_opening(episode, lines[0])
+    if lines[0].get("event") != "opened" or not isinstance(lines[0].get("submission"), str):
+        raise TranscriptError(1, "the first line does not open a session")
     laboratory = Laboratory(episode, lines[0]["submission"], key)
     _compare(laboratory, lines[0], 1)
     for number, line in enumerate(lines[1:], start=2):
         if laboratory.phase == "closed":
             raise TranscriptError(number, "a line after the closing line")
         try:
-            _again(laboratory, line, number)
-        except Refused as refusal:
+            _replay_line(laboratory, line, number)
+        except RefusedRequest as refusal:
             raise TranscriptError(number, f"impossible: {refusal}") from None
         except (KeyError, TypeError, AttributeError):
             raise TranscriptError(number, "a member is absent or of another type") from None
@@ -40,22 +37,8 @@ def replay(episode: Episode, lines: Sequence[Line], key: bytes | None = None) ->
     return laboratory
 
 
-def _check_opening(episode: Episode, line: Mapping[str, Any]) -> None:
-    """The first line, with messages for what is most likely wrong with it."""
-    if line.get("event") != "opened" or not isinstance(line.get("submission"), str):
-        raise TranscriptError(1, "the first line does not open a session")
-    if line.get("engine") != ENGINE_VERSION:
-        raise TranscriptError(
-            1, f"engine {clip(line.get('engine'))}, but this one is {ENGINE_VERSION!r}"
-        )
-    if line.get("task_id") != episode.task_id:
-        raise TranscriptError(1, f"a session of {clip(line.get('task_id'))}, another task")
-    if line.get("episode") != episode.digest:
-        raise TranscriptError(1, "the episode's hash differs: not a session with this episode")
-
-
-def _again(laboratory: Laboratory, line: Line, number: int) -> None:
-    """Do what the line records."""
+def _replay_line(laboratory: Laboratory, line: Line, number: int) -> None:
+    """Apply one transcript line to the session; raises what the session or the line makes it."""
     match line.get("event"):
         case "reading":
             laboratory.intervene(line["set"]["name"], line["set"]["value"])
@@ -68,7 +51,7 @@ def _again(laboratory: Laboratory, line: Line, number: int) -> None:
         case "closed":
             laboratory.stop()
         case "resumed":
-            laboratory.resumed()
+            laboratory.note_resumption()
         case "refused":
             laboratory.note_refusal(_note(line["request"]), _note(line["error"]))
         case "reprompt" | "parse_failure":
@@ -87,7 +70,7 @@ def _note(text: object) -> str:
 
 
 def _compare(laboratory: Laboratory, line: Mapping[str, Any], number: int) -> None:
-    """The line the session just wrote is the given one."""
+    """Raise ``TranscriptError`` unless the session's last line is the given one."""
     written = laboratory.transcript
     if len(written) != number:
         raise TranscriptError(number, "a line the laboratory would not have written")

@@ -11,8 +11,8 @@ from typing import Any, Final, Literal, NoReturn
 from grader.io.jsonio import BadJson, canonical, clip, parse_strict
 from grader.laboratory.episode import Episode, Reading
 from grader.laboratory.equation import BadHypothesis
-from grader.laboratory.hypothesis import Hypothesis, parse_hypothesis
-from grader.laboratory.model import rounded
+from grader.laboratory.hypothesis import EMPTY, Hypothesis, parse_hypothesis
+from grader.laboratory.model import round_reading
 from grader.laboratory.transcript import Line, seal, write_line
 
 ENGINE_VERSION: Final = "1"
@@ -28,8 +28,8 @@ _RECORD_DEPTH: Final = 24
 Phase = Literal["experiments", "reactor", "closed"]
 
 
-class Refused(ValueError):
-    """A request that is not allowed. ``code`` is machine-readable, the text is for the agent."""
+class RefusedRequest(ValueError):
+    """Raised for a request that is not allowed; ``code`` names the reason, the text explains it."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -70,9 +70,14 @@ class Laboratory:
 
     @property
     def opening(self) -> Reading | None:
-        """What the manipulator crystal showed at first, where the episode shows it."""
+        """The manipulator crystal's first reading, None where the episode does not show it."""
         shown = self.episode.public["opening"]
         return None if shown is None else dict(shown)
+
+    @property
+    def final_hypothesis(self) -> Hypothesis:
+        """The hypothesis that is scored: the last that parsed, or an empty one."""
+        return self.hypotheses[-1][1] if self.hypotheses else EMPTY
 
     @property
     def remaining(self) -> int:
@@ -85,13 +90,13 @@ class Laboratory:
         return tuple(self._lines)
 
     def transcript_text(self, start: int = 0) -> str:
-        """The lines from ``start`` as they stand in a file."""
+        """Return the lines from ``start`` as they stand in a file."""
         return "".join(write_line(line) for line in self._lines[start:])
 
     def intervene(self, name: object, value: object) -> Reading:
-        """Set a property of the manipulator crystal; what the crystal then shows.
+        """Set a property of the manipulator crystal; return what the crystal then shows.
 
-        ``value`` is rounded to two decimals. Raises :class:`Refused`, the budget untouched.
+        ``value`` is rounded to two decimals. Raises :class:`RefusedRequest`, the budget untouched.
         """
         request = {"op": "intervene", "name": name, "value": value}
         node, number = self._checked_setting(name, value, request)
@@ -110,10 +115,10 @@ class Laboratory:
         return dict(reading)
 
     def hypothesise(self, record: object) -> Hypothesis:
-        """Put a step record, or a bare hypothesis, on record.
+        """Record a step record or a bare hypothesis, and return the parsed hypothesis.
 
-        Raises :class:`Refused` with the parser's error; the third failure in one step is recorded
-        as that step's parse failure.
+        Raises :class:`RefusedRequest` with the parser's error. The third failure in one step is
+        recorded as that step's parse failure.
         """
         request = {"op": "hypothesis"}
         self._refuse_when_closed()
@@ -137,7 +142,7 @@ class Laboratory:
         except BadHypothesis as error:
             self._failed_attempts += 1
             self._fail_hypothesis(str(error), self._failed_attempts)
-            raise Refused("hypothesis", str(error)) from None
+            raise RefusedRequest("hypothesis", str(error)) from None
         self._records_in_step += 1
         self._failed_attempts = 0
         self.hypotheses.append((len(self.readings), hypothesis))
@@ -145,7 +150,7 @@ class Laboratory:
         return hypothesis
 
     def open_reactor(self) -> Reading:
-        """Look at the reactor crystal's properties. No experiment is possible afterwards."""
+        """End the experiments and return the reactor crystal's properties."""
         self._refuse_when_closed()
         shown = dict(self.episode.public["reactor"])
         if self.phase == "experiments":
@@ -156,8 +161,8 @@ class Laboratory:
     def predict(self, value: object, hypothesis: object = None) -> None:
         """Predict the reactor crystal's target, once; this ends the session.
 
-        A final ``hypothesis`` may come with it. Raises :class:`Refused`. Whether the prediction
-        is right is not said.
+        A final ``hypothesis`` may come with it. Raises :class:`RefusedRequest`. Whether the
+        prediction is right is not said.
         """
         self._refuse_when_closed()
         number = self._checked_prediction(value)
@@ -168,10 +173,10 @@ class Laboratory:
         self.stop()
 
     def record_prediction(self, value: object) -> None:
-        """The prediction's line alone; :meth:`predict` is what an agent calls."""
+        """Write the prediction's line alone, as a replay does; an agent calls :meth:`predict`."""
         self._refuse_when_closed()
         if self.phase != "reactor" or self.prediction is not None:
-            raise Refused("prediction", "one prediction, after the reactor was opened")
+            raise RefusedRequest("prediction", "one prediction, after the reactor was opened")
         self.prediction = self._checked_prediction(value)
         self._append("prediction", value=self.prediction)
 
@@ -181,7 +186,7 @@ class Laboratory:
         self.phase = "closed"
         self._append("closed", lines=len(self._lines) + 1)
 
-    def resumed(self) -> None:
+    def note_resumption(self) -> None:
         """Note that the agent was connected again."""
         self._refuse_when_closed()
         if self._lines[-1]["event"] != "resumed":
@@ -196,7 +201,9 @@ class Laboratory:
     def note_hypothesis_failure(self, error: str, attempt: int) -> None:
         """Write down a hypothesis that did not parse, the last time as a parse failure."""
         if attempt != self._failed_attempts + 1:
-            raise Refused("hypothesis", "the attempts at a hypothesis are counted one by one")
+            raise RefusedRequest(
+                "hypothesis", "the attempts at a hypothesis are counted one by one"
+            )
         self._failed_attempts = attempt
         self._fail_hypothesis(error, attempt)
 
@@ -227,7 +234,7 @@ class Laboratory:
             self._refuse("name", f"{node} cannot be set; set one of {allowed}", request)
         number = _number(value)
         variable = episode.variable(node)
-        if number is None or not variable.low <= rounded(number) <= variable.high:
+        if number is None or not variable.low <= round_reading(number) <= variable.high:
             self._refuse(
                 "value",
                 f"{clip(value)} is not allowed; give a number from {variable.low:g} to "
@@ -240,7 +247,7 @@ class Laboratory:
                 f"all {episode.budget} interventions are used; open the reactor or predict",
                 request,
             )
-        return node, rounded(number)
+        return node, round_reading(number)
 
     def _checked_prediction(self, value: object) -> float:
         number = _number(value)
@@ -255,11 +262,11 @@ class Laboratory:
 
     def _refuse_when_closed(self) -> None:
         if self.phase == "closed":
-            raise Refused("closed", "the session is over; nothing more can be asked")
+            raise RefusedRequest("closed", "the session is over; nothing more can be asked")
 
     def _refuse(self, code: str, message: str, request: object) -> NoReturn:
         self.note_refusal(clip(request, 200), message)
-        raise Refused(code, message)
+        raise RefusedRequest(code, message)
 
     def _append(self, event: str, **members: Any) -> None:
         previous = self._lines[-1]["digest"] if self._lines else ""
@@ -278,7 +285,7 @@ def _number(value: object) -> float | None:
 
 
 def _storable(record: object) -> object:
-    """``record`` as it will be read back from a transcript; raises :class:`BadHypothesis`."""
+    """Return ``record`` as it is read back from a transcript; raises :class:`BadHypothesis`."""
     try:
         data = canonical(record).encode("utf-8")
         if len(data) > MAX_RECORD:

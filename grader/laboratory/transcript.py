@@ -28,7 +28,7 @@ class TranscriptError(ValueError):
 
 
 def seal(content: Mapping[str, Any], previous: str, key: bytes | None) -> Line:
-    """``content`` sealed after the digest ``previous``, empty for the first line.
+    """Return ``content`` sealed after the digest ``previous``, empty for the first line.
 
     With ``key`` the line is signed too.
     """
@@ -40,17 +40,17 @@ def seal(content: Mapping[str, Any], previous: str, key: bytes | None) -> Line:
 
 
 def content_of(line: Mapping[str, Any]) -> Line:
-    """A line without its seals."""
+    """Return a line without its seals."""
     return {name: value for name, value in line.items() if name not in SEALS}
 
 
 def write_line(line: Mapping[str, Any]) -> str:
-    """A line as it stands in a file, with its line feed."""
+    """Return a line as it stands in a file, with its line feed."""
     return canonical(line) + "\n"
 
 
 def read_lines(text: bytes) -> list[Line]:
-    """The lines of a transcript, their chain not yet checked.
+    """Return the lines of a transcript, their chain not yet checked.
 
     Raises :class:`TranscriptError` naming the first line that is not canonical JSON.
     """
@@ -76,7 +76,7 @@ def read_lines(text: bytes) -> list[Line]:
 
 
 def check_chain(lines: Sequence[Mapping[str, Any]], key: bytes | None = None) -> None:
-    """Every index, digest and, with ``key``, signature; raises :class:`TranscriptError`."""
+    """Check every index, digest and, with ``key``, signature; raises :class:`TranscriptError`."""
     previous = ""
     for place, line in enumerate(lines):
         number = place + 1
@@ -89,7 +89,10 @@ def check_chain(lines: Sequence[Mapping[str, Any]], key: bytes | None = None) ->
             raise TranscriptError(
                 number, "its digest does not fit: this line or the one before it was changed"
             )
-        if key is not None and not _signed(line.get("mac"), digest, key):
+        mac = line.get("mac")
+        if key is not None and not (
+            isinstance(mac, str) and hmac.compare_digest(mac.encode(), _mac(digest, key).encode())
+        ):
             raise TranscriptError(number, "not signed with the host's key")
         previous = digest
 
@@ -100,9 +103,3 @@ def _digest(content: Mapping[str, Any], previous: str) -> str:
 
 def _mac(digest: str, key: bytes) -> str:
     return hmac.new(key, digest.encode("ascii"), hashlib.sha256).hexdigest()
-
-
-def _signed(mac: object, digest: str, key: bytes) -> bool:
-    return isinstance(mac, str) and hmac.compare_digest(
-        mac.encode("utf-8"), _mac(digest, key).encode("ascii")
-    )

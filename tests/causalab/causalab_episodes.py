@@ -124,7 +124,7 @@ CHAIN = {"moisture": [("density", 2.0)], TARGET: [("moisture", 3.0), ("density",
 
 def chain_episode(**options: Any) -> Episode:
     """The three-node episode over :data:`CHAIN`."""
-    return Episode.load(make_row(CHAIN, **options))
+    return Episode.load(**make_row(CHAIN, **options))
 
 
 def random_episode(seed: int, k: int = 5, **options: Any) -> Episode:
@@ -139,4 +139,4 @@ def random_episode(seed: int, k: int = 5, **options: Any) -> Episode:
                 equations[child].append((parent, float(generator.randint(1, 3))))
     parents = generator.sample(names, generator.randint(1, len(names)))
     equations[TARGET] = [(parent, float(generator.randint(1, 3))) for parent in parents]
-    return Episode.load(make_row(equations, names=names, seed=seed, **options))
+    return Episode.load(**make_row(equations, names=names, seed=seed, **options))

@@ -43,6 +43,6 @@ def episodes(
 ) -> list[Episode]:
     """The same as the engine loads them."""
     return [
-        Episode.of(f"lab-{turn:016x}", parts.public, parts.private)
+        Episode.load(f"lab-{turn:016x}", parts.public, parts.private)
         for turn, parts in enumerate(worlds(name, setting, count, mode, seed))
     ]

@@ -100,7 +100,7 @@ def test_regimes_of_ones_own_are_built_and_derived_twice() -> None:
             seen, budget = len(public["records"]), public["budget"]
             assert private["regime"] == row["view"] == f"{seen}o{budget}i"
             regimes.add(f"{private['suite']} {private['regime']}")
-            Episode.of(str(row["task_id"]), public, private)
+            Episode.load(str(row["task_id"]), public, private)
         (world,) = made.rows["causalab_worlds"]
         scene = {"tasks": made.rows["causalab"]}
         assert audit_instance(world, made.rows["causalab_truth"], None, scene) == []
@@ -191,7 +191,7 @@ def test_a_split_can_be_in_any_mode_and_the_prompt_says_which(mode: str) -> None
     ((row, public, private),) = rows(TRACK.build(spec))
     assert public["mode"] == mode
     assert [s in str(row["prompt"]) for s in MODE_SENTENCES.values()] == [m == mode for m in MODES]
-    Episode.of(str(row["task_id"]), public, private)
+    Episode.load(str(row["task_id"]), public, private)
 
 
 def test_wide_bars_a_property_from_control_in_half_of_the_graphs() -> None:

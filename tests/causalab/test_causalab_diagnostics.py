@@ -15,7 +15,7 @@ from builder.tracks.causalab.suites import SUITES
 from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import Hypothesis, parse_hypothesis
 from grader.laboratory.model import Mode
-from grader.laboratory.session import Laboratory, Refused
+from grader.laboratory.session import Laboratory, RefusedRequest
 from grader.tracks.causalab.diagnostics import (
     diagnose,
     equation_fits,
@@ -98,7 +98,7 @@ def feasible(evidence: Evidence, node: str, parents: Sequence[str]) -> bool:
     """
     episode = evidence.episode
     hidden = episode.disturbance
-    shifted = 0.01 + hidden.bound if hidden and node in hidden.nodes else 0.005
+    shifted = 0.01 + hidden.largest_shift if hidden and node in hidden.nodes else 0.005
     first = episode.public["opening"]
     lines = [] if first is None else [(first, None, 0, 0.005)]
     phase, base = 0, None
@@ -177,7 +177,7 @@ def test_that_frequency_acts_on_nothing_leaves_fewer_graphs() -> None:
         equations[TARGET] = [(cause, 1.0) for cause in chosen]
         for acts, size in ((True, free), (False, sink)):
             row = make_row(equations, names=chosen, frequency_may_be_parent=acts)
-            assert equivalence_sizes(Evidence(Episode.load(row), ())) == [size]
+            assert equivalence_sizes(Evidence(Episode.load(**row), ())) == [size]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -208,6 +208,6 @@ def test_the_trajectory_scores_the_last_hypothesis_of_every_step() -> None:
 
 def test_refused_settings_are_no_evidence() -> None:
     session = Laboratory(chain_episode())
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedRequest):
         session.intervene("density", 900)
     assert Evidence(session.episode, session.readings).steps == 0

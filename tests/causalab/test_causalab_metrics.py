@@ -117,7 +117,7 @@ def test_a_declared_zero_is_no_term_for_us_but_one_for_the_reference() -> None:
 
 def test_both_terms_of_a_quadratic_count_where_the_reference_sees_the_linear_one() -> None:
     equations = {TARGET: [("density", -1.5, 0.012), ("ph", -1.0, 0.008)]}
-    episode = Episode.load(make_row(equations, family="quadratic"))
+    episode = Episode.load(**make_row(equations, family="quadratic"))
     edges = {("density", TARGET), ("ph", TARGET)}
     right: dict[str, tuple[float | None, float | None]] = {
         "density": (-1.5, 0.012), "ph": (-1.0, 0.008),
@@ -147,7 +147,7 @@ def test_accuracy_is_symmetric_and_exactness_beside_it(
 def test_points_are_half_accuracy_and_half_edge_f1_never_exactness() -> None:
     row = make_row(CHAIN)
     task, truth = task_and_truth(row)
-    episode = Episode.load(row)
+    episode = Episode.load(**row)
     for offset, edges_right, points in ((4.9, True, 1.0), (9, True, 0.5), (4.9, False, 0.5)):
         session = Laboratory(episode)
         hypothesis = true_hypothesis(episode) if edges_right else None
@@ -205,7 +205,7 @@ def test_a_bad_short_form_is_invalid_with_its_reason(answer: str | None, reason:
 def test_no_hypothesis_and_no_prediction_score_nothing() -> None:
     row = make_row(CHAIN)
     task, truth = task_and_truth(row)
-    session = Laboratory(Episode.load(row))
+    session = Laboratory(Episode.load(**row))
     session.stop()
     result = grade(task, truth, session.transcript_text())
     assert (result.status, result.points) == ("scored", 0.0)

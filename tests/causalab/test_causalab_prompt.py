@@ -38,7 +38,7 @@ def shown_lines(text: str) -> list[str]:
 @pytest.mark.parametrize("name", KINDS)
 def test_the_laboratory_takes_every_line_of_the_example(name: str) -> None:
     for parts, text in prompts(name):
-        session = Laboratory(Episode.of(NAME, parts.public, parts.private))
+        session = Laboratory(Episode.load(NAME, parts.public, parts.private))
         requests: list[dict[str, Any]] = [json.loads(line) for line in shown_lines(text)]
         for request in requests:
             match request.get("op"):

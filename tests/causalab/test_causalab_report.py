@@ -29,9 +29,8 @@ from grader.scoring.score import check
 from grader.scoring.shape import Task
 from grader.statistics.bootstrap import wilson
 from grader.tracks.causalab import episode_problem
-from grader.tracks.causalab.diagnostics import open_submission
 from grader.tracks.causalab.scoring import episode_of, verify_checked
-from grader.tracks.causalab.session_page import page
+from grader.tracks.causalab.session_page import session_page
 from grader.tracks.causalab.shapes import true_hypothesis
 from grader.tracks.causalab.summary import summarise
 from grader.tracks.causalab.tables import SPECIFICATION, accuracy_against_edges, sections
@@ -46,7 +45,7 @@ def row_of(seed: int, suite: str, regime: str, **options: Any) -> dict[str, Any]
 
 def answered(row: dict[str, Any], offset: float, known: bool, spent: int) -> Score:
     """A session with ``spent`` interventions and a prediction that is off by ``offset``."""
-    episode = Episode.load(row)
+    episode = Episode.load(**row)
     task, truth = task_and_truth(row)
     session = Laboratory(episode)
     for k in range(spent):
@@ -67,7 +66,7 @@ def scores() -> list[Score]:
     ]
     observed = row_of(4, "3o0i-4", "3o0i", records=3, budget=0, opening=False)
     task, truth = task_and_truth(observed)
-    answer = {"prediction": 1.0, "hypothesis": true_hypothesis(Episode.load(observed))}
+    answer = {"prediction": 1.0, "hypothesis": true_hypothesis(Episode.load(**observed))}
     return [*found, grade(task, truth, json.dumps(answer))]
 
 
@@ -170,7 +169,7 @@ def test_an_arrow_leads_from_observed_to_mixed_of_one_size() -> None:
 def test_a_session_is_drawn_with_both_graphs_and_its_metrics_by_step() -> None:
     row = make_row({"moisture": [("density", 2.0)], "frequency": [("moisture", 3.0)]})
     task, truth = task_and_truth(row)
-    episode = Episode.load(row)
+    episode = Episode.load(**row)
     session = Laboratory(episode)
     session.hypothesise(
         {
@@ -181,18 +180,13 @@ def test_a_session_is_drawn_with_both_graphs_and_its_metrics_by_step() -> None:
     )
     session.intervene("density", 40)
     session.predict(episode.frequency, true_hypothesis(episode))
-    submission = _verified(task, truth, session)
-    html = page(open_submission(episode_of(task, truth), submission))
+    raw = RawAnswer("answer", session.transcript_text().encode())
+    html = session_page(verify_checked(task, truth, check(task, raw)).answer.laboratory)
     assert html.count('class="node') == 6, "three nodes in each graph"
     assert html.count("density → moisture") == 2 and 'class="right"' in html
     assert html.count("all-edge F1, 0: 0.000") == html.count("all-edge F1, 1: 1.000") == 1
     assert "within ±5" in html and "density := 40" in html
     assert "<script" not in html and "://" not in html.replace("http://www.w3.org/2000/svg", "")
-
-
-def _verified(task: Any, truth: Any, session: Laboratory) -> Any:
-    raw = RawAnswer("answer", session.transcript_text().encode())
-    return verify_checked(task, truth, check(task, raw)).answer
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from lab_tasks import grade, task_and_truth
 from lab_worlds import episodes
 
 from grader.laboratory.episode import Episode
-from grader.laboratory.session import Laboratory, Refused
+from grader.laboratory.session import Laboratory, RefusedRequest
 from grader.scoring.model import Score
 from grader.tracks.causalab.shapes import true_hypothesis
 
@@ -47,7 +47,7 @@ def stating(episode: Episode, hypothesis: Mapping[str, Any], prediction: float) 
         try:
             session.predict(prediction, hypothesis)
             break
-        except Refused:
+        except RefusedRequest:
             continue
     else:
         session.predict(prediction)
@@ -69,12 +69,14 @@ def test_all_pairs_both_ways_earn_no_more_than_an_empty_hypothesis(suite: str) -
 
 def test_a_circle_is_refused_with_its_reason_and_may_be_mended_in_the_session() -> None:
     row = make_row(CHAIN)
-    episode = Episode.load(row)
+    episode = Episode.load(**row)
     session = Laboratory(episode)
     good = true_hypothesis(episode)
     circle = {**good, "edges": [*good["edges"], {"from": "moisture", "to": "density"}]}
     for request in (session.hypothesise, lambda stated: session.predict(1.0, stated)):
-        with pytest.raises(Refused, match="edges: a circle from density to moisture to density"):
+        with pytest.raises(
+            RefusedRequest, match="edges: a circle from density to moisture to density"
+        ):
             request(circle)
     session.predict(episode.frequency, good)
     result = grade(*task_and_truth(row), session.transcript_text())
@@ -87,7 +89,7 @@ def test_a_circle_is_refused_with_its_reason_and_may_be_mended_in_the_session() 
 def test_each_half_of_the_short_form_stands_for_itself(absent: str) -> None:
     row = make_row(CHAIN, **FREE)
     task, truth = task_and_truth(row)
-    whole = {"prediction": truth.value, "hypothesis": true_hypothesis(Episode.load(row))}
+    whole = {"prediction": truth.value, "hypothesis": true_hypothesis(Episode.load(**row))}
     for kept, says in (("prediction", "no hypothesis was given"),
                        ("hypothesis", "no prediction was made")):  # fmt: skip
         half = {name: value if name == kept else None for name, value in whole.items()}
@@ -100,7 +102,7 @@ def test_each_half_of_the_short_form_stands_for_itself(absent: str) -> None:
 def test_each_half_of_a_session_stands_for_itself() -> None:
     row = make_row(CHAIN)
     task, truth = task_and_truth(row)
-    episode = Episode.load(row)
+    episode = Episode.load(**row)
     told, silent = Laboratory(episode), Laboratory(episode)
     told.hypothesise(true_hypothesis(episode))
     told.stop()

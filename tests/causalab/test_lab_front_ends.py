@@ -210,8 +210,8 @@ def test_a_session_is_not_two_at_once_nor_anyone_elses(tmp_path: Path) -> None:
         Session(episode, path, "other")
     with pytest.raises(UsageError, match="not signed"):
         Session(episode, path, "team", KEY)
-    other = Episode.load(make_row(CHAIN, seed=9))
-    with pytest.raises(UsageError, match="hash differs"):
+    other = Episode.load(**make_row(CHAIN, seed=9))
+    with pytest.raises(UsageError, match="its episode differs"):
         Session(other, path, "team")
     path.write_bytes(path.read_bytes().replace(b'"budget":8', b'"budget":9'))
     with pytest.raises(UsageError, match="line 1"):

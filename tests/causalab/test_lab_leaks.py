@@ -34,7 +34,7 @@ def _twin(seed: int, **options: Any) -> tuple[Episode, Episode]:
     episode = random_episode(seed, 5, records=0, disturbance=disturbance, **options)
     private = json.loads(canonical(episode.private))
     private["suite"], private["regime"], private["setting"] = "other", "0o0i", "wide"
-    return episode, Episode.of(episode.task_id, episode.public, private)
+    return episode, Episode.load(episode.task_id, episode.public, private)
 
 
 @settings(max_examples=30, deadline=None)
@@ -69,7 +69,7 @@ def test_no_reply_depends_on_the_reactors_frequency_or_on_what_was_not_yet_drawn
         )  # fmt: skip
         rows.append(row)
     assert rows[0]["private"]["frequency"] != rows[1]["private"]["frequency"]
-    one, other = (Session(Episode.load(row)) for row in rows)
+    one, other = (Session(Episode.load(**row)) for row in rows)
     assert one.greeting() == other.greeting()
     for request in requests:
         assert one.request(request) == other.request(request)
@@ -91,7 +91,7 @@ def test_a_disturbance_shows_only_in_the_readings_made_so_far(
         disturbance = {"nodes": ["density"], "values": [-5.0, 5.0], "sequence": sequence}
         equations = {TARGET: [("density", 1.0), ("ph", 2.0)]}
         row = make_row(equations, disturbance=disturbance, budget=8)
-        sessions.append(Session(Episode.load(row)))
+        sessions.append(Session(Episode.load(**row)))
     for value in values[:cut]:
         request = {"op": "intervene", "name": "ph", "value": value}
         replies = [session.request(request) for session in sessions]

@@ -65,7 +65,7 @@ def test_quadratic_terms_are_summed_before_rounding() -> None:
         "moisture": [("density", -1.203, 0.012)],
         TARGET: [("moisture", 0.0, 0.01)],
     }
-    model = Episode.load(make_row(equations, family="quadratic")).model
+    model = Episode.load(**make_row(equations, family="quadratic")).model
     reading = model.read({"density": 10.0, "moisture": 7.0})
     assert reading == {"moisture": -3.83, "density": 10.0, TARGET: 20.15}
 
@@ -73,7 +73,7 @@ def test_quadratic_terms_are_summed_before_rounding() -> None:
 def test_children_read_the_rounded_parent() -> None:
     """0.333·1 + 0 shows 0.33, and 100 times that is 33, not 33.3."""
     equations = {"moisture": [("density", 0.333)], TARGET: [("moisture", 100.0)]}
-    model = Episode.load(make_row(equations, base=0.0)).model
+    model = Episode.load(**make_row(equations, base=0.0)).model
     assert model.read({"density": 1.0, "moisture": 0.0})[TARGET] == 33.0
 
 
@@ -133,15 +133,15 @@ def test_an_episode_that_contradicts_itself_is_refused(
     row = make_row(CHAIN)
     row[part][member] = value
     with pytest.raises(EpisodeError, match=message):
-        Episode.load(row)
+        Episode.load(**row)
 
 
 def test_frequency_acts_only_where_the_agent_is_told() -> None:
     row = make_row({"ph": [(TARGET, 1.0)], TARGET: [("density", 2.0)]})
     with pytest.raises(EpisodeError, match="frequency acts"):
-        Episode.load(row)
+        Episode.load(**row)
     row["public"]["frequency_may_be_parent"] = True
-    Episode.load(row)
+    Episode.load(**row)
 
 
 def test_the_shifts_told_are_those_that_may_come() -> None:
@@ -151,13 +151,13 @@ def test_the_shifts_told_are_those_that_may_come() -> None:
     for told in ([], [-50.0, 0.0, 50.0]):
         row["public"]["shifts"] = told
         with pytest.raises(EpisodeError, match="shifts"):
-            Episode.load(row)
+            Episode.load(**row)
 
 
 def test_a_given_chain_must_be_what_the_mode_gives() -> None:
     """The same chain read in another mode is another chain."""
     row = make_row(CHAIN, mode="shift", chain=[("moisture", 40.0), ("density", 3.0)])
-    Episode.load(row)
+    Episode.load(**row)
     row["public"]["mode"] = "pin"
     with pytest.raises(EpisodeError, match=r"chain\[0\]"):
-        Episode.load(row)
+        Episode.load(**row)

@@ -8,7 +8,7 @@ from causalab_episodes import CHAIN, TARGET, chain_episode, make_row
 
 from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import write_hypothesis
-from grader.laboratory.session import Laboratory, Refused
+from grader.laboratory.session import Laboratory, RefusedRequest
 
 HYPOTHESIS = write_hypothesis(
     TARGET, "linear", [("density", "moisture")], 20.0, {"density": (1.0, 0.0)}
@@ -40,7 +40,7 @@ def test_a_bad_setting_says_what_is_allowed_and_costs_nothing(
     name: object, value: object, says: str
 ) -> None:
     session = Laboratory(chain_episode())
-    with pytest.raises(Refused) as refusal:
+    with pytest.raises(RefusedRequest) as refusal:
         session.intervene(name, value)
     assert says in str(refusal.value) and "\n" not in str(refusal.value)
     assert len(str(refusal.value)) < 300
@@ -51,7 +51,7 @@ def test_a_bad_setting_says_what_is_allowed_and_costs_nothing(
 
 def test_an_uncontrollable_property_cannot_be_set() -> None:
     session = Laboratory(chain_episode(uncontrollable=["moisture"]))
-    with pytest.raises(Refused, match="moisture cannot be set; set one of density"):
+    with pytest.raises(RefusedRequest, match="moisture cannot be set; set one of density"):
         session.intervene("moisture", 4)
 
 
@@ -59,7 +59,7 @@ def test_the_budget_is_the_number_of_settings() -> None:
     session = Laboratory(chain_episode(budget=2))
     session.intervene("density", 1)
     session.intervene("density", 1)
-    with pytest.raises(Refused, match="all 2 interventions are used"):
+    with pytest.raises(RefusedRequest, match="all 2 interventions are used"):
         session.intervene("density", 1)
     assert session.remaining == 0
 
@@ -68,7 +68,7 @@ def test_opening_the_reactor_ends_the_experiments() -> None:
     session = Laboratory(chain_episode())
     shown = session.open_reactor()
     assert TARGET not in shown
-    with pytest.raises(Refused, match="ended the experiments"):
+    with pytest.raises(RefusedRequest, match="ended the experiments"):
         session.intervene("density", 1)
     assert session.open_reactor() == shown, "looking again is free"
     assert events(session) == ["opened", "reactor", "refused"]
@@ -76,7 +76,7 @@ def test_opening_the_reactor_ends_the_experiments() -> None:
 
 def test_there_is_one_prediction_and_it_ends_the_session() -> None:
     session = Laboratory(chain_episode())
-    with pytest.raises(Refused, match="one number from"):
+    with pytest.raises(RefusedRequest, match="one number from"):
         session.predict("soon")
     session.predict(3)
     assert events(session) == ["opened", "refused", "reactor", "prediction", "closed"]
@@ -87,7 +87,7 @@ def test_there_is_one_prediction_and_it_ends_the_session() -> None:
         session.open_reactor,
         session.stop,
     ):
-        with pytest.raises(Refused, match="the session is over"):
+        with pytest.raises(RefusedRequest, match="the session is over"):
             call()
     assert events(session)[-1] == "closed"
 
@@ -95,8 +95,8 @@ def test_there_is_one_prediction_and_it_ends_the_session() -> None:
 def test_a_prediction_outside_the_reactors_range_is_refused() -> None:
     row = make_row(CHAIN)
     row["public"]["reactor_range"] = [0.0, 10_000.0]
-    session = Laboratory(Episode.load(row))
-    with pytest.raises(Refused, match="from 0 to 10000"):
+    session = Laboratory(Episode.load(**row))
+    with pytest.raises(RefusedRequest, match="from 0 to 10000"):
         session.predict(-1)
     session.predict(10_000)
 
@@ -109,7 +109,7 @@ def test_a_session_can_stop_without_a_prediction() -> None:
 
 def test_names_do_not_mind_case_spaces_units_or_display_names() -> None:
     equations = {"temperatureC": [("ph", 1.0)], TARGET: [("temperatureC", 1.0)]}
-    episode = Episode.load(make_row(equations))
+    episode = Episode.load(**make_row(equations))
     for name in (
         "temperatureC",
         "Temperature (°C)",
@@ -128,10 +128,10 @@ def test_names_do_not_mind_case_spaces_units_or_display_names() -> None:
 def test_a_hypothesis_is_asked_for_again_twice_and_then_recorded_as_a_parse_failure() -> None:
     session = Laboratory(chain_episode())
     for _ in range(3):
-        with pytest.raises(Refused, match="absent"):
+        with pytest.raises(RefusedRequest, match="absent"):
             session.hypothesise({"edges": []})
     assert events(session) == ["opened", "reprompt", "reprompt", "parse_failure"]
-    with pytest.raises(Refused, match="three times"):
+    with pytest.raises(RefusedRequest, match="three times"):
         session.hypothesise(HYPOTHESIS)
     session.intervene("density", 3)
     session.hypothesise(HYPOTHESIS)
@@ -141,7 +141,7 @@ def test_a_hypothesis_is_asked_for_again_twice_and_then_recorded_as_a_parse_fail
 
 def test_a_bad_final_hypothesis_leaves_the_prediction_to_be_made() -> None:
     session = Laboratory(chain_episode())
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedRequest):
         session.predict(3, {"edges": "none"})
     assert session.prediction is None and session.phase == "experiments"
     session.predict(3, HYPOTHESIS)
@@ -183,7 +183,7 @@ def test_a_step_record_and_a_bare_hypothesis_are_both_taken(record: dict[str, An
 )
 def test_a_record_that_cannot_be_kept_is_refused(record: object) -> None:
     session = Laboratory(chain_episode())
-    with pytest.raises(Refused) as refusal:
+    with pytest.raises(RefusedRequest) as refusal:
         session.hypothesise(record)
     assert "\n" not in str(refusal.value)
     assert events(session) == ["opened", "reprompt"]
@@ -192,6 +192,6 @@ def test_a_record_that_cannot_be_kept_is_refused(record: object) -> None:
 def test_refusals_do_not_fill_the_disk() -> None:
     session = Laboratory(chain_episode())
     for _ in range(600):
-        with pytest.raises(Refused):
+        with pytest.raises(RefusedRequest):
             session.intervene("nobody", 1)
     assert len(session.transcript) == 501

@@ -12,7 +12,7 @@ from lab_verification import resealed, verify
 
 from grader.io.jsonio import canonical
 from grader.laboratory.episode import Episode
-from grader.laboratory.session import Laboratory, Refused
+from grader.laboratory.session import Laboratory, RefusedRequest
 from grader.laboratory.transcript import TranscriptError, content_of, write_line
 from grader.tracks.causalab.shapes import true_hypothesis
 
@@ -25,11 +25,11 @@ def honest(episode: Episode, key: bytes | None = None) -> Laboratory:
     session = Laboratory(episode, "team", key)
     session.hypothesise({"edges": [], "freq_equation": "base", "coefficients": {"base": None}})
     session.intervene("density", 30.5)
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedRequest):
         session.intervene("density", 300)
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedRequest):
         session.hypothesise({"edges": []})
-    session.resumed()
+    session.note_resumption()
     session.intervene("moisture", 70)
     session.predict(episode.frequency, true_hypothesis(episode))
     return session
@@ -183,7 +183,7 @@ def test_a_session_with_another_mechanism_does_not_verify() -> None:
     other["private"]["equations"]["moisture"][0]["linear"] = 2.5
     other["private"]["manipulator"]["moisture"] -= 0.5 * row["private"]["manipulator"]["density"]
     other["private"]["reactor"]["moisture"] -= 0.5 * row["private"]["reactor"]["density"]
-    here, there = Episode.load(row), Episode.load(other)
+    here, there = Episode.load(**row), Episode.load(**other)
     assert here.digest == there.digest, "the hash must not depend on the hidden mechanism"
     session = Laboratory(there)
     session.intervene("density", 99)
@@ -247,7 +247,7 @@ def test_lines_of_another_shape_never_break_the_grader() -> None:
 def test_the_grader_calls_a_tampered_transcript_invalid_and_says_why() -> None:
     row = make_row({"moisture": [("density", 2.0)], "frequency": [("moisture", 3.0)]})
     task, truth = task_and_truth(row)
-    episode = Episode.load(row)
+    episode = Episode.load(**row)
     session = honest(episode)
     good = grade(task, truth, session.transcript_text())
     assert (good.status, good.points) == ("scored", 1.0)
@@ -264,8 +264,8 @@ def test_the_grader_calls_a_tampered_transcript_invalid_and_says_why() -> None:
 def test_a_grader_with_the_hosts_key_wants_every_line_signed() -> None:
     row = make_row({"moisture": [("density", 2.0)], "frequency": [("moisture", 3.0)]})
     task, truth = task_and_truth(row)
-    signed = honest(Episode.load(row), KEY).transcript_text()
-    unsigned = honest(Episode.load(row)).transcript_text()
+    signed = honest(Episode.load(**row), KEY).transcript_text()
+    unsigned = honest(Episode.load(**row)).transcript_text()
     assert grade(task, truth, signed, KEY).points == 1.0
     assert json.loads(grade(task, truth, signed, KEY).extra_json)["signed"] == 1
     assert json.loads(grade(task, truth, signed).extra_json)["signed"] == 0

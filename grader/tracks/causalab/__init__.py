@@ -48,10 +48,9 @@ def episode_problem(task: Task, truth: Truth) -> str | None:
 
 
 def _draw(task: Task, truth: Truth, verified: Checked) -> str:
-    from grader.tracks.causalab.diagnostics import open_submission
-    from grader.tracks.causalab.session_page import page
+    from grader.tracks.causalab.session_page import session_page
 
-    return page(open_submission(episode_of(task, truth), verified.answer))
+    return session_page(verified.answer.laboratory)
 
 
 TRACK: Final = Track(

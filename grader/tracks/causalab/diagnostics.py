@@ -1,11 +1,10 @@
-"""What a session says beyond its last hypothesis: trajectory, use of evidence, early stopping.
+"""Figures of a session beyond its last hypothesis: trajectory, use of evidence, early stopping.
 
 Only verified readings are used, never an agent's own notes of them.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import EMPTY, Hypothesis
@@ -13,26 +12,19 @@ from grader.laboratory.model import ROUNDING
 from grader.laboratory.session import Laboratory
 from grader.tracks.causalab.evidence import Evidence, class_size
 from grader.tracks.causalab.metrics import hypothesis_metrics, tolerance
-from grader.tracks.causalab.submission import LabAnswer
 
 Reading = Mapping[str, float]
 Trajectory = list[dict[str, Any]]
 
-_PROGRESS = (
-    "edge_f1",
-    "skeleton_f1",
-    "shd",
-    "freq_edge_f1",
-    "root_f1",
-    "coefficient_f1",
-)
-
-SHARES = (0, 25, 50, 75)
-"""Percent of a session's interventions; its end is scored anyway."""
+_PROGRESS: Final = (
+    "edge_f1", "skeleton_f1", "shd", "freq_edge_f1", "root_f1", "coefficient_f1",
+)  # fmt: skip
+SHARES: Final = (0, 25, 50, 75)
+"""Percents of a session's interventions at which its hypothesis is scored, besides its end."""
 
 
 def trajectory(episode: Episode, steps: Sequence[tuple[int, Hypothesis]]) -> Trajectory:
-    """The metrics of the last hypothesis at every step that has one.
+    """Return the metrics of the last hypothesis at every step that has one.
 
     ``steps`` are (interventions made so far, hypothesis) in the order given.
     """
@@ -45,7 +37,7 @@ def trajectory(episode: Episode, steps: Sequence[tuple[int, Hypothesis]]) -> Tra
 def progress(
     episode: Episode, steps: Sequence[tuple[int, Hypothesis]], used: int
 ) -> dict[str, float]:
-    """What the hypothesis was worth after shares of the session's own interventions.
+    """Return the metrics of the hypotheses held after shares of the session's own interventions.
 
     ``edge_f1_at_50`` is the all-edge F1 of the hypothesis held when half of the ``used``
     interventions were made; before the first hypothesis it is that of an empty one.
@@ -60,8 +52,8 @@ def progress(
     return figures
 
 
-def targets_told_apart(evidence: Evidence) -> list[frozenset[str]]:
-    """The targets whose effect the evidence shows, after every step.
+def targets_with_seen_effect(evidence: Evidence) -> list[frozenset[str]]:
+    """Return, for every step, the properties whose effect when set the evidence shows.
 
     Effects persist, so a reading shows its last intervention against the reading before it; the
     first intervention on a crystal nobody read before shows nothing by itself.
@@ -79,7 +71,7 @@ def targets_told_apart(evidence: Evidence) -> list[frozenset[str]]:
 
 
 def equivalence_sizes(evidence: Evidence) -> list[int | None]:
-    """The size of the interventional equivalence class after every step.
+    """Return the size of the interventional equivalence class after every step.
 
     Where the agent is told that the target acts on nothing, every edge at it is known to point at
     it, just as every edge at a property that was set is known.
@@ -88,12 +80,12 @@ def equivalence_sizes(evidence: Evidence) -> list[int | None]:
     known = set() if episode.public["frequency_may_be_parent"] else {episode.target}
     return [
         class_size(episode.nodes, episode.edges, targets | known)
-        for targets in targets_told_apart(evidence)
+        for targets in targets_with_seen_effect(evidence)
     ]
 
 
 def equation_fits(evidence: Evidence, hypothesis: Hypothesis) -> list[bool]:
-    """Whether the hypothesised target equation fits, reading by reading.
+    """Return, reading by reading, whether the hypothesised target equation fits.
 
     A residual is allowed the reading's rounding and what a coefficient within tolerance may
     cause, and the bound of a hidden disturbance where one can shift the target.
@@ -111,6 +103,7 @@ def equation_fits(evidence: Evidence, hypothesis: Hypothesis) -> list[bool]:
 
 
 def _rounding_bound(episode: Episode, hypothesis: Hypothesis, step: int, reading: Reading) -> float:
+    """Return the residual that a right equation may have at a reading after ``step`` settings."""
     bound, hidden = 2 * ROUNDING, episode.disturbance
     for parent, pair in hypothesis.terms.items():
         for power, value in enumerate(pair, start=1):
@@ -118,7 +111,7 @@ def _rounding_bound(episode: Episode, hypothesis: Hypothesis, step: int, reading
                 slack = tolerance(episode, parent, power, value)
                 bound += slack * abs(reading[parent]) ** power
     if hidden is not None and step and episode.target in hidden.nodes:
-        bound += hidden.bound
+        bound += hidden.largest_shift
     return bound
 
 
@@ -157,46 +150,15 @@ def diagnose(evidence: Evidence, hypothesis: Hypothesis, *, committed: bool) -> 
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What an answer says: its hypotheses by step, its prediction, and the evidence behind it."""
-
-    episode: Episode
-    evidence: Evidence
-    hypotheses: Sequence[tuple[int, Hypothesis]]
-    prediction: float | None
-    laboratory: Laboratory | None
-
-    @property
-    def final(self) -> Hypothesis:
-        """The hypothesis that is scored: the last that parsed, or an empty one."""
-        return self.hypotheses[-1][1] if self.hypotheses else EMPTY
-
-
-def open_submission(episode: Episode, submission: LabAnswer) -> Told:
-    """A verified transcript or a short form, in one shape."""
-    laboratory = submission.laboratory
-    if laboratory is None:
-        hypotheses = [(0, submission.hypothesis)] if submission.hypothesis else []
-        return Told(episode, Evidence(episode, ()), hypotheses, submission.prediction, None)
+def session_figures(laboratory: Laboratory) -> dict[str, Any]:
+    """Return the figures of a session beyond its last hypothesis and its prediction."""
     evidence = Evidence(laboratory.episode, laboratory.readings)
-    return Told(
-        laboratory.episode, evidence, laboratory.hypotheses, laboratory.prediction, laboratory
-    )
-
-
-def session_figures(told: Told, submission: LabAnswer) -> dict[str, Any]:
-    """What the score row says of an answer beyond its last hypothesis and its prediction."""
-    committed = told.prediction is not None
+    committed = laboratory.prediction is not None
     return {
-        **diagnose(told.evidence, told.final, committed=committed),
-        **progress(told.episode, told.hypotheses, told.evidence.steps),
+        **diagnose(evidence, laboratory.final_hypothesis, committed=committed),
+        **progress(laboratory.episode, laboratory.hypotheses, evidence.steps),
         "predicted": int(committed),
-        "hypothesised": int(bool(told.hypotheses)),
-        "parse_failures": told.laboratory.parse_failures
-        if told.laboratory
-        else int(bool(submission.refusal)),
-        "refusals": told.laboratory.refusals if told.laboratory else 0,
-        "transcript": int(told.laboratory is not None),
-        "signed": int(submission.signed),
+        "hypothesised": int(bool(laboratory.hypotheses)),
+        "parse_failures": laboratory.parse_failures,
+        "refusals": laboratory.refusals,
     }

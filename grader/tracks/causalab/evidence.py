@@ -1,4 +1,4 @@
-"""The verified evidence of a session: which equations it explains, which graphs it leaves open.
+"""The verified readings of a session: the equations they fit, the graphs they leave open.
 
 A property's base differs between crystals, so only the manipulator (and a given chain's crystal)
 says something about its parents. What the base is after an intervention depends on the mode:
@@ -32,9 +32,9 @@ MAX_NODES: Final = 5
 def class_size(
     nodes: Sequence[str], edges: Collection[tuple[str, str]], targets: Collection[str]
 ) -> int | None:
-    """The number of directed acyclic graphs equivalent to ``edges`` given single-node ``targets``.
+    """Return how many directed acyclic graphs are equivalent to ``edges`` under interventions.
 
-    ``None`` beyond :data:`MAX_NODES` nodes.
+    Each of ``targets`` is set alone. None beyond :data:`MAX_NODES` nodes.
     """
     if len(nodes) > MAX_NODES:
         return None
@@ -64,7 +64,7 @@ def _class_size(edges: frozenset[Edge], targets: frozenset[int]) -> int:
 def _v_structures(
     edges: frozenset[Edge], skeleton: frozenset[frozenset[int]]
 ) -> frozenset[tuple[int, int, int]]:
-    """(a, b, c) with a < b for every a → c ← b whose ends are not adjacent."""
+    """Return (a, b, c) with a < b for every a → c ← b whose ends are not adjacent."""
     parents: dict[int, list[int]] = {}
     for parent, child in edges:
         parents.setdefault(child, []).append(parent)
@@ -110,7 +110,7 @@ class Row:
 
 
 class Evidence:
-    """Everything an agent has seen of one episode; ``settings`` are the interventions, in order."""
+    """The readings an agent saw of one episode; ``settings`` are its interventions, in order."""
 
     def __init__(self, episode: Episode, settings: Sequence[Setting]) -> None:
         self.episode = episode
@@ -170,7 +170,7 @@ class Evidence:
         shifted = ROUNDING
         hidden = self.episode.disturbance
         if hidden is not None and node in hidden.nodes:
-            shifted = 2 * ROUNDING + hidden.bound
+            shifted = 2 * ROUNDING + hidden.largest_shift
         return rows + self._crystal_rows(node, public["opening"], self.settings, -1, shifted)
 
     def _crystal_rows(

@@ -1,19 +1,18 @@
-"""How close a hypothesis is to the mechanism: edges, skeleton, distance, roots, coefficients.
+"""Metrics of a hypothesis against the mechanism: edges, skeleton, distance, roots, coefficients.
 
 Precision and recall follow the paper's released scorer: an empty prediction has precision 1 only
 when the truth is empty too, an empty truth has recall 1 only when nothing was predicted.
 """
 
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import Hypothesis
 from grader.laboratory.model import ROUNDING
 
 Edge = tuple[str, str]
-Node = TypeVar("Node", bound=Hashable)
 
 RELATIVE_TOLERANCE: Final = 1e-3
 REFERENCE_TOLERANCE: Final = 1e-6
@@ -34,47 +33,39 @@ class Rates:
 
 
 def rates(hits: int, predicted: int, true: int) -> Rates:
-    """Rates from counts."""
+    """Return precision and recall from counts."""
     precision = hits / predicted if predicted else float(not true)
     recall = hits / true if true else float(not predicted)
     return Rates(precision, recall)
 
 
 def overlap(predicted: Collection[Any], true: Collection[Any]) -> Rates:
-    """Rates of one set against another."""
+    """Return precision and recall of one set against another."""
     return rates(len(set(predicted) & set(true)), len(predicted), len(true))
 
 
 def shd(predicted: Collection[Edge], true: Collection[Edge]) -> int:
-    """Structural Hamming distance: missing, extra and reversed edges count 1 each."""
+    """Return the structural Hamming distance: missing, extra and reversed edges count 1 each."""
     missing = set(true) - set(predicted)
     extra = set(predicted) - set(true)
     reversed_edges = {(a, b) for a, b in missing if (b, a) in extra}
     return len(missing) + len(extra) - len(reversed_edges)
 
 
-def reached(steps: Iterable[tuple[Node, Node]], start: Node) -> set[Node]:
-    """Where the ``steps`` (from, to) lead from ``start``, itself only where they lead back."""
-    following: dict[Node, list[Node]] = {}
-    for here, there in steps:
-        following.setdefault(here, []).append(there)
-    found: set[Node] = set()
-    waiting = [start]
-    while waiting:
-        new = set(following.get(waiting.pop(), ())) - found
-        found |= new
-        waiting += new
-    return found
-
-
 def roots(edges: Collection[Edge], target: str) -> set[str]:
-    """The ancestors of ``target`` that have no parent; none if ``target`` has none."""
-    ancestors = reached(((child, parent) for parent, child in edges), target)
+    """Return the ancestors of ``target`` that have no parent; none if ``target`` has none."""
+    ancestors: set[str] = set()
+    waiting = [target]
+    while waiting:
+        node = waiting.pop()
+        new = {parent for parent, child in edges if child == node} - ancestors
+        ancestors |= new
+        waiting += new
     return ancestors - {child for _, child in edges}
 
 
 def reading_slack(episode: Episode, parent: str, power: int) -> float:
-    """What the rounding of readings does to a coefficient, absolutely.
+    """Return the absolute error of a coefficient that the rounding of readings causes.
 
     It is the error of the best single-parent experiment over the parent's declared range: two
     readings at its ends for a line, three equally spaced ones for a parabola, each ±0.005.
@@ -87,15 +78,15 @@ def reading_slack(episode: Episode, parent: str, power: int) -> float:
 
 
 def tolerance(episode: Episode, parent: str, power: int, value: float) -> float:
-    """How far a coefficient may be from its true ``value``: relative 1e-3 and rounding."""
+    """Return how far a coefficient may be from its true ``value``: relative 1e-3 and rounding."""
     return RELATIVE_TOLERANCE * abs(value) + reading_slack(episode, parent, power)
 
 
 def coefficient_rates(episode: Episode, hypothesis: Hypothesis) -> Rates:
-    """Terms of the target's equation, both of a quadratic, within :func:`tolerance`.
+    """Return the rates of the terms of the target's equation that are within :func:`tolerance`.
 
-    A term that is declared but unknown (null) counts as predicted and wrong; one that is declared
-    zero is no term.
+    A quadratic has two terms. A declared term whose coefficient is unknown (null) counts as
+    predicted and wrong. One that is declared zero is no term.
     """
     true = {
         (term.parent, power): value
@@ -119,7 +110,7 @@ def coefficient_rates(episode: Episode, hypothesis: Hypothesis) -> Rates:
 
 
 def reference_coefficient_rates(episode: Episode, hypothesis: Hypothesis) -> Rates:
-    """The released scorer's definition: linear terms only, absolute tolerance 1e-6.
+    """Return the rates as the released scorer has them: linear terms, absolute tolerance 1e-6.
 
     Every declared linear coefficient counts as predicted, null and zero ones too.
     """
@@ -137,7 +128,7 @@ def reference_coefficient_rates(episode: Episode, hypothesis: Hypothesis) -> Rat
 
 
 def hypothesis_metrics(episode: Episode, hypothesis: Hypothesis) -> dict[str, Any]:
-    """Everything that is said of a hypothesised graph and target equation, over all pairs."""
+    """Return all metrics of a hypothesised graph and target equation, over all pairs of nodes."""
     edges, base = hypothesis.edges, hypothesis.base
     true, target = episode.edges, episode.target
     found = overlap(edges, true)
@@ -158,7 +149,7 @@ def hypothesis_metrics(episode: Episode, hypothesis: Hypothesis) -> dict[str, An
 
 
 def prediction_metrics(episode: Episode, prediction: float | None) -> dict[str, Any]:
-    """Task accuracy within the stated tolerance (symmetric) and exactly, and the error."""
+    """Return task accuracy within the stated tolerance and exactly, and the error, None without."""
     if prediction is None:
         return {"accurate": 0, "exact": 0, "error": None}
     error = abs(prediction - episode.frequency)

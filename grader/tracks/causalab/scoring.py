@@ -1,4 +1,4 @@
-"""Scoring a verified session, or a hypothesis alone: prediction and mechanism, half each."""
+"""Scores of a session, or of a hypothesis alone: half for prediction, half for mechanism."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -7,6 +7,7 @@ from typing import Any, Final
 from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import Hypothesis, parse_hypothesis
 from grader.laboratory.replay import replay
+from grader.laboratory.session import Laboratory
 from grader.laboratory.transcript import TranscriptError
 from grader.scoring.model import Checked, Mark, Truth
 from grader.scoring.shape import Task
@@ -19,7 +20,7 @@ SETTINGS: Final = ("reference", "wide")
 def score_hypothesis(
     episode: Episode, hypothesis: Mapping[str, Any] | Hypothesis, prediction: float | None = None
 ) -> dict[str, Any]:
-    """Every metric of one hypothesis (and of a ``prediction`` of the reactor's target).
+    """Return every metric of one hypothesis, and of a ``prediction`` of the reactor's target.
 
     ``hypothesis`` is a parsed one, or JSON in the hypothesis language. Keys are those of the score
     row's figures, such as ``edge_f1``, ``shd``, ``coefficient_f1``, ``root_f1``, ``accurate``.
@@ -31,12 +32,12 @@ def score_hypothesis(
 
 
 def episode_of(task: Task, truth: Truth) -> Episode:
-    """The episode that a task and its truth make up."""
-    return Episode.of(task.task_id, task.inputs, truth.target)
+    """Return the episode that a task and its truth make up."""
+    return Episode.load(task.task_id, task.inputs, truth.target)
 
 
 def facts(truth: Truth) -> dict[str, Any]:
-    """What every score row of the track says of its task, answered or not."""
+    """Return what every score row of the track says of its task, answered or not."""
     return {
         "setting": SETTINGS.index(truth.target["setting"]),
         "nodes": len(truth.target["equations"]),
@@ -45,25 +46,36 @@ def facts(truth: Truth) -> dict[str, Any]:
 
 
 def verify_checked(task: Task, truth: Truth, checked: Checked) -> Checked:
-    """``checked`` after replaying its transcript; a contradiction makes it invalid."""
-    if checked.status != "scored" or not checked.answer.lines:
+    """Return the answer with its session, replayed from the transcript; contradictions are invalid.
+
+    A short form becomes a session in which nothing was set.
+    """
+    if checked.status != "scored":
         return checked
+    answer, episode = checked.answer, episode_of(task, truth)
     try:
-        laboratory = replay(episode_of(task, truth), checked.answer.lines)
+        if answer.lines:
+            laboratory = replay(episode, answer.lines)
+        else:
+            laboratory = Laboratory(episode)
+            laboratory.prediction = answer.prediction
+            laboratory.hypotheses = [(0, answer.hypothesis)] if answer.hypothesis else []
+            laboratory.parse_failures = int(bool(answer.refusal))
     except TranscriptError as error:
         return Checked("invalid", reason="replay", message=f"{task.answer_file}: {error}")
-    return replace(checked, answer=replace(checked.answer, laboratory=laboratory))
+    return replace(checked, answer=replace(answer, laboratory=laboratory))
 
 
 def laboratory_score(task: Task, truth: Truth, submission: LabAnswer) -> Mark:
-    """A session's score: ½ task accuracy + ½ all-edge F1."""
+    """Mark a session: ½ task accuracy + ½ all-edge F1."""
     # Fits and equivalence classes are loaded only where a session is there to be judged.
-    from grader.tracks.causalab.diagnostics import open_submission, session_figures
+    from grader.tracks.causalab.diagnostics import session_figures
 
-    replayed = submission.laboratory
-    told = open_submission(replayed.episode if replayed else episode_of(task, truth), submission)
-    figures = score_hypothesis(told.episode, told.final, told.prediction)
-    figures |= session_figures(told, submission)
+    session = submission.laboratory
+    assert session is not None, "an answer is verified before it is scored"
+    figures = score_hypothesis(session.episode, session.final_hypothesis, session.prediction)
+    figures |= session_figures(session)
+    figures |= {"transcript": int(bool(submission.lines)), "signed": int(submission.signed)}
     value = (figures["accurate"] + figures["edge_f1"]) / 2
     return Mark("accuracy_edge_f1", value, 1 - value, extra=figures, message=_why(figures))
 

@@ -8,12 +8,15 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from grader.laboratory.episode import Episode
+from grader.laboratory.session import Laboratory
 from grader.pages import page as draw
 from grader.pages.charts import Level, lines
 from grader.pages.page import Paragraph, Section, SideBySide, non_empty
 from grader.pages.svg import Svg, arrow, element, words
 from grader.pages.table import Table
-from grader.tracks.causalab.diagnostics import Told, equivalence_sizes, trajectory
+from grader.tracks.causalab.diagnostics import equivalence_sizes, trajectory
+from grader.tracks.causalab.evidence import Evidence
 from grader.tracks.causalab.metrics import prediction_metrics
 from grader.version import __version__
 
@@ -42,11 +45,11 @@ _COLUMNS: Final = {
 }
 
 
-def page(told: Told) -> str:
-    """The page of one session; the true graph on the left, the final hypothesis on the right."""
-    episode, final = told.episode, told.final
-    outcome = prediction_metrics(episode, told.prediction)
-    said = "none" if told.prediction is None else f"{told.prediction:g}"
+def session_page(laboratory: Laboratory) -> str:
+    """Return the page of one session: true graph on the left, final hypothesis on the right."""
+    episode, final = laboratory.episode, laboratory.final_hypothesis
+    outcome = prediction_metrics(episode, laboratory.prediction)
+    said = "none" if laboratory.prediction is None else f"{laboratory.prediction:g}"
     verdict = "within" if outcome["accurate"] else "not within"
     missing, extra = episode.edges - final.edges, final.edges - episode.edges
     legend = (
@@ -55,30 +58,29 @@ def page(told: Told) -> str:
     )
     graphs = SideBySide(
         [
-            [_graph(told, "True graph", episode.edges, final.edges)],
-            [_graph(told, "Final hypothesis", final.edges, episode.edges)],
+            [_graph(episode, "True graph", episode.edges, final.edges)],
+            [_graph(episode, "Final hypothesis", final.edges, episode.edges)],
         ]
     )
-    steps = trajectory(episode, told.hypotheses)
+    steps = trajectory(episode, laboratory.hypotheses)
     return draw.page(
         episode.task_id,
-        f"{episode.family}, mode {episode.mode}, {told.evidence.steps} of {episode.budget} "
+        f"{episode.family}, mode {episode.mode}, {len(laboratory.readings)} of {episode.budget} "
         f"interventions; predicted {said}, true {episode.frequency:g}: {verdict} "
         f"±{episode.tolerance:g}",
         [
             Section("True graph, and final hypothesis", [graphs, Paragraph(legend, note=True)]),
-            Section("Metrics by step", [_curves(steps, told.evidence.steps)] if steps else []),
-            Section("Hypotheses", non_empty(_hypotheses(told, steps))),
-            Section("Interventions and readings", non_empty(_readings(told))),
+            Section("Metrics by step", [_curves(steps, len(laboratory.readings))] if steps else []),
+            Section("Hypotheses", non_empty(_hypotheses(laboratory, steps))),
+            Section("Interventions and readings", non_empty(_readings(laboratory))),
         ],
         f"Drawn by causal-exams {__version__} from a replayed session.",
         _STYLE,
     )
 
 
-def _graph(told: Told, title: str, edges: Collection[Edge], other: Collection[Edge]) -> Svg:
-    """Nodes on a circle, the target at the bottom; ``other`` tells which edges are shared."""
-    episode = told.episode
+def _graph(episode: Episode, title: str, edges: Collection[Edge], other: Collection[Edge]) -> Svg:
+    """Draw nodes on a circle, the target at the bottom; ``other`` tells which edges are shared."""
     size, radius, top, disc = 380, 140, 10, 40
     middle = size / 2
     order = [episode.target, *episode.names]
@@ -105,7 +107,7 @@ def _graph(told: Told, title: str, edges: Collection[Edge], other: Collection[Ed
 
 
 def _curves(rows: Sequence[Mapping[str, Any]], last: int) -> Svg:
-    """F1s of the hypothesis held after each intervention; nothing before the first."""
+    """Draw the F1s of the hypothesis held after each intervention; none before the first."""
     held: list[Mapping[str, Any] | None] = []
     for step in range(last + 1):
         given = [row for row in rows if row["step"] <= step]
@@ -118,18 +120,18 @@ def _curves(rows: Sequence[Mapping[str, Any]], last: int) -> Svg:
     return lines("metrics by step", steps, series, 1, "interventions made")
 
 
-def _hypotheses(told: Told, steps: Sequence[Mapping[str, Any]]) -> Table:
-    sizes = equivalence_sizes(told.evidence)
+def _hypotheses(laboratory: Laboratory, steps: Sequence[Mapping[str, Any]]) -> Table:
+    sizes = equivalence_sizes(Evidence(laboratory.episode, laboratory.readings))
     found = [{**row, "class_size": sizes[row["step"]]} for row in steps]
     rows = [[str(row["step"]), *(_short(row[key]) for key in _COLUMNS)] for row in found]
     return Table("Hypotheses", ["after", *_COLUMNS.values()], rows)
 
 
-def _readings(told: Told) -> Table:
-    opening = told.episode.public["opening"]
+def _readings(laboratory: Laboratory) -> Table:
+    opening = laboratory.episode.public["opening"]
     lines = [("opening", opening)] if opening else []
-    lines += [(f"{name} := {value:g}", reading) for name, value, reading in told.evidence.settings]
-    nodes = told.episode.nodes
+    lines += [(f"{name} := {value:g}", reading) for name, value, reading in laboratory.readings]
+    nodes = laboratory.episode.nodes
     rows = [[label, *(f"{reading[node]:g}" for node in nodes)] for label, reading in lines]
     return Table("Interventions and readings", ["set", *nodes], rows)
 

@@ -1,6 +1,5 @@
 """The form of the answers to CausaLab tasks, the right ones, and the variants."""
 
-from functools import partial
 from typing import Any, Final
 
 from grader.io.jsonio import canonical
@@ -9,17 +8,12 @@ from grader.laboratory.hypothesis import write_hypothesis
 from grader.laboratory.session import Laboratory
 from grader.scoring.model import Truth
 from grader.scoring.shape import Shape, Task, Variant
-from grader.tracks.causalab.scoring import (
-    episode_of,
-    facts,
-    laboratory_score,
-    verify_checked,
-)
+from grader.tracks.causalab.scoring import episode_of, facts, laboratory_score, verify_checked
 from grader.tracks.causalab.submission import check, sign
 
 
 def true_hypothesis(episode: Episode) -> dict[str, Any]:
-    """The true mechanism in the hypothesis language."""
+    """Return the true mechanism in the hypothesis language."""
     terms = {t.parent: (t.linear, t.quadratic) for t in episode.model.equations[episode.target]}
     return write_hypothesis(
         episode.target, episode.family, episode.edges, episode.model.base, terms
@@ -27,7 +21,7 @@ def true_hypothesis(episode: Episode) -> dict[str, Any]:
 
 
 def gold_answer(task: Task, truth: Truth) -> str:
-    """A session that states the true mechanism and target at once, without experiments."""
+    """Return an answer that states the true mechanism and target at once, without experiments."""
     episode = episode_of(task, truth)
     if not episode.budget:
         answer = {"hypothesis": true_hypothesis(episode), "prediction": episode.frequency}
@@ -48,9 +42,7 @@ _RULE: Final = (
     "½ task accuracy (the prediction within the stated tolerance of the reactor's frequency) "
     "+ ½ F1 of the directed edges."
 )
-_variant = partial(Variant, "causalab", "laboratory", rung=2, shape=LABORATORY, rule=_RULE)
-
-CAUSALAB: Final[tuple[Variant, ...]] = (
-    _variant("linear"),
-    _variant("quadratic"),
+CAUSALAB: Final = tuple(
+    Variant("causalab", "laboratory", name, rung=2, shape=LABORATORY, rule=_RULE)
+    for name in ("linear", "quadratic")
 )

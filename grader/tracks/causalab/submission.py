@@ -1,4 +1,4 @@
-"""An answer before the truth is known: a transcript's form, or the short form of one."""
+"""The check of an answer without its truth: a transcript, or the short form of one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,10 +19,10 @@ from grader.scoring.shape import Task
 
 @dataclass(frozen=True, slots=True)
 class LabAnswer:
-    """A transcript's lines, their chain checked, or (``lines`` empty) the short form's content.
+    """An answer: a transcript's lines, their chain checked, or without ``lines`` a short form.
 
     ``refusal`` says why a short form's hypothesis was not read. ``signed`` is whether the host's
-    key was checked, ``laboratory`` the session once replayed.
+    key was checked. ``laboratory`` is the session, None until the answer is verified.
     """
 
     lines: Sequence[Line]
@@ -37,15 +37,16 @@ SHORT_FORM: Final = 'one JSON object {"prediction": …, "hypothesis": {…}}'
 
 
 def check(task: Task, raw: RawAnswer) -> Checked:
-    """Validate one raw answer: everything but the replay, which needs the hidden mechanism."""
-    return read_answer(raw, lambda data: _checked(task, raw.source, data))
+    """Check one raw answer in all but the replay, which needs the hidden mechanism."""
+    return read_answer(raw, lambda data: _check_document(task, raw.source, data))
 
 
 def sign(checked: Checked, source: str, key: bytes) -> tuple[Checked, frozenset[str]]:
-    """``checked`` after its transcript's signatures were compared with the host's ``key``.
+    """Compare a transcript's signatures with the host's ``key``.
 
-    With the name of the submission whose session it records. The short form needs no signature:
-    there is no session to sign where nothing can be done.
+    Returns the answer, invalid where they differ, and the name of the submission whose session it
+    records. The short form needs no signature: there is no session to sign where nothing can be
+    set.
     """
     if checked.status != "scored" or not checked.answer.lines:
         return checked, frozenset()
@@ -59,7 +60,7 @@ def sign(checked: Checked, source: str, key: bytes) -> tuple[Checked, frozenset[
     return signed, frozenset({str(lines[0].get("submission"))})
 
 
-def _checked(task: Task, source: str, data: bytes) -> Checked:
+def _check_document(task: Task, source: str, data: bytes) -> Checked:
     try:
         document = _short_form(data)
         answer = _transcript(task, data) if document is None else _check_short(task, document)
@@ -81,7 +82,7 @@ def _transcript(task: Task, data: bytes) -> LabAnswer:
 
 
 def _short_form(data: bytes) -> Mapping[str, Any] | None:
-    """The answer as one JSON object, ``None`` if it is a transcript."""
+    """Return the answer as one JSON object, None if it is a transcript."""
     try:
         document = parse_strict(data)
     except BadJson as error:
@@ -94,7 +95,7 @@ def _short_form(data: bytes) -> Mapping[str, Any] | None:
 
 
 def _check_short(task: Task, document: Mapping[str, Any]) -> LabAnswer:
-    """Each half stands for itself: without the other, or beside a hypothesis that is not read."""
+    """Return a short form. Each half counts without the other, or beside one that is not read."""
     if task.inputs["budget"]:
         raise TranscriptError(
             0, "an answer without a transcript; only a task without interventions takes one"

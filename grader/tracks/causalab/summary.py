@@ -1,4 +1,4 @@
-"""What the report says of causalab beyond points: suites with their intervals, and the evidence.
+"""The causalab part of a report: figures of suites with their intervals.
 
 How each figure is summed up stands in ``sql/suites.sql``.
 """
@@ -28,7 +28,7 @@ INTERVALS: Final = {
 
 
 def summarise(results: TrackResults) -> TrackSummary:
-    """The mean of the tasks' points as headline, with suites beside it.
+    """Return the figures of suites; the headline stays the mean of the tasks' points.
 
     The member ``suites`` maps "suite regime" to its figures, with Wilson intervals of the yes-or-no
     ones; some of the figures over everything join ``metrics``.

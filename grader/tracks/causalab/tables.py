@@ -1,4 +1,4 @@
-"""What CausaLab's tables and charts in ``page.toml`` are made of.
+"""The functions that ``page.toml`` names: rows and charts of CausaLab.
 
 The main suites are those of the reference setting with two records and a budget of 4(k - 1) for k
 nodes (A.1). Regimes of a suite differ in observation and intervention alone.
@@ -48,7 +48,7 @@ _ACROSS, _UPWARDS = Axis("task accuracy"), Axis("all-edge F1")
 
 
 def experimenting(parts: Sequence[Part]) -> list[dict[str, Any]]:
-    """The suites in which interventions were made."""
+    """Return the suites in which interventions were made."""
     return [row for row in rows_of(parts, "suites") if row["used"]]
 
 
@@ -57,7 +57,7 @@ def _spot(rates: Rates) -> Point:
 
 
 def accuracy_against_edges(parts: Sequence[Part]) -> list[Svg]:
-    """Figure 3: task accuracy against all-edge F1, a mark per suite and regime.
+    """Draw task accuracy against all-edge F1, a mark per suite and regime (Figure 3).
 
     Where a system has both regimes of a graph size, an arrow leads from the mean of observation
     only to the mean of observation with intervention.
@@ -78,7 +78,7 @@ def accuracy_against_edges(parts: Sequence[Part]) -> list[Svg]:
 
 
 def _regime_means(suites: Mapping[str, Rates]) -> Iterator[tuple[str, Point, Point]]:
-    """(size, observed, mixed) for every graph size of the scaling suites with both."""
+    """Yield (size, observed, mixed) for every graph size of the scaling suites with both."""
     found: dict[str, tuple[list[Rates], list[Rates]]] = {}
     for label, rates in suites.items():
         if (match := _SCALING.fullmatch(label)) and int(match[1]):
@@ -97,13 +97,13 @@ def _mean(rows: Sequence[Rates]) -> Point:
 
 
 def _sizes(parts: Sequence[Part]) -> tuple[list[int], list[tuple[str, dict[int, Rates]]]]:
-    """The graph sizes of the main suites, and each system's rates by size."""
+    """Return the graph sizes of the main suites, and each system's rates by size."""
     found = [(part["system"], _main(part)) for part in parts[:_DRAWN]]
     return sorted({size for _, suites in found for size in suites}), found
 
 
 def by_size(parts: Sequence[Part]) -> list[Svg]:
-    """Figures 6 and 10: each figure over the graph sizes of the main suites."""
+    """Draw each figure over the graph sizes of the main suites (Figures 6 and 10)."""
     sizes, found = _sizes(parts)
     names = [f"{size} nodes" for size in sizes]
     drawn = []
@@ -118,8 +118,10 @@ def by_size(parts: Sequence[Part]) -> list[Svg]:
 
 
 def gaps(parts: Sequence[Part]) -> list[Block]:
-    """Figure 5: the first system minus each other one, in percentage points; the first that there
-    is a gap to is drawn."""
+    """Return the first system minus each other one, in percentage points (Figure 5).
+
+    The first system that there is a gap to is drawn.
+    """
     sizes, ((first, best), *others) = _sizes(parts)
     if not others or len(sizes) < 2:
         return []
@@ -152,8 +154,10 @@ Regimes = Mapping[str, Mapping[str, Mapping[int, tuple[str, Rates]]]]
 
 
 def _regimes(part: Part) -> Regimes:
-    """The suites of a system that differ in observation and intervention alone: those of the
-    scaling suites of a size, and any other suite that has several regimes."""
+    """Return the suites of a system that differ in observation and intervention alone.
+
+    These are the scaling suites of a size, and any other suite that has several regimes.
+    """
     found: dict[str, dict[str, dict[int, tuple[str, Rates]]]] = {}
     for label, rates in part["suites"].items():
         suite, _, regime = label.rpartition(" ")
@@ -173,8 +177,10 @@ def _regimes(part: Part) -> Regimes:
 
 
 def scaling(parts: Sequence[Part]) -> list[Block]:
-    """Figures 12 and 13: accuracy and all-edge F1 over how much is observed or set, a line for each
-    mode, by family of suites."""
+    """Draw accuracy and all-edge F1 over how much is observed or set (Figures 12 and 13).
+
+    Each family of suites has two charts, with a line for each mode.
+    """
     blocks: list[Block] = []
     for part in parts[:_DRAWN]:
         drawn: list[Block] = []
@@ -194,8 +200,10 @@ def scaling(parts: Sequence[Part]) -> list[Block]:
 
 
 def paths(parts: Sequence[Part]) -> list[Block]:
-    """Figure 11: accuracy against all-edge F1 of all scaling suites, an arrow from each budget to
-    the next, by mode."""
+    """Draw accuracy against all-edge F1 of all scaling suites (Figure 11).
+
+    Of each mode an arrow leads from each budget to the next.
+    """
     blocks: list[Block] = []
     for part in parts[:_DRAWN]:
         drawn: list[Block] = []
@@ -212,7 +220,7 @@ def paths(parts: Sequence[Part]) -> list[Block]:
 
 
 def stopping(parts: Sequence[Part]) -> list[Block]:
-    """Figure 14: of each system, sessions with a right prediction beside those with a wrong one."""
+    """Draw sessions with a right prediction beside those with a wrong one (Figure 14)."""
     blocks: list[Block] = []
     for part in parts[:_DRAWN]:
         rows = []
@@ -228,14 +236,14 @@ def stopping(parts: Sequence[Part]) -> list[Block]:
 
 
 def against_main(parts: Sequence[Part]) -> list[Block]:
-    """Tables 3 to 6, Figures 2, 4, 8 and 9: what a change of the main suite does to a system."""
+    """Return suites beside the main suite that they vary (Tables 3 to 6, Figures 2, 4, 8, 9)."""
     rows, found = [], []
     for part in parts[:_DRAWN]:
         name, main = part["system"], _main(part)
         points = [(_spot(rates), f"{name}, main-{size}") for size, rates in main.items()]
         arrows = []
         for label, rates in part["suites"].items():
-            base = main.get(_varied(label) or 0)
+            base = main.get(_size_of_base(label) or 0)
             if base is None:
                 continue
             points.append((_spot(rates), f"{name}, {label}"))
@@ -254,20 +262,20 @@ def against_main(parts: Sequence[Part]) -> list[Block]:
 
 
 def _main(part: Part) -> dict[int, Rates]:
-    """The main suites by graph size."""
+    """Return the rates of the main suites by graph size."""
     sizes = {_main_size(label): rates for label, rates in part["suites"].items()}
     return {size: rates for size, rates in sizes.items() if size is not None}
 
 
 def _main_size(label: str) -> int | None:
-    """The size of a main suite, else ``None``."""
+    """Return the size of a main suite, None for any other."""
     match = _MAIN.fullmatch(label)
     size, seen, budget = map(int, match.groups()) if match else (0, 0, 0)
     return size if match and (seen, budget) == (2, 4 * (size - 1)) else None
 
 
-def _varied(label: str) -> int | None:
-    """The size of the main suite that a suite varies; ``None`` for main and scaling suites."""
+def _size_of_base(label: str) -> int | None:
+    """Return the size of the main suite that a suite varies; None for main and scaling suites."""
     match = _VARIED.fullmatch(label)
     if match is None or _main_size(label) is not None or _SCALING.fullmatch(label):
         return None
@@ -281,6 +289,6 @@ SPECIFICATION: Final = Specification.read(Path(__file__).with_name("page.toml"),
 
 
 def sections(reports: Sequence[Report]) -> list[Section]:
-    """The sections about those that answer something, unless their reports are redacted."""
+    """Return the sections about those that answer something, unless reports are redacted."""
     parts = [part for part in parts_of(reports, "causalab") if part.get("suites")]
     return SPECIFICATION.page(parts) if parts else []
