@@ -13,21 +13,22 @@ from functools import partial
 from pathlib import Path
 
 from baselines.systems import (
+    GROUPS,
     NAMES,
-    SHOWN,
     SYSTEMS,
     answer_exam,
     answer_in_its_folder,
     named_systems,
 )
 from builder.release.engine import Workers
+from grader.commands.common import positive
 from grader.errors import UsageError
 from grader.io.pipe import exit_with, is_interrupt
 from grader.io.processors import processors
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line; returns the exit code (0 done, 2 unusable input)."""
+    """Run the command line and return the exit code: 0 done, 2 unusable input."""
     arguments = _parser().parse_args(argv)
     if arguments.list:
         for system in SYSTEMS:
@@ -47,8 +48,10 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Answer the exam with one system or with each of several, at once as far as there are
-    processors; a line about each as it is done. Raises ``UsageError``."""
+    """Answer the exam with one system, or with several in parallel, and print a line about each.
+
+    Raises ``UsageError``.
+    """
     systems = named_systems(arguments.systems)
     if arguments.private is not None and not all(system.sees_truth for system in systems):
         blind = next(system.name for system in systems if not system.sees_truth)
@@ -73,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    several = f"{', '.join(NAMES)}; or several: {', '.join(SHOWN)}"
+    several = f"{', '.join(NAMES)}; or several: {', '.join(GROUPS)}"
     add("systems", nargs="*", metavar="NAME", help=several)
     add("--list", action="store_true", help="name the baselines and exit")
     release = "release folder (default: $CAUSAL_EXAMS_RELEASE, then ./release)"
@@ -82,8 +85,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--exam", metavar="NAME", help="exam, or 'all' (default: the only one)")
     out = "default: answers/NAME; of several systems the folder that holds theirs"
     add("--out", type=Path, metavar="DIR", help=out)
-    workers = "so many of several systems answer at once (default: all cores)"
-    add("--workers", type=int, default=processors(), metavar="N", help=workers)
+    workers = "systems that answer at once (default: one per core)"
+    add("--workers", type=positive, default=processors(), metavar="N", help=workers)
     add("--private", type=Path, metavar="DIR", help="private side, for gold and laboratories")
     return parser
 

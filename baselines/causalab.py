@@ -1,4 +1,4 @@
-"""Reference agents for the laboratory. They see what any agent sees: its JSON lines.
+"""Reference agents for the laboratory of causalab. They see its JSON lines, as any agent does.
 
 ``solver`` experiments until one model explains everything, ``observer`` never experiments,
 ``greedy-stop`` commits to the first model that fits.
@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from baselines.causalab_fit import Explanation, Notebook, explain
-from baselines.taking import Answers, OpenedExam, Solver, TrackSystems, nothing
+from baselines.exam import Answers, OpenedExam, Solver, TrackSystems, answer_nothing
 from causal_exams.laboratory.front_ends import reply_to
 from causal_exams.laboratory.session import Session
 from grader.errors import UsageError
@@ -28,22 +28,22 @@ class RefusedRequest(RuntimeError):
     """The laboratory refused a request; no reference agent makes one that it refuses."""
 
 
-class Lines:
-    """A laboratory behind a function from request line to reply line."""
+class Client:
+    """An agent's end of a session; ``public`` is the episode as it is shown to agents."""
 
-    def __init__(self, greeting: Mapping[str, Any], exchange: Callable[[bytes], bytes]) -> None:
-        self.public: Mapping[str, Any] = greeting["episode"]
-        self._exchange = exchange
+    def __init__(self, session: Session) -> None:
+        self.public: Mapping[str, Any] = session.greeting()["episode"]
+        self._session = session
 
     def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The reply to one request; raises :class:`RefusedRequest`."""
-        reply: Mapping[str, Any] = json.loads(self._exchange(canonical(request).encode("utf-8")))
+        """Return the reply to one request; raises :class:`RefusedRequest`."""
+        reply: Mapping[str, Any] = json.loads(reply_to(self._session, canonical(request).encode()))
         if not reply["ok"]:
             raise RefusedRequest(f"{canonical(request)}: {reply['error']}")
         return reply
 
 
-Agent = Callable[[Lines], None]
+Agent = Callable[[Client], None]
 
 PRECISE: Final = 8e-4
 """The solver experiments on until every coefficient's relative standard error is below this."""
@@ -57,48 +57,52 @@ CORRELATED: Final = 0.8
 """The observer joins two properties whose records correlate at least this much."""
 
 
-def solver(laboratory: Lines) -> None:
-    """Every property in turn, each time at another level, until all is settled.
+def solver(client: Client) -> None:
+    """Set every property in turn, each time to another level, until one model explains all.
 
     Linear: one setting a property. Quadratic: three, since a parabola needs three points. Then,
     while a node has two explanations or a coefficient is not precise, further settings; it stops
     when a whole round has gained nothing: more of the same will not.
     """
-    public = laboratory.public
+    public = client.public
     notebook = Notebook(public)
     controllable = [entry for entry in public["variables"] if entry["controllable"]]
     first = (3 if notebook.quadratic else 1) * len(controllable)
     best, gained = (0, -math.inf), 0
     for turn in range(int(public["budget"]) if controllable else 0):
-        choice = _in_turn(notebook, controllable, turn)
+        choice = _next_setting(notebook, controllable, turn)
         if turn >= first and not notebook.disturbed:
             found = explain(notebook)
-            state = (found.settled(PRECISE), -max(fitted.spread for fitted in found.fits.values()))
+            state = (
+                found.count_precise(PRECISE),
+                -max(fitted.spread for fitted in found.fits.values()),
+            )
             if state[0] > best[0] or state[1] > GAIN * best[1]:
                 best, gained = max(state, best), turn
             if state[0] == len(notebook.nodes) or turn - gained >= len(controllable):
                 break
-        _experiment(laboratory, notebook, *choice)
-    _commit(laboratory, notebook, explain(notebook))
+        _experiment(client, notebook, *choice)
+    _commit(client, notebook, explain(notebook))
 
 
-def _in_turn(
+def _next_setting(
     notebook: Notebook, controllable: Sequence[Mapping[str, Any]], turn: int
 ) -> tuple[str, float]:
-    """Every property in turn, each time at another level."""
+    """Return the property to set in this turn, and the value to set it to."""
     entry = controllable[turn % len(controllable)]
     return entry["name"], _level(notebook, entry, turn // len(controllable))
 
 
-def _ends(entry: Mapping[str, Any]) -> tuple[float, float]:
-    """Near both ends of a range, off whole numbers: a setting at the base would show nothing."""
+def _range_ends(entry: Mapping[str, Any]) -> tuple[float, float]:
+    """Return values near both ends of a range, off whole numbers: a setting at the base would show
+    nothing."""
     low, high = float(entry["low"]), float(entry["high"])
     return round(low + MARGIN * (high - low), 2), round(high - MARGIN * (high - low), 2)
 
 
 def _level(notebook: Notebook, entry: Mapping[str, Any], turn: int) -> float:
-    """Far from where the property is at first, then the other end, then between."""
-    low, high = _ends(entry)
+    """Return a level: first far from where the property is, then the other end, then between."""
+    low, high = _range_ends(entry)
     if turn == 0:
         assert notebook.last is not None
         return low if notebook.last[entry["name"]] > (low + high) / 2 else high
@@ -107,9 +111,9 @@ def _level(notebook: Notebook, entry: Mapping[str, Any], turn: int) -> float:
     return round(low + STEPS[(turn - 2) % len(STEPS)] * (high - low), 2)
 
 
-def observer(laboratory: Lines) -> None:
-    """Frequency regressed on the properties of the records; correlated properties are joined."""
-    public = laboratory.public
+def observer(client: Client) -> None:
+    """Regress frequency on the properties of the prior records, and join correlated properties."""
+    public = client.public
     notebook = Notebook(public)
     names, target, records = notebook.properties, notebook.target, public["records"]
     coefficients, base = np.zeros(len(names)), 0.0
@@ -120,18 +124,19 @@ def observer(laboratory: Lines) -> None:
         centred = values - values.mean(axis=0)
         coefficients = np.linalg.lstsq(centred, frequencies - frequencies.mean(), rcond=None)[0]
         base = float(frequencies.mean() - values.mean(axis=0) @ coefficients)
-        edges = _correlated(names, centred)
+        edges = _correlated_pairs(names, centred)
     terms = {
         name: (float(c), 0.0) for name, c in zip(names, coefficients, strict=True) if abs(c) > 0.05
     }
-    value = base + sum(float(c) * public["reactor"][n]
-                       for n, c in zip(names, coefficients, strict=True))  # fmt: skip
+    value = base + sum(
+        float(c) * public["reactor"][name] for name, c in zip(names, coefficients, strict=True)
+    )
     hypothesis = write_hypothesis(target, public["family"], edges, base, terms)
-    predict(laboratory, value, hypothesis)
+    predict(client, value, hypothesis)
 
 
-def _correlated(names: list[str], centred: "np.ndarray[Any, Any]") -> list[tuple[str, str]]:
-    """Pairs of strongly correlated properties, directed in the order of listing."""
+def _correlated_pairs(names: list[str], centred: "np.ndarray[Any, Any]") -> list[tuple[str, str]]:
+    """Return the pairs of strongly correlated properties, directed in the order of listing."""
     if len(centred) < 3:
         return []
     sizes = np.sqrt((centred**2).sum(axis=0))
@@ -145,27 +150,28 @@ def _correlated(names: list[str], centred: "np.ndarray[Any, Any]") -> list[tuple
     ]
 
 
-def greedy_stop(laboratory: Lines) -> None:
-    """One experiment at a time, and the first model that fits is taken for the truth."""
-    public = laboratory.public
+def greedy_stop(client: Client) -> None:
+    """Make one experiment at a time, and take the first model that fits for the truth."""
+    public = client.public
     notebook = Notebook(public)
     controllable = [entry for entry in public["variables"] if entry["controllable"]]
     for turn in range(int(public["budget"]) if controllable else 0):
         entry = controllable[turn % len(controllable)]
-        _experiment(laboratory, notebook, entry["name"], _level(notebook, entry, 0))
-        if all(found.feasible for found in explain(notebook).fits.values()):
+        _experiment(client, notebook, entry["name"], _level(notebook, entry, 0))
+        if all(found.is_feasible for found in explain(notebook).fits.values()):
             break
-    _commit(laboratory, notebook, explain(notebook))
+    _commit(client, notebook, explain(notebook))
 
 
-def _experiment(laboratory: Lines, notebook: Notebook, name: str, value: float) -> None:
-    reply = laboratory.ask({"op": "intervene", "name": name, "value": value})
+def _experiment(client: Client, notebook: Notebook, name: str, value: float) -> None:
+    """Set a property to a value and note the reading."""
+    reply = client.ask({"op": "intervene", "name": name, "value": value})
     notebook.add(name, value, reply["reading"])
 
 
-def _commit(laboratory: Lines, notebook: Notebook, found: Explanation) -> None:
+def _commit(client: Client, notebook: Notebook, found: Explanation) -> None:
     """Predict by the fitted equation of frequency, and state the whole model."""
-    public = laboratory.public
+    public = client.public
     equation = found.fits[notebook.target]
     base = equation.bases.get("frequency", 0.0)
     value = base
@@ -175,24 +181,24 @@ def _commit(laboratory: Lines, notebook: Notebook, found: Explanation) -> None:
     hypothesis = write_hypothesis(
         notebook.target, public["family"], found.edges, base, equation.coefficients
     )
-    predict(laboratory, value, hypothesis)
+    predict(client, value, hypothesis)
 
 
-def predict(laboratory: Lines, value: float, hypothesis: Mapping[str, Any]) -> None:
-    """The prediction, brought into the reactor's range, with the final hypothesis."""
-    low, high = laboratory.public["reactor_range"]
-    laboratory.ask({"op": "predict", "value": min(max(value, low), high), "hypothesis": hypothesis})
+def predict(client: Client, value: float, hypothesis: Mapping[str, Any]) -> None:
+    """Send the prediction, brought into the reactor's range, with the final hypothesis."""
+    low, high = client.public["reactor_range"]
+    client.ask({"op": "predict", "value": min(max(value, low), high), "hypothesis": hypothesis})
 
 
-def host(episode: Episode, agent: Agent, submission: str) -> str:
-    """The transcript of one session in this process."""
+def run_session(episode: Episode, agent: Agent, submission: str) -> str:
+    """Let ``agent`` experiment in this process and return the transcript."""
     session = Session(episode, submission=submission)
-    agent(Lines(session.greeting(), lambda line: reply_to(session, line).encode("utf-8")))
+    agent(Client(session))
     return session.laboratory.transcript_text()
 
 
-def in_laboratory(name: str, agent: Agent, otherwise: Solver | None = None) -> Solver:
-    """A solver that lets ``agent`` experiment, as the submission ``name``.
+def laboratory_solver(name: str, agent: Agent, otherwise: Solver | None = None) -> Solver:
+    """Return a solver that lets ``agent`` experiment, as the submission ``name``.
 
     ``otherwise`` takes the tasks where the truth, on which a laboratory runs, is not at hand;
     without it that is a ``UsageError``.
@@ -213,26 +219,26 @@ def in_laboratory(name: str, agent: Agent, otherwise: Solver | None = None) -> S
             release = open_release(release.public.path, exam.private)
         truths = release.truths(exam.split, tasks)
         for task in tasks:
-            yield task, host(episode_of(task, truths[task.task_id]), agent, name)
+            yield task, run_session(episode_of(task, truths[task.task_id]), agent, name)
 
     return answers
 
 
 SYSTEMS: Final = TrackSystems(
-    naive=in_laboratory("naive", observer, otherwise=nothing),
-    informed=in_laboratory("informed", solver, otherwise=nothing),
+    naive=laboratory_solver("naive", observer, otherwise=answer_nothing),
+    informed=laboratory_solver("informed", solver, otherwise=answer_nothing),
     own={
         "solver": (
             "experiments until one model explains every reading",
-            in_laboratory("solver", solver),
+            laboratory_solver("solver", solver),
         ),
         "observer": (
             "regression on the prior records, no experiment",
-            in_laboratory("observer", observer),
+            laboratory_solver("observer", observer),
         ),
         "greedy-stop": (
             "commits to the first model that fits",
-            in_laboratory("greedy-stop", greedy_stop),
+            laboratory_solver("greedy-stop", greedy_stop),
         ),
     },
     sees_truth=True,

@@ -1,4 +1,4 @@
-"""Fitting structural equations to what a laboratory showed: rows, feasible parents, a whole model.
+"""Fits of structural equations to the readings of a laboratory: of one node, and of all nodes.
 
 A node's equation is linear in its unknown coefficients. A reading constrains it through the node's
 base: known after it was set in mode ``shift``, one unknown constant while it stays the same
@@ -24,9 +24,9 @@ _TINY: Final = 1e-7
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One reading as it constrains one node: ``offset`` is the known base, if ``group`` is ''.
+    """One reading as it constrains one node: ``offset`` is its known base where ``group`` is empty.
 
-    Rows of a ``group`` share an unknown base.
+    Rows of one ``group`` share an unknown base.
     """
 
     reading: Reading
@@ -36,10 +36,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Least squares for one node and one parent set.
+    """The least squares fit of one node on one parent set.
 
-    ``coefficients`` maps a parent to (linear, quadratic), ``spread`` to the largest standard error
-    of its coefficients relative to their size, under reading errors of one rounding unit.
+    ``coefficients`` maps a parent to (linear, quadratic), ``bases`` a group of rows to its base.
+    ``error`` is the largest residual, ``allowed`` the largest that rounding alone can leave.
+    ``spread`` is the largest standard error of a coefficient relative to its size, under reading
+    errors of one rounding unit.
     """
 
     parents: frozenset[str]
@@ -50,13 +52,13 @@ class Fit:
     spread: float
 
     @property
-    def feasible(self) -> bool:
-        """Whether rounding alone can explain what is left over."""
+    def is_feasible(self) -> bool:
+        """Whether rounding alone can explain the residuals."""
         return self.error <= self.allowed
 
 
 class Notebook:
-    """Everything seen in one session, as rows for every node."""
+    """Every reading of one session, as rows for every node; ``last`` is the newest reading."""
 
     def __init__(self, public: Mapping[str, Any]) -> None:
         self.target: str = public["target"]["name"]
@@ -84,26 +86,27 @@ class Notebook:
         return [*self.properties, self.target]
 
     def add(self, name: str, value: float, reading: Reading) -> None:
-        """The reading after ``name`` was set to ``value``."""
+        """Add the reading after ``name`` was set to ``value``."""
         self._count += 1
         self._settings[name] = (self._count, value)
         self._note(reading, "manipulator")
         self.last = reading
 
     def setting(self, name: str) -> float | None:
-        """What ``name`` is set to, if it was set."""
+        """Return the value that ``name`` is set to, or None where it was never set."""
         return self._settings[name][1] if name in self._settings else None
 
     def causes(self, node: str) -> list[str]:
-        """The nodes that may act on ``node``."""
+        """Return the nodes that may act on ``node``."""
         return [n for n in self.nodes if n != node and (self._may_act or n != self.target)]
 
     def rows(self, node: str) -> list[Row]:
-        """The rows that constrain ``node``; a base that was seen once constrains nothing."""
+        """Return the rows that constrain ``node``: a group of one row does not."""
         groups = [row.group for row in self._rows[node]]
         return [row for row in self._rows[node] if not row.group or groups.count(row.group) > 1]
 
     def _note(self, reading: Reading, crystal: str) -> None:
+        """Add a reading of a crystal to the rows of every node."""
         for node in self.properties:
             number, value = self._settings.get(node, (0, 0.0))
             if not number:
@@ -116,7 +119,7 @@ class Notebook:
 
 
 def fit(notebook: Notebook, node: str, parents: Iterable[str]) -> Fit:
-    """Least squares over the rows of ``node``."""
+    """Fit ``node`` on ``parents`` by least squares over its rows."""
     chosen = [name for name in notebook.nodes if name in set(parents)]
     rows = notebook.rows(node)
     groups = list(dict.fromkeys(row.group for row in rows if row.group))
@@ -153,7 +156,7 @@ def fit(notebook: Notebook, node: str, parents: Iterable[str]) -> Fit:
 
 
 def _solve(design: Floats, left: Floats) -> tuple[Floats, Floats, int]:
-    """Least squares with scaled columns: solution, standard errors, rank."""
+    """Return solution, standard errors and rank of least squares with scaled columns."""
     count = design.shape[1]
     if not count or not len(left):
         return np.zeros(count), np.full(count, math.inf), 0
@@ -167,13 +170,16 @@ def _solve(design: Floats, left: Floats) -> tuple[Floats, Floats, int]:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A whole model: one fit per node; ``doubtful`` nodes have others no larger."""
+    """A model of all nodes, one fit a node.
+
+    A ``doubtful`` node has another fit that is feasible and has no more parents.
+    """
 
     fits: Mapping[str, Fit]
     doubtful: tuple[str, ...]
 
-    def settled(self, precision: float) -> int:
-        """How many nodes have one explanation, its coefficients known to ``precision``."""
+    def count_precise(self, precision: float) -> int:
+        """Return how many nodes have one fit, with every coefficient known to ``precision``."""
         return sum(
             node not in self.doubtful and found.spread <= precision
             for node, found in self.fits.items()
@@ -186,19 +192,19 @@ class Explanation:
 
 
 def explain(notebook: Notebook) -> Explanation:
-    """The acyclic model with the fewest edges that explains every row.
+    """Return the acyclic model with the fewest edges that explains every row.
 
     Where a disturbance leaves no exact explanation, a node's parent sets are ranked by a Bayesian
     information criterion instead.
     """
-    ranked = {node: _ranked(notebook, node) for node in notebook.nodes}
-    fits = _cheapest(notebook.nodes, ranked)
+    ranked = {node: _rank_parent_sets(notebook, node) for node in notebook.nodes}
+    fits = _choose_acyclic(notebook.nodes, ranked)
     doubtful = tuple(
         node
         for node, found in fits.items()
         if not math.isfinite(found.spread)
         or any(
-            other.feasible
+            other.is_feasible
             and len(other.parents) <= len(found.parents)
             and other.parents != found.parents
             for _, other in ranked[node]
@@ -207,32 +213,33 @@ def explain(notebook: Notebook) -> Explanation:
     return Explanation(fits, doubtful)
 
 
-def _ranked(notebook: Notebook, node: str) -> list[tuple[float, Fit]]:
-    """Parent sets with their costs, cheapest first."""
+def _rank_parent_sets(notebook: Notebook, node: str) -> list[tuple[float, Fit]]:
+    """Return the fits of a node on all parent sets with their costs, cheapest first."""
     causes = notebook.causes(node)
     found: list[tuple[float, Fit]] = []
     exact = False
     for size in range(len(causes) + 1):
         for chosen in combinations(causes, size):
             candidate = fit(notebook, node, chosen)
-            exact = exact or candidate.feasible
+            exact = exact or candidate.is_feasible
             found.append((_cost(notebook, node, candidate), candidate))
     if exact and not notebook.disturbed:
-        found = [(float(len(f.parents)), f) for _, f in found if f.feasible]
+        found = [(float(len(f.parents)), f) for _, f in found if f.is_feasible]
     return sorted(found, key=lambda entry: (entry[0], entry[1].error))
 
 
 def _cost(notebook: Notebook, node: str, candidate: Fit) -> float:
-    """Bayesian information criterion with errors no smaller than rounding."""
+    """Return the Bayesian information criterion of a fit, its error no smaller than rounding."""
     count = max(len(notebook.rows(node)), 1)
     terms = len(candidate.parents) * (2 if notebook.quadratic else 1)
     return 2 * count * math.log(max(candidate.error, ROUNDING)) + terms * math.log(count + 1) * 2
 
 
-def _cheapest(
+def _choose_acyclic(
     nodes: Sequence[str], ranked: Mapping[str, Sequence[tuple[float, Fit]]]
 ) -> dict[str, Fit]:
-    """One fit per node, without a circle, at the least total cost: over sets of placed nodes."""
+    """Return one fit a node, together acyclic and of least total cost: by dynamic programming over
+    sets of placed nodes."""
     count = len(nodes)
     place = {node: index for index, node in enumerate(nodes)}
     masks = {

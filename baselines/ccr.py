@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from baselines.ccr_story import Simulation, read_context, read_simulation
-from baselines.taking import (
+from baselines.exam import (
     Answer,
     Answers,
     OpenedExam,

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from baselines.taking import TrackSystems, from_prompts
+from baselines.exam import TrackSystems, from_prompts
 from builder.graphs.bits import members
 from builder.tracks.replayscm.determinacy import Setting, root_settings
 from builder.tracks.replayscm.plan import Disclosure

@@ -12,14 +12,17 @@ from rich.console import Console
 from rich.progress import track as shown_progress
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from baselines import causalab, causalds, ccr, replayscm, taking
-from baselines.taking import (
+from baselines import causalab, causalds, ccr, replayscm
+from baselines.exam import (
     Answer,
     OpenedExam,
     Solver,
     TrackSystems,
+    answer_constant,
+    answer_randomly,
+    copy_truth,
     open_exam,
-    prepare,
+    prepare_folder,
     write_answer,
 )
 from grader.errors import UsageError
@@ -32,7 +35,7 @@ BY_TRACK: Final[Mapping[str, TrackSystems]] = {
     "replayscm": replayscm.SYSTEMS,
     "causalab": causalab.SYSTEMS,
 }
-"""The list of tracks: what answers each."""
+"""The list of tracks: the reference systems of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ class System:
 
 
 def _of_one_track(track: str, systems: TrackSystems) -> Iterator[System]:
+    """Yield the systems that answer one track alone."""
     for name, (note, solver) in systems.own.items():
         yield System(name, f"{track} only: {note}", {track: solver}, systems.sees_truth)
     if systems.rated is not None:
@@ -62,19 +66,19 @@ SYSTEMS: Final = (
     System(
         "gold",
         "the published truth itself; needs --private where the truth is private",
-        dict.fromkeys(BY_TRACK, taking.gold),
+        dict.fromkeys(BY_TRACK, copy_truth),
         sees_truth=True,
     ),
     System("empty", "no answers, only run.json"),
     System(
         "constant",
         "by variant the best answer that is always the same, as the floors name it",
-        dict.fromkeys(BY_TRACK, taking.constant),
+        dict.fromkeys(BY_TRACK, answer_constant),
     ),
     System(
         "random",
         "a legal answer drawn at random, seeded by the task id; names from the story",
-        dict.fromkeys(BY_TRACK, taking.random),
+        dict.fromkeys(BY_TRACK, answer_randomly),
     ),
     System(
         "naive",
@@ -89,23 +93,25 @@ SYSTEMS: Final = (
     ),
     *(system for track, own in BY_TRACK.items() for system in _of_one_track(track, own)),
 )
-"""All of them; :func:`find_system` makes one of each rate of a family."""
+"""Every system; :func:`find_system` makes the members of a family with a rate."""
 
 NAMES: Final = tuple(system.name for system in SYSTEMS)
 
-SHOWN: Final[Mapping[str, tuple[str, ...]]] = {
+GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "all": tuple(name.replace("RATE", "5") for name in NAMES),
     "demo": ("informed", "naive", "random", "constant", "symbolic", "gold"),  # the slowest first
 }
-"""Names of systems: all, and a few that tell of each kind."""
+"""Names that stand for several systems: all, and a few, one of each kind."""
 
 
 def named_systems(names: Sequence[str]) -> list[System]:
-    """The systems called ``names``, each once; a name of ``SHOWN`` stands for several. Raises
-    ``UsageError``."""
+    """Return the systems called ``names``, each once; a name of ``GROUPS`` stands for several.
+
+    Raises ``UsageError``.
+    """
     if not names:
         raise UsageError(f"NAME is missing; choose one of {', '.join(NAMES)} (see --list)")
-    every = [one for name in names for one in SHOWN.get(name, (name,))]
+    every = [one for name in names for one in GROUPS.get(name, (name,))]
     return [find_system(name) for name in dict.fromkeys(every)]
 
 
@@ -126,8 +132,8 @@ def find_system(name: str) -> System:
     raise UsageError(f"{name}: no such baseline{did_you_mean(name, NAMES)}")
 
 
-def answers(system: System, exam: OpenedExam) -> Iterator[tuple[Task, Answer]]:
-    """The tasks of ``exam`` that ``system`` answers, track by track, with its answers.
+def answer_tasks(system: System, exam: OpenedExam) -> Iterator[tuple[Task, Answer]]:
+    """Yield the tasks of ``exam`` that ``system`` answers, track by track, with its answers.
 
     Raises ``UsageError`` where a laboratory cannot be run.
     """
@@ -140,20 +146,20 @@ def answers(system: System, exam: OpenedExam) -> Iterator[tuple[Task, Answer]]:
 
 
 def answer_exam(chosen: Namespace, folder: Path, name: str, *, shown: bool = False) -> str:
-    """Writes the answers of the system called ``name``, and its progress to a terminal where that
-    is to be ``shown``; returns a line about it. Raises ``UsageError``.
+    """Write the answers of the system called ``name`` and return a line about them.
 
-    ``chosen`` says which exam; what is absent is found as ``open_exam`` finds it.
+    ``chosen`` holds the options that say which exam. With ``shown`` a terminal shows the progress.
+    Raises ``UsageError``.
     """
     start = time.perf_counter()
     system = find_system(name)
     exam = open_exam(chosen.release, chosen.split, chosen.exam, chosen.private)
     settings = {"release": exam.release.name, "split": exam.split, "exam": exam.name}
-    prepare(folder, name, settings, system.note)
+    prepare_folder(folder, name, settings, system.note)
     written = 0
     console = Console(stderr=True)
     answered = shown_progress(
-        answers(system, exam),
+        answer_tasks(system, exam),
         name,
         len(exam.tasks),
         console=console,
@@ -170,6 +176,8 @@ def answer_exam(chosen: Namespace, folder: Path, name: str, *, shown: bool = Fal
 
 
 def answer_in_its_folder(chosen: Namespace, out: Path, name: str) -> str:
-    """As ``answer_exam``, in the folder of ``out`` that has the system's name. Workers find it here
-    and not in ``__main__``, which they do not import."""
+    """Call ``answer_exam`` with the folder of ``out`` that has the system's name.
+
+    Workers find it here and not in ``__main__``, which they do not import.
+    """
     return answer_exam(chosen, out / name, name)

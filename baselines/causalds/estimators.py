@@ -1,4 +1,4 @@
-"""Effects from data once the graph says how: back-door, front-door and mediation formulas.
+"""Estimators of effects: the back-door, front-door and mediation formulas by nested regression.
 
 Every estimator is a nested regression. Let ``Q(x, z)`` be a regression of the outcome, linear or
 logistic by its kind:
@@ -34,7 +34,7 @@ from baselines.causalds.regression import (
     predict,
     select_terms,
 )
-from baselines.taking import FloatArray, ShownScene
+from baselines.exam import FloatArray, ShownScene
 
 REPLICATES: Final = 100
 _GRID: Final = 15
@@ -66,7 +66,7 @@ class Estimate:
 
 
 ZERO: Final = Estimate(0.0, 0.0, 0.0, 0.0)
-"""What a graph without a directed path says: exactly nothing."""
+"""The effect in a graph without a directed path."""
 
 Chosen = dict[str, tuple[tuple[Term, ...], bool]]
 """Terms and link (logistic or not) of each regression of an estimator, once they are chosen.
@@ -79,7 +79,7 @@ Estimator = Callable[[Columns, FloatArray, Chosen], FloatArray]
 
 
 def bootstrap_weights(rng: np.random.Generator, n: int, replicates: int = REPLICATES) -> FloatArray:
-    """Weights of shape (replicates + 1, n) with mean one; the first row is the sample itself."""
+    """Return weights of mean one, shape (replicates + 1, n); the first row is the sample itself."""
     weights = rng.standard_exponential((replicates + 1, n))
     weights /= weights.mean(axis=1, keepdims=True)
     weights[0] = 1.0
@@ -93,11 +93,11 @@ def backdoor(
     weights: FloatArray,
     chosen: Chosen,
 ) -> FloatArray:
-    """Draws of the effect by standardisation over ``covariates`` (any valid adjustment set)."""
+    """Return draws of the effect by standardisation over ``covariates``, a valid adjustment set."""
     x, y = data[contrast.x], data[contrast.y]
     columns = {contrast.x: x} | {name: data[name] for name in covariates}
     q = _outcome(columns, y, contrast.x, weights, chosen)
-    delta = q.at({contrast.x: contrast.x1}) - q.at({contrast.x: contrast.x0})
+    delta = q.predict_with({contrast.x: contrast.x1}) - q.predict_with({contrast.x: contrast.x0})
     if not contrast.treated:
         return _mean(delta, weights)
     if is_binary(x):
@@ -105,7 +105,7 @@ def backdoor(
     if np.ptp(delta[0]) < 1e-12:
         return np.asarray(delta[:, 0])
     rest = _response({contrast.x: x}, delta, contrast.x, weights, chosen)
-    return np.asarray(rest.at({contrast.x: contrast.x1})[:, 0])
+    return np.asarray(rest.predict_with({contrast.x: contrast.x1})[:, 0])
 
 
 def frontdoor(
@@ -115,20 +115,20 @@ def frontdoor(
     weights: FloatArray,
     chosen: Chosen,
 ) -> FloatArray:
-    """Draws of the effect by the front-door formula through ``mediators``."""
+    """Return draws of the effect by the front-door formula through ``mediators``."""
     x, y = data[contrast.x], data[contrast.y]
     columns = {contrast.x: x} | {name: data[name] for name in mediators}
     q = _outcome(columns, y, contrast.x, weights, chosen)
     if contrast.treated:
-        g = q.at({contrast.x: contrast.x1})
+        g = q.predict_with({contrast.x: contrast.x1})
     elif is_binary(x):
         p = _mean(np.broadcast_to(x, weights.shape), weights)[:, None]
-        g = p * q.at({contrast.x: 1.0}) + (1 - p) * q.at({contrast.x: 0.0})
+        g = p * q.predict_with({contrast.x: 1.0}) + (1 - p) * q.predict_with({contrast.x: 0.0})
     else:
         levels = np.quantile(x, (np.arange(_GRID) + 0.5) / _GRID)
-        g = np.mean([q.at({contrast.x: float(level)}) for level in levels], axis=0)
+        g = np.mean([q.predict_with({contrast.x: float(level)}) for level in levels], axis=0)
     rest = _response({contrast.x: x}, g, contrast.x, weights, chosen)
-    ends = [rest.at({contrast.x: level})[:, 0] for level in (contrast.x1, contrast.x0)]
+    ends = [rest.predict_with({contrast.x: level})[:, 0] for level in (contrast.x1, contrast.x0)]
     return np.asarray(ends[0] - ends[1])
 
 
@@ -142,7 +142,7 @@ def natural_effect(
     *,
     direct: bool,
 ) -> FloatArray:
-    """Draws of the NDE (``direct``) or the NIE by the mediation formula.
+    """Return draws of the NDE (``direct``) or the NIE by the mediation formula.
 
     Given ``covariates``, treatment and mediators must be unconfounded with what they affect, and
     none of them may be affected by the treatment.
@@ -150,18 +150,20 @@ def natural_effect(
     before = {contrast.x: data[contrast.x]} | {name: data[name] for name in covariates}
     columns = before | {name: data[name] for name in mediators}
     q = _outcome(columns, data[contrast.y], contrast.x, weights, chosen)
-    low = q.at({contrast.x: contrast.x0})
+    low = q.predict_with({contrast.x: contrast.x0})
     if direct:
-        g = q.at({contrast.x: contrast.x1}) - low
+        g = q.predict_with({contrast.x: contrast.x1}) - low
         rest = _response(before, g, contrast.x, weights, chosen)
-        return _mean(rest.at({contrast.x: contrast.x0}), weights)
+        return _mean(rest.predict_with({contrast.x: contrast.x0}), weights)
     rest = _response(before, low, contrast.x, weights, chosen)
-    moved = rest.at({contrast.x: contrast.x1}) - rest.at({contrast.x: contrast.x0})
+    moved = rest.predict_with({contrast.x: contrast.x1}) - rest.predict_with(
+        {contrast.x: contrast.x0}
+    )
     return _mean(moved, weights)
 
 
 def summary(draws: FloatArray, widen: float = 1.0) -> Estimate:
-    """Point from the first draw, normal interval from the spread of the others."""
+    """Return the first draw as the point, with a normal interval from the spread of the others."""
     error = float(draws[1:].std())
     half = widen * _WIDEN * _NORMAL_975 * error
     value = float(draws[0])
@@ -182,8 +184,8 @@ class _Surface:
     low: FloatArray
     span: FloatArray
 
-    def at(self, fixed: Mapping[str, float]) -> FloatArray:
-        """Conditional means with some columns held at a value, shape (B, n)."""
+    def predict_with(self, fixed: Mapping[str, float]) -> FloatArray:
+        """Return conditional means with some columns held at a value, shape (B, n)."""
         columns = {
             name: np.full_like(values, fixed[name]) if name in fixed else values
             for name, values in self.columns.items()
@@ -197,16 +199,16 @@ class _Surface:
 def _outcome(
     columns: Columns, y: FloatArray, focus: str, weights: FloatArray, chosen: Chosen
 ) -> _Surface:
-    """The regression of the outcome itself, shape (n,): logistic exactly where it is binary."""
+    """Return the regression of the outcome, shape (n,): logistic exactly where it is binary."""
     if "outcome" not in chosen:
         chosen["outcome"] = select_terms(columns, y, [is_binary(y)], focus)
-    return _fitted(chosen["outcome"], columns, y, weights, np.zeros((1, 1)), np.ones((1, 1)))
+    return _fit_surface(chosen["outcome"], columns, y, weights, np.zeros((1, 1)), np.ones((1, 1)))
 
 
 def _response(
     columns: Columns, g: FloatArray, focus: str, weights: FloatArray, chosen: Chosen
 ) -> _Surface:
-    """The regression of predictions g, shape (B, n), that differ between replicates.
+    """Return the regression of predictions g, shape (B, n), that differ between replicates.
 
     Terms and link (identity or logistic) are those of least BIC. A logistic curve suits what
     levels off in the tails of X, which would bend a polynomial in the middle.
@@ -217,13 +219,18 @@ def _response(
     span = np.where(span > 1e-12, span, 1.0)
     if "response" not in chosen:
         chosen["response"] = select_terms(columns, (g[0] - low[0]) / span[0], [False, True], focus)
-    return _fitted(chosen["response"], columns, (g - low) / span, weights, low, span)
+    return _fit_surface(chosen["response"], columns, (g - low) / span, weights, low, span)
 
 
-def _fitted(
-    model: tuple[tuple[Term, ...], bool], columns: Columns, y: FloatArray, weights: FloatArray,
-    low: FloatArray, span: FloatArray,
-) -> _Surface:  # fmt: skip
+def _fit_surface(
+    model: tuple[tuple[Term, ...], bool],
+    columns: Columns,
+    y: FloatArray,
+    weights: FloatArray,
+    low: FloatArray,
+    span: FloatArray,
+) -> _Surface:
+    """Return the fit of a model, terms and link, to a response on the scale of low and span."""
     terms, logistic = model
     basis = make_basis(columns, terms)
     beta = fit(basis(columns), y, weights, logistic)
@@ -231,11 +238,12 @@ def _fitted(
 
 
 def _mean(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Weighted means over rows, shape (B,)."""
+    """Return weighted means over rows, shape (B,)."""
     return np.asarray((values * weights).sum(axis=1) / weights.sum(axis=1))
 
 
-_MOST_SHIFT = 1.5
+_MOST_SHIFT: Final = 1.5
+"""The correction is at most this multiple of the difference that predictions make."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +265,7 @@ class Tables:
 
 
 def tables_of(shown: ShownScene, whole: ShownScene, *, corrected: bool) -> Tables:
-    """Tables of a scene as it is released and as ``calibration`` completes it."""
+    """Return the tables of a scene, as released (``shown``) and with predictions (``whole``)."""
     measured = frozenset(name for name in shown.calibration if name not in shown.data)
     if not measured:
         return Tables(whole.data, {}, np.zeros(0, dtype=np.int64), measured, corrected)
@@ -266,7 +274,7 @@ def tables_of(shown: ShownScene, whole: ShownScene, *, corrected: bool) -> Table
 
 
 def _places(shown: ShownScene) -> FloatArray:
-    """Where each calibration row stands among the rows, shape (m,), found by its contents."""
+    """Return where each calibration row stands among the rows, shape (m,), by its contents."""
     names = sorted(set(shown.data) & set(shown.calibration))
     rows, known = (
         np.column_stack([np.asarray(table[name], dtype=np.float64) for name in names])
@@ -279,7 +287,7 @@ def _places(shown: ShownScene) -> FloatArray:
 def draws(
     tables: Tables, names: frozenset[str], estimator: Estimator, weights: FloatArray
 ) -> FloatArray:
-    """Draws (B, ...) of ``estimator``, which reads the variables ``names``.
+    """Return draws (B, ...) of ``estimator``, which reads the variables ``names``.
 
     ``weights`` has shape (B, n). Components of the estimate are adjusted one by one. Predictions
     hide interactions, so the honest estimator chooses its own models; the other two, which must
@@ -298,7 +306,7 @@ def draws(
 
 
 def _slope(honest: FloatArray, noise: FloatArray) -> FloatArray:
-    """How far the honest estimate goes along with the noise, by component."""
+    """Return the regression slope of the honest estimate on the noise, by component."""
     centred = noise - noise.mean(axis=0)
     variance = (centred**2).mean(axis=0)
     covariance = ((honest - honest.mean(axis=0)) * centred).mean(axis=0)

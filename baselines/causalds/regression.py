@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from scipy.special import expit
 
-from baselines.taking import FloatArray
+from baselines.exam import FloatArray
 
 Columns = Mapping[str, FloatArray]
 
@@ -38,7 +38,7 @@ class Basis:
     scale: Mapping[str, float]
 
     def __call__(self, columns: Columns) -> FloatArray:
-        """The design matrix, shape (n, p), of columns of shape (n,)."""
+        """Return the design matrix, shape (n, p), of columns of shape (n,)."""
         n = max((len(values) for values in columns.values()), default=1)
         ready = {
             name: (values - self.centre[name]) / self.scale[name]
@@ -53,7 +53,7 @@ class Basis:
 
 
 def make_basis(columns: Columns, terms: Sequence[Term]) -> Basis:
-    """A basis of ``terms``; two-valued columns are left as they are, others standardised."""
+    """Return a basis of ``terms``; two-valued columns are left as they are, others standardised."""
     centre, scale = {}, {}
     for name, values in columns.items():
         binary = is_binary(values)
@@ -63,12 +63,14 @@ def make_basis(columns: Columns, terms: Sequence[Term]) -> Basis:
 
 
 def is_binary(values: FloatArray) -> bool:
-    """Whether a column holds nothing but 0 and 1."""
+    """Tell whether a column holds nothing but 0 and 1."""
     return bool(np.all((values == 0) | (values == 1)))
 
 
 def term_ladder(columns: Columns, focus: str | None = None) -> list[list[Term]]:
-    """Sets of terms from simple to rich: linear, squares, products with ``focus``, pairs, cubic.
+    """Return sets of terms from simple to rich.
+
+    They are linear terms, squares, products with ``focus``, all pairs, cubic terms.
 
     ``focus`` (the treatment) also gets a cube, as effects may bend between its two levels.
     """
@@ -93,7 +95,7 @@ def term_ladder(columns: Columns, focus: str | None = None) -> list[list[Term]]:
 
 
 def fit(design: FloatArray, y: FloatArray, weights: FloatArray, logistic: bool) -> FloatArray:
-    """Weighted coefficients, shape (B, p); ``y`` is (n,) or (B, n), ``weights`` (B, n).
+    """Return weighted coefficients, shape (B, p); ``y`` is (n,) or (B, n), ``weights`` (B, n).
 
     Logistic fits accept any response in [0, 1] (quasi-likelihood) and carry a slight ridge, so
     that separated data give finite coefficients.
@@ -111,7 +113,7 @@ def fit(design: FloatArray, y: FloatArray, weights: FloatArray, logistic: bool) 
 def _newton(
     design: FloatArray, y: FloatArray, weights: FloatArray, start: FloatArray
 ) -> FloatArray:
-    """Penalised maximum likelihood from ``start``, shape (1, p)."""
+    """Return penalised maximum-likelihood coefficients, searched from ``start``, shape (1, p)."""
     beta = np.repeat(start, len(weights), axis=0)
     for _ in range(_NEWTON_STEPS):
         mean = expit(beta @ design.T)
@@ -126,7 +128,7 @@ def _newton(
 
 
 def predict(design: FloatArray, beta: FloatArray, logistic: bool) -> FloatArray:
-    """Conditional means, shape (B, n), of coefficients (B, p)."""
+    """Return conditional means, shape (B, n), of coefficients (B, p)."""
     linear = beta @ design.T
     return expit(linear) if logistic else linear
 
@@ -134,8 +136,10 @@ def predict(design: FloatArray, beta: FloatArray, logistic: bool) -> FloatArray:
 def select_terms(
     columns: Columns, y: FloatArray, links: Sequence[bool], focus: str | None = None
 ) -> tuple[tuple[Term, ...], bool]:
-    """The terms of :func:`term_ladder`, and the link of ``links`` (logistic or not), with the
-    lowest BIC (Schwarz 1978)."""
+    """Return the terms of :func:`term_ladder` and the link of lowest BIC (Schwarz 1978).
+
+    ``links`` are those to try: logistic or not.
+    """
     binary, ones = is_binary(y), np.ones((1, len(y)))
 
     def score(option: tuple[list[Term], bool]) -> float:
@@ -150,7 +154,7 @@ def select_terms(
 
 
 def deviance(y: FloatArray, mean: FloatArray, logistic: bool) -> float:
-    """Minus twice the log likelihood, up to a constant: Gaussian or Bernoulli."""
+    """Return minus twice the log likelihood, up to a constant: Gaussian or Bernoulli."""
     if logistic:
         p = np.clip(mean, 1e-9, 1 - 1e-9)
         return float(-2 * (y * np.log(p) + (1 - y) * np.log(1 - p)).sum())
@@ -160,12 +164,13 @@ def deviance(y: FloatArray, mean: FloatArray, logistic: bool) -> float:
 def _solve(
     design: FloatArray, weights: FloatArray, weighted: FloatArray, ridge: float
 ) -> FloatArray:
+    """Return ridge coefficients of responses that are multiplied by their weights, shape (B, p)."""
     gram = _gram(design, weights) + ridge * np.eye(design.shape[1])
     return np.asarray(np.linalg.solve(gram, (weighted @ design)[:, :, None])[:, :, 0])
 
 
 def _gram(design: FloatArray, weights: FloatArray) -> FloatArray:
-    """``X' W_b X`` for every row of weights, shape (B, p, p)."""
+    """Return ``X' W_b X`` for every row of weights, shape (B, p, p)."""
     n, p = design.shape
     products = (design[:, :, None] * design[:, None, :]).reshape(n, p * p)
     return (weights @ products).reshape(-1, p, p)
@@ -222,7 +227,7 @@ def forecast(
 
 
 def _models(core: list[int], binary: bool) -> Iterator[Any]:
-    """Regressions of degree 1 and 2 in the ``core`` columns (of few up to 3), and boosting."""
+    """Yield regressions of degree 1 and 2 in ``core`` columns (3 if they are few), and boosting."""
     from sklearn.compose import make_column_transformer
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
     from sklearn.linear_model import LinearRegression, LogisticRegression

@@ -12,7 +12,7 @@ from scipy.special import expit
 from small_release import shard_entry, write_manifest, write_shard
 
 from baselines.causalds.regression import is_binary
-from baselines.taking import ShownScene
+from baselines.exam import ShownScene
 from builder.tracks.causalds.design.eligibility import ELIGIBILITY
 from grader.scoring.shape import Task
 from grader.tracks import VARIANTS

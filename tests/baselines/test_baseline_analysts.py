@@ -9,13 +9,12 @@ import pytest
 from scipy.special import expit
 from small_exam import STORIES, M, X, Y, Z, ask, every_task, measured, scene, simulate
 
-from baselines import taking
-from baselines.causalds.identified import efficient_set
-from baselines.causalds.informed import SOLVERS as INFORMED
-from baselines.causalds.informed import larger, make_solver
-from baselines.causalds.naive import SOLVERS as NAIVE
-from baselines.causalds.naive import make_solver as make_naive_solver
-from baselines.taking import ShownScene, write_answer
+from baselines.causalds.effect_plan import efficient_set
+from baselines.causalds.informed_analyst import SOLVERS as INFORMED
+from baselines.causalds.informed_analyst import larger, make_solver
+from baselines.causalds.naive_analyst import SOLVERS as NAIVE
+from baselines.causalds.naive_analyst import make_solver as make_naive_solver
+from baselines.exam import ShownScene, constants_of, first_constant, write_answer
 from builder.graphs.adjustment import valid_adjustment_sets
 from builder.graphs.motifs import MOTIFS
 from grader.scoring.model import RawAnswer
@@ -37,7 +36,7 @@ def double_sampling(task: Task, of: ShownScene) -> Any:
 
 
 SOLVERS = {
-    "constant": lambda task, of: taking.first(task),
+    "constant": lambda task, of: first_constant(task),
     "naive": naive,
     "informed": informed,
     "double-sampling": double_sampling,
@@ -71,7 +70,7 @@ def test_a_constant_sketch_names_the_variables_of_the_story() -> None:
     """Edges between made-up names can never be right: the floor would lie too low."""
     of = scene("mediation", n=50)
     told = {name.casefold() for name in (X, Y, Z, M)}
-    texts = taking.constants_of(ask("causal_sketch.edges_only", of), of.story)
+    texts = constants_of(ask("causal_sketch.edges_only", of), of.story)
     sketch = json.loads(texts["every pair"])
     assert {edge[end].casefold() for edge in sketch["edges"] for end in edge} <= told
 

@@ -8,7 +8,13 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from baselines.causalds import estimators
-from baselines.causalds.desk import completed, correlations, partial
+from baselines.causalds.analysis import correlations, partial_correlation, predict_measured
+from baselines.causalds.effect_plan import (
+    NOTHING,
+    is_effect_identifiable,
+    natural_covariates,
+    plan_effect,
+)
 from baselines.causalds.estimators import (
     Chosen,
     Contrast,
@@ -19,9 +25,8 @@ from baselines.causalds.estimators import (
     natural_effect,
     summary,
 )
-from baselines.causalds.identified import NOTHING, identifiable, natural_covariates, plan_effect
 from baselines.causalds.regression import Columns, fit, make_basis, term_ladder
-from baselines.taking import FloatArray, ShownScene
+from baselines.exam import FloatArray, ShownScene
 from builder.graphs.graph import LatentDAG
 from builder.graphs.motifs import MOTIFS, PLANTED
 
@@ -196,7 +201,7 @@ def test_covariates_block_confounding_of_the_mediator() -> None:
     assert natural_covariates(graph, "X", "Y") == {"C"}
     hidden = LatentDAG(graph.nodes, graph.edges, frozenset({"C"}))
     assert natural_covariates(hidden, "X", "Y") is None
-    assert not identifiable(hidden, "X", "Y", "NDE", binary=True)
+    assert not is_effect_identifiable(hidden, "X", "Y", "NDE", binary=True)
 
 
 @pytest.mark.parametrize("name", sorted({**MOTIFS, **PLANTED}))
@@ -206,7 +211,7 @@ def test_a_plan_exists_exactly_where_the_effect_is_identifiable(name: str) -> No
     x, y = motif.treatment, motif.outcome
     for effect in ("ATE", "ETT", "NDE", "NIE"):
         plan = plan_effect(motif.graph, Contrast(x, y, 0, 1), effect, binary=False)
-        found = identifiable(motif.graph, x, y, effect, binary=False)
+        found = is_effect_identifiable(motif.graph, x, y, effect, binary=False)
         assert (plan is not None) == found
         if plan is not None and y not in motif.graph.descendants(x):
             assert plan is NOTHING
@@ -222,11 +227,11 @@ def test_correlations_agree_with_numpy_and_partial_ones_with_residuals() -> None
     found = correlations(data, ("x", "y", "z"), np.ones((1, 500)))
     assert np.allclose(found[0], np.corrcoef([data[name] for name in "xyz"]), atol=1e-12)
     left = [data[name] - np.polyval(np.polyfit(z, data[name], 1), z) for name in "xy"]
-    s = partial(found[:, 0, 1], found[:, 0, 2], found[:, 1, 2])
+    s = partial_correlation(found[:, 0, 1], found[:, 0, 2], found[:, 1, 2])
     assert s[0] == pytest.approx(np.corrcoef(left)[0, 1], abs=1e-12)
-    assert partial(np.array([0.0]), np.array([0.6]), np.array([0.5]))[0] == pytest.approx(
-        -0.3 / np.sqrt(0.64 * 0.75)
-    )
+    assert partial_correlation(np.array([0.0]), np.array([0.6]), np.array([0.5]))[
+        0
+    ] == pytest.approx(-0.3 / np.sqrt(0.64 * 0.75))
 
 
 def test_a_constant_column_is_correlated_with_nothing() -> None:
@@ -277,9 +282,9 @@ def test_measured_variables_take_the_place_of_their_measurements() -> None:
     known = {name: v[:200] for name, v in {**columns, "heat": heat, "vent": vent}.items()}
     data = {name: values[:2000] for name, values in columns.items()}
     test = {name: values[2000:] for name, values in columns.items() if name != "load"}
-    whole = completed(ShownScene("scene-0", "proxy", "", data, test, known))
+    whole = predict_measured(ShownScene("scene-0", "proxy", "", data, test, known))
     assert set(whole.data) == {"heat", "vent", "load"} and set(whole.test) == {"heat", "vent"}
     assert np.corrcoef(whole.data["heat"], heat[:2000])[0, 1] > 0.93
     assert np.mean(whole.test["vent"] == vent[2000:]) > 0.97
     clean = ShownScene("scene-0", "clean", "", data, test)
-    assert completed(clean) is clean  # answered from the very rows that ship
+    assert predict_measured(clean) is clean  # answered from the very rows that ship

@@ -11,8 +11,8 @@ import pytest
 from built_exam import build
 
 from baselines.__main__ import main
-from baselines.systems import answers, find_system
-from baselines.taking import open_exam, text_of
+from baselines.exam import open_exam, text_of
+from baselines.systems import answer_tasks, find_system
 from grader.opening import open_release
 from grader.pipeline import grade
 from grader.release.exam import choose_exam
@@ -116,7 +116,7 @@ def numbers(release: Path) -> Numbers:
     )
     found: dict[str, list[float]] = {task.task_id: [] for task in tasks}
     for name in ("informed", "double-sampling"):
-        for task, answer in answers(find_system(name), replace(exam, tasks=tasks)):
+        for task, answer in answer_tasks(find_system(name), replace(exam, tasks=tasks)):
             raw = RawAnswer(task.answer_file, text_of(answer).encode())
             found[task.task_id].append(100 * score_answer(task, truths[task.task_id], raw).points)
     return [

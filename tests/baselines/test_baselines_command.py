@@ -9,7 +9,7 @@ import pytest
 from small_exam import every_task, scene, write_release
 
 from baselines.__main__ import main
-from baselines.systems import NAMES, SHOWN, named_systems
+from baselines.systems import GROUPS, NAMES, named_systems
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_several_answer_as_each_does_alone(
         run(name, release, tmp_path / "alone" / name)
         assert contents(tmp_path / name) == contents(tmp_path / "alone" / name)
     assert [system.name for system in named_systems(["demo", "gold", "ccr-noise-0.5"])] == [
-        *SHOWN["demo"], "ccr-noise-0.5",
+        *GROUPS["demo"], "ccr-noise-0.5",
     ]  # fmt: skip
 
 
@@ -133,6 +133,6 @@ def test_the_list_names_every_baseline(capsys: pytest.CaptureFixture[str]) -> No
     assert main(["--list"]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(NAMES)
     assert len(NAMES) == 17
-    assert set(SHOWN["demo"]) < set(NAMES) and set(SHOWN["all"]) ^ set(NAMES) == {
+    assert set(GROUPS["demo"]) < set(NAMES) and set(GROUPS["all"]) ^ set(NAMES) == {
         "ccr-noise-5", "ccr-noise-RATE",
     }  # fmt: skip

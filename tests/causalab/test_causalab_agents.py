@@ -10,7 +10,7 @@ from lab_tasks import grade, task_and_truth
 from lab_verification import verify
 from lab_worlds import episodes
 
-from baselines.causalab import RefusedRequest, greedy_stop, host, observer, solver
+from baselines.causalab import RefusedRequest, greedy_stop, observer, run_session, solver
 from builder.tracks.causalab.suites import PAPER, SETTINGS, SIZES, Setting
 from grader.laboratory.episode import Episode
 
@@ -25,7 +25,7 @@ LINEAR = [
 
 
 def transcript(name: str, episode: Episode) -> str:
-    return host(episode, AGENTS[name], name)
+    return run_session(episode, AGENTS[name], name)
 
 
 def graded(episode: Episode, text: str) -> Figures:
@@ -141,4 +141,4 @@ def test_an_agent_is_told_when_a_request_is_refused() -> None:
         laboratory.ask({"op": "intervene", "name": "frequency", "value": 3})
 
     with pytest.raises(RefusedRequest, match="frequency cannot be set"):
-        host(episode, clumsy, "clumsy")
+        run_session(episode, clumsy, "clumsy")

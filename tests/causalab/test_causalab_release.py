@@ -10,7 +10,7 @@ import pytest
 from lab_worlds import episodes, worlds
 
 from baselines.__main__ import main as answer
-from baselines.causalab import greedy_stop, host, observer, solver
+from baselines.causalab import greedy_stop, observer, run_session, solver
 from builder.commands.main import main as build
 from grader.commands.main import main as grade
 
@@ -92,7 +92,7 @@ def test_the_generation_report_stands_beside_table_1(
 def digest() -> str:
     """The hash of an episode and of what three agents do in it."""
     ((parts,), (episode,)) = (drawn("freqparent-6", "wide", 1) for drawn in (worlds, episodes))
-    played = [host(episode, agent, "x") for agent in (solver, observer, greedy_stop)]
+    played = [run_session(episode, agent, "x") for agent in (solver, observer, greedy_stop)]
     return hashlib.sha256(repr([parts, played]).encode()).hexdigest()
 
 

@@ -9,8 +9,8 @@ import pytest
 from ccr_grading import Exam, exhaustive, ignores
 
 from baselines.ccr import global_wrong, naive, perfect, shifted_model
-from baselines.systems import answers, named_systems
-from baselines.taking import OpenedExam, SolveTask
+from baselines.exam import OpenedExam, SolveTask
+from baselines.systems import answer_tasks, named_systems
 from grader.tracks.ccr.estimates import estimate, weights_of
 
 
@@ -97,4 +97,6 @@ def test_every_system_answers_every_kind_of_task(exam: Exam) -> None:
     asked = OpenedExam(None, "dev", "mini", tuple(tasks), Path())
     for system in named_systems(["all"]):
         if system.name.startswith("ccr-"):
-            assert [task for task, answer in answers(system, asked) if json.dumps(answer)] == tasks
+            assert [
+                task for task, answer in answer_tasks(system, asked) if json.dumps(answer)
+            ] == tasks

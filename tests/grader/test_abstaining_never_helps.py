@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from score_rows import failed, row
 
-from baselines.systems import answers, find_system
-from baselines.taking import open_exam, text_of
+from baselines.exam import open_exam, text_of
+from baselines.systems import answer_tasks, find_system
 from builder.release.floors import graded_answer
 from builder.tracks import TRACKS
 from grader.opening import open_release
@@ -51,7 +51,7 @@ def graded(exam: Exam, mini_release: Path) -> dict[str, Rows]:
     return {
         name: {
             task.task_id: scored(exam, task, text_of(answer))
-            for task, answer in answers(find_system(name), opened)
+            for task, answer in answer_tasks(find_system(name), opened)
         }
         for name in SYSTEMS
     }

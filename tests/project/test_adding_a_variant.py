@@ -15,7 +15,7 @@ VARIANTS = (
     "mediation_effect.direct_vs_indirect_dominance",
 )
 """Each alone with its shape, asked by three modules."""
-BY_CHOICE = ("baselines/causalds/naive.py",)
+BY_CHOICE = ("baselines/causalds/naive_analyst.py",)
 """Where ``naive`` answers better than by kind: a new variant does not need it."""
 
 

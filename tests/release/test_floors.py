@@ -10,8 +10,8 @@ import pytest
 from tiny_release import SECRET
 from ungated import build_ungated
 
-from baselines.systems import answers, find_system
-from baselines.taking import open_exam
+from baselines.exam import open_exam
+from baselines.systems import answer_tasks, find_system
 from builder.build import grade_twin
 from builder.gate.floors import check_floors
 from builder.release.engine import Workers
@@ -129,7 +129,7 @@ def test_without_tasks_there_are_no_floors(tmp_path: Path) -> None:
 def test_who_answers_by_the_floors_has_a_skill_near_0(release: Path) -> None:
     """The lower end of the scale: the baseline ``constant`` says what the floors name."""
     exam = open_exam(release, "dev", "practice")
-    given = {task.task_id: answer for task, answer in answers(find_system("constant"), exam)}
+    given = {task.task_id: answer for task, answer in answer_tasks(find_system("constant"), exam)}
     assert given.keys() == {task.task_id for task in exam.tasks}
     report = grade(given, Opened(release, split="dev"), exam="practice")
     assert report.skill is not None and abs(report.skill) < 35

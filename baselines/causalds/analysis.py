@@ -1,4 +1,4 @@
-"""One scene as the informed analyst works on it, and how findings are written as answers.
+"""The analysis of one scene, and how its findings are written as answers.
 
 The graph of its story, its tables, its fits: everything is worked out once and kept, as a scene may
 be asked thirty questions. Nothing depends on which questions came before. Which finding a variant
@@ -20,6 +20,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
+from baselines.causalds.effect_plan import plan_effect
 from baselines.causalds.estimators import (
     ZERO,
     Chosen,
@@ -31,9 +32,8 @@ from baselines.causalds.estimators import (
     summary,
     tables_of,
 )
-from baselines.causalds.identified import plan_effect
 from baselines.causalds.regression import Columns, is_binary
-from baselines.taking import Answer, FloatArray, ShownScene, generator
+from baselines.exam import Answer, FloatArray, ShownScene, generator
 from builder.equations.margins import association_margin
 from builder.graphs.graph import LatentDAG
 from builder.reader import Reading, read_story
@@ -43,8 +43,8 @@ RIDGE = 1e-3
 """Penalty per calibration row on standardised measurements: bundles can be collinear."""
 
 
-def completed(scene: ShownScene) -> ShownScene:
-    """``scene`` with a predicted column for each measured variable in place of its measurements."""
+def predict_measured(scene: ShownScene) -> ShownScene:
+    """Return ``scene`` with measured variables predicted, in place of their measurements."""
     measured = [name for name in scene.calibration if name not in scene.data]
     if not measured:
         return scene
@@ -53,10 +53,10 @@ def completed(scene: ShownScene) -> ShownScene:
         bundle = [column for column in scene.data if column.startswith(f"{name}_meas_")]
         truth = scene.calibration[name]
         binary = is_binary(truth)
-        inputs = _stacked(scene.calibration, bundle)
+        inputs = _side_by_side(scene.calibration, bundle)
         for table in (data, test):
             if all(column in table for column in bundle) and bundle:
-                values = _predicted(inputs, truth, _stacked(table, bundle))
+                values = _predict_by_ridge(inputs, truth, _side_by_side(table, bundle))
                 table[name] = (values > 0.5).astype(np.float64) if binary else values
         for column in bundle:
             for table in (data, test):
@@ -64,13 +64,13 @@ def completed(scene: ShownScene) -> ShownScene:
     return replace(scene, data=data, test=test)
 
 
-def _stacked(table: Mapping[str, FloatArray], names: list[str]) -> FloatArray:
-    """Columns side by side, shape (rows, names)."""
+def _side_by_side(table: Mapping[str, FloatArray], names: list[str]) -> FloatArray:
+    """Return columns as a matrix, shape (rows, names)."""
     return np.column_stack([table[name] for name in names])
 
 
-def _predicted(inputs: FloatArray, truth: FloatArray, rows: FloatArray) -> FloatArray:
-    """Ridge regression of ``truth``, shape (calibrated,), applied to ``rows``; shape (rows,)."""
+def _predict_by_ridge(inputs: FloatArray, truth: FloatArray, rows: FloatArray) -> FloatArray:
+    """Return predictions for ``rows`` of a ridge regression of ``truth``, shape (rows,)."""
     from sklearn.linear_model import Ridge
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -79,14 +79,14 @@ def _predicted(inputs: FloatArray, truth: FloatArray, rows: FloatArray) -> Float
     return np.asarray(model.fit(inputs, truth).predict(rows))
 
 
-_CERTAIN = 4.0
+_OVERRULING_ERRORS = 4.0
 """The data overrule a zero that was read from the story from so many standard errors on."""
 
 
 def associations(
     tables: Tables, graph: LatentDAG, names: tuple[str, ...], weights: FloatArray
 ) -> list[Estimate]:
-    """The correlation of X and Y; with a third name the partial one, and the change to it.
+    """Return the correlation of X and Y; given a third name the partial one, and the change to it.
 
     Each is exactly zero where ``graph`` says so and the data do not contradict it. Given Z a zero
     is taken from d-separation, although only where relations are linear in Z does it make the
@@ -100,23 +100,23 @@ def associations(
         r = found[:, 0, 1]
         if not third:
             return r[:, None]
-        s = partial(r, found[:, 0, 2], found[:, 1, 2])
+        s = partial_correlation(r, found[:, 0, 2], found[:, 1, 2])
         return np.column_stack([s, s - r])
 
     zeros = [graph.d_separated((x,), (y,), third)]
-    zeros += [_unchanged(graph, x, y, z) for z in third]
+    zeros += [_leaves_unchanged(graph, x, y, z) for z in third]
     # The prompt's promise: a label's value is exactly zero or at least this far from it.
     margin = association_margin(measured=not tables.measured.isdisjoint(names))
     found = draws(tables, frozenset(names), estimator, weights)
     estimates = [summary(column) for column in found.T]
     return [
-        ZERO if zero and abs(one.value) < max(_CERTAIN * one.error, margin / 2) else one
+        ZERO if zero and abs(one.value) < max(_OVERRULING_ERRORS * one.error, margin / 2) else one
         for one, zero in zip(estimates, zeros, strict=True)
     ]
 
 
 def correlations(data: Columns, names: tuple[str, ...], weights: FloatArray) -> FloatArray:
-    """Weighted correlation matrices, shape (B, k, k); zero with a column that does not vary."""
+    """Return weighted correlation matrices, shape (B, k, k); 0 with a column that is constant."""
     values = np.column_stack([data[name] - data[name].mean() for name in names])
     n, k = values.shape
     total = weights.sum(axis=1)[:, None]
@@ -129,75 +129,79 @@ def correlations(data: Columns, names: tuple[str, ...], weights: FloatArray) -> 
     return np.asarray(np.where(scale > 1e-12, covariance / np.maximum(scale, 1e-12), 0.0))
 
 
-def partial(r: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
-    """The linear partial correlation from three correlations, each of shape (B,)."""
+def partial_correlation(r: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return the linear partial correlation from three correlations, each of shape (B,).
+
+    ``r`` is that of X and Y, ``a`` that of X and Z, ``b`` that of Y and Z.
+    """
     return np.asarray((r - a * b) / np.sqrt(np.maximum((1 - a**2) * (1 - b**2), 1e-9)))
 
 
-def _unchanged(graph: LatentDAG, x: str, y: str, z: str) -> bool:
-    """Whether Z cannot change the correlation: one of the three is apart from the other two."""
+def _leaves_unchanged(graph: LatentDAG, x: str, y: str, z: str) -> bool:
+    """Tell whether Z cannot change the correlation: one of the three is apart from the others."""
     return any(
         graph.d_separated((one,), rest) for one, rest in ((x, (y, z)), (y, (x, z)), (z, (x, y)))
     )
 
 
 class Analyst(Protocol):
-    """What an analyst finds out about one scene."""
+    """The findings about one scene that answers are written from."""
 
-    def associated(self, task: Task, *given: str) -> Sequence[float]:
-        """The correlation of treatment and outcome; with a third variable the partial one, and the
-        change to it."""
+    def association(self, task: Task, *given: str) -> Sequence[float]:
+        """Return the correlation of treatment and outcome; given a third variable the partial one,
+        and the change to it."""
 
     def effect(self, task: Task, name: str) -> Estimate | None:
-        """The "ATE", "ETT", "NDE" or "NIE"; None where it is held not identifiable."""
+        """Return the "ATE", "ETT", "NDE" or "NIE"; None where it is held not identifiable."""
 
     def sketch(self, task: Task) -> Sequence[tuple[str, str]]:
-        """The direct effects among the variables that the task asks about."""
+        """Return the direct effects among the variables that the task asks about."""
 
     def label(self, value: float, zero: str) -> str:
-        """The sign of a number, ``zero`` being the word for none."""
+        """Return the sign of a number; ``zero`` is the word for none."""
 
 
 Form = Callable[[Task, Analyst], Answer]
+"""Writes the answer to a task from what an analyst finds."""
 
 
 def ends(task: Task) -> tuple[str, str]:
-    """Treatment and outcome."""
+    """Return treatment and outcome."""
     return task.inputs["treatment"], task.inputs["outcome"]
 
 
 def third(task: Task) -> str:
-    """The variable to condition on."""
+    """Return the variable to condition on."""
     return str(task.inputs.get("variable") or task.inputs["conditioning_var"])
 
 
 def _form(**fields: Callable[[Task, Analyst], object]) -> Form:
-    """The form with these fields, each as it is found."""
+    """Return the form with these fields, each with the function that finds its value."""
     return lambda task, analyst: {name: find(task, analyst) for name, find in fields.items()}
 
 
 def _plain_sign(task: Task, analyst: Analyst) -> str:
     # The word for zero that imported releases accept, too; ours ask for "0".
-    return analyst.label(analyst.associated(task)[0], "unknown")
+    return analyst.label(analyst.association(task)[0], "unknown")
 
 
 def _partial_sign(task: Task, analyst: Analyst) -> str:
-    return analyst.label(analyst.associated(task, third(task))[0], "unknown")
+    return analyst.label(analyst.association(task, third(task))[0], "unknown")
 
 
 def _change(task: Task, analyst: Analyst) -> float:
-    return analyst.associated(task, third(task))[1]
+    return analyst.association(task, third(task))[1]
 
 
 def _most_changing(task: Task, analyst: Analyst) -> str:
     candidates: list[str] = task.inputs["candidates"]
-    return max(candidates, key=lambda z: abs(analyst.associated(task, z)[1]))
+    return max(candidates, key=lambda z: abs(analyst.association(task, z)[1]))
 
 
 def _effect(task: Task, analyst: Analyst) -> Estimate | None:
-    """The effect that the family asks about, or the estimand that the task names."""
-    asked = {"effect_estimate": "ATE", "counterfactual_effect": "ETT"}.get(task.family)
-    return analyst.effect(task, asked or task.inputs["estimand"])
+    """Return the effect that the family asks about, or the estimand that the task names."""
+    estimand = {"effect_estimate": "ATE", "counterfactual_effect": "ETT"}.get(task.family)
+    return analyst.effect(task, estimand or task.inputs["estimand"])
 
 
 def _value(task: Task, analyst: Analyst) -> Answer:
@@ -219,14 +223,14 @@ def _sign(task: Task, analyst: Analyst) -> Answer:
 
 FORMS: Final[Mapping[str, Form]] = {
     "association.sign_only": _form(sign=_plain_sign),
-    "association.effect_size_point": _form(value=lambda t, a: a.associated(t)[0]),
+    "association.effect_size_point": _form(value=lambda t, a: a.association(t)[0]),
     "association.sign_before_after": _form(sign_before=_plain_sign, sign_after=_partial_sign),
     "association.delta_point": _form(delta=_change),
     "association.delta_sign_only": _form(sign=lambda t, a: a.label(_change(t, a), "0")),
     "association.argmax_change": _form(conditioning_var=_most_changing),
     "collider_phenomenon.induced_association_sign_only": _form(sign=_partial_sign),
     "collider_phenomenon.induced_association_strength_point": _form(
-        value=lambda t, a: a.associated(t, third(t))[0]
+        value=lambda t, a: a.association(t, third(t))[0]
     ),
     "causal_sketch.edges_only": _form(
         edges=lambda t, a: [{"from": x, "to": y} for x, y in a.sketch(t)]
@@ -248,8 +252,8 @@ FORMS: Final[Mapping[str, Form]] = {
 
 
 @dataclass(eq=False)
-class Desk:
-    """What the analyst knows of ``shown``, a scene as it is released.
+class SceneAnalysis:
+    """What the informed analyst finds in ``shown``, a scene as it is released.
 
     ``corrected`` says whether estimates are corrected by the calibration rows (double sampling) or
     take the predictions of measured variables for the variables themselves.
@@ -262,14 +266,14 @@ class Desk:
     _associations: dict[tuple[str, ...], list[float]] = field(default_factory=dict)
 
     @cached_property
-    def whole(self) -> ShownScene:
+    def predicted_scene(self) -> ShownScene:
         """The scene with a predicted column for each measured variable."""
-        return completed(self.shown)
+        return predict_measured(self.shown)
 
     @cached_property
     def tables(self) -> Tables:
         """The rows with measured variables predicted, and those in which they are known."""
-        return tables_of(self.shown, self.whole, corrected=self.corrected)
+        return tables_of(self.shown, self.predicted_scene, corrected=self.corrected)
 
     @cached_property
     def weights(self) -> FloatArray:
@@ -279,21 +283,24 @@ class Desk:
         return bootstrap_weights(rng, count)
 
     def graph(self, observed: Sequence[str] = ()) -> LatentDAG:
-        """The graph that the story tells, over ``observed`` (the table's variables where none are
-        given) and the unmeasured names that it mentions."""
-        known = frozenset(observed or self.whole.data)
+        """Return the graph that the story tells.
+
+        Its nodes are the names in ``observed`` (without any those of the table), and the unmeasured
+        variables that the story mentions.
+        """
+        known = frozenset(observed or self.predicted_scene.data)
         if known not in self._graphs:
             read = self._read(sorted(known))
             self._graphs[known] = LatentDAG(read.variables, read.edges, read.unmeasured)
         return self._graphs[known]
 
     def sketch(self, task: Task) -> tuple[tuple[str, str], ...]:
-        """The direct effects that the story tells among the variables it is asked about."""
+        """Return the direct effects that the story tells among the variables it is asked about."""
         return self._read((), task.inputs["variables"]).edges
 
-    def associated(self, task: Task, *given: str) -> list[float]:
-        """The correlation of treatment and outcome; with a third variable the partial one, and the
-        change to it."""
+    def association(self, task: Task, *given: str) -> list[float]:
+        """Return the correlation of treatment and outcome; given a third variable the partial one,
+        and the change to it."""
         names = (*ends(task), *given)
         if names not in self._associations:
             found = associations(self.tables, self.graph(), names, self.weights)
@@ -301,24 +308,25 @@ class Desk:
         return self._associations[names]
 
     def label(self, value: float, zero: str) -> str:
-        """The sign; a value that the graph says is nothing is exactly zero."""
+        """Return the sign; a value that the graph says is nothing is exactly zero."""
         return zero if value == 0 else "+" if value > 0 else "-"
 
     def effect(self, task: Task, name: str) -> Estimate | None:
-        """The "ATE", "ETT", "NDE" or "NIE" with its interval; None where not identifiable."""
+        """Return the "ATE", "ETT", "NDE" or "NIE" with its interval; None if not identifiable."""
         low, high = float(task.inputs["x0"]), float(task.inputs["x1"])
         contrast = Contrast(*ends(task), low, high, name == "ETT")
         key = name, contrast
         if key not in self._effects:
-            self._effects[key] = self._estimated(name, contrast)
+            self._effects[key] = self._estimate(name, contrast)
         return self._effects[key]
 
     def _read(self, known: Sequence[str], count: int | None = None) -> Reading:
-        """What the story tells, of the names given and of the others that it mentions."""
+        """Read the story, with the names given and the others that it mentions."""
         return read_story(self.shown.story, known, count)
 
-    def _estimated(self, name: str, contrast: Contrast) -> Estimate | None:
-        binary = is_binary(self.whole.data[contrast.x])
+    def _estimate(self, name: str, contrast: Contrast) -> Estimate | None:
+        """Return the estimate of an effect by the formula that the graph calls for."""
+        binary = is_binary(self.predicted_scene.data[contrast.x])
         plan = plan_effect(self.graph(), contrast, name, binary=binary)
         if plan is None or plan.estimator is None:
             return None if plan is None else ZERO

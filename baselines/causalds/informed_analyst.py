@@ -1,8 +1,8 @@
 """An analyst who reads the story first: graph, identification, then the estimator it calls for.
 
-The graph comes from :mod:`builder.reader`; the identification theory from :mod:`builder.graphs`;
-numbers from the tables, by :mod:`baselines.causalds.desk`. Where an effect is not identifiable the
-answer is the documented abstention. One function per variant.
+The graph comes from :mod:`builder.reader`, the identification theory from :mod:`builder.graphs`,
+and numbers from the tables, by :mod:`baselines.causalds.analysis`. Where an effect is not
+identifiable the answer is the documented abstention. One function per variant.
 
 Variables that are seen through measurements are predicted from them (regression calibration).
 ``informed`` takes the predictions for the variables; ``double-sampling`` corrects its estimates by
@@ -15,10 +15,10 @@ from typing import Final
 
 import numpy as np
 
-from baselines.causalds.desk import FORMS, Desk, ends, third
-from baselines.causalds.identified import identifiable
+from baselines.causalds.analysis import FORMS, SceneAnalysis, ends, third
+from baselines.causalds.effect_plan import is_effect_identifiable
 from baselines.causalds.regression import Forecast, forecast
-from baselines.taking import Answer, FloatArray, ShownScene, csv_text
+from baselines.exam import Answer, FloatArray, ShownScene, csv_text
 from builder.equations.margins import TIE_BAND
 from builder.graphs.adjustment import (
     forbidden_controls,
@@ -32,106 +32,109 @@ from builder.graphs.method import identification_method
 from builder.tracks.causalds.design.eligibility import KEYS, one_each
 from grader.scoring.shape import Task
 
-Solve = Callable[[Task, Desk], Answer]
+Solve = Callable[[Task, SceneAnalysis], Answer]
 
 
 def make_solver(scene: ShownScene, *, corrected: bool = False) -> Callable[[Task], Answer]:
-    """The analyst at work on one scene: answers its tasks, reading and fitting once.
+    """Return the function that answers the tasks of one scene, reading and fitting once.
 
     ``corrected`` takes out of every estimate what the calibration rows show of measurement error.
     """
     import sklearn.ensemble  # noqa: F401  # loaded now: a limit of threads holds for what is loaded
 
-    desk = Desk(scene, corrected)
-    return lambda task: SOLVERS[task.spec.key](task, desk)
+    analysis = SceneAnalysis(scene, corrected)
+    return lambda task: SOLVERS[task.spec.key](task, analysis)
 
 
 # --- prediction -------------------------------------------------------------------------------
 
 
-def _forecast(task: Task, desk: Desk) -> Forecast:
-    return _forecast_of(desk, task.inputs["outcome"], float(task.inputs.get("alpha", 0.1)))
+def _forecast(task: Task, analysis: SceneAnalysis) -> Forecast:
+    return _forecast_of(analysis, task.inputs["outcome"], float(task.inputs.get("alpha", 0.1)))
 
 
 @lru_cache(maxsize=1)
-def _forecast_of(desk: Desk, y: str, alpha: float) -> Forecast:
-    """Predict from measurements and what they say; by calibration rows where Y is measured."""
-    shown, whole = desk.shown, desk.whole
+def _forecast_of(analysis: SceneAnalysis, y: str, alpha: float) -> Forecast:
+    """Return the forecast of Y from all columns, measurements and what they predict included.
+
+    Where Y is measured it is fitted on the calibration rows.
+    """
+    shown, whole = analysis.shown, analysis.predicted_scene
     train: dict[str, FloatArray] = {**shown.data, **whole.data}
     test = {name: v for name, v in {**shown.test, **whole.test}.items() if name != y}
     target = train[y]
-    if y in desk.tables.measured:
-        places = desk.tables.places
+    if y in analysis.tables.measured:
+        places = analysis.tables.places
         train = {name: values[places] for name, values in train.items()}
-        target = desk.tables.known[y]
+        target = analysis.tables.known[y]
     features = {name: train[name] for name in test}
     core = [name for name in whole.test if name != y]
     return forecast(features, target, test, alpha, core)
 
 
-def _prediction_interval(task: Task, desk: Desk) -> Answer:
-    found = _forecast(task, desk)
+def _prediction_interval(task: Task, analysis: SceneAnalysis) -> Answer:
+    found = _forecast(task, analysis)
     return csv_text(prediction=found.prediction, lower=found.lower, upper=found.upper)
 
 
 # --- the graph itself -------------------------------------------------------------------------
 
 
-def _query(task: Task, desk: Desk) -> tuple[LatentDAG, str, str]:
-    """The graph over the variables that the task says are measured, treatment and outcome."""
+def _query(task: Task, analysis: SceneAnalysis) -> tuple[LatentDAG, str, str]:
+    """Return the graph over the variables that the task says are measured, treatment, outcome."""
     x, y = ends(task)
     named = task.inputs.get("observed") or task.inputs.get("available") or []
-    return desk.graph([x, y, *named]), x, y
+    return analysis.graph([x, y, *named]), x, y
 
 
-def _counterfactual_identifiable(task: Task, desk: Desk) -> Answer:
+def _counterfactual_identifiable(task: Task, analysis: SceneAnalysis) -> Answer:
     # The two levels are all that a story task tells of the treatment's kind.
     binary = (task.inputs["x0"], task.inputs["x1"]) == (0, 1)
-    query = _query(task, desk)
-    return {"identifiable": identifiable(*query, task.inputs["estimand"], binary=binary)}
+    query = _query(task, analysis)
+    return {"identifiable": is_effect_identifiable(*query, task.inputs["estimand"], binary=binary)}
 
 
 def _word(query: tuple[LatentDAG, str, str]) -> str | None:
-    """What takes the place of a set: None where there are valid sets."""
+    """Return the word that takes the place of a set; None where there are valid sets."""
     if valid_adjustment_sets(*query):
         return None
     return "no_backdoor" if is_identifiable(*query, "ate") else "non_id"
 
 
 def _sets(field: str, find: Callable[[LatentDAG, str, str], object]) -> Solve:
-    """Answers ``field`` by what ``find`` says of the query, or the word where no set is valid."""
+    """Return a solver that fills ``field`` by ``find``, or with the word where no set is valid."""
 
-    def solve(task: Task, desk: Desk) -> Answer:
-        query = _query(task, desk)
+    def solve(task: Task, analysis: SceneAnalysis) -> Answer:
+        query = _query(task, analysis)
         return {field: _word(query) or find(*query)}
 
     return solve
 
 
 def _minimal(graph: LatentDAG, x: str, y: str) -> list[list[str]]:
-    """All minimal adjustment sets, in their order."""
+    """Return all minimal adjustment sets, in their order."""
     return [sorted(names) for names in minimal_adjustment_sets(graph, x, y)]
 
 
 # --- effects ----------------------------------------------------------------------------------
 
 
-def _matches(task: Task, desk: Desk) -> Answer:
-    effect = desk.effect(task, "ATE")
+def _matches(task: Task, analysis: SceneAnalysis) -> Answer:
+    effect = analysis.effect(task, "ATE")
     if effect is None:
         return {"matches": None}
-    return {"matches": bool(effect.value * desk.associated(task)[0] > 0)}
+    return {"matches": bool(effect.value * analysis.association(task)[0] > 0)}
 
 
-def _dominance(task: Task, desk: Desk) -> Answer:
-    direct, indirect = desk.effect(task, "NDE"), desk.effect(task, "NIE")
+def _dominance(task: Task, analysis: SceneAnalysis) -> Answer:
+    direct, indirect = analysis.effect(task, "NDE"), analysis.effect(task, "NIE")
     if direct is None or indirect is None:
         return {"dominant": None}
     return {"dominant": larger(direct.value, indirect.value)}
 
 
 def larger(direct: float, indirect: float) -> str:
-    """ "direct", "indirect", or "tie" within the band that the prompt states."""
+    """Return "direct", "indirect", or "tie" within the band that the prompt states."""
     sizes = np.abs([direct, indirect])
     if abs(sizes[0] - sizes[1]) <= TIE_BAND * sizes.max():
         return "tie"
@@ -143,7 +146,7 @@ _SOLVERS: Final[Mapping[str, Solve]] = {
     "prediction.point_predictor": lambda t, d: csv_text(prediction=_forecast(t, d).prediction),
     "prediction.prediction_interval": _prediction_interval,
     "collider_phenomenon.induced_association_boolean": lambda t, d: {
-        "association_present": d.associated(t, third(t))[0] != 0
+        "association_present": d.association(t, third(t))[0] != 0
     },
     "identification.one_valid_adjustment_set": _sets("adjust", lambda *q: _minimal(*q)[0]),
     "identification.method_label": lambda t, d: {"method": identification_method(*_query(t, d))},
@@ -166,5 +169,5 @@ _SOLVERS: Final[Mapping[str, Solve]] = {
     "mediation_effect.direct_vs_indirect_dominance": _dominance,
 }
 
-SOLVERS: Final = one_each(_SOLVERS, KEYS, "solver", "baselines/causalds/informed.py")
+SOLVERS: Final = one_each(_SOLVERS, KEYS, "solver", "baselines/causalds/informed_analyst.py")
 """By ``family.variant``."""

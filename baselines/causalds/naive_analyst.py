@@ -13,10 +13,17 @@ from typing import Any, Final
 import numpy as np
 from scipy.special import ndtri
 
-from baselines.causalds.desk import FORMS, completed, correlations, ends, partial, third
+from baselines.causalds.analysis import (
+    FORMS,
+    correlations,
+    ends,
+    partial_correlation,
+    predict_measured,
+    third,
+)
 from baselines.causalds.estimators import Estimate
 from baselines.causalds.regression import fit, is_binary, predict
-from baselines.taking import Answer, ShownScene, csv_text, first
+from baselines.exam import Answer, ShownScene, csv_text, first_constant
 from builder.reader import read_story
 from builder.reader.english import MARK, mask, sentences
 from grader.scoring.shape import Task
@@ -25,34 +32,37 @@ _NORMAL_975: Final = float(ndtri(0.975))
 
 
 @dataclass
-class NaiveDesk:
-    """A scene as the naive analyst sees it."""
+class NaiveAnalysis:
+    """What the naive analyst finds in ``shown``, a scene as it is released."""
 
     shown: ShownScene
 
     @cached_property
     def scene(self) -> ShownScene:
         """The scene with a predicted column in place of measurements."""
-        return completed(self.shown)
+        return predict_measured(self.shown)
 
-    def associated(self, task: Task, *given: str) -> list[float]:
-        """The correlation of treatment and outcome; with a third variable the partial one, and the
-        change to it."""
+    def association(self, task: Task, *given: str) -> list[float]:
+        """Return the correlation of treatment and outcome; given a third variable the partial one,
+        and the change to it."""
         data, names = self.scene.data, (*ends(task), *given)
         found = correlations(data, names, np.ones((1, len(data[names[0]]))))
         r = float(found[0, 0, 1])
         if not given:
             return [r]
-        s = float(partial(found[:, 0, 1], found[:, 0, 2], found[:, 1, 2])[0])
+        s = float(partial_correlation(found[:, 0, 1], found[:, 0, 2], found[:, 1, 2])[0])
         return [s, s - r]
 
     def effect(self, task: Task, name: str) -> Estimate:
-        """Any effect is the coefficient but the indirect one."""
+        """Return the coefficient for any effect but the indirect one."""
         return self.indirect(task) if name == "NIE" else self.slope(task)
 
     def slope(self, task: Task, *, controlled: bool = True) -> Estimate:
-        """Coefficient of the treatment times the contrast, with every other column as a control or
-        with none. The 95% interval takes the error variance for constant."""
+        """Return the coefficient of the treatment times the contrast.
+
+        Every other column is a control, or none is. The 95% interval takes the error variance for
+        constant.
+        """
         data, (x, y) = self.scene.data, ends(task)
         others = [name for name in data if controlled and name not in (x, y)]
         outcome = data[y]
@@ -62,16 +72,18 @@ class NaiveDesk:
         spread = float(np.mean((outcome - design @ beta) ** 2))
         step = float(task.inputs["x1"]) - float(task.inputs["x0"])
         half = _NORMAL_975 * float(np.sqrt(spread * inverse[1, 1])) * abs(step)
-        return _within(float(beta[1]) * step, half)
+        return _estimate(float(beta[1]) * step, half)
 
     def indirect(self, task: Task) -> Estimate:
-        """The slope without controls less that with them (Baron & Kenny 1986): every other column
-        is taken for a mediator."""
+        """Return the slope without controls less that with them (Baron & Kenny 1986).
+
+        Every other column is taken for a mediator.
+        """
         direct, total = self.slope(task), self.slope(task, controlled=False)
-        return _within(total.value - direct.value, float(np.hypot(direct.error, total.error)))
+        return _estimate(total.value - direct.value, float(np.hypot(direct.error, total.error)))
 
     def sketch(self, task: Task) -> list[tuple[str, str]]:
-        """Words in their order: from the first variable of a sentence to each later one."""
+        """Return an effect from the first variable of each sentence to each later one."""
         names = list(read_story(self.shown.story, (), task.inputs["variables"]).variables)
         pairs: dict[tuple[int, int], None] = {}
         for sentence in sentences(mask(self.shown.story, names)):
@@ -80,30 +92,30 @@ class NaiveDesk:
         return [(names[a], names[b]) for a, b in pairs]
 
     def label(self, value: float, zero: str) -> str:
-        """Nothing is ever exactly zero."""
+        """Return the sign: no value is held to be exactly zero."""
         return "+" if value >= 0 else "-"
 
 
-def _within(value: float, half: float) -> Estimate:
-    """A value with half the width of its interval, which stands for its error."""
+def _estimate(value: float, half: float) -> Estimate:
+    """Return a value with half the width of its interval, which stands for its error."""
     return Estimate(value, half, value - half, value + half)
 
 
-Solve = Callable[[Task, NaiveDesk], Answer]
+Solve = Callable[[Task, NaiveAnalysis], Answer]
 
 
 def make_solver(scene: ShownScene) -> Callable[[Task], Answer]:
-    """The analyst at work on one scene."""
-    desk = NaiveDesk(scene)
-    return lambda task: SOLVERS.get(task.spec.key, _unexamined)(task, desk)
+    """Return the function that answers the tasks of one scene."""
+    analysis = NaiveAnalysis(scene)
+    return lambda task: SOLVERS.get(task.spec.key, _default_answer)(task, analysis)
 
 
 # --- prediction -------------------------------------------------------------------------------
 
 
-def _prediction(task: Task, desk: NaiveDesk) -> Answer:
-    """Linear or logistic regression on everything; bounds from in-sample residual quantiles."""
-    scene, outcome = desk.scene, task.inputs["outcome"]
+def _prediction(task: Task, analysis: NaiveAnalysis) -> Answer:
+    """Predict by linear or logistic regression on all; bounds are in-sample residual quantiles."""
+    scene, outcome = analysis.scene, task.inputs["outcome"]
     y, names = scene.data[outcome], [name for name in scene.test if name != outcome]
     known, held = (np.column_stack([t[name] for name in names]) for t in (scene.data, scene.test))
     logistic = is_binary(y)
@@ -121,20 +133,21 @@ def _prediction(task: Task, desk: NaiveDesk) -> Answer:
 # --- what is asked once: tests, sets of controls, comparisons ----------------------------------
 
 
-def _induced(task: Task, desk: NaiveDesk) -> Answer:
-    """Whether a test at the 5% level rejects that the partial correlation is zero."""
-    rows = len(desk.scene.data[task.inputs["treatment"]])
-    found = desk.associated(task, third(task))[0]
+def _induced_association(task: Task, analysis: NaiveAnalysis) -> Answer:
+    """Answer whether a test at the 5% level rejects that the partial correlation is zero."""
+    rows = len(analysis.scene.data[task.inputs["treatment"]])
+    found = analysis.association(task, third(task))[0]
     return {"association_present": bool(abs(found) * np.sqrt(rows) > _NORMAL_975)}
 
 
 def _always(**answer: Any) -> Solve:
-    return lambda task, desk: answer
+    """Return a solver with one answer to every task."""
+    return lambda task, analysis: answer
 
 
-def _unexamined(task: Task, desk: NaiveDesk) -> Answer:
-    """What is said to a question that no regression answers: everything on offer as a set, else the
-    first constant answer."""
+def _default_answer(task: Task, analysis: NaiveAnalysis) -> Answer:
+    """Answer a question that no regression answers: everything on offer as a set, else the first
+    constant answer."""
     field, offered = task.shape.field, list(task.inputs.get("available", ()))
     match task.shape.kind:
         case "set":
@@ -142,16 +155,19 @@ def _unexamined(task: Task, desk: NaiveDesk) -> Answer:
         case "sets":
             return {field: [offered]}
         case _:
-            return first(task)
+            return first_constant(task)
 
 
-def _matches(task: Task, desk: NaiveDesk) -> Answer:
-    signs = {desk.label(value, "0") for value in (desk.slope(task).value, desk.associated(task)[0])}
+def _matches(task: Task, analysis: NaiveAnalysis) -> Answer:
+    signs = {
+        analysis.label(value, "0")
+        for value in (analysis.slope(task).value, analysis.association(task)[0])
+    }
     return {"matches": len(signs) == 1}
 
 
-def _dominance(task: Task, desk: NaiveDesk) -> Answer:
-    direct, indirect = desk.slope(task).value, desk.indirect(task).value
+def _dominance(task: Task, analysis: NaiveAnalysis) -> Answer:
+    direct, indirect = analysis.slope(task).value, analysis.indirect(task).value
     return {"dominant": "direct" if abs(direct) >= abs(indirect) else "indirect"}
 
 
@@ -159,7 +175,7 @@ SOLVERS: Final[Mapping[str, Solve]] = {
     **FORMS,
     "prediction.point_predictor": _prediction,
     "prediction.prediction_interval": _prediction,
-    "collider_phenomenon.induced_association_boolean": _induced,
+    "collider_phenomenon.induced_association_boolean": _induced_association,
     "identification.method_label": _always(method="backdoor"),
     "identification.minimal_adjustment_set_size": lambda t, d: {"k": len(t.inputs["available"])},
     "effect_estimate.ate_vs_assoc_sign_match": _matches,

@@ -1,12 +1,13 @@
-"""From a graph and an effect to the estimator that identifies it, if any does.
+"""The choice of the estimator that identifies an effect in a graph, if any does.
 
 What is identifiable is decided by :mod:`builder.graphs`, on the graph that was read.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import combinations
+from typing import Final
 
 from baselines.causalds.estimators import (
     Contrast,
@@ -17,10 +18,16 @@ from baselines.causalds.estimators import (
 )
 from builder.graphs.adjustment import minimal_adjustment_sets, valid_adjustment_sets
 from builder.graphs.graph import LatentDAG
-from builder.graphs.identification import Effect, is_identifiable
+from builder.graphs.identification import Effect, is_identifiable, is_structural_zero
 from builder.graphs.method import frontdoor_sets
 
-GUESS_WIDTH = 3.0
+_EFFECTS: Final[Mapping[str, Effect]] = {
+    "ATE": "ate",
+    "ETT": "ett",
+    "NDE": "nde",
+    "NIE": "nie",
+}
+GUESS_WIDTH: Final = 3.0
 """Intervals of a formula that is not known to be right are so many times as wide."""
 
 
@@ -28,7 +35,7 @@ GUESS_WIDTH = 3.0
 class Plan:
     """How to estimate an effect: the variables it reads, the estimator, the interval's widening.
 
-    No estimator: the effect is exactly zero.
+    Without an estimator the effect is exactly zero.
     """
 
     names: frozenset[str] = frozenset()
@@ -40,35 +47,32 @@ NOTHING = Plan()
 
 
 def plan_effect(graph: LatentDAG, contrast: Contrast, effect: str, *, binary: bool) -> Plan | None:
-    """How to estimate "ATE", "ETT", "NDE" or "NIE" on ``graph``; None where it is not identifiable.
+    """Return how to estimate "ATE", "ETT", "NDE" or "NIE"; None where it is not identifiable.
 
     ``binary`` says whether the treatment has two values.
     """
     x, y = contrast.x, contrast.y
-    if not identifiable(graph, x, y, effect, binary=binary):
+    if not is_effect_identifiable(graph, x, y, effect, binary=binary):
         return None
-    direct = x in graph.parents(y)
-    if y not in graph.descendants(x) or (effect == "NDE" and not direct):
+    if is_structural_zero(graph, x, y, _EFFECTS[effect]):
         return NOTHING
-    if effect in ("ATE", "ETT"):
-        return _total(graph, contrast)
-    if not graph.mediators(x, y):
-        return NOTHING if effect == "NIE" else _total(graph, contrast)
-    # Without a direct effect, what goes through the mediators is the whole effect.
-    return _natural(graph, contrast, effect) if direct else _total(graph, contrast)
+    # With a direct effect alone, or mediators alone, the natural effect is the whole effect.
+    is_split = x in graph.parents(y) and bool(graph.mediators(x, y))
+    if effect in ("NDE", "NIE") and is_split:
+        return _natural(graph, contrast, effect)
+    return _total(graph, contrast)
 
 
-def identifiable(graph: LatentDAG, x: str, y: str, effect: str, *, binary: bool) -> bool:
-    """Whether "ATE", "ETT", "NDE" or "NIE" is identifiable on ``graph``."""
-    asked: dict[str, Effect] = {"ATE": "ate", "ETT": "ett", "NDE": "nde", "NIE": "nie"}
-    return is_identifiable(graph, x, y, asked[effect], binary_treatment=binary)
+def is_effect_identifiable(graph: LatentDAG, x: str, y: str, effect: str, *, binary: bool) -> bool:
+    """Tell whether "ATE", "ETT", "NDE" or "NIE" is identifiable on ``graph``."""
+    return is_identifiable(graph, x, y, _EFFECTS[effect], binary_treatment=binary)
 
 
 def efficient_set(graph: LatentDAG, x: str, y: str) -> list[str]:
-    """The adjustment set of least asymptotic variance, sorted; a minimal one where it is not valid.
+    """Return the adjustment set of least asymptotic variance, sorted, or a minimal one.
 
     That set is the parents of the nodes on causal paths, less those nodes and x (Henckel, Perković
-    & Maathuis 2022, Theorem 3.10), provided all of them are observed.
+    & Maathuis 2022, Theorem 3.10), provided that set is valid; else a minimal set is taken.
     """
     on_paths = (graph.descendants((x,)) & graph.ancestors((y,))) - {x}
     parents = {parent for node in on_paths for parent in graph.parents(node)} - on_paths - {x}
@@ -78,6 +82,7 @@ def efficient_set(graph: LatentDAG, x: str, y: str) -> list[str]:
 
 
 def _total(graph: LatentDAG, contrast: Contrast) -> Plan:
+    """Return how to estimate a total effect: by the back door, the front door, or a guess."""
     x, y = contrast.x, contrast.y
     if valid_adjustment_sets(graph, x, y):
         return _backdoor(contrast, efficient_set(graph, x, y))
@@ -91,17 +96,19 @@ def _total(graph: LatentDAG, contrast: Contrast) -> Plan:
 
 
 def _backdoor(contrast: Contrast, covariates: Sequence[str], widen: float = 1.0) -> Plan:
+    """Return how to estimate a total effect by adjustment for ``covariates``."""
     names = frozenset({contrast.x, contrast.y, *covariates})
     return Plan(names, partial(backdoor, contrast, covariates), widen)
 
 
-def _cut(graph: LatentDAG, out_of: Collection[str]) -> LatentDAG:
-    """``graph`` without the edges out of some nodes."""
-    edges = tuple(edge for edge in graph.edges if edge[0] not in out_of)
+def _without_edges_out_of(graph: LatentDAG, nodes: Collection[str]) -> LatentDAG:
+    """Return ``graph`` without the edges out of some nodes."""
+    edges = tuple(edge for edge in graph.edges if edge[0] not in nodes)
     return LatentDAG(graph.nodes, edges, graph.latent)
 
 
 def _natural(graph: LatentDAG, contrast: Contrast, effect: str) -> Plan:
+    """Return how to estimate a natural effect by the mediation formula."""
     x, y = contrast.x, contrast.y
     mediators = sorted(name for name in graph.mediators(x, y) if name not in graph.latent)
     found = natural_covariates(graph, x, y)
@@ -115,7 +122,7 @@ def _natural(graph: LatentDAG, contrast: Contrast, effect: str) -> Plan:
 
 @lru_cache(maxsize=256)
 def natural_covariates(graph: LatentDAG, x: str, y: str) -> frozenset[str] | None:
-    """Covariates for the mediation formula; None where no set of measured variables will do.
+    """Return covariates for the mediation formula; None where no measured variables will do.
 
     None of them is affected by x. Given them, x and what it affects are unconfounded, and given
     them and x so are the mediators and y (Pearl 2001, Theorem 2; VanderWeele 2015, section 2.3).
@@ -126,24 +133,26 @@ def natural_covariates(graph: LatentDAG, x: str, y: str) -> frozenset[str] | Non
         return None
     outside = set(graph.observed_nodes) - graph.descendants(x) - {y}
     near = {p for node in (*mediators, y) for p in graph.parents(node)} & outside
-    without = _cut(graph, mediators)
+    without = _without_edges_out_of(graph, mediators)
     for given in (frozenset(near), *_subsets(outside)):
-        if _unconfounded(graph, x, mediators | {y}, given) and without.d_separated(
+        if _is_unconfounded(graph, x, mediators | {y}, given) and without.d_separated(
             mediators, (y,), given | {x}
         ):
             return given
     return None
 
 
-def _unconfounded(
+def _is_unconfounded(
     graph: LatentDAG, x: str, affected: frozenset[str], given: frozenset[str]
 ) -> bool:
-    """Whether ``given`` blocks every back-door path from x to ``affected``."""
-    return not given & affected and _cut(graph, {x}).d_separated((x,), affected, given)
+    """Tell whether ``given`` blocks every back-door path from x to ``affected``."""
+    return not given & affected and _without_edges_out_of(graph, {x}).d_separated(
+        (x,), affected, given
+    )
 
 
 def _subsets(names: set[str]) -> Iterator[frozenset[str]]:
-    """All subsets, smallest first, in the order of the alphabet."""
+    """Yield all subsets, smallest first, in the order of the alphabet."""
     ordered = sorted(names)
     for size in range(len(ordered) + 1):
         yield from map(frozenset, combinations(ordered, size))

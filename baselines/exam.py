@@ -1,4 +1,4 @@
-"""What a test taker reads of a release, what a solver is, and how answers are written.
+"""An exam as a test taker sees it, what a solver is, and how answers are written.
 
 Only the public repository is opened, and in it only the configs ``<track>``, ``<track>_exams``
 and ``<track>_scenes``. Nothing here knows where truths, labels or worlds are kept; ``gold`` alone
@@ -34,8 +34,8 @@ from grader.scoring.shape import Task
 
 FloatArray = NDArray[np.float64]
 
-TOGETHER: Final = 8
-"""Instances whose tables are in memory at once."""
+SCENES_AT_ONCE: Final = 8
+"""Instances whose tables are in memory together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class OpenedExam:
 def open_exam(
     path: Path | None, split: str | None, exam: str | None, private: Path | None = None
 ) -> OpenedExam:
-    """The exam of the release folder (or public repository) at ``path``, as a test taker sees it.
+    """Open the exam of the release folder (or public repository) at ``path`` as a test taker does.
 
     Defaults as in the grader: ``$CAUSAL_EXAMS_RELEASE`` or ``./release``, the only split, the
     only exam or the one that is called as the release is; ``all`` is the whole split. Raises
@@ -92,20 +92,20 @@ def open_exam(
 def iterate_scenes(
     exam: OpenedExam, tasks: Iterable[Task]
 ) -> Iterator[tuple[ShownScene, list[Task]]]:
-    """Yield each scene that ``tasks`` ask about with those of it, a few in memory at a time.
+    """Yield each scene that ``tasks`` ask about with its tasks, a few scenes in memory at a time.
 
     Tasks of a track that ships no scenes are not visited.
     """
-    asked: dict[tuple[str, str], list[Task]] = {}
+    by_view: dict[tuple[str, str], list[Task]] = {}
     for task in tasks:
-        asked.setdefault((task.instance_id, task.view), []).append(task)
-    instances = sorted({instance for instance, _ in asked})
-    for start in range(0, len(instances), TOGETHER):
-        shown = read_scenes(exam.release, exam.split, instances[start : start + TOGETHER])
+        by_view.setdefault((task.instance_id, task.view), []).append(task)
+    instances = sorted({instance for instance, _ in by_view})
+    for start in range(0, len(instances), SCENES_AT_ONCE):
+        shown = read_scenes(exam.release, exam.split, instances[start : start + SCENES_AT_ONCE])
         for (instance, view), scene in shown.items():
-            if (instance, view) in asked:
+            if (instance, view) in by_view:
                 tables = (_columns(scene.tables.get(name, ())) for name in TABLES)
-                yield ShownScene(instance, view, scene.story, *tables), asked[instance, view]
+                yield ShownScene(instance, view, scene.story, *tables), by_view[instance, view]
 
 
 def _columns(table: Iterable[Column]) -> dict[str, FloatArray]:
@@ -120,7 +120,7 @@ Answer = Mapping[str, Any] | str
 """What a solver returns: a JSON object, or a file's text (see :func:`csv_text`)."""
 
 
-def prepare(folder: Path, system: str, settings: Mapping[str, Any], notes: str) -> None:
+def prepare_folder(folder: Path, system: str, settings: Mapping[str, Any], notes: str) -> None:
     """Make ``folder`` ready for a run of ``system`` and write its ``run.json``.
 
     A folder that an earlier run of the same system left is reused and its old answer files
@@ -159,12 +159,12 @@ def write_answer(folder: Path, task: Task, answer: Answer) -> None:
 
 
 def text_of(answer: Answer) -> str:
-    """The answer as its file holds it."""
+    """Return the answer as its file holds it."""
     return answer if isinstance(answer, str) else pretty(dict(answer))
 
 
 def csv_text(**columns: FloatArray) -> str:
-    """A prediction file: column name -> values, each of shape (held-out rows,)."""
+    """Return a prediction file with these columns, each of shape (held-out rows,)."""
     text = StringIO()
     rows, head = np.column_stack(list(columns.values())), ",".join(columns)
     np.savetxt(text, rows, fmt="%.9g", delimiter=",", header=head, comments="")
@@ -178,12 +178,12 @@ SolveTask = Callable[[Task], Answer]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackSystems:
-    """What answers a track.
+    """The reference systems of a track.
 
-    ``naive`` and ``informed`` are its parts of the systems of these names; ``own`` are the systems
-    that answer this track alone, by name with a note. ``rated`` is a family of them, its name
-    ending in RATE, with what makes a solver of a share. ``sees_truth``: its own systems may be
-    given the private side, to run laboratories on it.
+    ``naive`` and ``informed`` are the solvers of the systems of these names; ``own`` are the
+    systems that answer this track alone: name -> (note, solver). ``rated`` is a family of such
+    systems: a name ending in RATE, a note, and the function from a share to its solver.
+    ``sees_truth``: its own systems may be given the private side, to run laboratories on it.
     """
 
     naive: Solver
@@ -194,18 +194,18 @@ class TrackSystems:
 
 
 def generator(name: str) -> np.random.Generator:
-    """A stream of its own for everything with a name, seeded by the name's SHA-256."""
+    """Return the random generator of a name, seeded by the name's SHA-256."""
     digest = hashlib.sha256(name.encode()).digest()
     return np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))
 
 
 def from_prompts(solve: SolveTask) -> Solver:
-    """A solver that takes each task by itself."""
+    """Return a solver that gives each task to ``solve`` by itself."""
     return lambda exam, tasks: ((task, solve(task)) for task in tasks)
 
 
 def from_scenes(make_solver: Callable[[ShownScene], SolveTask]) -> Solver:
-    """A solver that looks at a scene once and then answers all its tasks."""
+    """Return a solver that reads a scene once and then answers all its tasks."""
 
     def answers(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
         for scene, asked in iterate_scenes(exam, tasks):
@@ -217,67 +217,77 @@ def from_scenes(make_solver: Callable[[ShownScene], SolveTask]) -> Solver:
     return answers
 
 
-def nothing(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
-    """Leaves every task unanswered."""
+def answer_nothing(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
+    """Leave every task unanswered."""
     return iter(())
 
 
 _SKETCHES: Final = ("edges", "skeleton_edges")
 
 
-def gold(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
-    """Each task with its published truth, from the private side where it is private."""
+def copy_truth(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
+    """Yield each task with its truth, from the private side where the truth is private."""
     truths = open_release(exam.path, exam.private).truths(exam.split, tasks)
     return ((task, task.shape.gold(task, truths[task.task_id])) for task in tasks)
 
 
-def constant(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
-    """Each task with the answer that its floor names, the best that is always the same; with the
-    first on the list where the release states no floors."""
+def answer_constant(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
+    """Yield each task with the constant answer that its floor names as the best.
+
+    Where the release states no floors it is the first on the list.
+    """
     stated = exam.release.public.manifest.get("floors", {}).get(exam.split, {})
     for task, texts in _constants(exam, tasks):
         floors, track = stated.get(task.track, {}).get("variants", {}), TRACKS[task.track].floors
-        # Where the tasks of an instance count together, that is what an answer is best at.
+        # Where the tasks of an instance count together, the floor is that of whole instances.
         whole = track.whole[0] if track is not None and track.whole is not None else ""
         own = task.family == whole.partition(".")[0]
         floor = (floors.get(whole) if own else None) or floors.get(task.spec.key, {})
-        yield task, _parsed(task, texts.get(floor.get("answer", ""), next(iter(texts.values()))))
+        yield (
+            task,
+            _parse_answer(task, texts.get(floor.get("answer", ""), next(iter(texts.values())))),
+        )
 
 
-def first(task: Task) -> Answer:
-    """The first of the constant answers to a task, for whoever cannot answer; without names."""
-    return _parsed(task, next(iter(constants_of(task).values())))
+def first_constant(task: Task) -> Answer:
+    """Return the first of the constant answers to a task, in which no variable is named."""
+    return _parse_answer(task, next(iter(constants_of(task).values())))
 
 
-def random(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
-    """Each task with one of the constant answers, drawn by the task's id."""
+def answer_randomly(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
+    """Yield each task with one of its constant answers, drawn by the task's id."""
     for task, texts in _constants(exam, tasks):
-        yield task, _parsed(task, pick(generator(f"random/{task.task_id}"), [*texts.values()]))
+        yield (
+            task,
+            _parse_answer(task, pick(generator(f"random/{task.task_id}"), [*texts.values()])),
+        )
 
 
 def constants_of(task: Task, story: str = "") -> dict[str, str]:
-    """The constant answers to a task by name; names of variables come from the story."""
+    """Return the constant answers to a task by name; names of variables come from the story."""
     floors = TRACKS[task.track].floors
     assert floors is not None
     return dict(floors.constants(task, _names(task, story)))
 
 
 def _constants(exam: OpenedExam, tasks: Sequence[Task]) -> Iterator[tuple[Task, dict[str, str]]]:
-    """Each task with its constant answers; stories are read where a graph is asked for."""
+    """Yield each task with its constant answers; stories are read where a graph is asked for."""
     sketches = [task for task in tasks if task.shape.name in _SKETCHES]
-    told = {t.task_id: scene.story for scene, own in iterate_scenes(exam, sketches) for t in own}
+    stories = {t.task_id: scene.story for scene, own in iterate_scenes(exam, sketches) for t in own}
     for task in tasks:
-        yield task, constants_of(task, told.get(task.task_id, ""))
+        yield task, constants_of(task, stories.get(task.task_id, ""))
 
 
 def _names(task: Task, story: str) -> Truth:
-    """What a constant answer may know: the names in the story, where a graph is asked for."""
-    told = story if task.shape.name in _SKETCHES else ""
-    nodes = list(read_story(told, (), task.inputs["variables"]).variables) if told else []
+    """Return a truth with the names in the story, all that constant answers need of a truth."""
+    nodes: list[str] = []
+    if story and task.shape.name in _SKETCHES:
+        nodes = list(read_story(story, (), task.inputs["variables"]).variables)
     return Truth(task.task_id, "", False, "", None, None, {"nodes": nodes})
 
 
-def _parsed(task: Task, text: str) -> Answer:
+def _parse_answer(task: Task, text: str) -> Answer:
+    """Return an answer from the text of its file."""
     if task.shape.suffix != ".json":
         return text
     answer: dict[str, Any] = json.loads(text)
