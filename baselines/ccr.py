@@ -25,7 +25,7 @@ from builder.tracks.ccr.graph import Pair, cut_tree, sorted_graph
 from builder.tracks.ccr.model import BooleanContext, LinearContext
 from builder.tracks.ccr.quantities import Quantities, exact_quantities
 from builder.tracks.ccr.questions import check_deduction
-from builder.tracks.ccr.text import Given
+from builder.tracks.ccr.text import GivenValue
 from grader.scoring.shape import Task
 
 _TERM: Final = re.compile(r"(\w+)\((\w+), (\w+)\)")
@@ -92,7 +92,7 @@ def _deduction(prompt: str) -> Any:
     if chain is None or target is None:
         raise ValueError("no cut tree, or nothing asked")
     givens = [
-        Given((cause, effect), Fraction(value))
+        GivenValue((cause, effect), Fraction(value))
         for cause, effect, value in re.findall(
             r"^- \w+\((\w+), (\w+)\) = (\S+)$", prompt, re.MULTILINE
         )

@@ -23,19 +23,26 @@ from scipy.special import gammaln
 
 from baselines.exam import TrackSystems, from_prompts
 from builder.graphs.bits import members
-from builder.tracks.replayscm.determinacy import Setting, root_settings
+from builder.tracks.replayscm.determinacy import ParentLimits, limits_by_roots
 from builder.tracks.replayscm.plan import Disclosure
 from builder.tracks.replayscm.programs import HiddenProgram, assemble, name_of
 from builder.tracks.replayscm.search import (
     FITTER_CAPS,
     Choice,
-    Found,
+    FittedProgram,
     find_alternative,
     first_fit,
-    search,
-    search_with_roots,
+    smallest_program,
+    smallest_program_and_roots,
 )
-from builder.tracks.replayscm.tables import Rows, Tables, bits, patterns, sets_of, tabulate
+from builder.tracks.replayscm.tables import (
+    ObservedRows,
+    PartialTables,
+    bits,
+    patterns,
+    sets_of,
+    tabulate,
+)
 from grader.scoring.shape import Task
 from grader.tracks.replayscm.boolean import to_text
 from grader.tracks.replayscm.problem import ROOTS, Problem, make_program, read_problem
@@ -71,9 +78,9 @@ class Puzzle:
     """
 
     n: int
-    rows: Rows
-    tables: Tables
-    setting: Setting | None
+    rows: ObservedRows
+    tables: PartialTables
+    setting: ParentLimits | None
     disclosure: Disclosure
     reference: HiddenProgram | None
 
@@ -81,7 +88,7 @@ class Puzzle:
 def read_puzzle(task: Task) -> Puzzle:
     """Return the task's public inputs as arrays, variables in the order of their labels."""
     problem = read_problem(task.inputs)
-    setting: Setting | None = None
+    setting: ParentLimits | None = None
     disclosure: Disclosure = "hidden_roots"
     names = problem.names
     if problem.roots is not None:
@@ -90,21 +97,21 @@ def read_puzzle(task: Task) -> Puzzle:
             for place, name in enumerate(names)
             if name not in problem.roots
         }
-        setting = Setting(bits(map(names.index, problem.roots)), allowed)
+        setting = ParentLimits(bits(map(names.index, problem.roots)), allowed)
         disclosure = "ordered" if problem.order else "block" if problem.blocks else "hidden"
     rows = _rows(names, task.inputs["worlds"])
     reference = _reference(problem) if problem.reference else None
     return Puzzle(len(names), rows, tabulate(rows), setting, disclosure, reference)
 
 
-def _rows(names: Sequence[str], worlds: Sequence[Mapping[str, Any]]) -> Rows:
+def _rows(names: Sequence[str], worlds: Sequence[Mapping[str, Any]]) -> ObservedRows:
     """Return the rows of all worlds, and where a variable was set by an intervention."""
     values = np.array(
         [[int(bit) for bit in row] for world in worlds for row in world["rows"]], dtype=np.int64
     )
     targets = [world["targets"] for world in worlds for _ in world["rows"]]
     clamped = np.array([[name in chosen for name in names] for chosen in targets], dtype=bool)
-    return Rows(values, clamped)
+    return ObservedRows(values, clamped)
 
 
 def _reference(problem: Problem) -> HiddenProgram:
@@ -123,9 +130,9 @@ def symbolic(task: Task) -> dict[str, Any]:
     if puzzle.reference is not None:
         return other_program(puzzle)
     found = (
-        search_with_roots(puzzle.tables)
+        smallest_program_and_roots(puzzle.tables)
         if puzzle.setting is None
-        else search(puzzle.tables, puzzle.setting)
+        else smallest_program(puzzle.tables, puzzle.setting)
     )
     return as_answer(task, found)
 
@@ -154,7 +161,7 @@ def reference_answer(puzzle: Puzzle) -> dict[str, Any]:
     }
 
 
-def as_answer(task: Task, found: Found | None) -> dict[str, Any]:
+def as_answer(task: Task, found: FittedProgram | None) -> dict[str, Any]:
     """Return a program as an answer; None becomes an answer of the right form without content."""
     if found is None:
         return {"mechanisms": {}, "roots": []}
@@ -196,7 +203,7 @@ def structure_and_formulas(task: Task) -> dict[str, Any]:
     return as_answer(task, next((found for found in runs if found is not None), None))
 
 
-def first_program(puzzle: Puzzle, setting: Setting) -> Found | None:
+def first_program(puzzle: Puzzle, setting: ParentLimits) -> FittedProgram | None:
     """Return the first program that fits: on a learned graph, then on any parents."""
     attempts = (
         place_mechanisms(puzzle, setting, *proposal) for proposal in _proposals(puzzle, setting)
@@ -204,7 +211,7 @@ def first_program(puzzle: Puzzle, setting: Setting) -> Found | None:
     return next((found for found in attempts if found is not None), None)
 
 
-def _proposals(puzzle: Puzzle, setting: Setting) -> Iterator[tuple[Proposals, int]]:
+def _proposals(puzzle: Puzzle, setting: ParentLimits) -> Iterator[tuple[Proposals, int]]:
     """Yield proposals with the largest AST size of a mechanism on them."""
     for size in SAMPLE_SIZES:
         scores = bdeu(puzzle.rows, size)
@@ -215,23 +222,23 @@ def _proposals(puzzle: Puzzle, setting: Setting) -> Iterator[tuple[Proposals, in
     yield from ((ranked, cap) for cap in FITTER_CAPS)
 
 
-def _hypotheses(puzzle: Puzzle) -> list[Setting]:
+def _hypotheses(puzzle: Puzzle) -> list[ParentLimits]:
     """Return the disclosed setting, or those of the root sets whose learned graphs score best."""
     if puzzle.setting is not None:
         return [puzzle.setting]
     scores = bdeu(puzzle.rows)
 
-    def score(setting: Setting) -> float:
+    def score(setting: ParentLimits) -> float:
         graph = learn_graph(setting, scores)
         roots = sum(scores[root, 0] for root in members(setting.roots))
         index = _index(puzzle.n)
         return float(roots + sum(scores[child, index[mask]] for child, mask in graph.items()))
 
-    return sorted(root_settings(puzzle.n), key=score, reverse=True)[:HYPOTHESES]
+    return sorted(limits_by_roots(puzzle.n), key=score, reverse=True)[:HYPOTHESES]
 
 
 def learn_graph(
-    setting: Setting, scores: Floats, tabu: int = TABU, moves: int = 500
+    setting: ParentLimits, scores: Floats, tabu: int = TABU, moves: int = 500
 ) -> dict[int, int]:
     """Return the graph where hill climbing ends after at most ``moves``: child to parents, as bits.
 
@@ -262,7 +269,7 @@ def learn_graph(
     begin = DAG()
     begin.add_nodes_from(range(n))
     names = pd.DataFrame(np.zeros((2, n)), columns=range(n))
-    search = HillClimbSearch(
+    smallest_program = HillClimbSearch(
         scoring_method=StoredScore(names),
         tabu_length=tabu,
         max_iter=moves,
@@ -272,14 +279,14 @@ def learn_graph(
         show_progress=False,
         start_dag=begin,
     )
-    search.fit(names)
+    smallest_program.fit(names)
     graph = dict.fromkeys(setting.allowed, 0)
-    for parent, child in search.causal_graph_.edges():
+    for parent, child in smallest_program.causal_graph_.edges():
         graph[child] |= 1 << parent
     return graph
 
 
-def _by_score(setting: Setting, scores: Floats) -> Proposals:
+def _by_score(setting: ParentLimits, scores: Floats) -> Proposals:
     """Return all allowed parent sets of each child, the best score first."""
     masks = sets_of(len(scores)).masks
     return {
@@ -293,8 +300,8 @@ def _by_score(setting: Setting, scores: Floats) -> Proposals:
 
 
 def place_mechanisms(
-    puzzle: Puzzle, setting: Setting, proposals: Proposals, cap: int
-) -> Found | None:
+    puzzle: Puzzle, setting: ParentLimits, proposals: Proposals, cap: int
+) -> FittedProgram | None:
     """Return a program that fits, each mechanism on proposed parents that were placed before it.
 
     Of the proposals that can be placed, the highest ranked is placed next. ``cap`` is the largest
@@ -323,7 +330,7 @@ def place_mechanisms(
         choices[v] = choice
         known |= 1 << v
     total = sum(choice.size for choice in choices.values())
-    return Found(tuple(members(setting.roots)), choices, total)
+    return FittedProgram(tuple(members(setting.roots)), choices, total)
 
 
 def _fit_function(puzzle: Puzzle, child: int, k: int, cap: int) -> Choice | None:
@@ -338,7 +345,7 @@ def _index(n: int) -> dict[int, int]:
     return {int(mask): k for k, mask in enumerate(sets_of(n).masks)}
 
 
-def bdeu(rows: Rows, sample_size: float = 1.0) -> Floats:
+def bdeu(rows: ObservedRows, sample_size: float = 1.0) -> Floats:
     """Return the BDeu score of every variable over every candidate parent set, shape (n, sets).
 
     ``sample_size`` is the equivalent sample size of the prior.

@@ -19,7 +19,7 @@ import numpy as np
 from builder.equations.equation import Array
 from builder.equations.mechanisms import MECHANISMS
 from builder.equations.quantities import STRUCTURAL_ZERO, Quantity
-from builder.equations.rqmc import BoundNotMet, Noise, estimated, refined_means
+from builder.equations.rqmc import BoundNotMet, NoiseSample, jackknife, refined_means
 from builder.equations.world import World
 
 CORRELATION_BOUND: Final = 0.001
@@ -74,7 +74,7 @@ def associations(
     ])  # fmt: skip
     only = world.ancestors(targets)
 
-    def integrand(noise: Noise) -> list[Array]:
+    def integrand(noise: NoiseSample) -> list[Array]:
         values = world.run(noise, only=only)
         columns = [values[target] for target in targets]
         products = [a * b for a in columns[:2] for b in columns]
@@ -83,7 +83,7 @@ def associations(
     drawn = [node for node in world.order if node in only]
     errors, draws = np.zeros(0), 0
     for means, draws in refined_means(world, drawn, integrand, rng):
-        values, errors = estimated(means, partial(_correlations, apart, zeros[1 : count + 1]))
+        values, errors = jackknife(means, partial(_correlations, apart, zeros[1 : count + 1]))
         limits = np.append(np.full(2 * count + 1, bound), SPREAD_BOUND * values[-1])
         if (errors[~zeros] <= limits[~zeros]).all():
             found = [

@@ -17,11 +17,11 @@ from builder.equations.equation import (
     Parameters,
     Parent,
     cut_off,
+    draw_signed,
     floats,
-    inputs,
+    input_scales,
     scalar,
-    signed,
-    standardised,
+    standardise,
     summary,
     vector,
 )
@@ -62,11 +62,11 @@ def draw_handcrafted(rng: np.random.Generator, parents: Sequence[Parent]) -> Par
     """w ~ N(±0.8, 0.4), products N(±0.3, 0.2) of disjoint pairs, tanh N(±0.5, 0.3)."""
     count = len(parents)
     return {
-        **inputs(parents),
-        "weights": floats(signed(rng, count, 0.8, 0.4)),
+        **input_scales(parents),
+        "weights": floats(draw_signed(rng, count, 0.8, 0.4)),
         "bias": float(rng.normal(0.0, 0.5)),
         **_draw_pairs(rng, count),
-        "bends": floats(signed(rng, count, 0.5, 0.3)),
+        "bends": floats(draw_signed(rng, count, 0.5, 0.3)),
         "shifts": (0.0,) * count,
         "squares": (0.0,) * count,
     }
@@ -74,7 +74,7 @@ def draw_handcrafted(rng: np.random.Generator, parents: Sequence[Parent]) -> Par
 
 def handcrafted_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
     """``b + sum(w z + t tanh(z - c) + q z^2) + sum(v z z')``."""
-    z = standardised(parameters, columns)
+    z = standardise(parameters, columns)
     total = np.asarray(scalar(parameters, "bias")) + _pair_products(parameters, z)
     terms = (vector(parameters, key) for key in ("weights", "bends", "shifts", "squares"))
     for column, w, t, c, q in zip(z, *terms, strict=True):
@@ -86,7 +86,7 @@ def handcrafted_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
 
 def handcrafted_slope(parameters: Parameters, column: Array) -> Array:
     """Derivative in the only parent."""
-    (z,) = standardised(parameters, [column])
+    (z,) = standardise(parameters, [column])
     ((w,), (t,), (c,), (q,)) = (
         vector(parameters, key) for key in ("weights", "bends", "shifts", "squares")
     )
@@ -99,7 +99,7 @@ def _draw_pairs(rng: np.random.Generator, count: int) -> dict[str, tuple[float, 
     """Up to two disjoint pairs of parents, flattened, with a weight for each product."""
     used = 2 * min(2, count // 2)
     order = rng.permutation(count)[:used]
-    return {"pairs": floats(order), "products": floats(signed(rng, used // 2, 0.3, 0.2))}
+    return {"pairs": floats(order), "products": floats(draw_signed(rng, used // 2, 0.3, 0.2))}
 
 
 def _pair_products(parameters: Parameters, z: Sequence[Array]) -> Array:
@@ -112,8 +112,8 @@ def _pair_products(parameters: Parameters, z: Sequence[Array]) -> Array:
 # --- interaction_response: products and saturating or cooperative sums of u = softplus(z) ---------
 
 
-def _u(parameters: Parameters, columns: Sequence[Array]) -> list[Array]:
-    return [softplus(np.clip(z, -20.0, 20.0)) for z in standardised(parameters, columns)]
+def _softplus_features(parameters: Parameters, columns: Sequence[Array]) -> list[Array]:
+    return [softplus(np.clip(z, -20.0, 20.0)) for z in standardise(parameters, columns)]
 
 
 def _bias(rng: np.random.Generator) -> float:
@@ -123,13 +123,13 @@ def _bias(rng: np.random.Generator) -> float:
 def draw_product(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
     """One strength ±U(0.5, 1.5)."""
     strength = float(rng.choice((-1.0, 1.0)) * rng.uniform(0.5, 1.5))
-    return {**inputs(parents), "strength": strength, "bias": _bias(rng)}
+    return {**input_scales(parents), "strength": strength, "bias": _bias(rng)}
 
 
 def product_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
     """``b + a prod(u)``."""
     total = np.asarray(scalar(parameters, "strength"))
-    for u in _u(parameters, columns):
+    for u in _softplus_features(parameters, columns):
         total = total * u
     return cut_off(scalar(parameters, "bias") + total)
 
@@ -138,7 +138,7 @@ def draw_saturating(rng: np.random.Generator, parents: Sequence[Parent]) -> Para
     """Strengths ±U(0.5, 1.5), half points k ~ U(0.5, 2), powers 1."""
     count = len(parents)
     return {
-        **inputs(parents),
+        **input_scales(parents),
         "strengths": floats(rng.choice((-1.0, 1.0), count) * rng.uniform(0.5, 1.5, count)),
         "halves": floats(rng.uniform(0.5, 2.0, count)),
         "powers": (1.0,) * count,
@@ -156,7 +156,7 @@ def response_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
     """``b + sum(a u^h / (k^h + u^h))``."""
     total = np.asarray(scalar(parameters, "bias"))
     terms = (vector(parameters, key) for key in ("strengths", "halves", "powers"))
-    for u, a, k, h in zip(_u(parameters, columns), *terms, strict=True):
+    for u, a, k, h in zip(_softplus_features(parameters, columns), *terms, strict=True):
         raised, half = (u, np.asarray(k)) if h == 1.0 else (power(u, h), power(np.asarray(k), h))
         total = total + a * raised / (half + raised)
     return cut_off(total)
@@ -169,8 +169,8 @@ def draw_rational(rng: np.random.Generator, parents: Sequence[Parent]) -> Parame
     """Numerator weights N(±0.8, 0.4) and products, denominator weights and biases N(0, 0.4)."""
     count = len(parents)
     return {
-        **inputs(parents),
-        "weights": floats(signed(rng, count, 0.8, 0.4)),
+        **input_scales(parents),
+        "weights": floats(draw_signed(rng, count, 0.8, 0.4)),
         **_draw_pairs(rng, count),
         "bias": float(rng.normal(0.0, 0.4)),
         "lower_weights": floats(rng.normal(0.0, 0.4, count)),
@@ -180,7 +180,7 @@ def draw_rational(rng: np.random.Generator, parents: Sequence[Parent]) -> Parame
 
 def rational_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
     """``(b + sum(w z) + sum(v z z')) / (1 + |b' + sum(w' z)|)``."""
-    z = standardised(parameters, columns)
+    z = standardise(parameters, columns)
     upper = np.asarray(scalar(parameters, "bias")) + _pair_products(parameters, z)
     lower = np.asarray(scalar(parameters, "lower_bias"))
     weights = vector(parameters, "weights"), vector(parameters, "lower_weights")
@@ -197,7 +197,7 @@ def draw_power(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameter
     """Strengths ±U(0.4, 1.2), exponents U(0.5, 2)."""
     count = len(parents)
     return {
-        **inputs(parents),
+        **input_scales(parents),
         "strengths": _strengths(rng, count),
         "exponents": floats(rng.uniform(0.5, 2.0, count)),
         "bias": _bias(rng),
@@ -208,7 +208,7 @@ def power_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
     """``b + sum(a sign(z) |z|^rho)``, z cut off at ±2."""
     total = np.asarray(scalar(parameters, "bias"))
     terms = vector(parameters, "strengths"), vector(parameters, "exponents")
-    for column, a, rho in zip(standardised(parameters, columns), *terms, strict=True):
+    for column, a, rho in zip(standardise(parameters, columns), *terms, strict=True):
         z = np.clip(column, -2.0, 2.0)
         total = total + a * np.sign(z) * power(np.abs(z), rho)
     return cut_off(total)
@@ -218,7 +218,7 @@ def draw_exp_log(rng: np.random.Generator, parents: Sequence[Parent]) -> Paramet
     """Strengths ±U(0.4, 1.2); for each parent the exponential (1) or the logarithm (0)."""
     count = len(parents)
     return {
-        **inputs(parents),
+        **input_scales(parents),
         "strengths": _strengths(rng, count),
         "exponential": floats(rng.integers(0, 2, count)),
         "bias": _bias(rng),
@@ -229,7 +229,7 @@ def exp_log_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
     """``b + sum(a g(z))``, g = exp with z cut off at ±2, or log(1 + softplus(z))."""
     total = np.asarray(scalar(parameters, "bias"))
     terms = vector(parameters, "strengths"), vector(parameters, "exponential")
-    for z, a, exponential in zip(standardised(parameters, columns), *terms, strict=True):
+    for z, a, exponential in zip(standardise(parameters, columns), *terms, strict=True):
         if exponential:
             total = total + a * exp(np.clip(z, -2.0, 2.0))
         else:
@@ -243,7 +243,7 @@ def draw_piecewise(rng: np.random.Generator, parents: Sequence[Parent]) -> Param
     strengths = _strengths(rng, count)
     steps, knots = rng.integers(0, 2, count), rng.uniform(-1.0, 1.0, count)
     return {
-        **inputs(parents),
+        **input_scales(parents),
         "strengths": strengths,
         "steps": tuple(1.0 if p.binary else float(s) for s, p in zip(steps, parents, strict=True)),
         "knots": tuple(
@@ -257,7 +257,7 @@ def piecewise_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
     """``b + sum(a [z > t])`` for steps, ``a max(z - t, 0)`` for hinges."""
     total = np.asarray(scalar(parameters, "bias"))
     terms = (vector(parameters, key) for key in ("strengths", "steps", "knots"))
-    for z, a, step, knot in zip(standardised(parameters, columns), *terms, strict=True):
+    for z, a, step, knot in zip(standardise(parameters, columns), *terms, strict=True):
         part = (z > knot).astype(np.float64) if step else np.maximum(z - knot, 0.0)
         total = total + a * part
     return cut_off(total)
@@ -284,7 +284,7 @@ def draw_neural(rng: np.random.Generator, parents: Sequence[Parent]) -> Paramete
         before = width
     last = rng.standard_normal(before)
     parameters: dict[str, float | tuple[float, ...]] = {
-        **inputs(parents),
+        **input_scales(parents),
         "widths": floats(widths),
         "weights": floats(np.concatenate([m.ravel() for m in weights])),
         "biases": floats(np.concatenate(biases)),
@@ -335,22 +335,22 @@ def _network(parameters: Parameters, z: Sequence[Array]) -> Array:
 
 def neural_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
     """``b + gain * output . tanh(... tanh(W z + c) ...)``."""
-    return _scaled(parameters, _network(parameters, standardised(parameters, columns)))
+    return _network_location(parameters, _network(parameters, standardise(parameters, columns)))
 
 
-def _scaled(parameters: Parameters, output: Array) -> Array:
+def _network_location(parameters: Parameters, output: Array) -> Array:
     """The location that a network's output stands for."""
     return cut_off(scalar(parameters, "bias") + scalar(parameters, "gain") * output)
 
 
 def neural_slope(parameters: Parameters, column: Array) -> Array:
     """Derivative in the only parent, by the chain rule forward through the layers."""
-    z = standardised(parameters, [np.atleast_1d(column)])
+    z = standardise(parameters, [np.atleast_1d(column)])
     hidden, slope = np.stack(z), np.ones((1, len(z[0])))
     for matrix, bias in _layers(parameters):
         hidden = tanh(_product(matrix, hidden) + bias)
         slope = _product(matrix, slope) * (1.0 - hidden * hidden)
     output = _product(_last(parameters), hidden)[0]
-    inside = np.abs(_scaled(parameters, output)) < LOCATION_LIMIT
+    inside = np.abs(_network_location(parameters, output)) < LOCATION_LIMIT
     total = scalar(parameters, "gain") * _product(_last(parameters), slope)[0]
     return np.where(inside, total / vector(parameters, "scales")[0], 0.0)

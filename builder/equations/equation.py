@@ -92,7 +92,7 @@ def vector(parameters: Parameters, key: str) -> tuple[float, ...]:
     return value
 
 
-def signed(rng: np.random.Generator, count: int, location: float, spread: float) -> Array:
+def draw_signed(rng: np.random.Generator, count: int, location: float, spread: float) -> Array:
     """``count`` draws of N(±location, spread), each sign as likely as the other."""
     return rng.choice((-1.0, 1.0), count) * rng.normal(location, spread, count)
 
@@ -112,7 +112,7 @@ def summary(value: float) -> float:
     return significant(value, SUMMARY_DIGITS)
 
 
-def written(parameters: Parameters) -> Parameters:
+def round_parameters(parameters: Parameters) -> Parameters:
     """The parameters to ``PARAMETER_DIGITS`` significant digits, as a world holds them."""
     return {
         key: tuple(significant(one, PARAMETER_DIGITS) for one in value)
@@ -122,8 +122,8 @@ def written(parameters: Parameters) -> Parameters:
     }
 
 
-def inputs(parents: Sequence[Parent]) -> dict[str, tuple[float, ...]]:
-    """The parameters that put parents on a common scale, as ``standardised`` applies them.
+def input_scales(parents: Sequence[Parent]) -> dict[str, tuple[float, ...]]:
+    """The parameters that put parents on a common scale, as ``standardise`` applies them.
 
     A parent is centred at its mean and divided by its sd where that exceeds one: curved parts then
     lie where the parent is, and scales do not grow along long chains.
@@ -134,7 +134,7 @@ def inputs(parents: Sequence[Parent]) -> dict[str, tuple[float, ...]]:
     }
 
 
-def standardised(parameters: Parameters, columns: Sequence[Array]) -> list[Array]:
+def standardise(parameters: Parameters, columns: Sequence[Array]) -> list[Array]:
     """The parents' columns, centred and scaled by the mechanism's own parameters."""
     shifts = zip(vector(parameters, "centres"), vector(parameters, "scales"), strict=True)
     return [(c - centre) / scale for c, (centre, scale) in zip(columns, shifts, strict=True)]

@@ -61,7 +61,7 @@ class Noise:
             return np.asarray(self.scale)
         return np.asarray(self.scale * self.spread.factor(columns))
 
-    def written(self) -> "Noise":
+    def rounded_parameters(self) -> "Noise":
         """The law with all its numbers as a world holds them (``PARAMETER_DIGITS``)."""
         spread = self.spread and replace(
             self.spread,
@@ -119,7 +119,7 @@ _FARTHEST: Final = 8.0
 _FINE: Final = 1 << 15
 
 
-def _interpolated(quantiles: Array, u: Array) -> Array:
+def _interpolate_quantiles(quantiles: Array, u: Array) -> Array:
     """Quantiles at uniforms in (0, 1), on lines between those at ``_SCORES``: a tenth of the work
     of inverting a distribution function for every number."""
     place = np.clip((special.ndtri(u) + _REACHED) * _STEPS, 0.0, len(_SCORES) - 1.0)
@@ -213,13 +213,13 @@ NOISE_FAMILIES: Final[Mapping[str, NoiseFamily]] = {
     "student_t": NoiseFamily(
         draw_shape=lambda rng, scale: (float(rng.uniform(5.0, 10.0)),),
         draw=lambda rng, n, shape: rng.standard_t(shape[0], n) / _student_sd(shape),
-        from_uniform=lambda u, shape: _interpolated(_student_quantiles(shape), u),
+        from_uniform=lambda u, shape: _interpolate_quantiles(_student_quantiles(shape), u),
         density=_student_density,
     ),
     "gaussian_mixture": NoiseFamily(
         _mixture_shape,
         _mixture_draw,
-        lambda u, shape: _interpolated(_mixture_quantiles(shape), u),
+        lambda u, shape: _interpolate_quantiles(_mixture_quantiles(shape), u),
         _mixture_density,
     ),
 }

@@ -17,7 +17,7 @@ from typing import Final, Literal
 import numpy as np
 
 from builder.equations.equation import Array
-from builder.equations.rqmc import BoundNotMet, Noise, estimated, refined_means, units
+from builder.equations.rqmc import BoundNotMet, NoiseSample, jackknife, refined_means, units
 from builder.equations.world import World
 from builder.graphs.identification import Effect
 
@@ -90,7 +90,7 @@ def effect(
     weighted = name == "ett" and bool(causes & needed)
     only = (needed | causes if weighted else needed) - {y}
 
-    def integrand(noise: Noise) -> list[Array]:
+    def integrand(noise: NoiseSample) -> list[Array]:
         runs = [
             world.run(noise, {x: level}, only)
             if any(behind == place for _, behind, _ in _TERMS[name])
@@ -108,7 +108,7 @@ def effect(
     drawn = [node for node in world.order if node in only and node != x]
     value, se, draws = 0.0, float("inf"), 0
     for means, draws in refined_means(world, drawn, integrand, rng):
-        (value, mass), (se, mass_se) = estimated(means, _ratio_and_mass)
+        (value, mass), (se, mass_se) = jackknife(means, _ratio_and_mass)
         if se <= bound * (1.0 + abs(value)) and mass_se <= _WEIGHT_CV * mass:
             source: Source = "density_weighted_rqmc" if weighted and not binary else "rqmc"
             return Quantity(float(value), float(se), draws, source if draws else "closed_form")

@@ -15,8 +15,8 @@ import scipy  # whose parts are imported when asked for: who only plans waits fo
 from builder.equations.equation import Array
 from builder.equations.world import World
 
-Noise = dict[str, Array]
-Integrand = Callable[[Noise], Sequence[Array]]
+NoiseSample = dict[str, Array]
+Integrand = Callable[[NoiseSample], Sequence[Array]]
 """Noise of n units -> k statistics, each of shape (n,) or scalar."""
 Statistic = Callable[[Array], Array]
 """Means of the k statistics, (..., k), to what is estimated, (..., m)."""
@@ -32,7 +32,7 @@ class BoundNotMet(Exception):
     """A quantity's standard error stayed above its bound at the largest number of draws."""
 
 
-def units(world: World, drawn: Sequence[str], rng: np.random.Generator) -> Iterator[Noise]:
+def units(world: World, drawn: Sequence[str], rng: np.random.Generator) -> Iterator[NoiseSample]:
     """Noise of ``drawn`` without end: each time ``FIRST_POINTS`` further points of every
     randomisation, randomisation by randomisation."""
     # SciPy spawns from the generator it is given, which one made from a bare key cannot do.
@@ -55,11 +55,11 @@ def refined_means(
     the means are exact.
     """
     if not drawn:
-        yield np.repeat(_stacked(integrand({})).T, RANDOMISATIONS, axis=0), 0
+        yield np.repeat(_stack_columns(integrand({})).T, RANDOMISATIONS, axis=0), 0
         return
     sums, points = np.zeros(()), 0
     for noise in units(world, drawn, rng):
-        columns = _stacked(integrand(noise))
+        columns = _stack_columns(integrand(noise))
         sums = sums + columns.reshape(len(columns), RANDOMISATIONS, -1).sum(axis=2).T
         points += FIRST_POINTS
         if points & (points - 1) == 0:
@@ -68,7 +68,7 @@ def refined_means(
             return
 
 
-def estimated(means: Array, statistic: Statistic) -> tuple[Array, Array]:
+def jackknife(means: Array, statistic: Statistic) -> tuple[Array, Array]:
     """What ``statistic`` makes of the pooled means, (m,), and its standard error by the jackknife
     over randomisations (R, k)."""
     count = len(means)
@@ -78,5 +78,5 @@ def estimated(means: Array, statistic: Statistic) -> tuple[Array, Array]:
     return statistic(pooled), np.sqrt((off * off).sum(axis=0) * (count - 1) / count)
 
 
-def _stacked(columns: Sequence[Array]) -> Array:
+def _stack_columns(columns: Sequence[Array]) -> Array:
     return np.stack([np.atleast_1d(column) for column in np.broadcast_arrays(*columns)])

@@ -24,7 +24,7 @@ from typing import Final
 
 import numpy as np
 
-from builder.equations.equation import Array, Kind, Parent, written
+from builder.equations.equation import Array, Kind, Parent, round_parameters
 from builder.equations.mechanisms import MECHANISMS
 from builder.equations.noise import Noise, Spread, draw_noise_law
 from builder.equations.profiles import DEFAULT_PROFILE, Profile
@@ -108,7 +108,7 @@ def _draw_node(
             values = np.asarray(rng.random(_PILOT_UNITS) < mean, dtype=np.float64)
         else:
             values = mean + node.noise.scale_at(columns) * node.noise.draw(rng, _PILOT_UNITS)
-        if _accepted(node, columns, mean, values, bounds):
+        if _is_accepted(node, columns, mean, values, bounds):
             return node, values
     raise NoWorldFound(f"{name}: no mechanism in range after {_MAX_DRAWS} draws")
 
@@ -128,11 +128,11 @@ def _candidate(
             mechanism = pick(rng, _RESPONSES)
     else:
         mechanism = "logistic" if kind == "binary" else "linear_additive"
-    parameters = written(MECHANISMS[mechanism].draw(rng, summaries))
+    parameters = round_parameters(MECHANISMS[mechanism].draw(rng, summaries))
     law: Noise | None = None
     if kind == "continuous":
         scale = float(rng.uniform(0.5, 1.0) if parents else rng.uniform(0.8, 1.5))
-        law = _noise(rng, profile, scale, summaries).written()
+        law = _noise(rng, profile, scale, summaries).rounded_parameters()
     return Node(name, kind, parents, mechanism, parameters, law)
 
 
@@ -154,7 +154,7 @@ def _noise(
     return replace(law, spread=Spread(tuple(float(w) for w in weights), float(bias)))
 
 
-def _accepted(
+def _is_accepted(
     node: Node, columns: Sequence[Array], mean: Array, values: Array, bounds: tuple[float, float]
 ) -> bool:
     if node.noise is None:

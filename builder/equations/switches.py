@@ -18,11 +18,11 @@ from builder.equations.equation import (
     Array,
     Parameters,
     Parent,
+    draw_signed,
     floats,
-    inputs,
+    input_scales,
     scalar,
-    signed,
-    standardised,
+    standardise,
     summary,
     vector,
 )
@@ -63,9 +63,9 @@ def draw_shifted_logistic(rng: np.random.Generator, parents: Sequence[Parent]) -
     """w ~ N(±1, 0.6), softsign weights N(±0.6, 0.3) at shifts U(-1.5, 1.5), bias N(0, 0.7)."""
     count = len(parents)
     return {
-        **inputs(parents),
-        "weights": floats(signed(rng, count, 1.0, 0.6)),
-        "bends": floats(signed(rng, count, 0.6, 0.3)),
+        **input_scales(parents),
+        "weights": floats(draw_signed(rng, count, 1.0, 0.6)),
+        "bends": floats(draw_signed(rng, count, 0.6, 0.3)),
         "shifts": floats(rng.uniform(-_SHIFT, _SHIFT, count)),
         "bias": float(rng.normal(0.0, 0.7)),
     }
@@ -75,14 +75,14 @@ def shifted_logistic_mean(parameters: Parameters, columns: Sequence[Array]) -> A
     """``expit(b + sum(w z + t softsign(z - c)))``, softsign(v) = v / (1 + |v|)."""
     total = np.asarray(scalar(parameters, "bias"))
     terms = (vector(parameters, key) for key in ("weights", "bends", "shifts"))
-    for z, w, t, c in zip(standardised(parameters, columns), *terms, strict=True):
+    for z, w, t, c in zip(standardise(parameters, columns), *terms, strict=True):
         total = total + w * z + t * (z - c) / (1.0 + np.abs(z - c))
     return expit(total)
 
 
 def shifted_logistic_slope(parameters: Parameters, column: Array) -> Array:
     """Derivative of the probability in the only parent."""
-    (z,) = standardised(parameters, [column])
+    (z,) = standardise(parameters, [column])
     ((w,), (t,), (c,)) = (vector(parameters, key) for key in ("weights", "bends", "shifts"))
     p = shifted_logistic_mean(parameters, [column])
     slope = w + t / (1.0 + np.abs(z - c)) ** 2
@@ -95,8 +95,8 @@ def shifted_logistic_slope(parameters: Parameters, column: Array) -> Array:
 def draw_sharp_threshold(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
     """Sharpness U(4, 8), weights N(±1, 0.5), threshold N(0, 0.5)."""
     return {
-        **inputs(parents),
-        "weights": floats(signed(rng, len(parents), 1.0, 0.5)),
+        **input_scales(parents),
+        "weights": floats(draw_signed(rng, len(parents), 1.0, 0.5)),
         "sharpness": float(rng.uniform(4.0, 8.0)),
         "threshold": float(rng.normal(0.0, 0.5)),
     }
@@ -106,7 +106,7 @@ def sharp_threshold_mean(parameters: Parameters, columns: Sequence[Array]) -> Ar
     """``expit(s (sum(w z) - t))`` inside ``CERTAINTY``."""
     total = np.asarray(-scalar(parameters, "threshold"))
     weights = vector(parameters, "weights")
-    for z, w in zip(standardised(parameters, columns), weights, strict=True):
+    for z, w in zip(standardise(parameters, columns), weights, strict=True):
         total = total + w * z
     return np.clip(expit(scalar(parameters, "sharpness") * total), *CERTAINTY)
 

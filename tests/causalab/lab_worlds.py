@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from builder.graphs.graph import LatentDAG
 from builder.release.attempts import Rejected
 from builder.splits.seeds import attempt_key, hmac_key, stream
-from builder.tracks.causalab.episode import Parts, draw
+from builder.tracks.causalab.episode import EpisodeParts, draw_episode
 from builder.tracks.causalab.graphs import sample_graphs
-from builder.tracks.causalab.suites import SUITES, Setting, Suite
+from builder.tracks.causalab.suites import SUITES, Suite, SuiteSetting
 from grader.laboratory.episode import Episode
 from grader.laboratory.model import Mode
 
@@ -15,8 +15,12 @@ ROOT = b"tests of causalab"
 
 
 def worlds(
-    name: str, setting: Setting = "reference", count: int = 4, mode: Mode = "shift", seed: str = ""
-) -> Iterator[Parts]:
+    name: str,
+    setting: SuiteSetting = "reference",
+    count: int = 4,
+    mode: Mode = "shift",
+    seed: str = "",
+) -> Iterator[EpisodeParts]:
     """``count`` episodes of a suite, every second one with fixed properties in ``wide``."""
     suite = SUITES[name]
     graphs = stream(ROOT, f"graphs/{seed}/{suite.topology}")
@@ -27,19 +31,23 @@ def worlds(
 
 
 def attempt(
-    topology: LatentDAG, suite: Suite, setting: Setting, fixed: bool, mode: Mode, key: bytes
-) -> Parts:
+    topology: LatentDAG, suite: Suite, setting: SuiteSetting, fixed: bool, mode: Mode, key: bytes
+) -> EpisodeParts:
     """The first attempt that is not rejected, as the builder makes them."""
     for number in range(100):
         try:
-            return draw(topology, suite, setting, fixed, mode, attempt_key(key, number))
+            return draw_episode(topology, suite, setting, fixed, mode, attempt_key(key, number))
         except Rejected:
             continue
     raise AssertionError("a hundred attempts rejected")
 
 
 def episodes(
-    name: str, setting: Setting = "reference", count: int = 4, mode: Mode = "shift", seed: str = ""
+    name: str,
+    setting: SuiteSetting = "reference",
+    count: int = 4,
+    mode: Mode = "shift",
+    seed: str = "",
 ) -> list[Episode]:
     """The same as the engine loads them."""
     return [

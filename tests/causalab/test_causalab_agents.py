@@ -11,7 +11,7 @@ from lab_verification import verify
 from lab_worlds import episodes
 
 from baselines.causalab import RefusedRequest, greedy_stop, observer, run_session, solver
-from builder.tracks.causalab.suites import PAPER, SETTINGS, SIZES, Setting
+from builder.tracks.causalab.suites import PAPER, SETTINGS, SIZES, SuiteSetting
 from grader.laboratory.episode import Episode
 
 Figures = Mapping[str, Any]
@@ -50,7 +50,7 @@ def solved(figures: Figures) -> bool:
     )
 
 
-def all_solved(setting: Setting, name: str, count: int) -> list[tuple[Episode, Figures]]:
+def all_solved(setting: SuiteSetting, name: str, count: int) -> list[tuple[Episode, Figures]]:
     """The episodes of a suite whose properties can all be set, all of them solved."""
     drawn = episodes(name, setting, count, seed="agents")
     found = [e for e in drawn if len(e.controllable) == len(e.names)]

@@ -11,7 +11,7 @@ from builder.splits.settings import TomlTable
 from builder.splits.track import Built, InstanceSpec
 from builder.tracks.causalab.ask import MODE_SENTENCES, write_prompt
 from builder.tracks.causalab.check import audit_instance
-from builder.tracks.causalab.plan import Config
+from builder.tracks.causalab.plan import EpisodeSettings
 from builder.tracks.causalab.show import report
 from builder.tracks.causalab.suites import PAPER, SUITES
 from builder.tracks.causalab.track import TRACK
@@ -22,7 +22,7 @@ from grader.laboratory.model import MODES
 ROOT = b"causalab build tests"
 
 
-def config(**table: object) -> Config:
+def config(**table: object) -> EpisodeSettings:
     return TRACK.parse(TomlTable(table, "splits.dev.causalab."))
 
 

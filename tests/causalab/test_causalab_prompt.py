@@ -10,7 +10,7 @@ from lab_tasks import task_and_truth
 from lab_worlds import worlds
 
 from builder.tracks.causalab.ask import write_prompt
-from builder.tracks.causalab.episode import Parts
+from builder.tracks.causalab.episode import EpisodeParts
 from builder.tracks.causalab.suites import SUITES
 from grader.laboratory.episode import Episode
 from grader.laboratory.model import MODES, Mode
@@ -22,7 +22,7 @@ NAME = "lab-0000000000000000"
 KINDS = ("main-3", "main-7", "quad-hard", "hidden-range-50", "freqparent-6", "golden-4", "5o0i-6")
 
 
-def prompts(name: str, mode: Mode = "shift") -> Iterator[tuple[Parts, str]]:
+def prompts(name: str, mode: Mode = "shift") -> Iterator[tuple[EpisodeParts, str]]:
     for setting in SUITES[name].settings:
         for parts in worlds(name, setting, 2, mode, seed="prompt"):
             yield parts, write_prompt(parts.public, NAME, f"{NAME}.jsonl")

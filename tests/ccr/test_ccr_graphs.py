@@ -60,8 +60,8 @@ def test_the_running_example_of_figure_4() -> None:
     """Eight variables, three components, the quantities of Table 1, three indirect paths."""
     tree = cut_tree(figure_4().dag)
     assert tree.nodes == ("X", "C", "D", "Y") and len(tree.components) == 3
-    assert tree.whole == ("X", "Y")
-    assert set(tree.local) == {("X", "C"), ("X", "D"), ("C", "D"), ("C", "Y"), ("D", "Y")}
+    assert tree.global_pair == ("X", "Y")
+    assert set(tree.local_pairs) == {("X", "C"), ("X", "D"), ("C", "D"), ("C", "Y"), ("D", "Y")}
     assert set(compositions(tree)) == {("X", "C", "Y"), ("X", "D", "Y"), ("X", "C", "D", "Y")}
 
 

@@ -20,10 +20,10 @@ from builder.splits.settings import TomlTable
 from builder.tracks import TRACKS
 from builder.tracks.ccr.check import audit_instance
 from builder.tracks.ccr.graph import KINDS, PAPER_GRAPHS, CutTree, Pair, chain, cut_tree
-from builder.tracks.ccr.plan import VERDICTS, ContextPlan, Design, draw_kinds, parse_config
+from builder.tracks.ccr.plan import VERDICTS, ContextPlan, Design, draw_kinds, parse_settings
 from builder.tracks.ccr.questions import Deduction, check_deduction, compose
 from builder.tracks.ccr.sampling import sample_context
-from builder.tracks.ccr.text import Given, decimal
+from builder.tracks.ccr.text import GivenValue, decimal
 from builder.tracks.ccr.track import TRACK
 from grader.io.jsonio import pretty
 from grader.scoring.model import RawAnswer
@@ -57,16 +57,18 @@ def test_the_verdict_of_an_inductive_question_is_derived_twice() -> None:
     """From the printed givens, whose last digit may be off; and by models that are written down."""
     forms: Counter[tuple[str, int]] = Counter()
     for tree, values, question in questions():
-        assert question.target == tree.whole
-        assert tree.whole not in {given.pair for given in question.givens}
-        printed = [Given(g.pair, Fraction(decimal(g.value))) for g in question.givens]
-        verdict, value = check_deduction(tree.nodes, printed, tree.whole, bounded=True)
+        assert question.target == tree.global_pair
+        assert tree.global_pair not in {given.pair for given in question.givens}
+        printed = [GivenValue(g.pair, Fraction(decimal(g.value))) for g in question.givens]
+        verdict, value = check_deduction(tree.nodes, printed, tree.global_pair, bounded=True)
         assert verdict == question.verdict
         forms[verdict, len(printed) - len(tree.components)] += 1
         fits = [fit(tree, values, question.givens, other) for other in (1, Fraction(1, 3))]
         if verdict == "value":
-            assert value == pytest.approx(float(values[tree.whole]), rel=5e-3)
-            assert question.value == values[tree.whole] and fits[0] == values[tree.whole]
+            assert value == pytest.approx(float(values[tree.global_pair]), rel=5e-3)
+            assert (
+                question.value == values[tree.global_pair] and fits[0] == values[tree.global_pair]
+            )
         elif verdict == "insufficient":
             low, high = sorted(whole for whole in fits if whole is not None)
             assert high > 2 * low
@@ -77,7 +79,10 @@ def test_the_verdict_of_an_inductive_question_is_derived_twice() -> None:
 
 
 def fit(
-    tree: CutTree, values: dict[Pair, Fraction], givens: tuple[Given, ...], factor: Fraction | int
+    tree: CutTree,
+    values: dict[Pair, Fraction],
+    givens: tuple[GivenValue, ...],
+    factor: Fraction | int,
 ) -> Fraction | None:
     """The whole of a model with the givens, in which what nothing is given about is changed by a
     factor; ``None`` where it does not have them."""
@@ -90,7 +95,7 @@ def fit(
     return prod(model.values(), start=Fraction(1))
 
 
-def inside(tree: CutTree, edge: Pair, given: Given) -> bool:
+def inside(tree: CutTree, edge: Pair, given: GivenValue) -> bool:
     place = tree.nodes.index
     return place(given.pair[0]) <= place(edge[0]) and place(edge[1]) <= place(given.pair[1])
 
@@ -127,8 +132,8 @@ def test_the_prompt_tells_all_that_is_needed(changes: dict[str, Any]) -> None:
 def test_contexts_of_the_later_purposes_follow_and_change_no_other() -> None:
     """Exams that were there keep their instances."""
     few = {"simulation": 3, "direct": 2, "deductive": 4, "linear": 3}
-    before = parse_config(table(**few))
-    after = parse_config(table(**few, inductive=5, stated=2))
+    before = parse_settings(table(**few))
+    after = parse_settings(table(**few, inductive=5, stated=2))
     old, new = (TRACK.plan(config, "dev", b"root", False) for config in (before, after))
     assert new[: len(old)] == old and len(new) == len(old) + 7
     plans = [ContextPlan.from_json(spec.config_json) for spec in new[len(old) :]]
@@ -165,7 +170,7 @@ def inputs(row: dict[str, object]) -> dict[str, Any]:
 
 def test_bounds_of_ones_own_are_kept() -> None:
     """Quantities near a boundary, where the file wants them there."""
-    config = parse_config(
+    config = parse_settings(
         table(simulation=6, components=[2, 3], local_pns=[0.05, 0.15], global_pns=0.001)
     )
     for spec in TRACK.plan(config, "dev", b"root", False):
@@ -173,7 +178,7 @@ def test_bounds_of_ones_own_are_kept() -> None:
         found = sample_context(plan.design, np.random.default_rng(spec.index), "here")
         local = [found.quantities[pair]["pns"] for pair in pairwise(found.tree.nodes)]
         assert all(Fraction(5, 100) <= value <= Fraction(15, 100) for value in local)
-        assert found.quantities[found.tree.whole]["pns"] >= Fraction(1, 1000)
+        assert found.quantities[found.tree.global_pair]["pns"] >= Fraction(1, 1000)
     assert cut_tree(found.context.dag) == found.tree
 
 

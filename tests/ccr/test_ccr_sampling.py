@@ -16,7 +16,7 @@ from builder.tracks.ccr.plan import (
     best_component,
     check_design,
     draw_kinds,
-    parse_config,
+    parse_settings,
 )
 from builder.tracks.ccr.quantities import component_response
 from builder.tracks.ccr.sampling import measurable, references, sample_context
@@ -42,9 +42,9 @@ def test_sampled_contexts_keep_the_bounds(count: int, operators: str) -> None:
         adjacent = list(pairwise(tree.nodes))
         for pair in adjacent:
             assert Fraction(15, 100) <= sampled.quantities[pair]["pns"] <= Fraction(85, 100)
-        assert sampled.quantities[tree.whole]["pns"] >= Fraction(2, 100)
+        assert sampled.quantities[tree.global_pair]["pns"] >= Fraction(2, 100)
         assert measurable(tree, sampled.quantities) == tree.pairs
-        assert references(tree, sampled.quantities) == (tree.whole,)
+        assert references(tree, sampled.quantities) == (tree.global_pair,)
 
 
 def test_nine_components_ask_only_what_can_be_measured() -> None:
@@ -54,7 +54,7 @@ def test_nine_components_ask_only_what_can_be_measured() -> None:
         sampled = sample_context(design(9), rng, "here")
         tree, exact = sampled.tree, sampled.quantities
         asked, counted = measurable(tree, exact), references(tree, exact)
-        assert exact[tree.whole]["pns"] < Fraction(2, 100) and tree.whole not in asked
+        assert exact[tree.global_pair]["pns"] < Fraction(2, 100) and tree.global_pair not in asked
         assert all(tree.span(p) <= 5 and exact[p]["pns"] >= Fraction(2, 100) for p in asked)
         assert counted and all(2 <= tree.span(pair) <= 5 for pair in counted)
         for pair in counted:
@@ -118,7 +118,7 @@ def test_an_unattainable_design_is_refused_with_its_bound() -> None:
 def test_a_bad_table_is_refused_in_one_line(change: dict[str, object], problem: str) -> None:
     """A split file is checked before any work starts."""
     with pytest.raises(UsageError) as refused:
-        parse_config(TomlTable(change, "mini.toml: splits.dev.ccr."))
+        parse_settings(TomlTable(change, "mini.toml: splits.dev.ccr."))
     assert problem in str(refused.value) and "\n" not in str(refused.value)
 
 
@@ -157,7 +157,7 @@ def test_stratified_units_follow_their_distribution_within_a_cell() -> None:
     sums = {name: np.zeros(len(context.dag.nodes)) for name in ("11", "10", "00")}
     counts = dict.fromkeys(sums, 0)
     for _ in range(30):
-        units = pair_units(context, tree, tree.whole, rng)
+        units = pair_units(context, tree, tree.global_pair, rng)
         for name in sums:
             inside = (units.high == (name[0] == "1")) & (units.low == (name[1] == "1"))
             sums[name] += units.bits[:, inside].sum(axis=1)

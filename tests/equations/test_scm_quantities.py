@@ -7,7 +7,7 @@ from builder.equations import quantities
 from builder.equations.association import associations
 from builder.equations.noise import Noise
 from builder.equations.quantities import Quantity, contrast, effect
-from builder.equations.rqmc import BoundNotMet, estimated
+from builder.equations.rqmc import BoundNotMet, jackknife
 from builder.equations.sampling import sample_world
 from builder.equations.world import Node, World
 from builder.graphs.graph import LatentDAG
@@ -152,7 +152,7 @@ def test_senseless_questions_are_refused(cases) -> None:
 def test_errors_of_functions_of_means_are_those_of_the_delta_method() -> None:
     """A wrong error no longer bounds anything: of a ratio, beside its linear approximation."""
     means = np.array([0.6, 1.3]) + 1e-4 * np.random.default_rng(0).standard_normal((32, 2))
-    (value,), (se,) = estimated(means, lambda m: m[..., :1] / m[..., 1:])
+    (value,), (se,) = jackknife(means, lambda m: m[..., :1] / m[..., 1:])
     assert value == pytest.approx(means[:, 0].mean() / means[:, 1].mean(), rel=1e-14)
     influence = (means[:, 0] - value * means[:, 1]) / means[:, 1].mean()
     assert se == pytest.approx(influence.std(ddof=1) / np.sqrt(32), rel=1e-3)

@@ -8,7 +8,7 @@ from typing import Any
 from built_tasks import pairs_of
 
 from builder.splits.track import Built
-from builder.tracks.replayscm.plan import Config
+from builder.tracks.replayscm.plan import ProgramSettings
 from builder.tracks.replayscm.track import TRACK
 from grader.scoring.model import Checked, RawAnswer, Score, Truth
 from grader.scoring.score import check, score
@@ -51,17 +51,17 @@ def extra(result: Score) -> dict[str, Any]:
 
 
 FULL, MATCHED = 4, 3
-DESIGN = Config(full=FULL, matched=MATCHED)
+DESIGN = ProgramSettings(full=FULL, matched=MATCHED)
 
 
 @cache
-def built(config: Config = DESIGN) -> tuple[Built, ...]:
+def built(config: ProgramSettings = DESIGN) -> tuple[Built, ...]:
     """Programs in the matched design."""
     return tuple(TRACK.build(spec) for spec in TRACK.plan(config, "dev", ROOT, False))
 
 
 @cache
-def items(config: Config = DESIGN) -> tuple[Item, ...]:
+def items(config: ProgramSettings = DESIGN) -> tuple[Item, ...]:
     """All records of some built programs."""
     return tuple(item for instance in built(config) for item in items_of(instance))
 

@@ -15,8 +15,8 @@ from builder.gate.part_rows import PartRows
 from builder.tracks import TRACKS
 from builder.tracks.replayscm.check import audit_instance
 from builder.tracks.replayscm.generate import count_shortcuts
-from builder.tracks.replayscm.plan import Config, Generation
-from builder.tracks.replayscm.search import spread
+from builder.tracks.replayscm.plan import Generation, ProgramSettings
+from builder.tracks.replayscm.search import extend_table
 from builder.tracks.replayscm.synthesis import smallest_formulas
 from grader.io.jsonio import canonical
 from grader.scoring.model import Truth
@@ -48,7 +48,7 @@ def test_a_fitted_function_ignores_the_inputs_it_does_not_have() -> None:
     for inputs in range(1, 4):
         for ones in range(1 << (1 << inputs)):
             fitted = table.smallest(ones, ~ones & ((1 << (1 << inputs)) - 1), inputs)
-            assert fitted == spread(ones, inputs)
+            assert fitted == extend_table(ones, inputs)
 
 
 def test_the_number_of_shortcut_functions_is_as_found_before() -> None:
@@ -140,7 +140,7 @@ def _outcomes(
 
 def small_items(n: int = 5) -> list[Item]:
     """Records of programs with ``n`` variables and disclosed roots."""
-    config = Config(full=2, matched=1, generation=Generation(variables=(n, n)))
+    config = ProgramSettings(full=2, matched=1, generation=Generation(variables=(n, n)))
     return [item for item in items(config) if item.task.inputs["roots"] is not None]
 
 

@@ -15,7 +15,7 @@ from builder.splits.config import Draw, ExamConfig, SplitConfig
 from builder.splits.settings import TomlTable
 from builder.splits.track import Built, Candidate, PossibleTask
 from builder.tracks import TRACKS
-from builder.tracks.replayscm.plan import POOLS, Config
+from builder.tracks.replayscm.plan import POOLS, ProgramSettings
 from builder.tracks.replayscm.track import TRACK
 from grader.errors import UsageError
 from grader.io.schemas import first_problem
@@ -84,7 +84,7 @@ def test_the_matched_design_at_a_small_size() -> None:
 
 def test_a_private_split_asks_about_every_program_once() -> None:
     """An ordered prompt gives away what a hidden-order prompt of the same program hides."""
-    specs = TRACK.plan(Config(per_pool=2), "test", ROOT, True)
+    specs = TRACK.plan(ProgramSettings(per_pool=2), "test", ROOT, True)
     assert len(specs) == 2 * len(POOLS) == len({spec.instance_id for spec in specs})
     instances = [TRACK.build(spec) for spec in specs[:4]]
     assert all(len(instance.rows["replayscm"]) == 1 for instance in instances)
@@ -152,7 +152,7 @@ def semantic(instance: Built) -> str:
 @pytest.mark.slow
 def test_no_program_of_the_private_pools_appears_twice() -> None:
     """Forty records in each of twelve pools at the published size: 480 different functions."""
-    specs = TRACK.plan(Config(per_pool=40), "test", ROOT, True)
+    specs = TRACK.plan(ProgramSettings(per_pool=40), "test", ROOT, True)
     instances = [TRACK.build(spec) for spec in specs]
     assert all(len(instance.rows["replayscm"]) == 1 for instance in instances)
     assert len({semantic(instance) for instance in instances}) == len(instances) == 480
@@ -161,7 +161,7 @@ def test_no_program_of_the_private_pools_appears_twice() -> None:
 def test_shared_programs_are_refused_where_truth_is_private() -> None:
     """The setting that would leak must not build."""
     with pytest.raises(UsageError, match="per_pool"):
-        TRACK.plan(Config(full=5, matched=2), "test", ROOT, True)
+        TRACK.plan(ProgramSettings(full=5, matched=2), "test", ROOT, True)
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,10 @@ from builder.tracks.replayscm.generate import SEED_WORLDS, TRAINING_WORLDS, gene
 from builder.tracks.replayscm.plan import (
     BASE_POOLS,
     BaseGeneration,
-    Config,
     Generation,
     ProgramPlan,
-    parse_config,
+    ProgramSettings,
+    parse_settings,
 )
 from builder.tracks.replayscm.show import report
 from builder.tracks.replayscm.track import TRACK
@@ -35,12 +35,14 @@ SMALL = Generation(variables=(5, 6), operators=("and", "or"), sizes=(3, 6), dept
 
 @pytest.fixture(scope="module")
 def base() -> tuple[Built, ...]:
-    config = Config(full=2, matched=1, base=3, base_generation=BaseGeneration(**asdict(SMALL)))
+    config = ProgramSettings(
+        full=2, matched=1, base=3, base_generation=BaseGeneration(**asdict(SMALL))
+    )
     return tuple(TRACK.build(spec) for spec in TRACK.plan(config, "dev", ROOT, False)[-3:])
 
 
-def parsed(text: str) -> Config:
-    return parse_config(TomlTable(tomllib.loads(text), "x.toml: splits.dev.replayscm."))
+def parsed(text: str) -> ProgramSettings:
+    return parse_settings(TomlTable(tomllib.loads(text), "x.toml: splits.dev.replayscm."))
 
 
 def test_a_cohort_is_made_as_its_table_says(base: tuple[Built, ...]) -> None:
@@ -89,12 +91,12 @@ def test_the_generation_report_tells_the_cohorts_apart(base: tuple[Built, ...]) 
 
 
 def test_other_programs_are_the_same_with_a_base_cohort() -> None:
-    without = TRACK.plan(Config(full=3, matched=1), "dev", ROOT, False)
-    with_base = TRACK.plan(Config(full=3, matched=1, base=2), "dev", ROOT, False)
+    without = TRACK.plan(ProgramSettings(full=3, matched=1), "dev", ROOT, False)
+    with_base = TRACK.plan(ProgramSettings(full=3, matched=1, base=2), "dev", ROOT, False)
     assert with_base[: len(without)] == without and len(with_base) == len(without) + 2
     plan = ProgramPlan.from_json(with_base[-1].config_json)
     assert not plan.generation.disambiguation and plan.pools == BASE_POOLS
-    private = TRACK.plan(Config(per_pool=1, base=2), "test", ROOT, True)[-2:]
+    private = TRACK.plan(ProgramSettings(per_pool=1, base=2), "test", ROOT, True)[-2:]
     pools = [ProgramPlan.from_json(s.config_json).pools for s in private]
     assert pools == [BASE_POOLS[:1], BASE_POOLS[1:]]
 

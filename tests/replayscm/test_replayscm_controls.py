@@ -7,7 +7,7 @@ from functools import cache
 from puzzles import ROOT, Item, extra, items_of
 
 from baselines.replayscm import symbolic
-from builder.tracks.replayscm.plan import Config
+from builder.tracks.replayscm.plan import ProgramSettings
 from builder.tracks.replayscm.track import TRACK
 from grader.tracks.replayscm.problem import ROOTS
 from grader.tracks.replayscm.proof import problem_of
@@ -16,16 +16,16 @@ from grader.tracks.replayscm.proof import problem_of
 @cache
 def shifted_items() -> tuple[Item, ...]:
     """Records of some programs with shifted worlds, alternatives left out."""
-    specs = TRACK.plan(Config(per_pool=1, shifted=True), "test", ROOT, True)
+    specs = TRACK.plan(ProgramSettings(per_pool=1, shifted=True), "test", ROOT, True)
     found = [item for spec in specs[:6] for item in items_of(TRACK.build(spec))]
     return tuple(item for item in found if item.task.family == "induction")
 
 
 def test_shifted_worlds_change_the_truth_alone() -> None:
     """What a test taker sees is the same with and without the control."""
-    plain = TRACK.plan(Config(per_pool=1), "test", ROOT, True)
+    plain = TRACK.plan(ProgramSettings(per_pool=1), "test", ROOT, True)
     spec = next(s for s in plain if s.asked.levels[0][1] == "induction.hidden")
-    shifted = TRACK.plan(Config(per_pool=1, shifted=True), "test", ROOT, True)[spec.index]
+    shifted = TRACK.plan(ProgramSettings(per_pool=1, shifted=True), "test", ROOT, True)[spec.index]
     before, after = TRACK.build(spec).rows, TRACK.build(shifted).rows
     assert before["replayscm"] == after["replayscm"]
     (old,), (new,) = before["replayscm_truth"], after["replayscm_truth"]

@@ -20,10 +20,10 @@ from baselines.replayscm import (
     structure_and_formulas,
     symbolic,
 )
-from builder.tracks.replayscm.determinacy import root_settings
-from builder.tracks.replayscm.search import first_fit, fit, spread
+from builder.tracks.replayscm.determinacy import limits_by_roots
+from builder.tracks.replayscm.search import extend_table, first_fit, smallest_fit
 from builder.tracks.replayscm.synthesis import smallest_formulas
-from builder.tracks.replayscm.tables import Rows, sets_of, tabulate
+from builder.tracks.replayscm.tables import ObservedRows, sets_of, tabulate
 from grader.tracks.replayscm.boolean import essential
 from grader.tracks.replayscm.problem import parse_map
 
@@ -77,7 +77,7 @@ def test_no_reference_solver_finds_an_alternative_at_cex() -> None:
 def test_the_first_fit_is_the_lowest_table_within_the_cap() -> None:
     """Not the smallest formula: an unseen pattern is 0 where a formula within the cap allows it."""
     rows = read_puzzle(items()[0].task).rows
-    few = tabulate(Rows(rows.values[:6], rows.clamped[:6]))
+    few = tabulate(ObservedRows(rows.values[:6], rows.clamped[:6]))
     smallest, sets = smallest_formulas(), sets_of(few.n)
     differ = 0
     for child in range(few.n):
@@ -86,7 +86,7 @@ def test_the_first_fit_is_the_lowest_table_within_the_cap() -> None:
             if ones & zeros or len(sets.members[k]) > 3:
                 continue
             tables = {
-                spread(table, len(sets.members[k]))
+                extend_table(table, len(sets.members[k]))
                 for table in range(1 << (1 << len(sets.members[k])))
                 if table & ones == ones and not table & zeros
             }
@@ -94,7 +94,7 @@ def test_the_first_fit_is_the_lowest_table_within_the_cap() -> None:
                 within = [table for table in tables if smallest.sizes[table] <= cap]
                 found = first_fit(few, child, k, cap)
                 assert (found.table if found else None) == min(within, default=None)
-            differ += found is not None and found.table != fit(few, child, k).table
+            differ += found is not None and found.table != smallest_fit(few, child, k).table
     assert differ > 10
 
 
@@ -153,7 +153,7 @@ def test_the_search_ends_where_no_single_change_helps(seed: int) -> None:
     """A local optimum among the allowed acyclic graphs, by networkx on scores drawn at random."""
     setting = read_puzzle(items()[seed].task).setting
     if setting is None:
-        setting = next(iter(root_settings(6)))
+        setting = next(iter(limits_by_roots(6)))
     n = max(v for v in setting.allowed) + 1
     scores = np.random.default_rng(seed).normal(size=(n, len(sets_of(n).masks)))
     index = {int(mask): k for k, mask in enumerate(sets_of(n).masks)}

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from builder.splits.track import InstanceSpec
 from builder.stories.texts import Texts
-from builder.tracks.causalab.plan import MOST_OF_THREE, Config, GraphPlan
+from builder.tracks.causalab.plan import MOST_OF_THREE, EpisodeSettings, GraphPlan
 from grader.io.jsonio import canonical
 from grader.laboratory.session import ENGINE_VERSION
 from grader.laboratory.transcript import seal, write_line
@@ -23,7 +23,7 @@ _TEXTS: Final = Texts(__file__)
 MODE_SENTENCES: Final[Mapping[str, str]] = _TEXTS["mode"]
 """What an intervention does, in one sentence per mode."""
 
-Rows = Sequence[tuple[str, Mapping[str, float]]]
+_TableRows = Sequence[tuple[str, Mapping[str, float]]]
 
 
 def write_prompt(public: Mapping[str, Any], task_id: str, answer_file: str) -> str:
@@ -34,7 +34,7 @@ def write_prompt(public: Mapping[str, Any], task_id: str, answer_file: str) -> s
     return "\n\n".join(
         [
             *(_TEXTS(name, **fields).strip("\n") for name in ("law", acts)),
-            *_told(public, fields),
+            *_known_parts(public, fields),
             *(_TEXTS(name, **fields) for name in (experiments, "answer")),
         ]
     )
@@ -81,7 +81,7 @@ def _fields(public: Mapping[str, Any]) -> dict[str, object]:
     return fields
 
 
-def _told(public: Mapping[str, Any], fields: Mapping[str, object]) -> list[str]:
+def _known_parts(public: Mapping[str, Any], fields: Mapping[str, object]) -> list[str]:
     """What is known: each text with the table under it."""
     names = [entry["name"] for entry in public["variables"]]
     nodes = [*names, public["target"]["name"]]
@@ -91,7 +91,7 @@ def _told(public: Mapping[str, Any], fields: Mapping[str, object]) -> list[str]:
         for step in public["chain"]
     ]
     opening = [] if public["opening"] is None else [("opening", public["opening"])]
-    tables: Mapping[str, tuple[Sequence[str], Rows]] = {
+    tables: Mapping[str, tuple[Sequence[str], _TableRows]] = {
         "records": (nodes, records),
         "chain": (nodes, chain),
         "opening": (nodes, opening),
@@ -104,7 +104,7 @@ def _told(public: Mapping[str, Any], fields: Mapping[str, object]) -> list[str]:
     return parts
 
 
-def _table(nodes: Sequence[str], rows: Rows) -> str:
+def _table(nodes: Sequence[str], rows: _TableRows) -> str:
     lines = [f"| | {' | '.join(nodes)} |", "|---" * (len(nodes) + 1) + "|"]
     lines += [f"| {head} | {' | '.join(_number(row[n]) for n in nodes)} |" for head, row in rows]
     return "\n".join(lines)
@@ -121,7 +121,7 @@ def _number(value: float) -> str:
 _FREQUENCIES: Final = (0.0, 50.0, 100.0, 200.0)
 
 
-def twin(config: Config, tasks: int) -> Config:
+def twin(config: EpisodeSettings, tasks: int) -> EpisodeSettings:
     """Return the settings of the episodes that floors are measured on: matched suites that share
     ``tasks`` graphs of each size, as far as there are so many of three nodes."""
     return config.model_copy(update={"graphs": min(tasks, MOST_OF_THREE), "per_suite": 0})

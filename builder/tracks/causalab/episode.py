@@ -21,7 +21,7 @@ from builder.tracks.causalab.equations import (
     sample_trace_bases,
 )
 from builder.tracks.causalab.graphs import FREQUENCY, properties
-from builder.tracks.causalab.suites import Hidden, Setting, Suite
+from builder.tracks.causalab.suites import Disturbance, Suite, SuiteSetting
 from builder.tracks.causalab.suites import label as label_of
 from grader.laboratory.model import Crystal, Mode, Model
 
@@ -37,7 +37,7 @@ DISPLAY: Final[Mapping[str, str]] = {
     FREQUENCY: "Resonance Frequency (Hz)",
 }
 TOLERANCE: Final = 5.0
-REACTOR_RANGES: Final[Mapping[Setting, tuple[float, float]]] = {
+REACTOR_RANGES: Final[Mapping[SuiteSetting, tuple[float, float]]] = {
     "reference": (0.0, 10_000.0),
     "wide": (-10_000.0, 10_000.0),
 }
@@ -48,16 +48,16 @@ TRACE_STEPS: Final = 6
 """Interventions in a golden trace, at least one on every property (reference: six)."""
 
 
-class Parts(NamedTuple):
+class EpisodeParts(NamedTuple):
     """The two sides of an episode, as ``docs/causalab.md`` describes them."""
 
     public: dict[str, Any]
     private: dict[str, Any]
 
 
-def draw(
-    graph: LatentDAG, suite: Suite, setting: Setting, fixed: bool, mode: Mode, key: bytes
-) -> Parts:
+def draw_episode(
+    graph: LatentDAG, suite: Suite, setting: SuiteSetting, fixed: bool, mode: Mode, key: bytes
+) -> EpisodeParts:
     """An episode of ``suite``, everything random about it from the instance's ``key``.
 
     Matched suites share the streams of what they have in common. With ``fixed`` one property (two
@@ -93,7 +93,7 @@ def draw(
         "frequency_may_be_parent": suite.acts,
         "shifts": list(disturbance["values"]) if disturbance else [],
         "records": [model.read(bases) for bases in records],
-        "chain": _replayed(Crystal(model, records[0], mode), trace) if trace else [],
+        "chain": _replay_trace(Crystal(model, records[0], mode), trace) if trace else [],
         "opening": model.read(manipulator) if suite.budget else None,
         "reactor": {name: seen[name] for name in names},
         "reactor_range": list(REACTOR_RANGES[setting]),
@@ -112,10 +112,10 @@ def draw(
         "disturbance": disturbance,
         "frequency": seen[FREQUENCY],
     }
-    return Parts(public, private)
+    return EpisodeParts(public, private)
 
 
-def _replayed(crystal: Crystal, trace: Sequence[tuple[str, float]]) -> list[dict[str, object]]:
+def _replay_trace(crystal: Crystal, trace: Sequence[tuple[str, float]]) -> list[dict[str, object]]:
     """The settings of the trace, each with the reading after it."""
     steps: list[dict[str, object]] = []
     for name, value in trace:
@@ -127,7 +127,7 @@ def _replayed(crystal: Crystal, trace: Sequence[tuple[str, float]]) -> list[dict
 def _evidence(
     graph: LatentDAG,
     suite: Suite,
-    setting: Setting,
+    setting: SuiteSetting,
     equations: Equations,
     controllable: frozenset[str],
     key: bytes,
@@ -157,7 +157,7 @@ def _controllable(graph: LatentDAG, fixed: bool, rng: np.random.Generator) -> fr
     return frozenset(names) - {names[int(i)] for i in barred}
 
 
-def _reactor(model: Model, setting: Setting, rng: np.random.Generator) -> dict[str, float]:
+def _reactor(model: Model, setting: SuiteSetting, rng: np.random.Generator) -> dict[str, float]:
     """The bases of a reactor crystal whose target is within the reactor's range.
 
     Raises :class:`builder.release.attempts.Rejected` where none is found.
@@ -179,7 +179,7 @@ def _trace(graph: LatentDAG, rng: np.random.Generator) -> tuple[tuple[str, float
 
 
 def _disturbance(
-    graph: LatentDAG, suite: Suite, setting: Setting, key: bytes
+    graph: LatentDAG, suite: Suite, setting: SuiteSetting, key: bytes
 ) -> dict[str, Any] | None:
     """The hidden influence: one of three equally likely values after each intervention."""
     hidden = suite.hidden
@@ -188,11 +188,13 @@ def _disturbance(
     rng = stream(key, f"disturbance/{label_of(suite, setting)}")
     values = (-hidden.reach, 0.0, hidden.reach)
     sequence = [values[int(i)] for i in rng.integers(len(values), size=suite.budget)]
-    nodes = _affected(graph, hidden, stream(key, "affected"))
+    nodes = _draw_shifted_nodes(graph, hidden, stream(key, "affected"))
     return {"nodes": list(nodes), "values": list(values), "sequence": sequence}
 
 
-def _affected(graph: LatentDAG, hidden: Hidden, rng: np.random.Generator) -> tuple[str, ...]:
+def _draw_shifted_nodes(
+    graph: LatentDAG, hidden: Disturbance, rng: np.random.Generator
+) -> tuple[str, ...]:
     """The shifted nodes: a cause of frequency first, then other properties (nested by count)."""
     causes = graph.parents(FREQUENCY)
     first = causes[int(rng.integers(len(causes)))]

@@ -17,7 +17,7 @@ import numpy as np
 
 from builder.graphs.graph import LatentDAG
 from builder.tracks.causalab.graphs import FREQUENCY
-from builder.tracks.causalab.suites import Family, Setting
+from builder.tracks.causalab.suites import Family, SuiteSetting
 from grader.laboratory.model import ROUNDING, Crystal, Model, Term
 
 CURVATURES: Final = (0.008, 0.012, 0.016)
@@ -58,7 +58,7 @@ class Equations:
 
 
 def sample_equations(
-    graph: LatentDAG, family: Family, setting: Setting, rng: np.random.Generator
+    graph: LatentDAG, family: Family, setting: SuiteSetting, rng: np.random.Generator
 ) -> Equations:
     """Coefficients for every edge and frequency's base."""
     if family == "quadratic":
@@ -103,7 +103,7 @@ def _sign(rng: np.random.Generator) -> float:
 
 
 def sample_bases(
-    names: Sequence[str], setting: Setting, rng: np.random.Generator
+    names: Sequence[str], setting: SuiteSetting, rng: np.random.Generator
 ) -> dict[str, float]:
     """One crystal's base for every property: whole numbers, or two decimals in the wide setting."""
     low, high = BASES

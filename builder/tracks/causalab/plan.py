@@ -18,7 +18,7 @@ from builder.splits.settings import Fault, TomlModel, TomlTable, check
 from builder.splits.track import Asked, InstanceSpec
 from builder.splits.values import some, some_of
 from builder.tracks.causalab.graphs import sample_graphs
-from builder.tracks.causalab.suites import PAPER, SETTINGS, SUITES, Setting, Suite, suite_of
+from builder.tracks.causalab.suites import PAPER, SETTINGS, SUITES, Suite, SuiteSetting, suite_of
 from grader.errors import UsageError
 from grader.laboratory.model import Mode
 
@@ -27,7 +27,7 @@ _MOST: Final = 2_000
 MOST_OF_THREE: Final = 100
 """More three-node graphs than this are near the number there is under eight names."""
 
-Episode = tuple[Suite, Setting]
+Episode = tuple[Suite, SuiteSetting]
 
 
 def _suites(stated: object) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ def _suites(stated: object) -> tuple[str, ...]:
     return some(stated, (*SUITES, *dict.fromkeys(own)))
 
 
-class Config(TomlModel):
+class EpisodeSettings(TomlModel):
     """Which suites, and how many episodes of each.
 
     Either ``graphs`` topologies a size that matched suites share, or ``per_suite`` episodes a
@@ -52,7 +52,7 @@ class Config(TomlModel):
     graphs: int = Field(default=0, ge=1, le=_MOST)
     per_suite: int = Field(default=0, ge=1, le=_MOST)
     suites: Annotated[tuple[str, ...], BeforeValidator(_suites)] = tuple(SUITES)
-    settings: Annotated[tuple[Setting, ...], some_of(SETTINGS)] = SETTINGS
+    settings: Annotated[tuple[SuiteSetting, ...], some_of(SETTINGS)] = SETTINGS
     mode: Mode = "shift"
 
     @property
@@ -84,9 +84,9 @@ class Config(TomlModel):
         return self
 
 
-def parse_config(table: TomlTable) -> Config:
+def parse_settings(table: TomlTable) -> EpisodeSettings:
     """The checked table; raises :class:`UsageError` naming the key and the fix."""
-    return check(Config, table)
+    return check(EpisodeSettings, table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,9 @@ class GraphPlan(InstancePlan):
         return Asked(levels=(("variant", self.episodes[0][0].variant),))
 
 
-def plan_graphs(config: Config, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:
+def plan_graphs(
+    config: EpisodeSettings, split: str, count_root: bytes, private: bool
+) -> list[InstanceSpec]:
     """The instance specs of a split, in index order.
 
     The order is random, so the index carries no information about the suites.

@@ -13,14 +13,14 @@ from typing import Final, Literal
 from pydantic import TypeAdapter
 
 Family = Literal["linear", "quadratic"]
-Setting = Literal["reference", "wide"]
+SuiteSetting = Literal["reference", "wide"]
 
-SETTINGS: Final[tuple[Setting, ...]] = ("reference", "wide")
+SETTINGS: Final[tuple[SuiteSetting, ...]] = ("reference", "wide")
 SIZES: Final = (3, 4, 5, 6, 7)
 
 
 @dataclass(frozen=True, slots=True)
-class Hidden:
+class Disturbance:
     """A hidden disturbance: how many nodes it shifts, by how much at most, frequency included?"""
 
     count: int
@@ -42,11 +42,11 @@ class Suite:
     observations: int
     budget: int
     family: Family = "linear"
-    hidden: Hidden | None = None
+    hidden: Disturbance | None = None
     golden: bool = False
     acts: bool = False
     regime: bool = False
-    settings: tuple[Setting, ...] = ("reference",)
+    settings: tuple[SuiteSetting, ...] = ("reference",)
 
     @property
     def variant(self) -> str:
@@ -128,7 +128,7 @@ def suite_of(text: str) -> Suite | None:
     return own
 
 
-def label(suite: Suite, setting: Setting) -> str:
+def label(suite: Suite, setting: SuiteSetting) -> str:
     """The name of an episode inside its instance: its suite, with the regime where that is not the
     suite's."""
     usual = SUITES.get(suite.name, suite)
@@ -137,7 +137,7 @@ def label(suite: Suite, setting: Setting) -> str:
     return f"{setting}/{suite.name} {suite.observations}o{suite.budget}i"
 
 
-def read_label(text: str) -> tuple[Suite, Setting]:
+def read_label(text: str) -> tuple[Suite, SuiteSetting]:
     """What :func:`label` wrote."""
     setting, _, name = text.partition("/")
     suite = suite_of(name)

@@ -11,8 +11,8 @@ from builder.splits.seeds import attempt_key, public_id
 from builder.splits.track import Built, Floors, InstanceSpec, Row, Track
 from builder.tracks.causalab.ask import constants, twin, variants_of, write_prompt
 from builder.tracks.causalab.check import audit_instance, leak_facts
-from builder.tracks.causalab.episode import draw
-from builder.tracks.causalab.plan import TRACK_NAME, GraphPlan, parse_config, plan_graphs
+from builder.tracks.causalab.episode import draw_episode
+from builder.tracks.causalab.plan import TRACK_NAME, GraphPlan, parse_settings, plan_graphs
 from builder.tracks.causalab.show import report
 from builder.tracks.causalab.suites import label
 from grader.tracks import variant as variant_of
@@ -42,7 +42,7 @@ def _try(spec: InstanceSpec, plan: GraphPlan, attempt: int, _: int) -> dict[str,
     tasks, truths, labels = list[Row](), list[Row](), dict[str, str]()
     for suite, setting in plan.episodes:
         fixed = plan.fixed and setting == "wide"
-        public, private = draw(graph, suite, setting, fixed, plan.mode, key)
+        public, private = draw_episode(graph, suite, setting, fixed, plan.mode, key)
         episode = label(suite, setting)
         name = public_id("lab", spec.id_key, episode)
         labels[name] = episode
@@ -76,7 +76,7 @@ TRACK: Final = Track(
         "causalab_worlds": worlds_schema(),
     },
     private=frozenset({"causalab_truth", "causalab_worlds"}),
-    parse=parse_config,
+    parse=parse_settings,
     plan=plan_graphs,
     build=build,
     audit=audit_instance,

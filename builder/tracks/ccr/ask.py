@@ -11,7 +11,7 @@ from builder.splits.seeds import stream
 from builder.splits.track import Graded, InstanceSpec, planned_variants
 from builder.tracks.ccr.graph import CutTree, Pair, distance
 from builder.tracks.ccr.model import Bits, LinearContext
-from builder.tracks.ccr.plan import VARIANTS_OF, Bounds, Config, ContextPlan
+from builder.tracks.ccr.plan import VARIANTS_OF, Bounds, ContextPlan, ContextSettings
 from builder.tracks.ccr.quantities import Quantities
 from builder.tracks.ccr.questions import (
     compose,
@@ -22,9 +22,9 @@ from builder.tracks.ccr.questions import (
     tree_quantities,
     values_of,
 )
-from builder.tracks.ccr.sampling import Sampled, measurable, references
+from builder.tracks.ccr.sampling import SampledContext, measurable, references
 from builder.tracks.ccr.text import (
-    Quantity,
+    ListedQuantity,
     case_lines,
     context_text,
     deductive_prompt,
@@ -33,7 +33,7 @@ from builder.tracks.ccr.text import (
     simulation_prompt,
 )
 from builder.tracks.ccr.themes import Words
-from builder.tracks.ccr.units import Units, pair_units
+from builder.tracks.ccr.units import PairUnits, pair_units
 from grader.io.jsonio import canonical
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
@@ -60,7 +60,7 @@ class ContextTask:
 
 
 def pair_tasks(
-    sampled: Sampled, words: Words, bounds: Bounds, file_of: FileOf, key: bytes
+    sampled: SampledContext, words: Words, bounds: Bounds, file_of: FileOf, key: bytes
 ) -> list[ContextTask]:
     """One simulation task for every pair that can be measured, its units told as cases.
 
@@ -88,7 +88,7 @@ def pair_tasks(
             "exact": {name: str(value) for name, value in values.items()},
         }
         prompt = simulation_prompt(words, story, nodes, cases, file_of(label))
-        inputs, audit = {**ends, "units": len(cases)}, {**ends, "bits": packed(units.bits)}
+        inputs, audit = {**ends, "units": len(cases)}, {**ends, "bits": pack_bits(units.bits)}
         tasks.append(
             ContextTask(label, "simulation.pair", prompt, inputs, values["pns"], target, audit)
         )
@@ -96,7 +96,7 @@ def pair_tasks(
 
 
 def single_task(
-    plan: ContextPlan, sampled: Sampled, words: Words, file_of: FileOf, key: bytes
+    plan: ContextPlan, sampled: SampledContext, words: Words, file_of: FileOf, key: bytes
 ) -> ContextTask:
     """The one task of a direct, deductive, inductive or stated context."""
     assert plan.variant is not None
@@ -134,7 +134,7 @@ def linear_task(
 def _listed_task(
     variant: str,
     prompt: str,
-    asked: list[Quantity],
+    asked: list[ListedQuantity],
     quantities: Mapping[Pair, Quantities],
     linear: LinearContext | None,
 ) -> ContextTask:
@@ -191,20 +191,20 @@ def answer_bits(answers: Bits) -> str:
     return "".join("1" if answer else "0" for answer in answers.tolist())
 
 
-def weights_json(units: Units) -> dict[str, Any]:
+def weights_json(units: PairUnits) -> dict[str, Any]:
     """Exact weights: whole numerators over one denominator, or the probability of each cell."""
     if units.exhaustive:
         return {"numerators": list(units.numerators), "denominator": units.denominator}
     return {"cells": {name: str(value) for name, value in units.cells}}
 
 
-def packed(bits: Bits) -> list[str]:
+def pack_bits(bits: Bits) -> list[str]:
     """Each node's bits over the units, eight to a byte, in hexadecimal."""
     return [np.packbits(row).tobytes().hex() for row in bits]
 
 
-def unpacked(packed_bits: Sequence[str], count: int) -> Bits:
-    """What :func:`packed` packed, shape (nodes, ``count``)."""
+def unpack_bits(packed_bits: Sequence[str], count: int) -> Bits:
+    """What :func:`pack_bits` packed, shape (nodes, ``count``)."""
     octets = [np.frombuffer(bytes.fromhex(row), dtype=np.uint8) for row in packed_bits]
     return np.array([np.unpackbits(row, count=count) for row in octets]).astype(bool)
 
@@ -215,7 +215,7 @@ _SHARES: Final = tuple(step / 20 for step in range(21))
 _NUMBERS: Final = (*_SHARES, *(-share for share in _SHARES[1:]), 1.5, 2.0)
 
 
-def twin(config: Config, tasks: int) -> Config:
+def twin(config: ContextSettings, tasks: int) -> ContextSettings:
     """Return the settings of the contexts that floors are measured on: ``tasks`` of each variant,
     simulated contexts of both sizes in the split's own shares."""
     counts = config.counts
@@ -255,7 +255,7 @@ def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
             raise ValueError(f"no constant answer of kind {other}")
 
 
-def whole(graded: Sequence[Graded]) -> float | None:
+def context_points(graded: Sequence[Graded]) -> float | None:
     """Return the points of a context that is asked about in full, else None: the share of its
     compositions that are valid and consistent."""
     scores = [score for _, _, score in graded if score.family == "simulation"]

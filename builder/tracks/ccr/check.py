@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from builder.splits.track import LeakFacts, TaskRow
-from builder.tracks.ccr.ask import unpacked
+from builder.tracks.ccr.ask import unpack_bits
 from builder.tracks.ccr.graph import Pair
 from builder.tracks.ccr.graph import ancestors as ancestors_of
 from builder.tracks.ccr.model import BooleanContext, Context, LinearContext, context_from_json
@@ -26,12 +26,12 @@ from builder.tracks.ccr.quantities import (
     twin_quantities,
 )
 from builder.tracks.ccr.questions import check_deduction
-from builder.tracks.ccr.text import Given
+from builder.tracks.ccr.text import GivenValue
 
 Row = Mapping[str, Any]
 _GIVEN: Final = re.compile(r"^- \w+\(.*\) = ", re.MULTILINE)
 _RULE: Final = re.compile(r"^- (.*?)(?: exactly when | = )", re.MULTILINE)
-Derived = Callable[[Pair], Quantities]
+Derive = Callable[[Pair], Quantities]
 """The quantities of a pair, derived once."""
 
 _RELATIVE = 1e-9
@@ -47,21 +47,21 @@ def audit_instance(
     context = context_from_json(world["context"])
 
     @cache
-    def derived(pair: Pair) -> Quantities:
+    def derive(pair: Pair) -> Quantities:
         assert isinstance(context, BooleanContext)
         return twin_quantities(context, pair)
 
     if isinstance(context, BooleanContext):
         for one in world["quantities"]:
             pair = one.pop("cause"), one.pop("effect")
-            if {name: Fraction(text) for name, text in one.items()} != derived(pair):
+            if {name: Fraction(text) for name, text in one.items()} != derive(pair):
                 problems.append(f"the quantities of {pair} differ from their second derivation")
     for name, row in sorted(truths.items()):
         task, target = world["tasks"].get(name), json.loads(row["target_json"])
         if task is None:
             problems.append(f"task {name}: a truth of no task")
             continue
-        found = list(_task(context, derived, world, task, target, row))
+        found = list(_task(context, derive, world, task, target, row))
         if row["should_abstain"]:
             found.append("no task of this track is an abstention")
         problems += [f"task {name} ({task['variant']}): {problem}" for problem in found]
@@ -69,20 +69,20 @@ def audit_instance(
 
 
 def _task(
-    context: Context, derived: Derived, world: Row, task: Row, target: Row, row: Row
+    context: Context, derive: Derive, world: Row, task: Row, target: Row, row: Row
 ) -> Iterator[str]:
     if task["variant"] == "simulation.pair":
         assert isinstance(context, BooleanContext)
-        yield from _simulation(context, task, target, row, derived(_ends(task)))
+        yield from _simulation(context, task, target, row, derive(_ends(task)))
     elif "quantities" in target:
         for name, quantity in target["quantities"].items():
-            if Fraction(quantity["exact"]) != _value(context, quantity, derived):
+            if Fraction(quantity["exact"]) != _value(context, quantity, derive):
                 yield f"{name} differs from its second derivation"
     else:
         yield from _deductive(world, task, target, row)
         exact = target.get("exact")
         pair = {"path": _ends(task), "measure": "pns"}
-        if exact is not None and Fraction(exact) != _value(context, pair, derived):
+        if exact is not None and Fraction(exact) != _value(context, pair, derive):
             yield "the value is not that of the model behind the givens"
 
 
@@ -90,13 +90,13 @@ def _ends(task: Row) -> Pair:
     return task["cause"], task["effect"]
 
 
-def _value(context: Context, quantity: Row, derived: Derived) -> Fraction:
+def _value(context: Context, quantity: Row, derive: Derive) -> Fraction:
     value = Fraction(1)
     for pair in pairwise(quantity["path"]):
         if isinstance(context, LinearContext):
             value *= path_sum(context, *pair)
         else:
-            value *= derived(pair)[quantity["measure"]]
+            value *= derive(pair)[quantity["measure"]]
     return value
 
 
@@ -109,7 +109,7 @@ def _simulation(
         yield "the value is not the PNS"
     answers = target["answers"]
     count = len(answers["factual"])
-    bits = unpacked(task["bits"], count).T.tolist()
+    bits = unpack_bits(task["bits"], count).T.tolist()
     cause, effect = (context.dag.index[name] for name in _ends(task))
     for unit in range(count):
         told = tuple(answers[kind][unit] == "1" for kind in ("factual", "do_true", "do_false"))
@@ -168,7 +168,7 @@ def _answers_of(context: BooleanContext, bits: Sequence[bool], cause: int, effec
 
 
 def _deductive(world: Row, task: Row, target: Row, row: Row) -> Iterator[str]:
-    givens = [Given((cause, effect), Fraction(text)) for cause, effect, text in task["givens"]]
+    givens = [GivenValue((cause, effect), Fraction(text)) for cause, effect, text in task["givens"]]
     bounded = world["context"]["kind"] == "boolean"
     verdict, value = check_deduction(world["tree"], givens, _ends(task), bounded=bounded)
     if verdict != target["verdict"]:

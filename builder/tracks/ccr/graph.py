@@ -36,7 +36,7 @@ Pair = tuple[str, str]
 """A cause and an effect."""
 
 
-def numbered(parents: Sequence[Sequence[int]], names: Sequence[str] = ()) -> LatentDAG:
+def graph_of_parents(parents: Sequence[Sequence[int]], names: Sequence[str] = ()) -> LatentDAG:
     """The graph whose node v has ``parents[v]``; nodes without ``names`` are called by number.
 
     Raises ``ValueError`` for what is no acyclic graph.
@@ -89,14 +89,14 @@ class CutTree:
         return tuple(combinations(self.nodes, 2))
 
     @property
-    def whole(self) -> Pair:
+    def global_pair(self) -> Pair:
         """The global pair (X, Y)."""
         return self.nodes[0], self.nodes[-1]
 
     @property
-    def local(self) -> tuple[Pair, ...]:
+    def local_pairs(self) -> tuple[Pair, ...]:
         """Every pair but the global one."""
-        return tuple(pair for pair in self.pairs if pair != self.whole)
+        return tuple(pair for pair in self.pairs if pair != self.global_pair)
 
     def span(self, pair: Pair) -> int:
         """How many components a pair spans."""
@@ -107,7 +107,7 @@ class CutTree:
 
         2^(s - 1) of them for a pair that spans s components (CCR Table D.1).
         """
-        cause, effect = pair or self.whole
+        cause, effect = pair or self.global_pair
         low, high = self.nodes.index(cause), self.nodes.index(effect)
         for count in range(high - low):
             for between in combinations(self.nodes[low + 1 : high], count):
@@ -180,4 +180,4 @@ def chain(kinds: Sequence[str], sizes: Sequence[int], rng: np.random.Generator) 
     for kind, size in zip(kinds, sizes, strict=True):
         edges += [(a + offset, b + offset) for a, b in component_edges(kind, size, rng)]
         offset += size - 1
-    return numbered([[a for a, b in edges if b == v] for v in range(offset + 1)])
+    return graph_of_parents([[a for a, b in edges if b == v] for v in range(offset + 1)])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from builder.graphs.graph import LatentDAG
-from builder.tracks.ccr.graph import numbered, parent_lists
+from builder.tracks.ccr.graph import graph_of_parents, parent_lists
 
 Operator = Literal["or", "and"]
 Bits = NDArray[np.bool_]
@@ -101,7 +101,7 @@ Context = BooleanContext | LinearContext
 
 def context_from_json(record: Mapping[str, Any]) -> Context:
     """The context that ``to_json`` wrote."""
-    dag = numbered(record["parents"], record["names"])
+    dag = graph_of_parents(record["parents"], record["names"])
     if record["kind"] == "linear":
         return LinearContext(
             dag, tuple(tuple(Fraction(value) for value in row) for row in record["coefficients"])

@@ -85,7 +85,7 @@ _Local = Annotated[float, Field(ge=1e-4, le=1)]
 _Probability = Annotated[float, Field(ge=0.2, le=0.8)]
 
 
-class Config(TomlModel):
+class ContextSettings(TomlModel):
     """How many contexts of each purpose, and what they are made of.
 
     ``components``, ``nodes`` (of one component) and ``probability`` (of an exogenous variable, in
@@ -155,12 +155,12 @@ class Config(TomlModel):
                     yield self.design((self.nodes[1],) * most, (kind,) * most, operators)
 
 
-def parse_config(table: TomlTable) -> Config:
+def parse_settings(table: TomlTable) -> ContextSettings:
     """The checked table; raises ``UsageError`` naming the key and the fix.
 
     Of sizes and operators that cannot reach a measurable PNS it names the bound.
     """
-    config = check(Config, table)
+    config = check(ContextSettings, table)
     for design in config.largest():
         check_design(design, table.where.rstrip("."))
     return config
@@ -226,7 +226,7 @@ class ContextPlan(InstancePlan):
 
 
 def plan_contexts(
-    config: Config, split: str, count_root: bytes, private: bool
+    config: ContextSettings, split: str, count_root: bytes, private: bool
 ) -> list[InstanceSpec]:
     """The instance specs of a split, in index order.
 
@@ -242,7 +242,9 @@ def plan_contexts(
     return keyed_specs(plans, (TRACK_NAME, split), ("ctx", "context"), count_root, private)
 
 
-def _plans(config: Config, purpose: str, rng: np.random.Generator) -> Iterator[ContextPlan]:
+def _plans(
+    config: ContextSettings, purpose: str, rng: np.random.Generator
+) -> Iterator[ContextPlan]:
     """The plans of all contexts of a purpose."""
     low, high = config.components
     turning, variants = purpose in ("deductive", "inductive"), VARIANTS_OF[purpose]

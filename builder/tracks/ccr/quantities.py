@@ -37,7 +37,7 @@ class Response:
     high: Fraction
     low: Fraction
 
-    def then(self, later: "Response") -> "Response":
+    def extended_by(self, later: "Response") -> "Response":
         """The response of a later effect to this cause, through the cutpoint between them."""
         rise = later.high - later.low
         return Response(later.low + rise * self.high, later.low + rise * self.low)
@@ -94,7 +94,7 @@ def responses(context: BooleanContext, tree: CutTree) -> dict[Pair, Response]:
     for start, cause in enumerate(tree.nodes):
         response: Response | None = None
         for step, effect in zip(steps[start:], tree.nodes[start + 1 :], strict=True):
-            response = step if response is None else response.then(step)
+            response = step if response is None else response.extended_by(step)
             found[cause, effect] = response
     return found
 

@@ -13,42 +13,44 @@ from builder.tracks.ccr.graph import CutTree, Pair
 from builder.tracks.ccr.model import LinearContext
 from builder.tracks.ccr.plan import Verdict
 from builder.tracks.ccr.quantities import Quantities, total_effect
-from builder.tracks.ccr.text import Given, Quantity
+from builder.tracks.ccr.text import GivenValue, ListedQuantity
 
 
-def direct_quantities(tree: CutTree, rng: np.random.Generator) -> list[Quantity]:
+def direct_quantities(tree: CutTree, rng: np.random.Generator) -> list[ListedQuantity]:
     """What a direct Boolean task lists: two local PNS, the global one, then PN, PS and an ATE."""
-    local = list(tree.local)
+    local = list(tree.local_pairs)
     picked = [local[k] for k in rng.permutation(len(local))]
-    asked = [Quantity("pns", pair) for pair in picked[:2]] + [Quantity("pns", tree.whole)]
+    asked = [ListedQuantity("pns", pair) for pair in picked[:2]] + [
+        ListedQuantity("pns", tree.global_pair)
+    ]
     mixed = [tree.pairs[k] for k in rng.integers(0, len(tree.pairs), 2)]
     asked += [
-        Quantity("pn", mixed[0]),
-        Quantity("ps", mixed[0]),
-        Quantity("ate", mixed[1]),
+        ListedQuantity("pn", mixed[0]),
+        ListedQuantity("ps", mixed[0]),
+        ListedQuantity("ate", mixed[1]),
     ]
     return [asked[k] for k in rng.permutation(len(asked))]
 
 
-def tree_quantities(tree: CutTree, rng: np.random.Generator) -> list[Quantity]:
+def tree_quantities(tree: CutTree, rng: np.random.Generator) -> list[ListedQuantity]:
     """The PNS of every pair of the cut tree: all that Algorithm 1 takes, stated."""
-    return [Quantity("pns", tree.pairs[k]) for k in rng.permutation(len(tree.pairs))]
+    return [ListedQuantity("pns", tree.pairs[k]) for k in rng.permutation(len(tree.pairs))]
 
 
-def linear_quantities(tree: CutTree, rng: np.random.Generator) -> list[Quantity]:
+def linear_quantities(tree: CutTree, rng: np.random.Generator) -> list[ListedQuantity]:
     """What a direct linear task lists: two local ATE and the global one."""
-    local = list(tree.local)
-    asked = [Quantity("ate", local[k]) for k in rng.permutation(len(local))[:2]]
-    return [*asked, Quantity("ate", tree.whole)]
+    local = list(tree.local_pairs)
+    asked = [ListedQuantity("ate", local[k]) for k in rng.permutation(len(local))[:2]]
+    return [*asked, ListedQuantity("ate", tree.global_pair)]
 
 
-def trap_quantities(ends: tuple[str, ...]) -> list[Quantity]:
+def trap_quantities(ends: tuple[str, ...]) -> list[ListedQuantity]:
     """The product through the would-be cutpoint, and the global effect, which differs from it."""
-    return [Quantity("ate", ends), Quantity("ate", (ends[0], ends[-1]))]
+    return [ListedQuantity("ate", ends), ListedQuantity("ate", (ends[0], ends[-1]))]
 
 
 def values_of(
-    asked: Sequence[Quantity],
+    asked: Sequence[ListedQuantity],
     quantities: Mapping[Pair, Quantities],
     linear: LinearContext | None,
 ) -> list[Fraction]:
@@ -75,7 +77,7 @@ class Deduction:
     ``value`` is there exactly when ``verdict`` is ``value``.
     """
 
-    givens: tuple[Given, ...]
+    givens: tuple[GivenValue, ...]
     target: Pair
     verdict: Verdict
     value: Fraction | None
@@ -101,14 +103,16 @@ def deduce(
         path = _path(tree, 2, rng)
         edges = list(pairwise(path))
         target = edges.pop(int(rng.integers(len(edges))))
-        return Deduction(_given(values, [tree.whole, *edges]), target, verdict, values[target])
+        return Deduction(
+            _as_givens(values, [tree.global_pair, *edges]), target, verdict, values[target]
+        )
     if verdict == "insufficient":
         path = _path(tree, min(3, len(tree.components)), rng)
         edges = list(pairwise(path))
         first, second = sorted(rng.permutation(len(edges))[:2].tolist())
         target = edges[first if rng.random() < 0.5 else second]
         kept = [edge for k, edge in enumerate(edges) if k not in (first, second)]
-        return Deduction(_given(values, [tree.whole, *kept]), target, verdict, None)
+        return Deduction(_as_givens(values, [tree.global_pair, *kept]), target, verdict, None)
     if bounded and (len(tree.components) < 3 or rng.random() < 0.5):
         found = _beyond_one(tree, values, rng)
         if found is not None:
@@ -125,23 +129,23 @@ def compose(
     they share. Beside all adjacent pairs the composition of two neighbours agrees or contradicts,
     so that the pattern of givens tells neither. ``inconsistent`` takes three components.
     """
-    edges, whole = list(pairwise(tree.nodes)), tree.whole
+    edges, whole = list(pairwise(tree.nodes)), tree.global_pair
     if verdict == "insufficient":
-        return Deduction(_given(values, _without_one(edges, rng)), whole, verdict, None)
+        return Deduction(_as_givens(values, _without_one(edges, rng)), whole, verdict, None)
     if verdict == "value" and (len(edges) < 3 or rng.random() < 0.5):
         overlap = len(edges) > 2 and rng.random() < 0.5
         pairs = _overlapping(tree, rng) if overlap else list(pairwise(_path(tree, 2, rng)))
-        return Deduction(_given(values, pairs), whole, verdict, values[whole])
+        return Deduction(_as_givens(values, pairs), whole, verdict, values[whole])
     if len(edges) < 3:
         raise ValueError("local values of two components cannot contradict each other")
     k = int(rng.integers(len(edges) - 1))
     joined = (edges[k][0], edges[k + 1][1])
     if verdict == "value":
-        return Deduction(_given(values, [*edges, joined]), whole, verdict, values[whole])
+        return Deduction(_as_givens(values, [*edges, joined]), whole, verdict, values[whole])
     factor = Fraction(int(rng.integers(45, 75)), 100)
     if rng.random() < 0.5 and values[joined] / factor < 1:
         factor = 1 / factor
-    givens = (*_given(values, edges), Given(joined, factor * values[joined]))
+    givens = (*_as_givens(values, edges), GivenValue(joined, factor * values[joined]))
     return Deduction(givens, whole, verdict, None)
 
 
@@ -163,8 +167,8 @@ def _overlapping(tree: CutTree, rng: np.random.Generator) -> list[Pair]:
     return [(root, last), (first, leaf), (first, last)]
 
 
-def _given(values: Mapping[Pair, Fraction], pairs: Sequence[Pair]) -> tuple[Given, ...]:
-    return tuple(Given(pair, values[pair]) for pair in pairs)
+def _as_givens(values: Mapping[Pair, Fraction], pairs: Sequence[Pair]) -> tuple[GivenValue, ...]:
+    return tuple(GivenValue(pair, values[pair]) for pair in pairs)
 
 
 def _path(tree: CutTree, least: int, rng: np.random.Generator) -> tuple[str, ...]:
@@ -183,7 +187,7 @@ def _beyond_one(
     raised = rest * Fraction(int(rng.integers(130, 201)), 100)
     if raised >= 1:
         return None
-    givens = (Given(tree.whole, raised), *_given(values, edges))
+    givens = (GivenValue(tree.global_pair, raised), *_as_givens(values, edges))
     return Deduction(givens, target, "inconsistent", None)
 
 
@@ -194,10 +198,10 @@ def _contradiction(
     if len(tree.components) < 3:
         if max(abs(value) for value in values.values()) < 1:
             # With two components only this contradicts: a whole that is larger than its part.
-            low = min(tree.local, key=lambda pair: values[pair])
-            other = next(pair for pair in tree.local if pair != low)
+            low = min(tree.local_pairs, key=lambda pair: values[pair])
+            other = next(pair for pair in tree.local_pairs if pair != low)
             raised = Fraction(135, 100) * values[low]
-            two = (Given(tree.whole, raised), Given(low, values[low]))
+            two = (GivenValue(tree.global_pair, raised), GivenValue(low, values[low]))
             return Deduction(two, other, "inconsistent", None)
         raise ValueError("two components cannot contradict each other")
     return _redundant(tree, values, Fraction(int(rng.integers(45, 75)), 100), rng)
@@ -215,14 +219,17 @@ def _redundant(
     k = int(rng.integers(len(edges) - 1))
     first, second = edges[k], edges[k + 1]
     whole = (first[0], second[1])
-    givens = (*_given(values, [tree.whole, *edges]), Given(whole, factor * values[whole]))
+    givens = (
+        *_as_givens(values, [tree.global_pair, *edges]),
+        GivenValue(whole, factor * values[whole]),
+    )
     if factor != 1:
         return Deduction(givens, target, "inconsistent", None)
     return Deduction(givens, target, "value", values[target])
 
 
 def check_deduction(
-    nodes: Sequence[str], givens: Sequence[Given], target: Pair, *, bounded: bool
+    nodes: Sequence[str], givens: Sequence[GivenValue], target: Pair, *, bounded: bool
 ) -> tuple[Verdict, float | None]:
     """The verdict and value by linear algebra on logarithms: a second derivation.
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from builder.graphs.graph import LatentDAG
 from builder.release.attempts import listed
-from builder.tracks.ccr.graph import CutTree, Pair, chain, cut_tree, numbered, parent_lists
+from builder.tracks.ccr.graph import CutTree, Pair, chain, cut_tree, graph_of_parents, parent_lists
 from builder.tracks.ccr.model import BooleanContext, LinearContext, Operator
 from builder.tracks.ccr.plan import BOUNDS, MEASURED_SPAN, Bounds, Design
 from builder.tracks.ccr.quantities import (
@@ -31,7 +31,7 @@ MAX_TRIES: Final = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled:
+class SampledContext:
     """A context with its cut tree, its exact quantities, and what was rejected on the way."""
 
     context: BooleanContext
@@ -40,7 +40,7 @@ class Sampled:
     rejections: Mapping[str, int]
 
 
-def sample_context(design: Design, rng: np.random.Generator, where: str) -> Sampled:
+def sample_context(design: Design, rng: np.random.Generator, where: str) -> SampledContext:
     """Draw a context of a design; nodes are called by their index.
 
     Raises ``UsageError`` when ``MAX_TRIES`` components do not give one.
@@ -50,11 +50,11 @@ def sample_context(design: Design, rng: np.random.Generator, where: str) -> Samp
         parts = _parts(design, rng, rejections)
         if parts is None:
             continue
-        context = _joined(parts)
+        context = _join_parts(parts)
         tree = cut_tree(context.dag)
         quantities = exact_quantities(context, tree)
         if references(tree, quantities, design.bounds):
-            return Sampled(context, tree, quantities, rejections)
+            return SampledContext(context, tree, quantities, rejections)
         rejections["no measurable pair of two components or more"] += 1
     raise UsageError(
         f"{where}: no context of components {list(design.sizes)} with operators = "
@@ -83,7 +83,7 @@ def references(
     """The pairs whose indirect paths are the compositions: the global one up to five components,
     else every measurable pair of two to five; none where the bounds do not hold."""
     if len(tree.components) <= MEASURED_SPAN:
-        pair = tree.whole
+        pair = tree.global_pair
         return (pair,) if quantities[pair]["pns"] >= bounds.whole else ()
     return tuple(pair for pair in measurable(tree, quantities, bounds) if tree.span(pair) > 1)
 
@@ -133,7 +133,7 @@ def _operators(operators: str, size: int, rng: np.random.Generator) -> tuple[Ope
     return tuple("or" if one else "and" for one in drawn)
 
 
-def _joined(parts: Sequence[BooleanContext]) -> BooleanContext:
+def _join_parts(parts: Sequence[BooleanContext]) -> BooleanContext:
     """The parts joined leaf to root: a later part's root is the leaf before it."""
     parents: list[tuple[int, ...]] = [()]
     own, among, tenths = [parts[0].own[0]], [parts[0].among[0]], [parts[0].tenths[0]]
@@ -143,7 +143,7 @@ def _joined(parts: Sequence[BooleanContext]) -> BooleanContext:
         own += part.own[1:]
         among += part.among[1:]
         tenths += part.tenths[1:]
-    return BooleanContext(numbered(parents), tuple(own), tuple(among), tuple(tenths))
+    return BooleanContext(graph_of_parents(parents), tuple(own), tuple(among), tuple(tenths))
 
 
 LINEAR_COEFFICIENTS: Final = tuple(
@@ -166,7 +166,7 @@ def sample_linear(
         dag = chain(kinds, sizes, rng)
         middle = sizes[0] - 1
         if trap:
-            dag = _bypassed(dag, middle, rng)
+            dag = _add_bypass(dag, middle, rng)
         coefficients = tuple(
             tuple(LINEAR_COEFFICIENTS[k] for k in rng.integers(0, len(LINEAR_COEFFICIENTS), len(p)))
             for p in parent_lists(dag)
@@ -184,9 +184,9 @@ def sample_linear(
             return context, ends
 
 
-def _bypassed(dag: LatentDAG, middle: int, rng: np.random.Generator) -> LatentDAG:
+def _add_bypass(dag: LatentDAG, middle: int, rng: np.random.Generator) -> LatentDAG:
     """``dag`` with one edge from before the node ``middle`` to beyond it, neither end an end."""
     before = int(rng.integers(1, middle))
     after = int(rng.integers(middle + 1, len(dag.nodes) - 1))
     parents = [{*row, before} if v == after else row for v, row in enumerate(parent_lists(dag))]
-    return numbered([sorted(row) for row in parents])
+    return graph_of_parents([sorted(row) for row in parents])

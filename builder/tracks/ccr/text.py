@@ -80,13 +80,13 @@ def _rule(context: BooleanContext, words: Words, node: int, rng: np.random.Gener
     if len(parents) == 1 or context.own[node] == context.among[node]:
         holds = [own, *parents]
         holds = [holds[k] for k in rng.permutation(len(holds))]
-        return f"{state} exactly when {_listed(context.own[node], holds)}."
+        return f"{state} exactly when {_join_clauses(context.own[node], holds)}."
     if context.own[node] == "and":
-        return f"{state} exactly when {own} and, besides, {_listed('or', parents)}."
-    return f"{state} exactly when {own} or else {_listed('and', parents)}."
+        return f"{state} exactly when {own} and, besides, {_join_clauses('or', parents)}."
+    return f"{state} exactly when {own} or else {_join_clauses('and', parents)}."
 
 
-def _listed(operator: str, clauses: Sequence[str]) -> str:
+def _join_clauses(operator: str, clauses: Sequence[str]) -> str:
     quantity = "at least one of these holds" if operator == "or" else "all of these hold"
     return f"{quantity}: {'; '.join(clauses)}"
 
@@ -147,7 +147,7 @@ def simulation_prompt(
 
 
 @dataclass(frozen=True, slots=True)
-class Quantity:
+class ListedQuantity:
     """One listed quantity: ``measure`` of a pair, or (``product``) of a path of the cut tree."""
 
     measure: str
@@ -161,9 +161,13 @@ class Quantity:
 
 
 def direct_prompt(
-    context: BooleanContext, words: Words, story: str, asked: Sequence[Quantity], answer_file: str,
+    context: BooleanContext,
+    words: Words,
+    story: str,
+    asked: Sequence[ListedQuantity],
+    answer_file: str,
     rng: np.random.Generator,
-) -> str:  # fmt: skip
+) -> str:
     """The full model with its probabilities, and the quantities to state."""
     order = rng.permutation(len(words.owns))
     measures = dict.fromkeys(quantity.measure for quantity in asked)
@@ -179,7 +183,7 @@ def direct_prompt(
 
 def linear_prompt(
     context: LinearContext,
-    asked: Sequence[Quantity],
+    asked: Sequence[ListedQuantity],
     answer_file: str,
     rng: np.random.Generator,
 ) -> str:
@@ -215,7 +219,7 @@ def state_quantities(asked: Sequence[str], answer_file: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenValue:
     """A value that a deductive task states."""
 
     pair: Pair
@@ -225,7 +229,7 @@ class Given:
 def deductive_prompt(
     measure: str,
     tree: Sequence[str],
-    givens: Sequence[Given],
+    givens: Sequence[GivenValue],
     target: Pair,
     answer_file: str,
     rng: np.random.Generator,

@@ -77,7 +77,7 @@ def _amounts(
     return below, met
 
 
-def _told(
+def _make_words(
     theme: str,
     names: Sequence[str],
     given: Sequence[object],
@@ -87,17 +87,17 @@ def _told(
 ) -> Words:
     """The words of a theme for variables of these names; ``values`` are slots of its intro."""
 
-    def each(sentence: str) -> tuple[str, ...]:
+    def phrases(sentence: str) -> tuple[str, ...]:
         pairs = zip(names, given, strict=True)
         return tuple(_TEXTS(f"{theme}.{sentence}", name=name, given=own) for name, own in pairs)
 
     return Words(
         theme,
         tuple(names),
-        each("state"),
-        each("negation"),
-        each("question"),
-        each("own"),
+        phrases("state"),
+        phrases("negation"),
+        phrases("question"),
+        phrases("own"),
         tuple(items),
         extras,
         _TEXTS(f"{theme}.intro", **values),
@@ -110,7 +110,7 @@ def candy_party(tenths: Sequence[int], rng: np.random.Generator) -> Words:
     names = _people(len(tenths), rng)
     people = zip(names, tenths, strict=True)
     items = [_amounts(name, t, lambda name, n: f"{name} {n}", rng) for name, t in people]
-    return _told("CandyParty", names, tenths, items)
+    return _make_words("CandyParty", names, tenths, items)
 
 
 def flower_garden(tenths: Sequence[int], rng: np.random.Generator) -> Words:
@@ -125,20 +125,20 @@ def flower_garden(tenths: Sequence[int], rng: np.random.Generator) -> Words:
         for name, colour in zip(names, colours, strict=True)
     ]
     shades = ", ".join(f"{colour} ({', '.join(_PALETTE[colour])})" for colour in _PALETTE)
-    return _told("FlowerGarden", names, colours, items, shades=shades)
+    return _make_words("FlowerGarden", names, colours, items, shades=shades)
 
 
 def flu_vaccine(tenths: Sequence[int], rng: np.random.Generator) -> Words:
     """Colleagues who get a flu shot after days of high fever or because others got theirs."""
     names = _people(len(tenths), rng)
 
-    def told(name: str, high: int) -> str:
+    def describe(name: str, high: int) -> str:
         low, cough = rng.integers(1, 10, 2).tolist()
         parts = [f"high fever {high}", f"low fever {low}", f"cough {cough}"]
         return f"{name}: " + ", ".join(parts[k] for k in rng.permutation(3))
 
-    items = [_amounts(name, t, told, rng) for name, t in zip(names, tenths, strict=True)]
-    return _told("FluVaccine", names, tenths, items)
+    items = [_amounts(name, t, describe, rng) for name, t in zip(names, tenths, strict=True)]
+    return _make_words("FluVaccine", names, tenths, items)
 
 
 def clinical_notes(tenths: Sequence[int], rng: np.random.Generator) -> Words:
@@ -148,7 +148,9 @@ def clinical_notes(tenths: Sequence[int], rng: np.random.Generator) -> Words:
     markers, alleles, others = codes[:count], codes[count : 2 * count], codes[2 * count :]
     told = {code: (f"allele {code} absent", f"allele {code} present") for code in codes}
     items = [((absent,), (present,)) for absent, present in map(told.__getitem__, alleles)]
-    return _told("ClinicalNotes", markers, alleles, items, tuple(told[code] for code in others))
+    return _make_words(
+        "ClinicalNotes", markers, alleles, items, tuple(told[code] for code in others)
+    )
 
 
 def abstract(tenths: Sequence[int], rng: np.random.Generator) -> Words:
@@ -157,7 +159,7 @@ def abstract(tenths: Sequence[int], rng: np.random.Generator) -> Words:
     names = [f"V{n}" for n in (rng.permutation(90) + 10).tolist()[:count]]
     switches = (rng.permutation(90) + 10).tolist()[:count]
     items = [((f"switch {n} off",), (f"switch {n} on",)) for n in switches]
-    return _told("abstract", names, switches, items)
+    return _make_words("abstract", names, switches, items)
 
 
 THEMES: Final[dict[str, Theme]] = {

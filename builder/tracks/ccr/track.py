@@ -12,18 +12,18 @@ from builder.tracks.ccr.ask import (
     ContextTask,
     FileOf,
     constants,
+    context_points,
     linear_task,
     pair_tasks,
     single_task,
     twin,
     variants_of,
-    whole,
 )
 from builder.tracks.ccr.check import audit_instance, leak_facts
-from builder.tracks.ccr.graph import Pair, cut_tree, numbered
-from builder.tracks.ccr.plan import TRACK_NAME, ContextPlan, parse_config, plan_contexts
+from builder.tracks.ccr.graph import Pair, cut_tree, graph_of_parents
+from builder.tracks.ccr.plan import TRACK_NAME, ContextPlan, parse_settings, plan_contexts
 from builder.tracks.ccr.quantities import Quantities, exact_quantities
-from builder.tracks.ccr.sampling import Sampled, sample_context, sample_linear
+from builder.tracks.ccr.sampling import SampledContext, sample_context, sample_linear
 from builder.tracks.ccr.themes import THEMES, Words
 from grader.tracks import variant as variant_of
 from grader.tracks.ccr import TRACK as GRADER
@@ -64,17 +64,17 @@ def build(spec: InstanceSpec) -> Built:
     return Built({**built, "ccr_worlds": [row]}, rejections)
 
 
-def draw(plan: ContextPlan, key: bytes, where: str) -> tuple[Sampled, Words]:
+def draw(plan: ContextPlan, key: bytes, where: str) -> tuple[SampledContext, Words]:
     """A Boolean context under its story names; raises ``UsageError`` where the design cannot be
     met."""
     sampled = sample_context(plan.design, stream(key, "world"), where)
     told = plan.purpose not in ("deductive", "inductive")
     theme = plan.theme if told else "abstract"
     words = THEMES[theme](sampled.context.tenths, stream(key, "words"))
-    context = replace(sampled.context, dag=numbered(sampled.context.parents, words.names))
+    context = replace(sampled.context, dag=graph_of_parents(sampled.context.parents, words.names))
     tree = cut_tree(context.dag)
     quantities = exact_quantities(context, tree)
-    return Sampled(context, tree, quantities, sampled.rejections), words
+    return SampledContext(context, tree, quantities, sampled.rejections), words
 
 
 def _boolean(plan: ContextPlan, file_of: FileOf, key: bytes, where: str) -> Drawn:
@@ -97,7 +97,7 @@ def _linear(plan: ContextPlan, file_of: FileOf, key: bytes) -> Drawn:
     context, ends = sample_linear(design.sizes, design.kinds, stream(key, "world"), trap=trap)
     names = THEMES["abstract"]([5] * len(context.dag.nodes), stream(key, "words")).names
     ends = tuple(names[context.dag.index[end]] for end in ends)
-    context = replace(context, dag=numbered(context.parents, names))
+    context = replace(context, dag=graph_of_parents(context.parents, names))
     tree = None if trap else cut_tree(context.dag)
     quantities = {} if tree is None else exact_quantities(context, tree)
     world = {
@@ -129,12 +129,14 @@ TRACK: Final = Track(
     grader=GRADER,
     tables={"ccr": TASKS, "ccr_truth": TRUTH, "ccr_worlds": worlds_schema("purpose")},
     private=frozenset({"ccr_truth", "ccr_worlds"}),
-    parse=parse_config,
+    parse=parse_settings,
     plan=plan_contexts,
     build=build,
     audit=audit_instance,
     leak_facts=leak_facts,
-    floors=Floors(constants=constants, twin=twin, variants_of=variants_of, whole=(CONTEXT, whole)),
+    floors=Floors(
+        constants=constants, twin=twin, variants_of=variants_of, whole=(CONTEXT, context_points)
+    ),
     inputs=lambda variant: _INPUTS[variant.shape.name],
     protocol=True,
 )

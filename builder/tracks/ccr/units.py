@@ -32,7 +32,7 @@ CELLS: Final = ("11", "10", "00")
 
 
 @dataclass(frozen=True, slots=True)
-class Units:
+class PairUnits:
     """Units of one pair: ``bits`` (nodes, units) and the three right answers (units,).
 
     Exhaustive units have ``numerators`` over ``denominator``; stratified ones ``cells``, the exact
@@ -55,7 +55,7 @@ class Units:
 
 def pair_units(
     context: BooleanContext, tree: CutTree, pair: Pair, rng: np.random.Generator
-) -> Units:
+) -> PairUnits:
     """The units of a pair, in random order. Bits that play no role are drawn as
     well, so that a case does not show which ones they are."""
     cause, effect = (context.dag.index[name] for name in pair)
@@ -64,17 +64,17 @@ def pair_units(
     numerators: tuple[int, ...] = ()
     if 1 << len(ancestors) <= MAX_UNITS:
         order = rng.permutation(1 << len(ancestors))
-        bits = _drawn(context, len(order), rng)
+        bits = _draw_bits(context, len(order), rng)
         bits[list(ancestors)] = patterns(len(ancestors))[:, order]
         weights = pattern_weights([context.tenths[v] for v in ancestors])
         numerators = tuple(weights[order].tolist())
     else:
         cells = cell_probabilities(responses(context, tree)[pair])
-        bits = _stratified(context, tree, pair, dict(cells), rng)
+        bits = _draw_stratified_bits(context, tree, pair, dict(cells), rng)
     high, low = (evaluate(context, bits, {cause: level})[effect] for level in (True, False))
     factual = evaluate(context, bits)[effect]
     denominator = TENTHS ** len(ancestors)
-    return Units(bits, factual, high, low, numerators, denominator, cells)
+    return PairUnits(bits, factual, high, low, numerators, denominator, cells)
 
 
 def cell_probabilities(response: Response) -> tuple[tuple[str, Fraction], ...]:
@@ -83,7 +83,7 @@ def cell_probabilities(response: Response) -> tuple[tuple[str, Fraction], ...]:
     return tuple((name, value) for name, value in zip(CELLS, values, strict=True) if value)
 
 
-def _drawn(context: BooleanContext, count: int, rng: np.random.Generator) -> Bits:
+def _draw_bits(context: BooleanContext, count: int, rng: np.random.Generator) -> Bits:
     """Bits from their distributions, shape (nodes, count)."""
     odds = np.array(context.tenths)[:, None]
     return rng.integers(0, TENTHS, (len(context.tenths), count)) < odds
@@ -100,7 +100,7 @@ def _allocation(cells: dict[str, Fraction]) -> dict[str, int]:
     return {name: count + LEAST_PER_CELL for name, count in counts.items()}
 
 
-def _stratified(
+def _draw_stratified_bits(
     context: BooleanContext,
     tree: CutTree,
     pair: Pair,
@@ -111,7 +111,7 @@ def _stratified(
     counts = _allocation(cells)
     wanted = np.repeat([CELLS.index(name) for name in counts], list(counts.values()))
     wanted = wanted[rng.permutation(MAX_UNITS)]
-    bits = _drawn(context, MAX_UNITS, rng)
+    bits = _draw_bits(context, MAX_UNITS, rng)
     first, last = (tree.nodes.index(name) for name in pair)
     tables = [component_tables(context, part) for part in tree.components[first:last]]
     kinds = [np.where(low, 0, np.where(high, 1, 2)) for high, low, _ in tables]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from builder.stories.texts import Texts
-from builder.tracks.replayscm.plan import Config
+from builder.tracks.replayscm.plan import ProgramSettings
 from grader.io.jsonio import canonical
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task, Variant
@@ -20,7 +20,7 @@ def write_prompt(inputs: Mapping[str, Any], variant: Variant, answer_file: str) 
         kind = "alternative"
     sections = [
         ("The program", _TEXTS["program"]),
-        ("What you know", _known(inputs)),
+        ("What you know", _disclosure_text(inputs)),
         ("Worlds", _TEXTS["worlds"]),
         ("Formulas", _TEXTS["formulas"]),
     ]
@@ -38,7 +38,7 @@ def write_prompt(inputs: Mapping[str, Any], variant: Variant, answer_file: str) 
     return f"# Task\n\n{_TEXTS['introduction']}\n\n{body}\n"
 
 
-def _known(inputs: Mapping[str, Any]) -> str:
+def _disclosure_text(inputs: Mapping[str, Any]) -> str:
     names, roots = inputs["variables"], inputs["roots"]
     told: dict[str, object] = {"variables": ", ".join(names)}
     if roots is None:
@@ -87,11 +87,11 @@ _FORMULAS: Final = {
 }
 
 
-def twin(config: Config, tasks: int) -> Config:
+def twin(config: ProgramSettings, tasks: int) -> ProgramSettings:
     """Return the settings of the records that floors are measured on: ``tasks`` in each pool, with
     no effort to choose their evidence, which constants do not look at."""
     quick = replace(config.generation, proposals=8, disambiguation=False)
-    return Config(per_pool=tasks, generation=quick)
+    return ProgramSettings(per_pool=tasks, generation=quick)
 
 
 def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:

@@ -81,7 +81,7 @@ def _record_problems(record: Row, inputs: Row, target: Row) -> Iterator[str]:
         ("shifted", target.get("shifted", {"worlds": []})["worlds"]),
     ):
         cells = [(tuple(world["targets"]), tuple(world["rows"])) for world in worlds]
-        if not all(_reproduced(gold, names, *world) for world in cells):
+        if not all(_reproduces(gold, names, *world) for world in cells):
             yield f"the interpreter does not reproduce the {label} worlds"
     if target["heldout"] != record["heldout"] or target["gold"] != record["program"]["mechanisms"]:
         yield "the held-out worlds or the hidden program are not those of the instance"
@@ -90,7 +90,7 @@ def _record_problems(record: Row, inputs: Row, target: Row) -> Iterator[str]:
 
 
 @lru_cache(maxsize=4096)
-def _reproduced(
+def _reproduces(
     gold: tuple[tuple[str, str], ...],
     names: tuple[str, ...],
     targets: tuple[str, ...],

@@ -13,21 +13,29 @@ import numpy as np
 
 from builder.tracks.replayscm.plan import Disclosure
 from builder.tracks.replayscm.programs import HiddenProgram
-from builder.tracks.replayscm.tables import Flags, Rows, Tables, bits, patterns, sets_of, tabulate
+from builder.tracks.replayscm.tables import (
+    Flags,
+    ObservedRows,
+    PartialTables,
+    bits,
+    patterns,
+    sets_of,
+    tabulate,
+)
 from grader.tracks.replayscm.problem import ROOTS
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class ParentLimits:
     """A root set and, for each other variable, the variables it may depend on (as bits)."""
 
     roots: int
     allowed: Mapping[int, int]
 
 
-def disclosed_setting(
+def disclosed_limits(
     program: HiddenProgram, disclosure: Disclosure, blocks: Sequence[Sequence[int]] = ()
-) -> Setting:
+) -> ParentLimits:
     """What a disclosure admits, given the true roots. Hidden roots count as hidden order here."""
     allowed = {}
     for place, child in enumerate(program.order):
@@ -38,21 +46,21 @@ def disclosed_setting(
             allowed[child] = bits(v for block in blocks[: own + 1] for v in block if v != child)
         else:
             allowed[child] = bits(v for v in range(program.n) if v != child)
-    return Setting(bits(program.roots), {v: allowed[v] for v in sorted(program.endogenous)})
+    return ParentLimits(bits(program.roots), {v: allowed[v] for v in sorted(program.endogenous)})
 
 
-def root_settings(n: int) -> Iterator[Setting]:
+def limits_by_roots(n: int) -> Iterator[ParentLimits]:
     """Every set of three roots, nothing else disclosed."""
     for roots in combinations(range(n), ROOTS):
         others = [v for v in range(n) if v not in roots]
-        yield Setting(bits(roots), {v: ((1 << n) - 1) & ~(1 << v) for v in others})
+        yield ParentLimits(bits(roots), {v: ((1 << n) - 1) & ~(1 << v) for v in others})
 
 
-def viable_settings(tables: Tables) -> list[Setting]:
-    """Those of :func:`root_settings` under which some program is train-exact."""
+def viable_limits(tables: PartialTables) -> list[ParentLimits]:
+    """Those of :func:`limits_by_roots` under which some program is train-exact."""
     return [
         setting
-        for setting in root_settings(tables.n)
+        for setting in limits_by_roots(tables.n)
         if _closure(admitted_sets(tables, setting), setting) == (1 << tables.n) - 1
     ]
 
@@ -61,7 +69,7 @@ def viable_settings(tables: Tables) -> list[Setting]:
 class Deviation:
     """A completable pair (V, S) that may be wrong in held-out row ``row``."""
 
-    setting: Setting
+    setting: ParentLimits
     child: int
     set_index: int
     row: int
@@ -84,16 +92,16 @@ class Audit:
 
 def audit(
     program: HiddenProgram,
-    tables: Tables,
-    heldout: Rows,
+    tables: PartialTables,
+    heldout: ObservedRows,
     disclosure: Disclosure,
     blocks: Sequence[Sequence[int]] = (),
 ) -> Audit:
     """The complete audit of training ``tables`` against held-out rows."""
-    truth = disclosed_setting(program, disclosure, blocks)
+    truth = disclosed_limits(program, disclosure, blocks)
     settings = [truth]
     if disclosure == "hidden_roots":
-        settings += [s for s in viable_settings(tables) if s.roots != truth.roots]
+        settings += [s for s in viable_limits(tables) if s.roots != truth.roots]
     target, seen = tabulate(heldout), patterns(heldout)
     asked_anew = (target.ones & ~tables.ones) | (target.zeros & ~tables.zeros)
     undetermined = np.zeros(heldout.values.shape, dtype=bool)
@@ -112,33 +120,33 @@ def audit(
             count += 1
         admitted = admitted_sets(tables, setting)
         for row in np.flatnonzero(at_risk).tolist():
-            undetermined[row] |= _undetermined(tables, heldout, row, admitted, setting)
+            undetermined[row] |= _undetermined_in_row(tables, heldout, row, admitted, setting)
     return Audit(count == 0, unique, count, undetermined, first)
 
 
-def is_unique(program: HiddenProgram, tables: Tables, completable: Flags) -> bool:
+def is_unique(program: HiddenProgram, tables: PartialTables, completable: Flags) -> bool:
     """(4): every completable set holds the parents and shows all its patterns."""
     sets = sets_of(program.n)
     parents = np.array([bits(program.parents.get(v, ())) for v in range(program.n)])[:, None]
-    settled = ((sets.masks & parents) == parents) & (tables.seen == sets.every)
+    settled = ((sets.masks & parents) == parents) & (tables.seen_patterns == sets.every)
     return bool(settled[completable].all())
 
 
-def admitted_sets(tables: Tables, setting: Setting) -> Flags:
+def admitted_sets(tables: PartialTables, setting: ParentLimits) -> Flags:
     """(1): consistent sets that the disclosure admits, shape (n, sets)."""
     masks = sets_of(tables.n).masks
     allowed = np.array([setting.allowed.get(v, -1) for v in range(tables.n)])[:, None]
     return np.asarray(tables.consistent() & (allowed >= 0) & ((masks & ~allowed) == 0))
 
 
-def completable_pairs(tables: Tables, setting: Setting) -> Flags:
+def completable_pairs(tables: PartialTables, setting: ParentLimits) -> Flags:
     """(2): the pairs of some train-exact program, shape (n, sets)."""
     admitted = admitted_sets(tables, setting)
     reach = [_closure(admitted, setting, without=v) for v in range(tables.n)]
     return np.asarray(admitted & ((sets_of(tables.n).masks & ~np.array(reach)[:, None]) == 0))
 
 
-def _closure(admitted: Flags, setting: Setting, *, without: int | None = None) -> int:
+def _closure(admitted: Flags, setting: ParentLimits, *, without: int | None = None) -> int:
     """The variables that can be placed from the roots, ``without`` left out, as bits."""
     masks = sets_of(len(admitted)).masks
     waiting = {v: masks[admitted[v]] for v in setting.allowed if v != without}
@@ -151,8 +159,8 @@ def _closure(admitted: Flags, setting: Setting, *, without: int | None = None) -
     return known
 
 
-def _undetermined(
-    tables: Tables, heldout: Rows, row: int, admitted: Flags, setting: Setting
+def _undetermined_in_row(
+    tables: PartialTables, heldout: ObservedRows, row: int, admitted: Flags, setting: ParentLimits
 ) -> Flags:
     """(5) for one held-out row, shape (n,): which variables some train-exact program has wrong."""
     sets, n, clamped = sets_of(tables.n), tables.n, heldout.clamped[row]

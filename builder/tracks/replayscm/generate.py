@@ -22,12 +22,12 @@ from builder.release.attempts import Rejected
 from builder.tracks.replayscm.plan import PAPER, Generation
 from builder.tracks.replayscm.programs import HiddenProgram, sample_program
 from builder.tracks.replayscm.synthesis import INPUTS, smallest_formulas
-from builder.tracks.replayscm.tables import Tables, bits, sets_of, tabulate_worlds
+from builder.tracks.replayscm.tables import PartialTables, bits, sets_of, tabulate_worlds
 from builder.tracks.replayscm.worlds import (
     Intervention,
     Mode,
-    Units,
-    World,
+    ReplayWorld,
+    UnitThresholds,
     draw_intervention,
     draw_units,
     intervene,
@@ -56,9 +56,9 @@ class Evidence:
     """
 
     program: HiddenProgram
-    units: Units
-    training: tuple[World, ...]
-    heldout: tuple[World, ...]
+    units: UnitThresholds
+    training: tuple[ReplayWorld, ...]
+    heldout: tuple[ReplayWorld, ...]
     statistics: Mapping[str, float]
     kill_coverage: float
 
@@ -80,10 +80,10 @@ def generate(rng: np.random.Generator, settings: Generation = PAPER) -> Evidence
 
 
 def candidate_worlds(
-    rng: np.random.Generator, program: HiddenProgram, units: Units, count: int
-) -> list[World]:
+    rng: np.random.Generator, program: HiddenProgram, units: UnitThresholds, count: int
+) -> list[ReplayWorld]:
     """Ordinary worlds that score something."""
-    found: list[World] = []
+    found: list[ReplayWorld] = []
     while len(found) < count:
         intervention = draw_intervention(rng, program.n)
         if not is_vacuous(program, intervention):
@@ -92,8 +92,8 @@ def candidate_worlds(
 
 
 def _training(
-    rng: np.random.Generator, program: HiddenProgram, units: Units, settings: Generation
-) -> tuple[list[World], float, float]:
+    rng: np.random.Generator, program: HiddenProgram, units: UnitThresholds, settings: Generation
+) -> tuple[list[ReplayWorld], float, float]:
     """Four random worlds, then four that rule out the most surviving shortcuts; the share of
     shortcuts that these rule out, and that of mechanisms of which they rule one out."""
     candidates = candidate_worlds(rng, program, units, settings.proposals)
@@ -118,7 +118,7 @@ def _training(
     return [candidates[k] for k in chosen], reduction, covered
 
 
-def _check(program: HiddenProgram, training: Sequence[World], settings: Generation) -> None:
+def _check(program: HiddenProgram, training: Sequence[ReplayWorld], settings: Generation) -> None:
     modes = Counter(world.intervention.mode for world in training)
     if modes["hard_assigned"] < 3 or modes["hard_constant"] < 1:
         raise Rejected("mode mix")
@@ -132,9 +132,9 @@ def _check(program: HiddenProgram, training: Sequence[World], settings: Generati
 def _disambiguate(
     rng: np.random.Generator,
     program: HiddenProgram,
-    units: Units,
-    training: list[World],
-) -> list[World]:
+    units: UnitThresholds,
+    training: list[ReplayWorld],
+) -> list[ReplayWorld]:
     """Up to three worlds, each only if it rules out many of the local alternatives."""
     candidates = candidate_worlds(rng, program, units, SEPARATORS)
     found = local_alternatives(program, tabulate_worlds(training))
@@ -154,9 +154,9 @@ def _disambiguate(
 def _heldout(
     rng: np.random.Generator,
     program: HiddenProgram,
-    units: Units,
-    training: Sequence[World],
-) -> list[World]:
+    units: UnitThresholds,
+    training: Sequence[ReplayWorld],
+) -> list[ReplayWorld]:
     """Eight worlds with signatures of their own, some on target sets new to training."""
     taken = {world.intervention for world in training}
     known = {world.targets for world in training}
@@ -200,7 +200,7 @@ class Alternative:
     members: tuple[int, ...]
     table: int
 
-    def fails_in(self, world: World) -> bool:
+    def fails_in(self, world: ReplayWorld) -> bool:
         """Return whether an observed row of ``world`` contradicts it."""
         if self.child in world.targets:
             return False
@@ -238,7 +238,7 @@ def count_shortcuts(variables: int) -> int:
 
 
 def surviving_shortcuts(
-    program: HiddenProgram, worlds: Sequence[World]
+    program: HiddenProgram, worlds: Sequence[ReplayWorld]
 ) -> dict[int, NDArray[np.bool_]]:
     """Return, for each endogenous variable, which shortcuts each world alone leaves standing, shape
     (shortcuts, worlds). A shortcut survives some worlds if it survives each of them."""
@@ -258,7 +258,7 @@ def surviving_shortcuts(
     return found
 
 
-def local_alternatives(program: HiddenProgram, tables: Tables) -> list[Alternative]:
+def local_alternatives(program: HiddenProgram, tables: PartialTables) -> list[Alternative]:
     """Return all local alternatives that fit the training tables, by variable, set and size."""
     sets, consistent = sets_of(program.n), tables.consistent()
     found = []

@@ -13,15 +13,15 @@ import numpy as np
 
 from builder.release.attempts import Rejected
 from builder.splits.seeds import stream
-from builder.tracks.replayscm.determinacy import completable_pairs, disclosed_setting, is_unique
+from builder.tracks.replayscm.determinacy import completable_pairs, disclosed_limits, is_unique
 from builder.tracks.replayscm.generate import Alternative, Evidence
 from builder.tracks.replayscm.plan import Level
 from builder.tracks.replayscm.programs import HiddenProgram
-from builder.tracks.replayscm.search import FITTER_CAPS, first_fit, fit
-from builder.tracks.replayscm.tables import Flags, Tables, bits, sets_of, tabulate_worlds
+from builder.tracks.replayscm.search import FITTER_CAPS, first_fit, smallest_fit
+from builder.tracks.replayscm.tables import Flags, PartialTables, bits, sets_of, tabulate_worlds
 from builder.tracks.replayscm.worlds import (
     Intervention,
-    World,
+    ReplayWorld,
     intervene,
     is_vacuous,
     set_targets,
@@ -36,7 +36,7 @@ CERTIFIED_WORLDS: Final = 25
 CANDIDATES: Final = 40
 
 
-def coverage(program: HiddenProgram, worlds: Sequence[World]) -> tuple[int, int]:
+def coverage(program: HiddenProgram, worlds: Sequence[ReplayWorld]) -> tuple[int, int]:
     """Window patterns seen and their number, over all endogenous variables.
 
     A pattern is an assignment to the declared window of a variable; it is seen in a row where the
@@ -49,7 +49,7 @@ def coverage(program: HiddenProgram, worlds: Sequence[World]) -> tuple[int, int]
     )
 
 
-def window_patterns(program: HiddenProgram, worlds: Sequence[World]) -> dict[int, int]:
+def window_patterns(program: HiddenProgram, worlds: Sequence[ReplayWorld]) -> dict[int, int]:
     """By endogenous variable, the window patterns seen, as a bit set."""
     seen = dict.fromkeys(program.windows, 0)
     for world in worlds:
@@ -64,9 +64,9 @@ def window_patterns(program: HiddenProgram, worlds: Sequence[World]) -> dict[int
 
 def add_levels(
     needed: Collection[Level], key: bytes, evidence: Evidence
-) -> dict[Level, tuple[World, ...]]:
+) -> dict[Level, tuple[ReplayWorld, ...]]:
     """The training worlds of the ``needed`` levels and of those below; raises ``Rejected``."""
-    levels: dict[Level, tuple[World, ...]] = {"original": evidence.training}
+    levels: dict[Level, tuple[ReplayWorld, ...]] = {"original": evidence.training}
     if {*needed} - {"original"}:
         levels["extra"] = add_extra(stream(key, "extra"), evidence)
     if {"cex", "certified"} & {*needed}:
@@ -76,12 +76,12 @@ def add_levels(
     return levels
 
 
-def add_extra(rng: np.random.Generator, evidence: Evidence) -> tuple[World, ...]:
+def add_extra(rng: np.random.Generator, evidence: Evidence) -> tuple[ReplayWorld, ...]:
     """Extra Worlds: three or four observational or single-target worlds of most new patterns."""
-    program, added = evidence.program, list[World]()
+    program, added = evidence.program, list[ReplayWorld]()
     seen = window_patterns(program, evidence.training)
     while len(added) <= EXTRA_WORLDS:
-        candidates = _drawn(rng, evidence, _single_targets(rng, program))
+        candidates = _simulate_allowed(rng, evidence, _single_targets(rng, program))
         best, gain, together = _most_new(program, seen, candidates)
         if len(added) == EXTRA_WORLDS and gain < FOURTH_GAIN:
             break
@@ -91,8 +91,8 @@ def add_extra(rng: np.random.Generator, evidence: Evidence) -> tuple[World, ...]
 
 
 def add_counterexamples(
-    rng: np.random.Generator, evidence: Evidence, extra: Sequence[World]
-) -> tuple[World, ...]:
+    rng: np.random.Generator, evidence: Evidence, extra: Sequence[ReplayWorld]
+) -> tuple[ReplayWorld, ...]:
     """CEx: window coverage to 1, then separate whatever the reference solvers can still find.
 
     They fit the smallest function to a parent set, or the first within an AST cap, so the worlds
@@ -103,9 +103,11 @@ def add_counterexamples(
     limit = len(worlds) + CEX_WORLDS
     seen = window_patterns(program, worlds)
     while missing := _missing(program, seen):
-        candidates = _drawn(rng, evidence, _multi_targets(rng, program, CANDIDATES // 2))
+        candidates = _simulate_allowed(rng, evidence, _multi_targets(rng, program, CANDIDATES // 2))
         window = program.windows[missing[int(rng.integers(len(missing)))]]
-        candidates += _drawn(rng, evidence, [intervene(rng, "hard_assigned", window)] * 4)
+        candidates += _simulate_allowed(
+            rng, evidence, [intervene(rng, "hard_assigned", window)] * 4
+        )
         best, gain, seen = _most_new(program, seen, candidates)
         if len(worlds) >= limit:
             raise Rejected("window coverage")
@@ -114,7 +116,7 @@ def add_counterexamples(
     while wrong := _misfits(program, tabulate_worlds(worlds)):
         if len(worlds) >= limit:
             raise Rejected("counterexamples")
-        candidates = _drawn(rng, evidence, _multi_targets(rng, program, CANDIDATES))
+        candidates = _simulate_allowed(rng, evidence, _multi_targets(rng, program, CANDIDATES))
         kills = [sum(item.fails_in(world) for item in wrong) for world in candidates]
         if max(kills):
             worlds.append(candidates[int(np.argmax(kills))])
@@ -123,14 +125,14 @@ def add_counterexamples(
     return tuple(worlds)
 
 
-def _one_more(rng: np.random.Generator, evidence: Evidence) -> World:
+def _one_more(rng: np.random.Generator, evidence: Evidence) -> ReplayWorld:
     """One more world where none is needed, so that two levels never have the same prompt."""
-    return _drawn(rng, evidence, _multi_targets(rng, evidence.program, CANDIDATES))[0]
+    return _simulate_allowed(rng, evidence, _multi_targets(rng, evidence.program, CANDIDATES))[0]
 
 
 def certify(
-    rng: np.random.Generator, evidence: Evidence, cex: Sequence[World]
-) -> tuple[World, ...]:
+    rng: np.random.Generator, evidence: Evidence, cex: Sequence[ReplayWorld]
+) -> tuple[ReplayWorld, ...]:
     """Certified: worlds after those of CEx until the complete audit proves uniqueness.
 
     Under hidden order, and so where more is disclosed. Greedy on the audit itself: each world is
@@ -138,7 +140,7 @@ def certify(
     parent. Raises ``Rejected`` after 25 added worlds.
     """
     program, worlds = evidence.program, list(cex)
-    setting = disclosed_setting(program, "hidden")
+    setting = disclosed_limits(program, "hidden")
     tables = tabulate_worlds(worlds)
     while True:
         pairs = completable_pairs(tables, setting)
@@ -148,14 +150,16 @@ def certify(
             return tuple(worlds)
         if len(worlds) == len(cex) + CERTIFIED_WORLDS:
             raise Rejected("not certified")
-        candidates = _drawn(rng, evidence, _multi_targets(rng, program, CANDIDATES))
+        candidates = _simulate_allowed(rng, evidence, _multi_targets(rng, program, CANDIDATES))
         open_after = _openness(program, tables, pairs)
         best = min(candidates, key=open_after)
         worlds.append(best)
         tables |= tabulate_worlds([best])
 
 
-def _openness(program: HiddenProgram, tables: Tables, pairs: Flags) -> Callable[[World], int]:
+def _openness(
+    program: HiddenProgram, tables: PartialTables, pairs: Flags
+) -> Callable[[ReplayWorld], int]:
     """How much would still be open after a world: unseen patterns of sets still consistent."""
     sets = sets_of(program.n)
     child, k = np.nonzero(pairs)
@@ -169,7 +173,7 @@ def _openness(program: HiddenProgram, tables: Tables, pairs: Flags) -> Callable[
     )
     weights = sets.weights[:, k]
 
-    def after(world: World) -> int:
+    def count_open(world: ReplayWorld) -> int:
         rows = world.rows.astype(np.int64)
         shown = (1 << (rows @ weights)).astype(np.uint16)
         clamped = np.isin(child, world.targets)
@@ -181,12 +185,12 @@ def _openness(program: HiddenProgram, tables: Tables, pairs: Flags) -> Callable[
         unseen = np.bitwise_count(every & ~(z | o)).astype(np.int64)
         return int((consistent * (unseen + 4 * misses)).sum())
 
-    return after
+    return count_open
 
 
-def _drawn(
+def _simulate_allowed(
     rng: np.random.Generator, evidence: Evidence, interventions: Sequence[Intervention]
-) -> list[World]:
+) -> list[ReplayWorld]:
     """Worlds of these interventions, without held-out signatures and vacuous ones."""
     heldout = {world.intervention for world in evidence.heldout}
     return [
@@ -214,8 +218,8 @@ def _multi_targets(
 
 
 def _most_new(
-    program: HiddenProgram, seen: Mapping[int, int], candidates: Sequence[World]
-) -> tuple[World, int, dict[int, int]]:
+    program: HiddenProgram, seen: Mapping[int, int], candidates: Sequence[ReplayWorld]
+) -> tuple[ReplayWorld, int, dict[int, int]]:
     """The world that shows most new window patterns, how many, and all patterns seen with it."""
     shown = [window_patterns(program, [world]) for world in candidates]
     gains = [sum((new[v] & ~seen[v]).bit_count() for v in seen) for new in shown]
@@ -227,15 +231,18 @@ def _missing(program: HiddenProgram, seen: Mapping[int, int]) -> list[int]:
     return [v for v, window in program.windows.items() if seen[v] != (1 << (1 << len(window))) - 1]
 
 
-def _misfits(program: HiddenProgram, tables: Tables) -> list[Alternative]:
+def _misfits(program: HiddenProgram, tables: PartialTables) -> list[Alternative]:
     """Fitted functions that are not the hidden mechanism, over every completable set."""
     sets = sets_of(program.n)
-    pairs = completable_pairs(tables, disclosed_setting(program, "hidden"))
+    pairs = completable_pairs(tables, disclosed_limits(program, "hidden"))
     found = []
     for child, k in np.argwhere(pairs).tolist():
         members, hidden = sets.members[k], set(program.parents[child])
         firsts = (first_fit(tables, child, k, cap) for cap in FITTER_CAPS)
-        fitted = [fit(tables, child, k), *(choice for choice in firsts if choice is not None)]
+        fitted = [
+            smallest_fit(tables, child, k),
+            *(choice for choice in firsts if choice is not None),
+        ]
         for table in dict.fromkeys(choice.table & int(sets.every[k]) for choice in fitted):
             if not hidden <= set(members) or table != program.table_over(child, members):
                 found.append(Alternative(child, members, table))

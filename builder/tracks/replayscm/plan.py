@@ -110,7 +110,7 @@ BASE_POOLS: Final = (
 _MOST: Final = 100_000
 
 
-class Config(TomlModel):
+class ProgramSettings(TomlModel):
     """How many records.
 
     Of the paper's pools either the matched design (``full`` records in each full pool, ``matched``
@@ -147,9 +147,9 @@ class Config(TomlModel):
         return self
 
 
-def parse_config(table: TomlTable) -> Config:
+def parse_settings(table: TomlTable) -> ProgramSettings:
     """The checked table; raises :class:`UsageError` naming the key and the fix."""
-    return check(Config, table)
+    return check(ProgramSettings, table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ class ProgramPlan(InstancePlan):
 
 
 def plan_programs(
-    config: Config, split: str, count_root: bytes, private: bool
+    config: ProgramSettings, split: str, count_root: bytes, private: bool
 ) -> list[InstanceSpec]:
     """The instance specs of a split, in index order.
 

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from builder.graphs.bits import members
 from builder.tracks.replayscm.determinacy import (
     Deviation,
-    Setting,
+    ParentLimits,
     completable_pairs,
-    disclosed_setting,
-    viable_settings,
+    disclosed_limits,
+    viable_limits,
 )
 from builder.tracks.replayscm.plan import Disclosure
 from builder.tracks.replayscm.programs import HiddenProgram, name_of
 from builder.tracks.replayscm.synthesis import INPUTS, smallest_formulas
-from builder.tracks.replayscm.tables import Rows, Tables, bits, sets_of
+from builder.tracks.replayscm.tables import ObservedRows, PartialTables, bits, sets_of
 from grader.tracks.replayscm.boolean import Formula, size, to_text
 from grader.tracks.replayscm.problem import CyclicProgram, Program, make_program
 from grader.tracks.replayscm.replay import interventions, separation, shows_difference
@@ -41,7 +41,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FittedProgram:
     """A train-exact program: its roots and a choice for each other variable."""
 
     roots: tuple[int, ...]
@@ -60,7 +60,7 @@ def formula_of(choice: Choice, roots: Sequence[int]) -> Formula:
     return smallest_formulas().formula(choice.table, tuple(name_of(v) for v in members))
 
 
-def fit(tables: Tables, child: int, k: int) -> Choice:
+def smallest_fit(tables: PartialTables, child: int, k: int) -> Choice:
     """The smallest function of set ``k`` that completes the partial table of ``child``."""
     parents = sets_of(tables.n).members[k]
     return smallest_choice(int(tables.ones[child, k]), int(tables.zeros[child, k]), parents)
@@ -73,7 +73,7 @@ def smallest_choice(ones: int, zeros: int, parents: tuple[int, ...]) -> Choice:
     return Choice(int(smallest.sizes[table]), parents, table)
 
 
-def first_fit(tables: Tables, child: int, k: int, cap: int) -> Choice | None:
+def first_fit(tables: PartialTables, child: int, k: int, cap: int) -> Choice | None:
     """The first function of set ``k`` that completes the partial table of ``child``.
 
     First by truth table among the functions whose smallest formula is within ``cap``: unseen
@@ -97,14 +97,16 @@ def _functions_within(inputs: int, cap: int) -> NDArray[np.int32]:
     return np.sort(listed[smallest.sizes[listed] <= cap])
 
 
-def search(tables: Tables, setting: Setting) -> Found | None:
+def smallest_program(tables: PartialTables, setting: ParentLimits) -> FittedProgram | None:
     """The best program under known roots; ``None`` if none is train-exact.
 
     Dynamic programming over the sets of variables that are placed; ties keep the first found.
     """
     pairs, masks = completable_pairs(tables, setting), sets_of(tables.n).masks
     options = {
-        v: sorted((fit(tables, v, int(k)), int(masks[k])) for k in np.flatnonzero(pairs[v]))
+        v: sorted(
+            (smallest_fit(tables, v, int(k)), int(masks[k])) for k in np.flatnonzero(pairs[v])
+        )
         for v in setting.allowed
     }
     full = setting.roots | bits(setting.allowed)
@@ -123,19 +125,19 @@ def search(tables: Tables, setting: Setting) -> Found | None:
     if full not in best:
         return None
     total, choices = best[full]
-    return Found(tuple(members(setting.roots)), choices, total)
+    return FittedProgram(tuple(members(setting.roots)), choices, total)
 
 
-def search_with_roots(tables: Tables) -> Found | None:
+def smallest_program_and_roots(tables: PartialTables) -> FittedProgram | None:
     """The best program over all sets of three roots; ties go to the first set."""
-    found = [search(tables, setting) for setting in viable_settings(tables)]
+    found = [smallest_program(tables, setting) for setting in viable_limits(tables)]
     reached = [program for program in found if program is not None]
     return min(reached, key=lambda program: (program.total, program.roots), default=None)
 
 
 def find_alternative(
     program: HiddenProgram,
-    tables: Tables,
+    tables: PartialTables,
     disclosure: Disclosure,
     rng: np.random.Generator | None = None,
     *,
@@ -170,23 +172,25 @@ def find_alternative(
 
 
 def _flips(
-    program: HiddenProgram, tables: Tables, disclosure: Disclosure
+    program: HiddenProgram, tables: PartialTables, disclosure: Disclosure
 ) -> Iterator[tuple[int, Choice]]:
     """The hidden mechanism over each larger set, with one unseen pattern the other way."""
     sets, smallest = sets_of(program.n), smallest_formulas()
-    pairs = completable_pairs(tables, disclosed_setting(program, disclosure))
+    pairs = completable_pairs(tables, disclosed_limits(program, disclosure))
     for child, k in np.argwhere(pairs).tolist():
         members = sets.members[k]
         if not set(program.parents[child]) <= set(members):
             continue
-        unseen = int(sets.every[k]) & ~int(tables.seen[child, k])
+        unseen = int(sets.every[k]) & ~int(tables.seen_patterns[child, k])
         for pattern in range(1 << len(members)):
             if unseen >> pattern & 1:
-                table = spread(program.table_over(child, members) ^ 1 << pattern, len(members))
+                table = extend_table(
+                    program.table_over(child, members) ^ 1 << pattern, len(members)
+                )
                 yield child, Choice(int(smallest.sizes[table]), members, table)
 
 
-def spread(table: int, inputs: int) -> int:
+def extend_table(table: int, inputs: int) -> int:
     """A truth table of ``inputs`` inputs as one of four, the others ignored."""
     for more in range(inputs, INPUTS):
         table |= table << (1 << more)
@@ -211,13 +215,13 @@ def _experiment(reference: Program, other: Program) -> dict[str, Any] | None:
 
 
 def counterexample(
-    program: HiddenProgram, tables: Tables, heldout: Rows, deviation: Deviation
+    program: HiddenProgram, tables: PartialTables, heldout: ObservedRows, deviation: Deviation
 ) -> dict[str, Any]:
     """Roots and mechanisms of a legal program that is train-exact and wrong held-out."""
     setting, child = deviation.setting, deviation.child
     sets, pairs = sets_of(program.n), completable_pairs(tables, setting)
     roots = tuple(members(setting.roots))
-    formulas = {child: formula_of(_wrong(tables, heldout, deviation), roots)}
+    formulas = {child: formula_of(_wrong_choice(tables, heldout, deviation), roots)}
     known = setting.roots
 
     def grow(target: int) -> None:
@@ -227,7 +231,7 @@ def counterexample(
             for v in [v for v in setting.allowed if v not in formulas]:
                 inside = np.flatnonzero(pairs[v] & ((sets.masks & ~known) == 0))
                 if len(inside):
-                    formulas[v] = formula_of(fit(tables, v, int(inside[0])), roots)
+                    formulas[v] = formula_of(smallest_fit(tables, v, int(inside[0])), roots)
                     known |= 1 << v
 
     grow(int(sets.masks[deviation.set_index]))
@@ -237,7 +241,7 @@ def counterexample(
     return {"roots": [name_of(v) for v in roots], "mechanisms": texts}
 
 
-def _wrong(tables: Tables, heldout: Rows, deviation: Deviation) -> Choice:
+def _wrong_choice(tables: PartialTables, heldout: ObservedRows, deviation: Deviation) -> Choice:
     """The smallest train-consistent function that is wrong at the deviation's pattern."""
     sets = sets_of(tables.n)
     child, k = deviation.child, deviation.set_index

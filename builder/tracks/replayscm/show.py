@@ -24,7 +24,7 @@ def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
         markdown_table(
             "What the evidence determines (complete audit)",
             ("pool", "records", "determined", "unique", "deviating pairs, mean"),
-            _determined(list(truths.values())),
+            _determined_rows(list(truths.values())),
         ),
     ]
 
@@ -123,7 +123,7 @@ def _levels(matched: Sequence[Record]) -> list[list[str]]:
     ]  # fmt: skip
 
 
-def _determined(truths: Sequence[Record]) -> list[list[str]]:
+def _determined_rows(truths: Sequence[Record]) -> list[list[str]]:
     rows = []
     for pool in dict.fromkeys(sorted(truth["pool"] for truth in truths)):
         members = [truth for truth in truths if truth["pool"] == pool]

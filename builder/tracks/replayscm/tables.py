@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from builder.tracks.replayscm.worlds import World
+from builder.tracks.replayscm.worlds import ReplayWorld
 from grader.tracks.replayscm.problem import MAX_PARENTS
 
 Masks = NDArray[np.uint16]
@@ -26,7 +26,7 @@ def bits(variables: Iterable[int]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Sets:
+class ParentSets:
     """All subsets of n variables with at most K members.
 
     ``members[k]`` ascend; ``masks[k]`` is the set as bits; pattern bit i of set k is member i;
@@ -40,7 +40,7 @@ class Sets:
 
 
 @cache
-def sets_of(n: int) -> Sets:
+def sets_of(n: int) -> ParentSets:
     """The candidate parent sets of a problem with ``n`` variables."""
     members = tuple(
         chosen for size in range(MAX_PARENTS + 1) for chosen in combinations(range(n), size)
@@ -51,18 +51,18 @@ def sets_of(n: int) -> Sets:
             weights[v, k] = 1 << bit
     masks = np.array([bits(chosen) for chosen in members], dtype=np.int64)
     every = np.array([(1 << (1 << len(chosen))) - 1 for chosen in members], dtype=np.uint16)
-    return Sets(members, masks, weights, every)
+    return ParentSets(members, masks, weights, every)
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class PartialTables:
     """Patterns seen with value 0 and with value 1, each of shape (n, sets)."""
 
     zeros: Masks
     ones: Masks
 
-    def __or__(self, other: "Tables") -> "Tables":
-        return Tables(self.zeros | other.zeros, self.ones | other.ones)
+    def __or__(self, other: "PartialTables") -> "PartialTables":
+        return PartialTables(self.zeros | other.zeros, self.ones | other.ones)
 
     @property
     def n(self) -> int:
@@ -70,7 +70,7 @@ class Tables:
         return len(self.zeros)
 
     @property
-    def seen(self) -> Masks:
+    def seen_patterns(self) -> Masks:
         """Patterns seen at all."""
         return self.zeros | self.ones
 
@@ -81,27 +81,27 @@ class Tables:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class ObservedRows:
     """Rows of several worlds: observed ``values`` and ``clamped``, both of shape (rows, n)."""
 
     values: NDArray[np.int64]
     clamped: Flags
 
 
-def stack(worlds: Sequence[World]) -> Rows:
+def stack(worlds: Sequence[ReplayWorld]) -> ObservedRows:
     """The rows of all worlds, in order."""
     values = np.concatenate([world.rows for world in worlds]).astype(np.int64)
     set_here = [np.isin(np.arange(values.shape[1]), world.targets) for world in worlds]
     clamped = np.repeat(set_here, [len(world.rows) for world in worlds], axis=0)
-    return Rows(values, clamped)
+    return ObservedRows(values, clamped)
 
 
-def patterns(rows: Rows) -> NDArray[np.int64]:
+def patterns(rows: ObservedRows) -> NDArray[np.int64]:
     """The pattern of every set in every row, shape (rows, sets)."""
     return rows.values @ sets_of(rows.values.shape[1]).weights
 
 
-def tabulate(rows: Rows) -> Tables:
+def tabulate(rows: ObservedRows) -> PartialTables:
     """The partial tables of all variables over all sets."""
     shown = (1 << patterns(rows)).astype(np.uint16)
     zeros, ones = (
@@ -111,9 +111,9 @@ def tabulate(rows: Rows) -> Tables:
         ]
         for k in (0, 1)
     )
-    return Tables(np.array(zeros), np.array(ones))
+    return PartialTables(np.array(zeros), np.array(ones))
 
 
-def tabulate_worlds(worlds: Iterable[World]) -> Tables:
+def tabulate_worlds(worlds: Iterable[ReplayWorld]) -> PartialTables:
     """The partial tables of some worlds together."""
     return tabulate(stack(list(worlds)))

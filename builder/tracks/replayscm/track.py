@@ -22,14 +22,14 @@ from builder.tracks.replayscm.plan import (
     Level,
     Pool,
     ProgramPlan,
-    parse_config,
+    parse_settings,
     plan_programs,
 )
 from builder.tracks.replayscm.programs import draw_blocks, name_of
 from builder.tracks.replayscm.search import counterexample, find_alternative
 from builder.tracks.replayscm.show import report
-from builder.tracks.replayscm.tables import Flags, Tables, stack, tabulate_worlds
-from builder.tracks.replayscm.worlds import World, shift, worlds_json
+from builder.tracks.replayscm.tables import Flags, PartialTables, stack, tabulate_worlds
+from builder.tracks.replayscm.worlds import ReplayWorld, shift_worlds, worlds_json
 from grader.io.jsonio import canonical
 from grader.scoring.shape import Task
 from grader.tracks import variant as variant_of
@@ -48,18 +48,18 @@ class Instance:
 
     evidence: Evidence
     blocks: tuple[tuple[int, ...], ...]
-    levels: Mapping[Level, tuple[World, ...]]
-    tables: Mapping[Level, Tables]
-    shifted: Sequence[World]
+    levels: Mapping[Level, tuple[ReplayWorld, ...]]
+    tables: Mapping[Level, PartialTables]
+    shifted: Sequence[ReplayWorld]
 
 
 def make_instance(plan: ProgramPlan, key: bytes) -> Instance:
     """One attempt at an instance; raises ``Rejected``."""
     evidence = generate(stream(key, "evidence"), plan.generation)
-    program, shifted = evidence.program, tuple[World, ...]()
+    program, shifted = evidence.program, tuple[ReplayWorld, ...]()
     blocks = draw_blocks(stream(key, "blocks"), program)
     if plan.shifted:
-        shifted = shift(stream(key, "shifted"), program, evidence.heldout)
+        shifted = shift_worlds(stream(key, "shifted"), program, evidence.heldout)
     levels = add_levels({pool.level for pool in plan.pools}, key, evidence)
     tables = {level: tabulate_worlds(worlds) for level, worlds in levels.items()}
     return Instance(evidence, blocks, levels, tables, shifted)
@@ -180,7 +180,7 @@ _INPUTS: Final = frozenset({"variables", "roots", "order", "blocks", "max_parent
 """What ``inputs_json`` declares; an Alternative-SCM task declares a reference, too."""
 
 
-def _apart(one: str, other: str) -> bool:
+def _are_apart(one: str, other: str) -> bool:
     """An Alternative-SCM prompt prints the program that the induction tasks ask for."""
     return one.startswith("alternative.") != other.startswith("alternative.")
 
@@ -203,13 +203,13 @@ TRACK: Final = Track(
         "replayscm_worlds": worlds_schema(),
     },
     private=frozenset({"replayscm_truth", "replayscm_worlds"}),
-    parse=parse_config,
+    parse=parse_settings,
     plan=plan_programs,
     build=build,
     audit=audit_instance,
     leak_facts=leak_facts,
     floors=Floors(constants=constants, twin=twin),
     inputs=lambda variant: _INPUTS | {"reference"} if variant.family == "alternative" else _INPUTS,
-    apart=_apart,
+    apart=_are_apart,
     lends=_lends,
 )

@@ -32,7 +32,7 @@ class Intervention:
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class ReplayWorld:
     """A table of rows under one intervention; ``rows`` has shape (units, n)."""
 
     intervention: Intervention
@@ -44,7 +44,7 @@ class World:
         return self.intervention.targets
 
 
-def worlds_json(worlds: Sequence[World], prefix: str) -> list[dict[str, Any]]:
+def worlds_json(worlds: Sequence[ReplayWorld], prefix: str) -> list[dict[str, Any]]:
     """Worlds as a task or truth row holds them, in order, labelled ``prefix_00`` and on.
 
     Targets and cells come by label."""
@@ -60,7 +60,7 @@ def worlds_json(worlds: Sequence[World], prefix: str) -> list[dict[str, Any]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Units:
+class UnitThresholds:
     """Thresholds of every unit and root, shape (units, 3); a world has the first units as rows, at
     least ``fewest`` of them."""
 
@@ -68,9 +68,9 @@ class Units:
     fewest: int
 
 
-def draw_units(rng: np.random.Generator, rows: tuple[int, int] = ROWS) -> Units:
+def draw_units(rng: np.random.Generator, rows: tuple[int, int] = ROWS) -> UnitThresholds:
     """Units for worlds of so many rows, the least and the most."""
-    return Units(rng.random((rows[1], 3)), rows[0])
+    return UnitThresholds(rng.random((rows[1], 3)), rows[0])
 
 
 def draw_intervention(rng: np.random.Generator, n: int) -> Intervention:
@@ -99,9 +99,9 @@ def is_vacuous(program: HiddenProgram, intervention: Intervention) -> bool:
 def simulate(
     rng: np.random.Generator,
     program: HiddenProgram,
-    units: Units,
+    units: UnitThresholds,
     intervention: Intervention,
-) -> World:
+) -> ReplayWorld:
     """One world: rows of the program under the intervention."""
     count = int(rng.integers(units.fewest, len(units.thresholds) + 1))
     rows = np.zeros((count, program.n), dtype=np.uint8)
@@ -112,10 +112,10 @@ def simulate(
         rows[:, target] = (
             intervention.constants[place]
             if intervention.mode == "hard_constant"
-            else _assigned(rng, count)
+            else _draw_assigned_column(rng, count)
         )
     run_program(program, rows, intervention.targets)
-    return World(intervention, rows)
+    return ReplayWorld(intervention, rows)
 
 
 def run_program(program: HiddenProgram, rows: Bits, targets: tuple[int, ...]) -> None:
@@ -128,7 +128,7 @@ def run_program(program: HiddenProgram, rows: Bits, targets: tuple[int, ...]) ->
             rows[:, child] = (program.tables[child] >> pattern) & 1
 
 
-def _assigned(rng: np.random.Generator, count: int) -> Bits:
+def _draw_assigned_column(rng: np.random.Generator, count: int) -> Bits:
     """A biased column of both values: where all rows are equal, one of them is flipped."""
     column: Bits = (rng.random(count) < rng.choice(BIASES)).astype(np.uint8)
     if column.min() == column.max():
@@ -139,14 +139,16 @@ def _assigned(rng: np.random.Generator, count: int) -> Bits:
 RARE: Final = (0.05, 0.95)
 
 
-def shift(
-    rng: np.random.Generator, program: HiddenProgram, worlds: Sequence[World]
-) -> tuple[World, ...]:
+def shift_worlds(
+    rng: np.random.Generator, program: HiddenProgram, worlds: Sequence[ReplayWorld]
+) -> tuple[ReplayWorld, ...]:
     """One world for each of ``worlds``, with as many rows."""
-    return tuple(_shifted(rng, program, world) for world in worlds)
+    return tuple(_shift_world(rng, program, world) for world in worlds)
 
 
-def _shifted(rng: np.random.Generator, program: HiddenProgram, world: World) -> World:
+def _shift_world(
+    rng: np.random.Generator, program: HiddenProgram, world: ReplayWorld
+) -> ReplayWorld:
     count = len(world.rows)
     rows = np.zeros((count, program.n), dtype=np.uint8)
     rare, coin = rng.random() < 0.5, rng.random(count) < 0.5
@@ -157,4 +159,4 @@ def _shifted(rng: np.random.Generator, program: HiddenProgram, world: World) -> 
         fixed = world.intervention.constants
         rows[:, target] = fixed[place] if fixed else rng.integers(2, size=count)
     run_program(program, rows, world.targets)
-    return World(world.intervention, rows)
+    return ReplayWorld(world.intervention, rows)

@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from builder.equations.equation import Array, Parameters, Parent, summary, written
+from builder.equations.equation import Array, Parameters, Parent, round_parameters, summary
 from builder.equations.mechanisms import MECHANISMS
 from builder.equations.noise import Noise, Spread, draw_noise_law
 from builder.tracks.causalds.design.scene_plan import View
@@ -191,7 +191,7 @@ def _draw_measurement(
     own_scale = {"centres": (concept.mean,), "scales": (concept.sd,)}
     if rng.random() >= _CONTINUOUS_SHARE[kind]:
         logistic = MECHANISMS["shifted_logistic"].draw(rng, parent)
-        return Measurement("shifted_logistic", written({**logistic, **own_scale}), None)
+        return Measurement("shifted_logistic", round_parameters({**logistic, **own_scale}), None)
     if rng.random() < view.neural:
         drawn = MECHANISMS["neural"].draw(rng, [Parent(0.0, 1.0)])
         mechanism, parameters = "neural", {**drawn, **own_scale}
@@ -203,7 +203,11 @@ def _draw_measurement(
         if squares:
             curvature["squares"] = (float(rng.choice((-1.0, 1.0)) * rng.normal(0.1, 0.05)),)
         mechanism, parameters = "handcrafted", {**drawn, **own_scale, **curvature}
-    return Measurement(mechanism, written(parameters), _draw_noise(rng, concept, view).written())
+    return Measurement(
+        mechanism,
+        round_parameters(parameters),
+        _draw_noise(rng, concept, view).rounded_parameters(),
+    )
 
 
 def _draw_noise(rng: np.random.Generator, concept: MeasuredConcept, view: View) -> Noise:
