@@ -22,6 +22,7 @@ from grader.io.files import write_text
 from grader.io.paths import path_inside
 from grader.pages.browse import INDEX, TaskView, pages
 from grader.pages.graph import Explanation
+from grader.pages.track_pages import pages_of
 from grader.pipeline import grade
 from grader.release.exam import Exam, Split
 from grader.release.scenes import read_scenes, read_value_sources, read_worlds
@@ -86,8 +87,8 @@ def _tasks_to_show(exam: Exam, graded: GradedSubmission | None) -> Iterator[Task
         hidden = read_worlds(release, split, instances)
         for task in exam.tasks:
             world = {**hidden.get(task.instance_id, {}), **found.get(task.task_id, {})}
-            if (look := release.tracks[task.track].look) is not None:
-                explanations[task.task_id] = look(task, exam.truths[task.task_id], world)
+            if (explain := pages_of(release.tracks[task.track]).explain_task) is not None:
+                explanations[task.task_id] = explain(task, exam.truths[task.task_id], world)
     for task in release.with_prompts(split, exam.tasks):
         yield TaskView(
             task=task,

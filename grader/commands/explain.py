@@ -22,6 +22,7 @@ from grader.io.jsonio import BadJson, canonical
 from grader.io.names import did_you_mean
 from grader.pages.systems import in_pool, readings_from
 from grader.pages.terminal import console, plain
+from grader.pages.track_pages import pages_of
 from grader.pages.words import clip_text, number
 from grader.pipeline import check_attempts, sign_attempts, verify_attempts
 from grader.release.exam import Exam
@@ -140,7 +141,7 @@ def _score_lines(task: Task, truth: Truth, checked: Checked, first: str) -> list
 
 
 def _draw(path: Path, task: Task, truth: Truth, verified: Checked) -> None:
-    draw = TRACKS[task.track].draw
+    draw = pages_of(TRACKS[task.track]).draw_answer
     if draw is None:
         raise UsageError(f"--html: {task.task_id} is a {task.track} task; only sessions are drawn")
     if verified.status != "scored":

@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.fail_under is not None:
         exam.split.refuse_private_details("--fail-under tells how many points there are")
     document = bool(arguments.json or arguments.html)
-    tables = document or not arguments.quiet
+    tables = document or arguments.full or bool(arguments.track)
     graded = grade(exam, submission, slice_intervals=document, tables=tables)
     if exam.keeps_ledger:
         (report,) = show_all(arguments.ledger, exam, [(submission.source, with_held_back(graded))])

@@ -13,6 +13,7 @@ from grader.pages.report_page import FOOTER
 from grader.pages.systems import reading_of
 from grader.pages.table import Table
 from grader.pages.terminal import in_terminal, plain
+from grader.pages.track_pages import pages_of
 from grader.pages.words import signed_interval, signed_number
 from grader.scoring.track import Track, Tracks
 
@@ -62,7 +63,7 @@ def answered_text(result: Mapping[str, Any]) -> str:
 def tables(track: Track, part: Mapping[str, Any], reading: str) -> list[Table]:
     """Return points of a track, whole and in parts, and what the track adds in a reading."""
     rows = [{**line, "label": label} for label, line in _lines(part)]
-    own = track.compared({**part, "reading": reading}) if track.compared else []
+    own = pages_of(track).compared({**part, "reading": reading})
     return [SPECIFICATION.of_rows("compared", rows, track=track.name), *own]
 
 

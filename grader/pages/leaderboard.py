@@ -13,6 +13,7 @@ from grader.pages.svg import Svg
 from grader.pages.systems import SYSTEM, Report, counted_by, headline, is_skipped, name_of
 from grader.pages.table import Cell, Table
 from grader.pages.terminal import fit_column
+from grader.pages.track_pages import pages_of
 from grader.pages.words import points
 from grader.scoring.track import Tracks
 
@@ -156,7 +157,7 @@ def columns(reports: Sequence[Report], tracks: Tracks) -> list[tuple[str, list[s
             parts = [None if is_skipped(r, name) else r["tracks"][name][counts] for r in reports]
             found.append((name, [points(value) for value in parts]))
     for name in names:
-        own = tracks[name].board_columns
+        own = pages_of(tracks[name]).board_columns
         if own is not None:
             found += own(reports)
         elif len(names) == 1:

@@ -22,6 +22,7 @@ from grader.pages.systems import (
 )
 from grader.pages.table import Table
 from grader.pages.terminal import in_terminal, lines, lines_of, plain
+from grader.pages.track_pages import pages_of
 from grader.pages.words import clip_text, count, interval_text, number, points, printable
 from grader.reports.table import truth_json
 from grader.scoring.model import Score, Truth
@@ -295,8 +296,7 @@ def report_view(report: Report, tracks: Tracks) -> RenderableType:
     """Return every table of one submission, of its tracks and attempts, and its first notes."""
     parts: list[RenderableType] = []
     for name, part in report["tracks"].items():
-        make = tracks[name].tables
-        own = make(report) if make else []
+        own = pages_of(tracks[name]).tables(report)
         parts += map(in_terminal, [variants(name, part, reading_of([report])), *own])
     if "attempts" in report:
         parts.append(in_terminal(runs(report, tracks)))

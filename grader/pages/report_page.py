@@ -20,6 +20,7 @@ from grader.pages.systems import (
     reading_of,
 )
 from grader.pages.table import Cell, Table
+from grader.pages.track_pages import pages_of
 from grader.pages.words import clip_text, count, count_text, points
 from grader.scoring.model import Score, Truth
 from grader.scoring.track import Track, Tracks
@@ -78,7 +79,7 @@ def report_page(
 def track_section(track: Track, reports: Sequence[Report]) -> Section:
     """Return all that there is to show of a track, folded, with its headline on the outside."""
     name, alone = track.name, len(reports) == 1
-    own = track.sections(reports) if track.sections else []
+    own = pages_of(track).sections(reports)
     inside = [Section("points per family", _families(reports, name))]
     for one in own:
         blocks = _without_system(one.blocks) if alone else one.blocks

@@ -5,22 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.scoring.model import Checked, Score, TrackSummary, Truth
+from grader.scoring.model import Score, TrackSummary, Truth
 from grader.scoring.shape import Task, Variant
 
 TrackResults = Any
 """A track's part of one grading: :class:`grader.reports.table.TrackResults`."""
-Look = Any
-"""What ``browse`` shows of a task: :class:`grader.pages.graph.Explanation`."""
-Table = Any
-"""A table of the terminal or a page: :class:`grader.pages.table.Table`."""
-Section = Any
-"""A part of a page: :class:`grader.pages.page.Section`."""
+TrackPages = Any
+"""What a track shows: :class:`grader.pages.track_pages.TrackPages`."""
 Report = Mapping[str, Any]
 Pairs = Sequence[tuple[Score, Score]]
 """The rows of two gradings of one exam, task by task."""
-BoardColumn = tuple[str, list[str]]
-"""A heading on a leaderboard, and a cell for each submission."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,20 +61,9 @@ class Track:
         what ``leaderboard --json`` says of each of several reports beside its place.
     ``certify``
         proves again what a truth claims (``verify``); a sentence says what is wrong with it.
-    ``look``
-        ``(task, truth, world)``: what ``browse`` shows of a task beside its prompt, given its
-        world row (empty where there is none).
-    ``draw``
-        one verified answer as a page (``explain --html``).
-    ``tables``
-        further tables of one report in the terminal. A redacted report lacks members of a track's
-        part: what is shown of it is for the track to say, here and in ``sections``.
-    ``sections``
-        further sections of a page about one or more submissions.
-    ``board_columns``
-        further columns of a leaderboard; by default those of the families, where there is room.
-    ``compared``
-        further tables of a comparison, given the track's part of it.
+    ``pages``
+        imports and returns what the track shows in the terminal and on pages. It is a function, so
+        that a grading imports nothing that draws.
     """
 
     name: str
@@ -96,12 +79,7 @@ class Track:
     compare: Callable[[Pairs, Report, Report], Mapping[str, Any]] | None = None
     board_members: Callable[[Sequence[Report]], Sequence[Mapping[str, Any]]] | None = None
     certify: Callable[[Task, Truth], str | None] | None = None
-    look: Callable[[Task, Truth, Mapping[str, Any]], Look] | None = None
-    draw: Callable[[Task, Truth, Checked], str] | None = None
-    tables: Callable[[Report], Sequence[Table]] | None = None
-    sections: Callable[[Sequence[Report]], Sequence[Section]] | None = None
-    board_columns: Callable[[Sequence[Report]], list[BoardColumn]] | None = None
-    compared: Callable[[Mapping[str, Any]], Sequence[Table]] | None = None
+    pages: Callable[[], TrackPages] | None = None
 
     def variant(self, key: str) -> Variant:
         """The variant called ``family.variant``; raises ``KeyError`` if there is none."""

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 LIMITS = {
-    "one answer": (410, 78),
-    "all answers": (640, 84),
+    "one answer": (392, 76),
+    "all answers": (620, 82),
     "causalds/dev/3": (900, 180),
     "ccr/dev/0": (580, 170),
 }

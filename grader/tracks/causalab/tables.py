@@ -11,12 +11,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.pages.charts import Cloud, Dot, DotRow, Level, clouds, dot_rows, lines
+from grader.pages.graph import Explanation, Graph, Kind, proofs
 from grader.pages.page import Block, Fold, Section
 from grader.pages.specification import Specification
 from grader.pages.svg import Axis, Point, Svg
 from grader.pages.systems import SYSTEM, Part, Report, parts_of, rows_of
 from grader.pages.table import Cell, Table
+from grader.pages.track_pages import TrackPages
 from grader.pages.words import number, signed_number
+from grader.scoring.model import Checked, Truth
+from grader.scoring.shape import Task
+from grader.tracks.causalab.session_page import session_page
 
 Rates = Mapping[str, Any]
 
@@ -285,6 +290,32 @@ def _size_of_base(label: str) -> int | None:
     return _BASE_SIZE if size is None or name.startswith("hidden") else int(size)
 
 
+def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:
+    """Return the hidden mechanism as a graph with its equations, all from the truth row."""
+    equations = truth.target["equations"]
+    edges = [(term["parent"], child) for child, terms in equations.items() for term in terms]
+    nodes = list(dict.fromkeys([*(a for a, _ in edges), *equations]))
+    kinds: dict[str, Kind] = {"frequency": "outcome"} if "frequency" in equations else {}
+    facts = [(child, _sum(terms)) for child, terms in sorted(equations.items()) if terms]
+    return Explanation(Graph(nodes, edges, kinds), {}, facts, proofs(__file__)["session"])
+
+
+def _sum(terms: list[Mapping[str, Any]]) -> str:
+    """Return the right-hand side of an equation as text, its base unnamed."""
+    parts = []
+    for term in terms:
+        if term["linear"]:
+            parts.append(f"{term['linear']:g}·{term['parent']}")
+        if term["quadratic"]:
+            parts.append(f"{term['quadratic']:g}·{term['parent']}²")
+    return "base + " + " + ".join(parts)
+
+
+def draw_answer(task: Task, truth: Truth, verified: Checked) -> str:
+    """Return the HTML page of one session."""
+    return session_page(verified.answer.laboratory)
+
+
 SPECIFICATION: Final = Specification.read(Path(__file__).with_name("page.toml"), globals())
 
 
@@ -292,3 +323,11 @@ def sections(reports: Sequence[Report]) -> list[Section]:
     """Return the sections about those that answer something, unless reports are redacted."""
     parts = [part for part in parts_of(reports, "causalab") if part.get("suites")]
     return SPECIFICATION.page(parts) if parts else []
+
+
+PAGES: Final = TrackPages(
+    explain_task=explain_task,
+    draw_answer=draw_answer,
+    tables=SPECIFICATION.in_terminal,
+    sections=sections,
+)

@@ -47,48 +47,20 @@ identifiable_boolean) and ``estimand`` ("ETT", "NDE" or "NIE": counterfactual id
 mediation, but not dominance).
 """
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from grader.pages.graph import Edge, Explanation, Graph, Kind, proofs
-from grader.scoring.model import Truth
-from grader.scoring.shape import Task
-from grader.scoring.track import RunFigure, Track
+from grader.scoring.track import RunFigure, Track, TrackPages
 from grader.tracks.causalds.figures import board_members, compare, extend, score_by_reading
 from grader.tracks.causalds.matched import bundle
 from grader.tracks.causalds.repeats import repeats
 from grader.tracks.causalds.shapes import CAUSALDS
-from grader.tracks.causalds.tables import SPECIFICATION, board_columns, compared, sections
-
-_NUMERIC: Final = frozenset({"number", "interval"})
 
 
-def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:
-    """What the world row tells of a task; nothing of a graph where the row is not there."""
-    texts = proofs(__file__)
-    kind = "abstain" if truth.should_abstain else task.shape.kind
-    source = str(world.get("value_source") or "")
-    proof = texts.get(kind, texts["graph"])
-    if kind in _NUMERIC:
-        proof = f"{texts.get(source, '')} {proof}".strip()
-    if "world" not in world:
-        return Explanation(proof=proof)
-    names = {node: variable["name"] for node, variable in world["variables"].items()}
-    kinds: dict[str, Kind] = {names[node]: "latent" for node in world["world"]["latent"]}
-    kinds |= {names[world["treatment"]]: "treatment", names[world["outcome"]]: "outcome"}
-    edges = [(names[a], names[b]) for a, b in world["world"]["edges"]]
-    told: dict[str, list[Edge]] = {}
-    for attested in world.get("attestations", ()):
-        what = attested["what"]
-        if what[0] == "edge" and (what[1], what[2]) in edges:
-            told.setdefault(attested["sentence"], []).append((what[1], what[2]))
-    telling, equations = world["plan"]["telling"], world["plan"]["equations"]
-    facts = [
-        ("domain", str(telling.get("domain") or telling.get("words") or "")),
-        ("mechanisms", f"{equations.get('continuous')}, {equations.get('binary')}"),
-        ("never measured", ", ".join(names[node] for node in world["world"]["latent"]) or "none"),
-    ]
-    return Explanation(Graph(list(names.values()), edges, kinds), told, facts, proof)
+def _pages() -> TrackPages:
+    """Import and return what the track shows."""
+    from grader.tracks.causalds.tables import PAGES
+
+    return PAGES
 
 
 TRACK: Final = Track(
@@ -106,9 +78,5 @@ TRACK: Final = Track(
     attempts=repeats,
     compare=compare,
     board_members=board_members,
-    look=look,
-    tables=SPECIFICATION.in_terminal,
-    sections=sections,
-    board_columns=board_columns,
-    compared=compared,
+    pages=_pages,
 )

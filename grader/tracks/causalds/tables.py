@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from grader.pages.graph import Edge, Explanation, Graph, Kind, proofs
 from grader.pages.page import Block, Fold, Section
 from grader.pages.specification import Format, Specification
 from grader.pages.systems import (
@@ -19,8 +20,11 @@ from grader.pages.systems import (
     rows_of,
 )
 from grader.pages.table import Cell, Table, find
+from grader.pages.track_pages import TrackPages
 from grader.pages.words import number, percent, with_count
+from grader.scoring.model import Truth
 from grader.scoring.route import READINGS
+from grader.scoring.shape import Task
 from grader.tracks.causalds import charts
 from grader.tracks.causalds.charts import matched_rows, views_of
 from grader.tracks.causalds.figures import axis_ranks, composite_ranks, leaderboard_ranks
@@ -330,6 +334,40 @@ def matched_pairs(parts: Sequence[Part]) -> Rows:
     return matched_rows(parts, "pairs")
 
 
+_NUMERIC: Final = frozenset({"number", "interval"})
+
+
+def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:
+    """Return the hidden graph, the sentences that tell its edges, and the proof of the truth.
+
+    Without a world row there is the proof alone.
+    """
+    texts = proofs(__file__)
+    kind = "abstain" if truth.should_abstain else task.shape.kind
+    source = str(world.get("value_source") or "")
+    proof = texts.get(kind, texts["graph"])
+    if kind in _NUMERIC:
+        proof = f"{texts.get(source, '')} {proof}".strip()
+    if "world" not in world:
+        return Explanation(proof=proof)
+    names = {node: variable["name"] for node, variable in world["variables"].items()}
+    kinds: dict[str, Kind] = {names[node]: "latent" for node in world["world"]["latent"]}
+    kinds |= {names[world["treatment"]]: "treatment", names[world["outcome"]]: "outcome"}
+    edges = [(names[a], names[b]) for a, b in world["world"]["edges"]]
+    told: dict[str, list[Edge]] = {}
+    for attested in world.get("attestations", ()):
+        what = attested["what"]
+        if what[0] == "edge" and (what[1], what[2]) in edges:
+            told.setdefault(attested["sentence"], []).append((what[1], what[2]))
+    telling, equations = world["plan"]["telling"], world["plan"]["equations"]
+    facts = [
+        ("domain", str(telling.get("domain") or telling.get("words") or "")),
+        ("mechanisms", f"{equations.get('continuous')}, {equations.get('binary')}"),
+        ("never measured", ", ".join(names[node] for node in world["world"]["latent"]) or "none"),
+    ]
+    return Explanation(Graph(list(names.values()), edges, kinds), told, facts, proof)
+
+
 SPECIFICATION: Final = Specification.read(
     Path(__file__).with_name("page.toml"), {**vars(charts), **globals()}, _FORMATS
 )
@@ -339,3 +377,12 @@ def sections(reports: Sequence[Report]) -> list[Section]:
     """What there is to show of the submissions that answer a causalds task."""
     parts = parts_of(reports, "causalds")
     return SPECIFICATION.page(parts) if parts else []
+
+
+PAGES: Final = TrackPages(
+    explain_task=explain_task,
+    tables=SPECIFICATION.in_terminal,
+    sections=sections,
+    board_columns=board_columns,
+    compared=compared,
+)

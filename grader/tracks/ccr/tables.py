@@ -7,12 +7,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.pages.charts import Cloud, Dot, DotRow, Level, clouds, dot_rows, lines
+from grader.pages.graph import Explanation, Graph, Kind, proofs
 from grader.pages.page import Block, Fold, Paragraph, Section
 from grader.pages.specification import Specification
 from grader.pages.svg import Axis, Svg, element, words
 from grader.pages.systems import SYSTEM, Part, Report, part_of, rows_of
 from grader.pages.table import Cell, Table
+from grader.pages.track_pages import TrackPages
 from grader.pages.words import number, percent
+from grader.scoring.model import Truth
+from grader.scoring.shape import Task
 from grader.statistics.paired import signed_rank
 from grader.tracks.ccr.algorithm import DELTA, VALID_SHARE
 
@@ -320,9 +324,33 @@ def _arc(start: float, end: float, base: float, step: float, style: str, hover: 
     return element("path", "", hover, d=shape, style=style)
 
 
+def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:
+    """Return the causal graph, theme and cut tree of a task, and the proof of its truth."""
+    texts = proofs(__file__)
+    proof = texts.get(task.shape.kind, texts["quantities"])
+    context = world.get("context", {})
+    if "parents" not in context:
+        return Explanation(proof=proof)
+    names = context["names"]
+    edges = [(names[p], names[k]) for k, parents in enumerate(context["parents"]) for p in parents]
+    tree = world.get("tree") or []
+    kinds: dict[str, Kind] = {tree[0]: "treatment", tree[-1]: "outcome"} if tree else {}
+    if {"cause", "effect"} <= truth.target.keys():
+        kinds = {truth.target["cause"]: "treatment", truth.target["effect"]: "outcome"}
+    facts = [("theme", str(world.get("theme", ""))), ("cut tree", " → ".join(tree))]
+    return Explanation(Graph(names, edges, kinds), {}, [fact for fact in facts if fact[1]], proof)
+
+
 SPECIFICATION: Final = Specification.read(Path(__file__).with_name("page.toml"), globals())
 
 
 def sections(reports: Sequence[Report]) -> list[Section]:
     """Return the sections of a page; those with pictures only where a report is not redacted."""
     return SPECIFICATION.page([part_of(report, "ccr") for report in reports])
+
+
+PAGES: Final = TrackPages(
+    explain_task=explain_task,
+    tables=SPECIFICATION.in_terminal,
+    sections=sections,
+)

@@ -1,16 +1,21 @@
 """What ReplaySCM's tables and charts in ``page.toml`` are made of: formats, rows, two charts."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from grader.pages.charts import Cloud, Level, clouds, lines
+from grader.pages.graph import Explanation, Graph, proofs
 from grader.pages.page import Section
 from grader.pages.specification import Format, Specification
 from grader.pages.svg import Axis, Svg
 from grader.pages.systems import SYSTEM, Part, Report, parts_of, rows_of
 from grader.pages.table import Cell, Table
+from grader.pages.track_pages import TrackPages
 from grader.pages.words import interval_text, signed_interval, signed_number
+from grader.scoring.model import Truth
+from grader.scoring.shape import Task
 from grader.tracks.replayscm import cohorts
 from grader.tracks.replayscm.report import LADDER, LEVELS, METRICS
 
@@ -178,6 +183,28 @@ def train_against_heldout(parts: Sequence[Part]) -> list[Svg]:
     return [clouds("training against held-out replay", found, *axes, diagonal=True)]
 
 
+_NAME: Final = re.compile(r"[A-Za-z]\w*")
+
+
+def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:
+    """Return the hidden program as a graph of what its formulas mention, and whether it is
+    determined."""
+    program: Mapping[str, str] = truth.target["gold"]
+    variables = list(task.inputs.get("variables") or [*truth.target["roots"], *program])
+    edges = [
+        (name, child)
+        for child, formula in program.items()
+        for name in dict.fromkeys(_NAME.findall(formula))
+        if name in variables
+    ]
+    determined = (
+        "determine every held-out cell" if truth.target["determined"] else "leave some open"
+    )
+    facts = [(child, formula) for child, formula in sorted(program.items())]
+    facts.append(("the training worlds", determined))
+    return Explanation(Graph(variables, edges), {}, facts, proofs(__file__)["program"])
+
+
 SPECIFICATION: Final = Specification.read(
     Path(__file__).with_name("page.toml"), {**vars(cohorts), **globals()}, _FORMATS
 )
@@ -187,3 +214,10 @@ def sections(reports: Sequence[Report]) -> list[Section]:
     """The sections about those that answer something, unless their reports are redacted."""
     parts = [part for part in parts_of(reports, "replayscm") if part.get("pools")]
     return SPECIFICATION.page(parts) if parts else []
+
+
+PAGES: Final = TrackPages(
+    explain_task=explain_task,
+    tables=SPECIFICATION.in_terminal,
+    sections=sections,
+)

@@ -24,6 +24,7 @@ from grader.io.jsonio import canonical, pretty
 from grader.pages import svg
 from grader.pages.page import Section
 from grader.pages.table import Table
+from grader.pages.track_pages import TrackPages
 from grader.scoring import track as grading
 from grader.scoring.model import Mark, Truth
 from grader.scoring.shape import Shape, Task, Variant
@@ -65,10 +66,12 @@ GRADER: Final = grading.Track(
     name="toy",
     variants=(STRETCH, WHOLE),
     schemas=Path(__file__).parent,
-    tables=lambda report: [
-        Table("toy springs", ["springs asked"], [[str(report["tracks"]["toy"]["tasks"])]])
-    ],
-    sections=_sections,
+    pages=lambda: TrackPages(
+        tables=lambda report: [
+            Table("toy springs", ["springs asked"], [[str(report["tracks"]["toy"]["tasks"])]])
+        ],
+        sections=_sections,
+    ),
 )
 
 # --- The builder's side: a generator, prompts, a second derivation, floors ------------------------
