@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from builder.publishing.contents import Files
 from builder.release.papers import EVAL
 from grader.errors import UsageError
-from grader.hub.client import explain_hub_errors
+from grader.hub.client import explain_hub_errors, list_files
 from grader.io.files import file_sha256
 
 if TYPE_CHECKING:
@@ -150,16 +150,8 @@ def _refuse_open(api: "HfApi", target: Target) -> None:
 
 def _files_there(api: "HfApi", target: Target, revision: str) -> "Mapping[str, RepoFile]":
     """Return the files of a repository by path."""
-    from huggingface_hub import RepoFile
-
-    entries = api.list_repo_tree(
-        target.repo, recursive=True, revision=revision, repo_type="dataset"
-    )
-    return {
-        entry.path: entry
-        for entry in entries
-        if isinstance(entry, RepoFile) and entry.path not in _OF_THE_HUB
-    }
+    listed = list_files(api, target.repo, revision)
+    return {path: entry for path, entry in listed.items() if path not in _OF_THE_HUB}
 
 
 def _differences(there: "Mapping[str, RepoFile]", files: Files) -> tuple[list[str], list[str]]:

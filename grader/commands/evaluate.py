@@ -28,9 +28,8 @@ from grader.commands.common import add, add_effort, add_limits, limits_of, posit
 from grader.errors import UsageError
 from grader.hub.address import Address
 from grader.hub.client import connect, explain_hub_errors
-from grader.hub.evaluate import EvaluationSetup, evaluate
-from grader.hub.rescore import rescore
-from grader.hub.results import ResultsDataset
+from grader.hub.evaluate import EvaluationSetup, evaluate, rescore
+from grader.hub.results import FAILED, GRADED, WAITING, ResultsDataset
 from grader.io.files import write_text
 from grader.opening import address_of, open_release
 from grader.pages.report import SPECIFICATION
@@ -70,32 +69,32 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate what is new, and say what became of it."""
-    inbox, kept, desk = read(arguments)
+    inbox, kept, setup = read(arguments)
     if arguments.again:
-        return _grade_again(inbox, kept, desk, arguments)
+        return _grade_again(inbox, kept, setup, arguments)
     if arguments.table is not None:
         raise UsageError("--table: goes with --again")
     with alone(arguments.work):
         api = connect()
         with explain_hub_errors(inbox):  # before the dataset of results is made
             api.repo_info(inbox, repo_type="dataset")
-        tally = evaluate(api, inbox, ResultsDataset(api, kept, make=True), desk, print)
+        counts = evaluate(api, inbox, ResultsDataset(api, kept, make=True), setup, print)
     print(
-        f"{tally.graded} graded, {tally.failed} not, {tally.before} known before, "
-        f"{tally.later} wait for another day, {tally.elsewhere} to another release, "
-        f"{tally.again} to be tried again"
+        f"{counts[GRADED]} graded, {counts[FAILED]} not, {counts['known']} known before, "
+        f"{counts['late']} wait for another day, {counts['elsewhere']} to another release, "
+        f"{counts[WAITING]} to be tried again"
     )
     return 0
 
 
 def _grade_again(
-    inbox: str, kept: str, desk: EvaluationSetup, arguments: argparse.Namespace
+    inbox: str, kept: str, setup: EvaluationSetup, arguments: argparse.Namespace
 ) -> int:
     """Grade stored submissions by another version of the release, and say what changed."""
     with alone(arguments.work):
         api = connect()
-        changes = rescore(api, inbox, ResultsDataset(api, kept), desk, print)
-    table = SPECIFICATION.of_rows("rescored", changes, release=desk.release.name)
+        changes = rescore(api, inbox, ResultsDataset(api, kept), setup, print)
+    table = SPECIFICATION.of_rows("rescored", changes, release=setup.release.name)
     console().print(in_terminal(table))
     if arguments.table is not None:
         write_text(arguments.table, _markdown(table))
@@ -122,7 +121,7 @@ def read(arguments: argparse.Namespace) -> tuple[str, str, EvaluationSetup]:
     if hidden and release.private is None:
         raise UsageError(f"--private: the truth of {', '.join(hidden)} is not here; name its side")
     key = arguments.transcript_key
-    desk = EvaluationSetup(
+    setup = EvaluationSetup(
         release=release,
         address=str(address_of(arguments.release) or ""),
         work=arguments.work,
@@ -134,7 +133,7 @@ def read(arguments: argparse.Namespace) -> tuple[str, str, EvaluationSetup]:
         limits=WorkLimits(arguments.memory << 20, arguments.wall),
         budget=limits_of(arguments),
     )
-    return inbox, kept, desk
+    return inbox, kept, setup
 
 
 @contextmanager

@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.answers.parquet_answers import pack, system_name
     from grader.hub.address import Address
     from grader.hub.client import connect
-    from grader.hub.submit import hand_in
+    from grader.hub.submissions import hand_in
     from grader.pipeline import look_at
 
     repo = Address.parse(arguments.to, "--to").repo

@@ -15,14 +15,17 @@ _ADDRESS: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A repository on the Hub, and the branch, tag or commit in it; none means its newest state."""
+    """A repository on the Hub, and a branch, tag or commit in it, None for its newest state."""
 
     repo: str
     revision: str | None = None
 
     @classmethod
     def parse(cls, text: str, what: str = "address") -> Self:
-        """Read ``hf://org/name@revision`` or ``org/name@revision``; raises ``UsageError``."""
+        """Read ``hf://org/name@revision`` or ``org/name@revision``. Raises ``UsageError``.
+
+        ``what`` names the text in the error, such as the option that it came by.
+        """
         found = _ADDRESS.fullmatch(text)
         if found is None or ".." in text or "--" in found["repo"]:
             raise UsageError(

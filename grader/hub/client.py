@@ -16,14 +16,14 @@ from grader.errors import UsageError
 from grader.version import __version__
 
 if TYPE_CHECKING:
-    from huggingface_hub import HfApi
+    from huggingface_hub import HfApi, RepoFile
 
 _AGAIN: Final = "run the same command again; what is there already is kept"
 _TOKEN: Final = "set HF_TOKEN, or `hf auth login`, to a token of an account that may"
 
 
 def connect() -> "HfApi":
-    """A client of the Hub; raises ``UsageError`` where the package is not installed."""
+    """Return a client of the Hub. Raises ``UsageError`` where the package is not installed."""
     try:
         from huggingface_hub import HfApi
         from huggingface_hub.utils.tqdm import disable_progress_bars
@@ -40,15 +40,27 @@ def connect() -> "HfApi":
 
 
 def cache_folder() -> Path:
-    """Where the Hub's client keeps what it downloads, by hash."""
+    """Return the folder in which the Hub's client keeps what it downloads, by hash."""
     from huggingface_hub import constants
 
     return Path(os.environ.get("HF_HUB_CACHE") or constants.HF_HUB_CACHE)
 
 
+def list_files(
+    api: "HfApi", repo: str, revision: str | None = None, *, expand: bool = False
+) -> "dict[str, RepoFile]":
+    """Return the files of a dataset repository by path, with their last commits if ``expand``."""
+    from huggingface_hub import RepoFile
+
+    entries = api.list_repo_tree(
+        repo, recursive=True, expand=expand, revision=revision, repo_type="dataset"
+    )
+    return {entry.path: entry for entry in entries if isinstance(entry, RepoFile)}
+
+
 @contextmanager
 def explain_hub_errors(what: object) -> Iterator[None]:
-    """Say in one line what went wrong with ``what`` on the Hub, and what to do about it.
+    """Turn an error of the Hub about ``what`` into one line that says what to do about it.
 
     Raises ``UsageError`` for whatever is the network's, the Hub's or the token's fault.
     """
@@ -57,14 +69,14 @@ def explain_hub_errors(what: object) -> Iterator[None]:
     except UsageError:
         raise
     except Exception as error:
-        line = next(filter(None, map(_line, _causes(error))), None)
+        line = next(filter(None, map(_explanation, _causes(error))), None)
         if line is None:
             raise
         raise UsageError(f"{what}: {line}") from None
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """An error and what caused it, the first cause first."""
+    """Return an error and what caused it, the first cause first."""
     chain: list[BaseException] = []
     while error is not None and error not in chain:
         chain.append(error)
@@ -72,7 +84,8 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
     return reversed(chain)
 
 
-def _line(error: BaseException) -> str | None:
+def _explanation(error: BaseException) -> str | None:
+    """Return what an error of the client means, or None for an error of another kind."""
     from huggingface_hub import errors
 
     match error:
@@ -87,7 +100,7 @@ def _line(error: BaseException) -> str | None:
         case errors.RemoteEntryNotFoundError():
             return "a file is not there; is it what you meant to name?"
         case errors.HfHubHTTPError():
-            return _status(error.response.status_code, error.server_message)
+            return _explanation_of_status(error.response.status_code, error.server_message)
         case errors.OfflineModeIsEnabled():
             return "is not here whole, and HF_HUB_OFFLINE forbids to fetch it; unset it once"
         case OSError() if "Consistency check failed" in str(error):
@@ -99,18 +112,18 @@ def _line(error: BaseException) -> str | None:
     return None
 
 
-def _status(status: int, message: str | None) -> str:
-    said = f" ({' '.join(message.split())[:200]})" if message else ""
-    if status == 401:
-        return "the token was refused; it may be revoked or out of date: make a new one, " + (
-            f"and {_TOKEN} do this"
-        )
-    if status == 403:
-        return f"not allowed{said}; {_TOKEN} do this"
-    if status in (409, 412):
-        return f"was changed meanwhile{said}; {_AGAIN}"
-    if status == 429:
-        return f"the Hub was asked too often (429); wait some minutes, then {_AGAIN}"
-    if status >= 500:
-        return f"the Hub answered {status}; {_AGAIN}"
-    return f"the Hub refused it ({status}){said}"
+def _explanation_of_status(status: int, message: str | None) -> str:
+    answer = f" ({' '.join(message.split())[:200]})" if message else ""
+    match status:
+        case 401:
+            made = f"it may be revoked or out of date: make a new one, and {_TOKEN} do this"
+            return f"the token was refused; {made}"
+        case 403:
+            return f"not allowed{answer}; {_TOKEN} do this"
+        case 409 | 412:
+            return f"was changed meanwhile{answer}; {_AGAIN}"
+        case 429:
+            return f"the Hub was asked too often (429); wait some minutes, then {_AGAIN}"
+        case _ if status >= 500:
+            return f"the Hub answered {status}; {_AGAIN}"
+    return f"the Hub refused it ({status}){answer}"

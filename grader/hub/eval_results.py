@@ -24,12 +24,12 @@ _DIGITS: Final = 1
 
 
 def task_id(split: str, exam: str, track: str | None = None) -> str:
-    """The id of an exam's skill, or of one of its tracks."""
+    """Return the id of an exam's skill, or of that of one of its tracks, as in ``eval.yaml``."""
     return "/".join(filter(None, (split, exam, track)))
 
 
 def file_name(report: Mapping[str, Any]) -> str:
-    """The name of the file: a model has one for each exam."""
+    """Return the name of the file, of which a model has one for each exam."""
     release = str(report["release"]["name"]).partition(" ")[0]
     return f"causal-exams-{release}-{report['split']}-{report['exam']}.yaml"
 
@@ -37,9 +37,10 @@ def file_name(report: Mapping[str, Any]) -> str:
 def eval_results(
     report: Mapping[str, Any], address: Address, release: Release, source: str | None = None
 ) -> str:
-    """The YAML of a report about the release at ``address``, which was fetched.
+    """Return the YAML of a report about the release at ``address``, which was fetched.
 
-    Raises ``UsageError`` for a report without skill, or about another release.
+    ``source`` is a URL with traces or a paper. Raises ``UsageError`` for a report without skill, or
+    about another release.
     """
     import yaml
     from huggingface_hub import eval_result_entries_to_yaml
@@ -76,7 +77,10 @@ def _entries(
 
 
 def propose(api: "HfApi", model: str, name: str, text: str) -> str:
-    """Open a pull request with the file at a model repository, unless it is there; where it is."""
+    """Open a pull request with the file at a model repository, unless it is there.
+
+    Returns where it is, in words.
+    """
     from huggingface_hub import CommitOperationAdd
 
     path = f"{FOLDER}/{name}"

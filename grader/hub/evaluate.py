@@ -5,19 +5,17 @@ the ledger counts equal answers once, a row appears in one commit with its line 
 file is stored under its hash, an answer to the submitter carries the submission's id, and closing
 the pull request comes last. What fails for want of our time or memory is not the submitter's fault:
 it keeps its place, and is tried again by the next runs.
+
+After an erratum the stored files that an older version of the release graded are graded by the new
+one. A row keeps what it said under the older version, and what is rescored already is left alone.
 """
 
-import hashlib
 import json
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
-
-import duckdb
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from grader.answers.parquet_answers import card_of
 from grader.answers.submission import SubmissionLimits, Unreadable
@@ -25,11 +23,19 @@ from grader.board.grading import Entry, NotGraded, grade_all, with_figures
 from grader.board.sessions import refuse_others
 from grader.board.workers import WorkFailure, WorkLimits, run_patiently
 from grader.errors import UsageError
-from grader.hub.inbox import HandedIn, download, handed_in, reply, store
-from grader.hub.results import FAILED, GRADED, REFUSED, WAITING, ResultsDataset, Row
+from grader.hub.results import (
+    FAILED,
+    GRADED,
+    REFUSED,
+    WAITING,
+    ResultsDataset,
+    Row,
+    grader_sha256,
+)
+from grader.hub.submissions import HandedIn, download, list_submissions, reply, store
 from grader.io.files import file_sha256
 from grader.io.jsonio import BadJson
-from grader.io.schemas import folder as schema_folder
+from grader.pages.leaderboard import rank
 from grader.pages.systems import setting_of
 from grader.release.exam import Exam, Split
 from grader.release.release import Release
@@ -39,18 +45,23 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 _CARDS: Final = WorkLimits(512 << 20, 60)
-_NAMES: Final = 200
+_LONGEST_NAME: Final = 200
 _TRIES: Final = 3
-"""So many runs try to grade one submission before it is called failed."""
+"""Runs that try to grade one submission before it is called failed."""
+_KEPT: Final = ("day", "pull_request", "team", "system", "setting", "split", "exam")
+"""Members of a row that a rescoring leaves as they were."""
 
 Outcome = dict[str, Any] | WorkFailure
 """A report, or why there is none."""
+Change = dict[str, Any]
+"""A rescored submission: ``system``, ``team``, and ``before`` and ``after``, each with ``place``,
+``points`` and ``skill``."""
+Thing = TypeVar("Thing")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationSetup:
-    """What the maintainer grades with: release (and its address, if on the Hub), a place for files,
-    the limits.
+    """What the maintainer grades with: release (and its address, if on the Hub), folder, limits.
 
     ``per_day`` is how many submissions of one team are looked at on one day, ``today`` (ISO).
     """
@@ -68,62 +79,51 @@ class EvaluationSetup:
 
     @property
     def sha256(self) -> str:
-        """The hash of the release: that of its manifest."""
+        """The SHA-256 of the release's manifest."""
         return file_sha256(self.release.public.path / "manifest.json")
-
-
-@dataclass(slots=True)
-class Tally:
-    """How a run went."""
-
-    graded: int = 0
-    failed: int = 0
-    again: int = 0
-    elsewhere: int = 0
-    later: int = 0
-    before: int = 0
 
 
 def evaluate(
     api: "HfApi",
     inbox: str,
     results: ResultsDataset,
-    desk: EvaluationSetup,
+    setup: EvaluationSetup,
     tell: Callable[[str], None],
-) -> Tally:
-    """Everything in the dataset ``inbox`` that ``results`` does not know; raises ``UsageError``."""
-    tally, waiting = Tally(), []
+) -> Counter[str]:
+    """Grade, record and answer what the dataset ``inbox`` has beyond ``results``.
+
+    Returns how many submissions were graded, failed (or refused), are waiting for another try, are
+    known before, came too late today, or are to another release. Raises ``UsageError``.
+    """
+    counts: Counter[str] = Counter()
+    waiting = []
     taken = Counter(
-        row["team"] for row in results.rows.values() if row.get("evaluated") == desk.today
+        row["team"] for row in results.rows.values() if row.get("evaluated") == setup.today
     )
-    for one in handed_in(api, inbox):
+    for one in list_submissions(api, inbox):
         row = results.rows.get(one.id)
         if row is not None and _is_settled(row, one):
-            tally.before += 1
-            _finish(api, inbox, one, row, results.repo, desk)
-        elif taken[one.team] >= desk.per_day or _failed_on(desk.today, row):
-            tally.later += 1
+            counts["known"] += 1
+            _finish(api, inbox, one, row, results.repo, setup.work)
+        elif taken[one.team] >= setup.per_day or _failed_today(row, setup.today):
+            counts["late"] += 1
         else:
             taken[one.team] += 1
             waiting.append(one)
-    for some in _batches(waiting, max(1, desk.workers)):
-        found = list(_rows(api, inbox, some, results.rows, desk))
-        rows = [(one, row) for one, row in found if row is not None]
-        tally.elsewhere += len(found) - len(rows)
-        if not rows:
-            continue
-        results.add([row for _, row in rows], "evaluated")
-        for one, row in rows:
-            tally.graded += row["status"] == GRADED
-            tally.failed += row["status"] in (FAILED, REFUSED)
-            tally.again += row["status"] == WAITING
+    for some in _batches(waiting, setup.workers):
+        rows = _evaluate_batch(api, inbox, some, results.rows, setup)
+        counts["elsewhere"] += len(some) - len(rows)
+        if rows:
+            results.add(list(rows.values()), "evaluated")
+        for one, row in rows.items():
+            counts[FAILED if row["status"] == REFUSED else row["status"]] += 1
             tell(f"{one.id}  {one.team}  {row['status']}  {row['reason']}".rstrip())
-            _finish(api, inbox, one, row, results.repo, desk)
-    return tally
+            _finish(api, inbox, one, row, results.repo, setup.work)
+    return counts
 
 
 def _is_settled(row: Row, one: HandedIn) -> bool:
-    """Whether a row is the last word on a submission.
+    """Return whether a row is the last word on a submission.
 
     One that failed by no fault of its own is looked at again when it is handed in again.
     """
@@ -132,70 +132,67 @@ def _is_settled(row: Row, one: HandedIn) -> bool:
     return bool(row["status"] != WAITING)
 
 
-def _failed_on(day: str, row: Row | None) -> bool:
-    """Whether a submission was given up on that day: handed in again, it waits for another, since
-    its one row counts once among those of its team."""
-    return row is not None and row["status"] == FAILED and row["evaluated"] == day
+def _failed_today(row: Row | None, today: str) -> bool:
+    """Return whether a submission was given up on today.
+
+    Handed in again it waits for another day, since its one row counts once among its team's.
+    """
+    return row is not None and row["status"] == FAILED and row["evaluated"] == today
 
 
-def _finish(
-    api: "HfApi", inbox: str, one: HandedIn, row: Row, results: str, desk: EvaluationSetup
-) -> None:
-    """What follows a row: the file that was graded is stored, then its pull request answered."""
+def _finish(api: "HfApi", inbox: str, one: HandedIn, row: Row, results: str, work: Path) -> None:
+    """Store the file that was graded, then answer its pull request and close it."""
     if one.pull is None or row["status"] == WAITING:
         return
     if row["status"] == GRADED and not one.stored:
-        store(api, inbox, one, download(api, inbox, one, desk.work))
-    reply(api, inbox, one, row, results)
+        store(api, inbox, one, download(api, inbox, one, work))
+    reply(api, inbox, one.pull, row, results)
 
 
-def _batches(waiting: Sequence[HandedIn], size: int) -> Iterator[Sequence[HandedIn]]:
-    """So many at once: a run that is killed loses one batch of gradings."""
-    for start in range(0, len(waiting), size):
-        yield waiting[start : start + size]
+def _batches(things: list[Thing], workers: int) -> Iterator[list[Thing]]:
+    """Yield as many things at once as there are workers. A killed run repeats one batch at most."""
+    for start in range(0, len(things), max(1, workers)):
+        yield things[start : start + max(1, workers)]
 
 
-def _rows(
+def _evaluate_batch(
     api: "HfApi",
     inbox: str,
-    some: Sequence[HandedIn],
+    batch: list[HandedIn],
     before: Mapping[str, Row],
-    desk: EvaluationSetup,
-) -> Iterator[tuple[HandedIn, Row | None]]:
-    """A row for each, in order; ``None`` for one to another release."""
+    setup: EvaluationSetup,
+) -> dict[HandedIn, Row]:
+    """Return the rows of some submissions, in order, without those to another release."""
     files: dict[HandedIn, Path] = {}
     refused: dict[HandedIn, str] = {}
-    for one in some:
+    for one in batch:
         if one.refused:
             refused[one] = one.refused
             continue
         try:
-            files[one] = download(api, inbox, one, desk.work)
+            files[one] = download(api, inbox, one, setup.work)
         except UsageError as error:
             if not str(error).startswith(one.path):
                 raise  # the Hub's fault, not the submitter's
             refused[one] = str(error)
-    cards = _cards(files)
-    graded = dict(_graded(files, cards, desk))
-    for one in some:
+    cards = _read_cards(files)
+    outcomes = dict(_grade_files(files, cards, setup))
+    rows = {}
+    for one in batch:
         if one in refused:
-            yield one, row_of(one, None, {}, desk, REFUSED, refused[one])
-            continue
-        card, outcome = cards[one], graded[one]
-        told = {} if isinstance(card, WorkFailure) else card
-        if told.get("release_sha256") not in (None, desk.sha256):
-            yield one, None
-        elif not isinstance(outcome, WorkFailure):
-            yield one, row_of(one, files[one], told, desk, GRADED, "", outcome)
-        elif outcome.again:
-            tries = before.get(one.id, {}).get("tries", 0) + 1
-            yield one, _tried(row_of(one, files[one], told, desk, WAITING, outcome.reason), tries)
-        else:
-            yield one, row_of(one, files[one], told, desk, FAILED, outcome.reason)
+            row = row_of(one, None, {}, setup, WorkFailure(refused[one]))
+            rows[one] = {**row, "status": REFUSED}
+        elif one in outcomes:
+            card = cards[one]
+            stated = {} if isinstance(card, WorkFailure) else card
+            row = row_of(one, files[one], stated, setup, outcomes[one])
+            rows[one] = _with_try(row, before) if row["status"] == WAITING else row
+    return rows
 
 
-def _tried(row: Row, tries: int) -> Row:
-    """The row of what could not be graded by no fault of its own; the last try is the end of it."""
+def _with_try(row: Row, before: Mapping[str, Row]) -> Row:
+    """Return the row of what failed by no fault of its own with its tries, of which one is last."""
+    tries = before.get(row["id"], {}).get("tries", 0) + 1
     if tries < _TRIES:
         reason = f"{row['reason']}; try {tries} of {_TRIES}, the next run tries again"
         return {**row, "tries": tries, "reason": reason}
@@ -203,8 +200,8 @@ def _tried(row: Row, tries: int) -> Row:
     return {**row, "tries": tries, "status": FAILED, "reason": reason}
 
 
-def _cards(files: Mapping[HandedIn, Path]) -> dict[HandedIn, Outcome]:
-    """What submissions say of themselves, each read in a process of its own."""
+def _read_cards(files: Mapping[HandedIn, Path]) -> dict[HandedIn, Outcome]:
+    """Return the card of each submission, each read in a process of its own."""
     order = list(files)
 
     def work(path: Path) -> bytes:
@@ -220,52 +217,58 @@ def _cards(files: Mapping[HandedIn, Path]) -> dict[HandedIn, Outcome]:
     }
 
 
-def _graded(
-    files: Mapping[HandedIn, Path], cards: Mapping[HandedIn, Outcome], desk: EvaluationSetup
+def _grade_files(
+    files: Mapping[HandedIn, Path], cards: Mapping[HandedIn, Outcome], setup: EvaluationSetup
 ) -> Iterator[tuple[HandedIn, Outcome]]:
-    """The report of each, or why there is none; a group for each exam that is answered."""
+    """Yield the outcome of each submission to this release, exam by exam."""
     groups: dict[tuple[str, str], list[HandedIn]] = {}
     for one in files:
         card = cards[one]
         if isinstance(card, WorkFailure):
             yield one, card
-        elif card.get("release_sha256") == desk.sha256:
-            asked = str(card.get("split", ""))[:_NAMES], str(card.get("exam", ""))[:_NAMES]
-            groups.setdefault(asked, []).append(one)
-        else:
-            why = "it does not say to which release it is; hand it in with `submit`"
-            yield one, WorkFailure(why)
+        elif card.get("release_sha256") is None:
+            yield (
+                one,
+                WorkFailure("it does not say to which release it is; hand it in with `submit`"),
+            )
+        elif card["release_sha256"] == setup.sha256:
+            groups.setdefault((_name(card, "split"), _name(card, "exam")), []).append(one)
     for (split, name), members in groups.items():
         try:
-            exam = exam_of(desk, split, name)
+            exam = exam_of(setup, split, name)
         except UsageError as error:
             yield from ((one, WorkFailure(str(error))) for one in members)
             continue
-        yield from reports(exam, {files[one]: one for one in members}, desk)
+        yield from reports(exam, {files[one]: one for one in members}, setup)
 
 
-def exam_of(desk: EvaluationSetup, split: str, name: str) -> Exam:
-    """The exam that a card names; raises ``UsageError``.
+def _name(card: Mapping[str, Any], member: str, default: str = "") -> str:
+    """Return a member of a card as text. It is the submitter's: clipped, and never a path."""
+    return str(card.get(member, default))[:_LONGEST_NAME]
+
+
+def exam_of(setup: EvaluationSetup, split: str, name: str) -> Exam:
+    """Return the exam that a card names. Raises ``UsageError``.
 
     It is one that the release lists: parts and sums of exams would be further questions to a
     private truth.
     """
-    if name not in desk.release.exams(desk.release.choose_split(split)):
-        raise UsageError(f"{split}/{name}: no such exam in {desk.release.name}")
-    return Split.open(desk.release, split, name, transcript_key=desk.key).choose_exam_for()
+    if name not in setup.release.exams(setup.release.choose_split(split)):
+        raise UsageError(f"{split}/{name}: no such exam in {setup.release.name}")
+    return Split.open(setup.release, split, name, transcript_key=setup.key).choose_exam_for()
 
 
 def reports(
-    exam: Exam, sources: Mapping[Path, HandedIn], desk: EvaluationSetup
+    exam: Exam, sources: Mapping[Path, HandedIn], setup: EvaluationSetup
 ) -> Iterator[tuple[HandedIn, Outcome]]:
-    """The report of each file, or why there is none, each graded in a process of its own."""
+    """Yield the outcome of each file, each graded in a process of its own."""
     results = grade_all(
-        exam, list(sources), workers=desk.workers, limits=desk.limits, budget=desk.budget,
+        exam, list(sources), workers=setup.workers, limits=setup.limits, budget=setup.budget,
         documents=True, patient=True, refuse=refuse_others,
     )  # fmt: skip
     entries = [result for result in results if isinstance(result, Entry)]
     if exam.keeps_ledger and entries:
-        entries = with_figures(desk.ledger, exam, entries)
+        entries = with_figures(setup.ledger, exam, entries)
     for entry in entries:
         yield sources[entry.source], entry.report
     for result in results:
@@ -279,31 +282,32 @@ def row_of(
     one: HandedIn,
     file: Path | None,
     card: Mapping[str, Any],
-    desk: EvaluationSetup,
-    status: str,
-    reason: str,
-    report: dict[str, Any] | None = None,
+    setup: EvaluationSetup,
+    outcome: Outcome,
 ) -> Row:
-    """What is known of a submission. The card's words are the submitter's: clipped, never paths."""
-    submission = (report or {}).get("submission", {})
+    """Return what is known of a submission, with its status by the outcome of its grading."""
+    failure = outcome if isinstance(outcome, WorkFailure) else None
+    report = None if isinstance(outcome, WorkFailure) else outcome
+    submission = {} if report is None else report["submission"]
+    status = GRADED if failure is None else WAITING if failure.again else FAILED
     return {
         "format": 1,
         "id": one.id,
         "day": one.day,
-        "evaluated": desk.today,
+        "evaluated": setup.today,
         "team": one.team,
         "pull_request": one.pull,
-        "system": str(card.get("system", "?"))[:_NAMES],
-        "setting": setting_of(card)[:_NAMES],
+        "system": _name(card, "system", "?"),
+        "setting": setting_of(card),
         "release": {
-            "name": desk.release.name,
-            "sha256": desk.sha256,
-            "address": desk.address,
+            "name": setup.release.name,
+            "sha256": setup.sha256,
+            "address": setup.address,
         },
-        "split": str(card.get("split", ""))[:_NAMES],
-        "exam": str(card.get("exam", ""))[:_NAMES],
+        "split": _name(card, "split"),
+        "exam": _name(card, "exam"),
         "status": status,
-        "reason": reason[:500],
+        "reason": "" if failure is None else failure.reason[:500],
         "submission_sha256": "" if file is None else file_sha256(file),
         "answers_sha256": submission.get("answers_sha256", ""),
         "grader": __version__,
@@ -312,12 +316,85 @@ def row_of(
     }
 
 
-@cache
-def grader_sha256() -> str:
-    """The code that grades: every file of the package and its schemas, Python and DuckDB."""
-    digest = hashlib.sha256(f"{sys.version} {duckdb.__version__}".encode())
-    for root in (Path(__file__).parent.parent, schema_folder()):
-        for file in sorted(root.rglob("*")):
-            if file.suffix in (".py", ".sql", ".toml", ".json", ".css"):
-                digest.update(f"{file.relative_to(root).as_posix()} {file_sha256(file)}\n".encode())
-    return digest.hexdigest()
+def rescore(
+    api: "HfApi",
+    inbox: str,
+    results: ResultsDataset,
+    setup: EvaluationSetup,
+    tell: Callable[[str], None],
+) -> list[Change]:
+    """Grade again every row of another version of the release; return all changes there ever were.
+
+    Raises ``UsageError``.
+    """
+    stored = {one.id: one for one in list_submissions(api, inbox) if one.stored}
+    for (split, name), group in _older_rows(results.rows.values(), setup).items():
+        exam = exam_of(setup, split, name)
+        for some in _batches(group, setup.workers):
+            files = {}
+            for row in some:
+                if (one := stored.get(row["id"])) is None:
+                    tell(f"{row['id']}  {row['team']}  its file is not in {inbox}; left as it was")
+                else:
+                    files[download(api, inbox, one, setup.work)] = one
+            paths = {one: path for path, one in files.items()}
+            fresh = []
+            for one, outcome in reports(exam, files, setup):
+                if isinstance(outcome, WorkFailure):
+                    raise UsageError(f"{one.path}: {outcome.reason}; it was graded before")
+                row = row_of(one, paths[one], {}, setup, outcome)
+                fresh.append(_with_history(row, results.rows[one.id]))
+            if fresh:
+                results.add(fresh, "rescored")
+            for row in fresh:
+                tell(f"{row['id']}  {row['team']}  rescored")
+    rows = results.rows.values()
+    return changes(row for row in rows if row["release"]["sha256"] == setup.sha256)
+
+
+def _older_rows(rows: Iterable[Row], setup: EvaluationSetup) -> dict[tuple[str, str], list[Row]]:
+    """Return the graded rows of other versions, by split and exam, in the order they came."""
+    own = setup.release.public.manifest["release"]
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in sorted(rows, key=lambda row: (row["day"], row["pull_request"] or 0, row["id"])):
+        same = row["release"]["name"].partition(" ")[0] == own
+        if row["status"] == GRADED and same and row["release"]["sha256"] != setup.sha256:
+            groups.setdefault((row["split"], row["exam"]), []).append(row)
+    return groups
+
+
+def _with_history(row: Row, old: Row) -> Row:
+    """Return a new row with who handed it in, when and how, and the figures of the old one."""
+    before = {"release": old["release"], **_figures(old["report"])}
+    kept = {name: old[name] for name in _KEPT}
+    return {**row, **kept, "before": [*old.get("before", []), before]}
+
+
+def _figures(report: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: report[name] for name in ("points", "skill")}
+
+
+def changes(rows: Iterable[Row]) -> list[Change]:
+    """Return figures and places before and after the last erratum, the best of today first.
+
+    Places are by figures alone, since intervals of before are not kept.
+    """
+    exams: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if row.get("before"):
+            exams.setdefault((row["split"], row["exam"]), []).append(row)
+    found = []
+    for members in exams.values():
+        at = {row["id"]: {name: row[name] for name in ("system", "team", "id")} for row in members}
+        for when in ("before", "after"):
+            figures = [_figures(row["report"] if when == "after" else row["before"][-1])
+                       for row in members]  # fmt: skip
+            places = rank([
+                {**own, "points_interval": None, "skill_interval": None,
+                 "submission": row["report"]["submission"], "id": row["id"]}
+                for own, row in zip(figures, members, strict=True)
+            ])  # fmt: skip
+            for place, one in places:
+                at[one["id"]][when] = {"place": place, **_figures(one)}
+        found += [at[one["id"]] for _, one in places]
+    return found

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from grader.errors import UsageError
 from grader.hub.address import Address
-from grader.hub.client import cache_folder, connect, explain_hub_errors
+from grader.hub.client import cache_folder, connect, explain_hub_errors, list_files
 from grader.release.side import Side
 
 if TYPE_CHECKING:
@@ -26,27 +26,27 @@ _LARGEST_PAPER: Final = 16 << 20
 
 
 def fetch(address: Address, *, anew: bool = False) -> Path:
-    """The folder of a release's repository, every shard as its manifest says.
+    """Return the folder of a release's repository, in which every shard is as its manifest says.
 
-    A revision that was fetched before is not asked for again unless ``anew``; without a revision
-    the newest is, and where the Hub cannot be reached the last one fetched is taken, with a note.
-    Raises ``UsageError``.
+    A revision that was fetched before is not asked for again unless ``anew``. Without a revision
+    the newest is asked for; where the Hub cannot be reached the last one fetched is taken, with a
+    note. Raises ``UsageError``.
     """
     api = connect()
-    if address.revision is not None and not anew and (here := _here(api, address)) is not None:
-        return here
+    if address.revision is not None and not anew and (cached := _cached(api, address)) is not None:
+        return cached
     try:
         with explain_hub_errors(address):
             return _download(api, address)
     except UsageError as error:
-        if address.revision is not None or (here := _here(api, address)) is None:
+        if address.revision is not None or (cached := _cached(api, address)) is None:
             raise
         print(f"note: {error}; taken as last fetched", file=sys.stderr)
-        return here
+        return cached
 
 
-def _here(api: "HfApi", address: Address) -> Path | None:
-    """The folder, where all of the release is in the cache."""
+def _cached(api: "HfApi", address: Address) -> Path | None:
+    """Return the folder, or None where not all of the release is in the cache."""
     from huggingface_hub.errors import LocalEntryNotFoundError
 
     with suppress(LocalEntryNotFoundError, UsageError):
@@ -58,31 +58,23 @@ def _here(api: "HfApi", address: Address) -> Path | None:
 
 
 def _download(api: "HfApi", address: Address) -> Path:
-    listed = _listed(api, address)
-    told_size = listed[MANIFEST].size if MANIFEST in listed else None
-    if told_size is None or told_size > _LARGEST_MANIFEST:
+    """Return the folder of a release after its manifest, papers and shards were downloaded."""
+    listed = list_files(api, address.repo, address.revision)
+    if MANIFEST not in listed or listed[MANIFEST].size > _LARGEST_MANIFEST:
         raise UsageError(f"{address}: no manifest.json in it; it is no release of ours")
-    side = Side.open(_snapshot(api, address, (MANIFEST,)))
-    _compare(address, side, listed)
+    shards = Side.open(_snapshot(api, address, (MANIFEST,))).manifest["shards"]
+    _check_listing(address, shards, listed)
     papers = [n for n in PAPERS if n in listed and listed[n].size <= _LARGEST_PAPER]
-    folder = _snapshot(api, address, (MANIFEST, *papers, *side.manifest["shards"]))
-    _check(address, Side.open(folder))
+    folder = _snapshot(api, address, (MANIFEST, *papers, *shards))
+    _check_hashes(address, Side.open(folder))
     return folder
 
 
-def _listed(api: "HfApi", address: Address) -> "Mapping[str, RepoFile]":
-    """What the repository says it holds."""
-    from huggingface_hub import RepoFile
-
-    entries = api.list_repo_tree(
-        address.repo, recursive=True, revision=address.revision, repo_type="dataset"
-    )
-    return {entry.path: entry for entry in entries if isinstance(entry, RepoFile)}
-
-
-def _compare(address: Address, side: Side, listed: "Mapping[str, RepoFile]") -> None:
+def _check_listing(
+    address: Address, shards: Mapping[str, Mapping[str, object]], listed: "Mapping[str, RepoFile]"
+) -> None:
     """Raise ``UsageError`` where the Hub has other files than the manifest promises."""
-    for name, promised in side.manifest["shards"].items():
+    for name, promised in shards.items():
         found = listed.get(name)
         same = found is not None and found.size == promised["bytes"]
         if found is None or not same or (found.lfs and found.lfs.sha256 != promised["sha256"]):
@@ -93,7 +85,10 @@ def _compare(address: Address, side: Side, listed: "Mapping[str, RepoFile]") -> 
 
 
 def _snapshot(api: "HfApi", address: Address, names: Sequence[str], *, local: bool = False) -> Path:
-    """The folder of a revision with some of its files in it; names are plain, no patterns."""
+    """Return the folder of a revision with some of its files in it. Names are plain, no patterns.
+
+    With ``local`` nothing is downloaded.
+    """
     found = api.snapshot_download(
         address.repo,
         repo_type="dataset",
@@ -105,8 +100,8 @@ def _snapshot(api: "HfApi", address: Address, names: Sequence[str], *, local: bo
     return Path(found)
 
 
-def _check(address: Address, side: Side) -> None:
-    """Every shard against its SHA-256; a damaged one is removed, so that it is fetched again."""
+def _check_hashes(address: Address, side: Side) -> None:
+    """Raise ``UsageError`` for a damaged shard, and remove it so that it is fetched again."""
     for name in side.manifest["shards"]:
         try:
             side.check(name)

@@ -4,15 +4,22 @@
 ``log.jsonl`` has a line for each time that one was evaluated, and is what ``load_dataset`` reads.
 """
 
+import hashlib
 import json
+import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import duckdb
+
 from grader.errors import UsageError
 from grader.hub.client import cache_folder, explain_hub_errors
+from grader.io.files import file_sha256
 from grader.io.jsonio import canonical, pretty
 from grader.io.paths import is_plain
+from grader.io.schemas import folder as schema_folder
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -28,7 +35,7 @@ _LOGGED: Final = (
     "status", "reason", "points", "skill", "skill_interval", "submission_sha256", "answers_sha256",
     "grader",
 )  # fmt: skip
-_FRONT: Final = """---
+_CARD_TEXT: Final = """---
 license: cc-by-4.0
 pretty_name: Results
 configs:
@@ -49,10 +56,13 @@ Row = dict[str, Any]
 
 
 class ResultsDataset:
-    """The state of the dataset, and the only way to add to it."""
+    """The state of the dataset of results, and the only way to add to it.
+
+    ``rows`` are the rows by id.
+    """
 
     def __init__(self, api: "HfApi", repo: str, *, make: bool = False) -> None:
-        """Read it; an absent one is made where ``make`` says so. Raises ``UsageError``."""
+        """Read it, or make it where it is absent and ``make``. Raises ``UsageError``."""
         self._api, self.repo = api, repo
         with explain_hub_errors(repo):
             if make:
@@ -70,17 +80,17 @@ class ResultsDataset:
         self._has_card = (folder / CARD).is_file()
 
     def add(self, rows: Sequence[Row], event: str) -> None:
-        """Add rows and their lines in one commit, all of it or nothing.
+        """Add rows and their lines of the log in one commit, all of it or nothing.
 
         Raises ``UsageError`` where somebody else has written meanwhile.
         """
         from huggingface_hub import CommitOperationAdd
 
-        lines = "".join(canonical(_line(row, event)) + "\n" for row in rows)
+        lines = "".join(canonical(_log_line(row, event)) + "\n" for row in rows)
         files = {f"{FOLDER}/{row['id']}.json": pretty(row) for row in rows}
         files[LOG] = self._log + lines
         if not self._has_card:
-            files[CARD] = _FRONT
+            files[CARD] = _CARD_TEXT
         operations = [CommitOperationAdd(n, text.encode("utf-8")) for n, text in files.items()]
         with explain_hub_errors(self.repo):
             self._head = self._api.create_commit(
@@ -91,16 +101,16 @@ class ResultsDataset:
         self.rows |= {row["id"]: row for row in rows}
 
 
-def _line(row: Mapping[str, Any], event: str) -> Row:
-    report = row["report"] or {}
-    told = {**row, "event": event, "release": row["release"]["name"]}
-    told["release_sha256"] = row["release"]["sha256"]
-    told |= {name: report.get(name) for name in ("points", "skill", "skill_interval")}
-    return {name: told[name] for name in _LOGGED}
+def _log_line(row: Mapping[str, Any], event: str) -> Row:
+    report, release = row["report"] or {}, row["release"]
+    figures = {name: report.get(name) for name in ("points", "skill", "skill_interval")}
+    line = {**row, **figures, "event": event, "release": release["name"]}
+    line["release_sha256"] = release["sha256"]
+    return {name: line[name] for name in _LOGGED}
 
 
 def rows_in(folder: Path) -> dict[str, Row]:
-    """The rows of a copy of the dataset, by id; raises ``UsageError`` for what is none."""
+    """Return the rows of a copy of the dataset, by id. Raises ``UsageError`` for what is none."""
     found: dict[str, Row] = {}
     for file in sorted((folder / FOLDER).glob("*.json")):
         try:
@@ -113,3 +123,14 @@ def rows_in(folder: Path) -> dict[str, Row]:
             raise UsageError(f"{file}: is no row of results; remove it from the dataset")
         found[row["id"]] = row
     return found
+
+
+@cache
+def grader_sha256() -> str:
+    """Return the hash of the code that grades: package, schemas, Python and DuckDB."""
+    digest = hashlib.sha256(f"{sys.version} {duckdb.__version__}".encode())
+    for root in (Path(__file__).parent.parent, schema_folder()):
+        for file in sorted(root.rglob("*")):
+            if file.suffix in (".py", ".sql", ".toml", ".json", ".css"):
+                digest.update(f"{file.relative_to(root).as_posix()} {file_sha256(file)}\n".encode())
+    return digest.hexdigest()

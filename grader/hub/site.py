@@ -4,7 +4,8 @@ No script and no request to anywhere: what a filter shows follows from a radio b
 own style, so that the site reads the same from a folder, from a static Space and in twenty years.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,10 +13,11 @@ from grader.hub.client import explain_hub_errors
 from grader.hub.results import GRADED, Row
 from grader.io.files import write_text
 from grader.io.paths import path_inside
-from grader.pages.leaderboard import board_page, place_texts, rank
-from grader.pages.page import Block, Choice, Paragraph, Section, Strong, page
+from grader.pages.leaderboard import Ranked, board_page, place_texts, rank
+from grader.pages.page import Block, Choice, Paragraph, Section, Strong, non_empty, page
+from grader.pages.report import SPECIFICATION
 from grader.pages.report_page import report_page
-from grader.pages.systems import SETTINGS, is_skipped
+from grader.pages.systems import SETTINGS, headline, is_skipped
 from grader.pages.table import Cell, Table
 from grader.pages.words import points
 from grader.scoring.track import Tracks
@@ -34,8 +36,18 @@ _NOTE: Final = (
     "brackets the 95% interval, clustered by instance. Floor: the points of knowing nothing. "
     "Systems share a place where the exam does not tell them apart."
 )
+_HOW_TO_CHECK: Final = (
+    "The hash is that of the release's manifest.json, which has the SHA-256 of every file. Where "
+    "truth is private, the manifest commits to every row of it, and verify checks that once it is "
+    "published. The page of a submission has its own hashes."
+)
 _UNSTATED: Final = "not stated"
 _MONTHS: Final = 8
+_HIDDEN: Final = {
+    "section": 'section:has([id^="row~"]):not(:has([id*="~{}~"]))',
+    "row": 'tr:has([id^="row~"]):not(:has([id*="~{}~"]))',
+}
+"""Selectors of what a choice hides: sections without its rows, or rows not called after it."""
 _CARD: Final = """---
 title: {title}
 emoji: ⚖️
@@ -51,211 +63,190 @@ The board of [{results}](https://huggingface.co/datasets/{results}), by `causal-
 """
 
 
+@dataclass(frozen=True, slots=True)
 class Board:
-    """The graded rows of one exam of one release, best first, under a key for ids."""
+    """The reports of one exam of one release, ranked, each with its row of results.
 
-    def __init__(self, key: str, rows: Sequence[Row]) -> None:
-        self.key = key
-        self.first = rows[0]
-        reports = [{**row["report"], "row": row} for row in rows]
-        _tell_apart(reports)
-        self.ranked = rank(reports)
+    ``key`` stands for the exam in ids and names of files, ``release`` is its release in rows.
+    """
 
-    @property
-    def title(self) -> str:
-        """Release, split and exam."""
-        return f"{self.first['release']['name']}, {self.first['split']}/{self.first['exam']}"
+    key: str
+    title: str
+    release: Mapping[str, str]
+    ranked: Ranked
 
     @property
     def tracks(self) -> list[str]:
         """The tracks of the exam."""
-        return list(self.first["report"]["tracks"])
-
-    @property
-    def file(self) -> str:
-        """The page with its pictures."""
-        return f"exam-{self.key}.html"
-
-
-def _tell_apart(reports: Sequence[dict[str, Any]]) -> None:
-    """Systems of one name are told apart by team and id."""
-    names = [report["submission"]["system"] for report in reports]
-    for report in reports:
-        submission, row = report["submission"], report["row"]
-        if names.count(submission["system"]) > 1:
-            label = f"{submission['system']} ({row['team']}, {row['id'][:6]})"
-            report["submission"] = {**submission, "label": label}
+        return list(self.ranked[0][1]["tracks"])
 
 
 def write_site(out: Path, rows: Mapping[str, Row], results: str, title: str, tracks: Tracks) -> int:
-    """Write the site of all rows into a folder; how many files it has. Raises ``UsageError``."""
-    graded = [row for row in rows.values() if row["status"] == GRADED]
-    groups: dict[tuple[str, ...], list[Row]] = {}
-    for row in sorted(graded, key=lambda row: (row["day"], row["id"])):
-        exam = (row["release"]["name"], row["release"]["sha256"], row["split"], row["exam"])
-        groups.setdefault(exam, []).append(row)
-    boards = [Board(str(k), members) for k, (_, members) in enumerate(sorted(groups.items()), 1)]
-    files = {INDEX: _index(boards, rows, title), "README.md": _card(title, results)}
+    """Write the site of all rows into a folder; return its number of files. Raises ``UsageError``.
+
+    ``results`` is the dataset the rows are from, ``title`` that of the board.
+    """
+    boards = _boards(row for row in rows.values() if row["status"] == GRADED)
+    plain = "".join(c for c in title if c.isalnum() or c in " .,-") or "Board"
+    files = {INDEX: _index(boards, rows, title)}
+    files["README.md"] = _CARD.format(title=plain, results=results)
     for board in boards:
         back = [(INDEX, f"← {title}")]
-        files[board.file] = board_page(board.ranked, tracks, board.title, ahead=back)
+        files[_file(board)] = board_page(board.ranked, tracks, board.title, ahead=back)
     for name, text in files.items():
         write_text(path_inside(out, name), text)
-    for board in boards:
-        for _, report in board.ranked:
-            proof, back = _proof(report["row"], results), [(f"../{INDEX}", f"← {title}")]
-            text = report_page(report, tracks, more=[proof], ahead=back)
-            write_text(path_inside(out / PAGES, report["row"]["id"], ".html"), text)
-    return len(files) + len(graded)
+    reports = [report for board in boards for _, report in board.ranked]
+    for report in reports:
+        proof, back = _proof(report["row"], results), [(f"../{INDEX}", f"← {title}")]
+        text = report_page(report, tracks, more=[proof], ahead=back)
+        write_text(path_inside(out / PAGES, report["row"]["id"], ".html"), text)
+    return len(files) + len(reports)
 
 
-def _card(title: str, results: str) -> str:
-    plain = "".join(c for c in title if c.isalnum() or c in " .,-") or "Board"
-    return _CARD.format(title=plain, results=results)
+def _file(board: Board) -> str:
+    return f"exam-{board.key}.html"
+
+
+def _boards(rows: Iterable[Row]) -> list[Board]:
+    """Return a board for each exam of each release; namesakes are told apart by team and id."""
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    for row in sorted(rows, key=lambda row: (row["day"], row["id"])):
+        exam = (row["release"]["name"], row["release"]["sha256"], row["split"], row["exam"])
+        groups.setdefault(exam, []).append(row)
+    boards = []
+    for k, ((release, _, split, exam), members) in enumerate(sorted(groups.items()), 1):
+        names = [row["report"]["submission"]["system"] for row in members]
+        reports = []
+        for row, name in zip(members, names, strict=True):
+            submission = row["report"]["submission"]
+            if names.count(name) > 1:
+                label = f"{name} ({row['team']}, {row['id'][:6]})"
+                submission = {**submission, "label": label}
+            reports.append({**row["report"], "submission": submission, "row": row})
+        title = f"{release}, {split}/{exam}"
+        boards.append(Board(str(k), title, members[0]["release"], rank(reports)))
+    return boards
 
 
 def _index(boards: Sequence[Board], rows: Mapping[str, Row], title: str) -> str:
-    """All rankings on one page, of which the filters show one."""
+    """Return the page with all rankings, of which the filters show one."""
     tracks = sorted({track for board in boards for track in board.tracks})
     settings = sorted({_setting(row) for row in rows.values() if row["status"] == GRADED})
     days = sorted({row["day"][:7] for row in rows.values()}, reverse=True)[:_MONTHS]
-    chosen: list[Block] = [
-        Choice("Exam", "exam", [(f"e-{b.key}", b.title) for b in boards]),
-        Choice("Track", "track", [("t-all", "all"), *((f"t-{name}", name) for name in tracks)]),
-        Choice("Setting", "setting", [("s-all", "all"), *((_id("s", s), s) for s in settings)]),
-        Choice("Handed in", "since", [("d-all", "any time"), *((f"d-{d}", f"since {d}")
-                                                               for d in days)]),
-    ]  # fmt: skip
-    sections = [Section("Show", chosen)] if boards else []
+    exams = [(f"e-{board.key}", board.title) for board in boards]
+    views = [("t-all", "all"), *((f"t-{name}", name) for name in tracks)]
+    kinds = [(_setting_id(name), name) for name in settings]
+    since = [(f"d-{day}", f"since {day}") for day in days]
+    choices: list[Block] = [
+        Choice("Exam", "exam", exams),
+        Choice("Track", "track", views),
+        Choice("Setting", "setting", [("s-all", "all"), *kinds]),
+        Choice("Handed in", "since", [("d-all", "any time"), *since]),
+    ]
+    style = [""]
+    for what, options in (("section", [*exams, *views]), ("row", [*kinds, *since])):
+        for name, _ in options:
+            hidden = _HIDDEN[what].format(name)
+            style.append(f'main:has([id="{name}"]:checked) {hidden}{{display:none}}')
+    sections = [Section("Show", choices)] if boards else []
     for board in boards:
         for track in (None, *(board.tracks if len(board.tracks) > 1 else ())):
             sections.append(_ranking(board, track, days))
-    sections += [
-        Section("Pictures", [_links(boards)] if boards else []),
-        Section("Not graded", _not_graded(rows)),
-        Section("Checking it", _checking(boards)),
+    failed = [row for row in rows.values() if row["status"] != GRADED]
+    exam_pages = [
+        {"title": board.title, "link": _file(board), "submissions": len(board.ranked)}
+        for board in boards
     ]
-    told = f"{sum(len(board.ranked) for board in boards)} submissions"
-    return page(title, told, sections, _FOOTER, _style(boards, tracks, settings, days))
+    sections += [
+        Section("Pictures", non_empty(SPECIFICATION.of_rows("exam_pages", exam_pages))),
+        Section("Not graded", non_empty(SPECIFICATION.of_rows("not_graded", failed))),
+        Section("Checking it", _checks(boards)),
+    ]
+    subtitle = f"{sum(len(board.ranked) for board in boards)} submissions"
+    return page(title, subtitle, sections, _FOOTER, "\n".join(style))
 
 
 def _setting(row: Row) -> str:
     return row["setting"] if row["setting"] in SETTINGS else _UNSTATED
 
 
-def _id(kind: str, value: str) -> str:
-    return f"{kind}-{value.replace(' ', '-')}"
+def _setting_id(setting: str) -> str:
+    return f"s-{setting.replace(' ', '-')}"
 
 
 def _ranking(board: Board, track: str | None, days: Sequence[str]) -> Section:
-    """Everyone by the exam's skill, or by that of one track; a row is called after its filters."""
-    ranked, floor = board.ranked, board.first["report"]["floor"]
+    """Return everyone by the exam's skill, or by that of one track.
+
+    A row is called after the choices that show it.
+    """
+    reports: list[dict[str, Any]] = [dict(report) for _, report in board.ranked]
     if track is not None:
-        parts = [
-            {**report, **report["tracks"][track], "submission": report["submission"]}
-            for _, report in board.ranked
+        reports = [
+            {**report, **report["tracks"][track]}
+            for report in reports
             if not is_skipped(report, track)
         ]
-        ranked = rank(parts)
-        floor = board.first["report"]["tracks"][track]["floor"]
-    figures = ["skill [95% interval]", "points", "floor"]
-    head = ["#", "system", *figures, "team", "setting", "handed in"]
+    ranked = rank(reports)
+    views = [track or "all", *(board.tracks if len(board.tracks) == 1 else ())]
     lines: list[list[str | Cell]] = []
     for place, (_, report) in zip(place_texts(ranked), ranked, strict=True):
-        row = report["row"]
-        since = "".join(f"~d-{day}" for day in days if day <= row["day"][:7])
-        views = [track or "all", *(board.tracks if len(board.tracks) == 1 else ())]
-        marks = [f"e-{board.key}", *(f"t-{name}" for name in views), _id("s", _setting(row))]
-        anchor = f"row~{'~'.join(marks)}{since}~{row['id']}"
-        name = report["submission"].get("label", report["submission"]["system"])
-        span = report["skill_interval"]
-        aside = "" if span is None else f"[{points(span[0])}, {points(span[1])}]"
+        row, submission = report["row"], report["submission"]
+        setting = _setting(row)
+        marks = [f"e-{board.key}", *(f"t-{name}" for name in views), _setting_id(setting)]
+        marks += [f"d-{day}" for day in days if day <= row["day"][:7]]
+        name = submission.get("label", submission["system"])
+        anchor = f"row~{'~'.join(marks)}~{row['id']}"
         lines.append(
             [
                 "–" if report["points"] is None else place,
                 Cell(name, "name", link=f"{PAGES}/{row['id']}.html", anchor=anchor),
-                Cell(points(report["skill"]), "points", aside),
+                headline(report, "skill"),
                 points(report["points"]),
-                points(floor),
+                points(report["floor"]),
                 row["team"],
-                _setting(row),
+                setting,
                 row["day"],
             ]
         )
+    figures = ["skill [95% interval]", "points", "floor"]
+    head = ["#", "system", *figures, "team", "setting", "handed in"]
     title = board.title if track is None else f"{board.title}: {track}"
     return Section(title, [Table("", head, lines, left=2), Paragraph(_NOTE, note=True)])
 
 
-def _links(boards: Sequence[Board]) -> Table:
-    lines: list[list[str | Cell]] = [
-        [Cell(board.title, link=board.file), str(len(board.ranked))] for board in boards
-    ]
-    return Table("", ["intervals, cost against skill, families", "submissions"], lines)
-
-
-def _not_graded(rows: Mapping[str, Row]) -> list[Block]:
-    lines: list[list[str | Cell]] = [
-        [Cell(row["id"], "id"), row["team"], row["day"], Cell(row["reason"], "long")]
-        for row in rows.values()
-        if row["status"] != GRADED
-    ]
-    return [Table("", ["id", "team", "handed in", "why"], lines, left=4)] if lines else []
-
-
-def _checking(boards: Sequence[Board]) -> list[Block]:
-    found: list[Block] = []
+def _checks(boards: Sequence[Board]) -> list[Block]:
+    """Return how the release of each exam can be checked."""
+    blocks: list[Block] = []
     for board in boards:
-        told = board.first["release"]
-        found += [
-            Paragraph([Strong(f"{board.title}: "), f"SHA-256 of manifest.json {told['sha256']}"]),
-            Paragraph(f"causal-exams verify {told['address'] or 'RELEASE'}"),
+        release = board.release
+        blocks += [
+            Paragraph(
+                [Strong(f"{board.title}: "), f"SHA-256 of manifest.json {release['sha256']}"]
+            ),
+            Paragraph(f"causal-exams verify {release['address'] or 'RELEASE'}"),
         ]
-    note = (
-        "The hash is that of the release's manifest.json, which has the SHA-256 of every file. "
-        "Where truth is private, the manifest commits to every row of it, and verify checks that "
-        "once it is published. The page of a submission has its own hashes."
-    )
-    return [*found, Paragraph(note, note=True)] if found else []
+    return [*blocks, Paragraph(_HOW_TO_CHECK, note=True)] if blocks else []
 
 
 def _proof(row: Row, results: str) -> Section:
-    """By what a submission's figures can be checked."""
-    address = row["release"]["address"]
-    told = {
+    """Return the hashes and the command by which a submission's figures can be checked."""
+    release = row["release"]
+    facts = {
         "submission": row["id"], "team": row["team"], "handed in": row["day"],
         "setting": _setting(row), "SHA-256 of the file": row["submission_sha256"],
         "hash of the answers": row["answers_sha256"],
-        "SHA-256 of the release's manifest": row["release"]["sha256"],
+        "SHA-256 of the release's manifest": release["sha256"],
         "grader": f"{row['grader']}, {row['grader_sha256']}",
         "row": f"results/{row['id']}.json in {results}",
         "to grade it again": f"causal-exams grade {row['id']}.parquet --release "
-        f"{address or 'RELEASE'} --split {row['split']} --exam {row['exam']}",
+        f"{release['address'] or 'RELEASE'} --split {row['split']} --exam {row['exam']}",
     }  # fmt: skip
-    lines = [Paragraph([Strong(f"{name}: "), value]) for name, value in told.items()]
+    lines = [Paragraph([Strong(f"{name}: "), value]) for name, value in facts.items()]
     return Section("Checking it", lines)
 
 
-def _style(
-    boards: Sequence[Board], tracks: Sequence[str], settings: Sequence[str], days: Sequence[str]
-) -> str:
-    """What each choice hides: sections without its rows, or rows that are not called after it."""
-    views = [f"e-{board.key}" for board in boards] + ["t-all", *(f"t-{name}" for name in tracks)]
-    rules = [
-        f'main:has([id="{view}"]:checked) section:has([id^="row~"]):not(:has([id*="~{view}~"]))'
-        "{display:none}"
-        for view in views
-    ]
-    marks = [*(_id("s", setting) for setting in settings), *(f"d-{day}" for day in days)]
-    rules += [
-        f'main:has([id="{mark}"]:checked) tr:has([id^="row~"]):not(:has([id*="~{mark}~"]))'
-        "{display:none}"
-        for mark in marks
-    ]
-    return "\n".join(["", *rules])
-
-
 def send(api: "HfApi", repo: str, folder: Path) -> str:
-    """Bring the Space to the folder's state, and say what was done; raises ``UsageError``."""
+    """Bring the Space to the folder's state, and say what was done. Raises ``UsageError``."""
     with explain_hub_errors(repo):
         api.create_repo(repo, repo_type="space", space_sdk="static", exist_ok=True)
         before = api.repo_info(repo, repo_type="space").sha

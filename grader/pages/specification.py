@@ -39,6 +39,7 @@ FORMATS: Final[Mapping[str, Format]] = {
     "name": lambda text: Cell(text, "name"),
     "id": lambda text: Cell(text, "id"),
     "link": lambda text, link: Cell(text, "id", link=link),
+    "page": lambda text, link: Cell(text, link=link),
     "anchor": lambda text: Cell(text, "id", anchor=text),
     "long": lambda text: Cell(words.clip_text(text, 400), "long") if text else "–",
     "number2": partial(words.number, digits=2),

@@ -1,0 +1,215 @@
+"""The dataset of submissions: how they are handed in, what waits, and what submitters hear.
+
+A submission is a packed file in the folder of the account that hands it in, the team, called by the
+start of its SHA-256. It comes in a pull request, which is a stranger's, who may change it at any
+time: it is never merged. The one new file in it is looked at, and that very file is stored. What
+stands on the main branch was put there by the maintainer.
+"""
+
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from grader.errors import UsageError
+from grader.hub.client import cache_folder, explain_hub_errors, list_files
+from grader.hub.results import FOLDER as RESULTS
+from grader.io.files import file_sha256
+from grader.io.paths import path_inside
+from grader.pages.words import interval_text, points, printable
+
+if TYPE_CHECKING:
+    from huggingface_hub import Discussion, HfApi, RepoFile
+
+FOLDER: Final = "submissions"
+DIGITS: Final = 16
+"""Digits of the SHA-256 of a file that are its id, the same for the same bytes."""
+MOST_BYTES: Final = 1 << 30
+_PATH: Final = re.compile(
+    rf"{FOLDER}/(?P<team>[A-Za-z0-9][A-Za-z0-9_.-]{{0,59}})/(?P<id>[0-9a-f]{{{DIGITS}}})\.parquet"
+)
+_WAITING: Final = ("open", "draft")
+_MARK: Final = "<!-- causal-exams {} -->"
+_MARKUP: Final = re.compile(r"([\\`*_{}\[\]<>#|!@])")
+_NOTICES: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """A submission's id, where it is, and whether it was there before."""
+
+    id: str
+    place: str
+    before: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HandedIn:
+    """One submission, and the day it came (ISO). ``refused`` says why it is not even opened.
+
+    ``pull`` is the number of its pull request, None where there is none; ``stored`` is whether its
+    file is on the main branch.
+    """
+
+    id: str
+    team: str
+    day: str
+    path: str
+    pull: int | None = None
+    stored: bool = False
+    refused: str = ""
+
+
+def submission_id(packed: Path) -> str:
+    """Return the id of a packed file."""
+    return file_sha256(packed)[:DIGITS]
+
+
+def pull_title(identity: str) -> str:
+    """Return the title of the pull request of a submission, and of the commit that stores it."""
+    return f"Submission {identity}"
+
+
+def hand_in(api: "HfApi", packed: Path, repo: str, *, direct: bool = False) -> Receipt:
+    """Send a packed file, unless the very same is there or waiting. Raises ``UsageError``.
+
+    ``direct`` writes to the main branch, for members of the repository's organisation.
+    """
+    from huggingface_hub import CommitOperationAdd
+
+    identity = submission_id(packed)
+    title = pull_title(identity)
+    with explain_hub_errors(repo):
+        team = api.whoami()["name"]
+        path = f"{FOLDER}/{team}/{identity}.parquet"
+        if api.file_exists(repo, path, repo_type="dataset"):
+            return Receipt(identity, f"{repo}/{path}", before=True)
+        pulls = api.get_repo_discussions(
+            repo, author=team, discussion_type="pull_request", repo_type="dataset"
+        )
+        for pull in pulls:
+            if pull.title == title and pull.status in _WAITING:
+                return Receipt(identity, pull.url, before=True)
+        commit = api.create_commit(
+            repo, [CommitOperationAdd(path, str(packed))], commit_message=title,
+            repo_type="dataset", create_pr=not direct,
+        )  # fmt: skip
+    return Receipt(identity, commit.pr_url or commit.commit_url, before=False)
+
+
+def list_submissions(api: "HfApi", repo: str) -> list[HandedIn]:
+    """Return everything in the dataset, oldest first. Raises ``UsageError``."""
+    with explain_hub_errors(repo):
+        main = list_files(api, repo, "main", expand=True)
+        pulls = api.get_repo_discussions(repo, discussion_type="pull_request", repo_type="dataset")
+        waiting = [_in_pull(api, repo, pull, main) for pull in pulls if pull.status in _WAITING]
+    paths = {one.path for one in waiting}
+    found = list(waiting)
+    for path, entry in main.items():
+        if (match := _PATH.fullmatch(path)) is not None and path not in paths:
+            day = entry.last_commit.date.date().isoformat() if entry.last_commit else ""
+            found.append(HandedIn(match["id"], match["team"], day, path, stored=True))
+    return sorted(found, key=lambda one: (one.day, one.pull or 0, one.id))
+
+
+def _in_pull(
+    api: "HfApi", repo: str, pull: "Discussion", main: "Mapping[str, RepoFile]"
+) -> HandedIn:
+    """Return the submission of a pull request: the one new file in the folder of its account.
+
+    Whatever else it changes is not looked at, since nothing but that file is ever taken from it.
+    """
+    files = list_files(api, repo, f"refs/pr/{pull.num}", expand=True)
+    own = [match for path in files if (match := _PATH.fullmatch(path)) is not None]
+    own = [match for match in own if match["team"] == pull.author]
+    # After a run that stored the file and was killed it is new no more; then the title names it.
+    new = [match for match in own if match[0] not in main] or [
+        match for match in own if pull.title == pull_title(match["id"])
+    ]
+    day, refused = pull.created_at.date().isoformat(), ""
+    if len(new) != 1:
+        refused = f"it has {len(new)} new files {FOLDER}/{pull.author}/<id>.parquet; hand in one"
+    elif files[new[0][0]].size > MOST_BYTES:
+        refused = f"over {MOST_BYTES >> 20} MiB"
+    if refused:
+        return HandedIn(f"{pull.num:0{DIGITS}d}", pull.author, day, "", pull.num, refused=refused)
+    path = new[0][0]
+    return HandedIn(new[0]["id"], pull.author, day, path, pull.num, stored=path in main)
+
+
+def download(api: "HfApi", repo: str, one: HandedIn, folder: Path) -> Path:
+    """Download the file of a submission to ``folder/<id>/<team>.parquet`` and return that path.
+
+    Raises ``UsageError``, also where its bytes are not those that its id stands for.
+    """
+    target = path_inside(path_inside(folder, one.id), one.team, ".parquet")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    revision = "main" if one.stored else f"refs/pr/{one.pull}"
+    for anew in (False, True):  # what was damaged on its way is whole the next time
+        with explain_hub_errors(f"{repo}, {one.path}"):
+            found = api.hf_hub_download(
+                repo, one.path, repo_type="dataset", revision=revision, cache_dir=cache_folder(),
+                force_download=anew,
+            )  # fmt: skip
+        # A file of its own: the client's cache holds links, which no submission may be.
+        shutil.copyfile(found, target)
+        if submission_id(target) == one.id:
+            return target
+    raise UsageError(f"{one.path}: is not called by its SHA-256; hand it in with `submit`")
+
+
+def store(api: "HfApi", repo: str, one: HandedIn, file: Path) -> None:
+    """Put the file that was graded on the main branch. Raises ``UsageError``."""
+    from huggingface_hub import CommitOperationAdd
+
+    with explain_hub_errors(repo):
+        api.create_commit(
+            repo, [CommitOperationAdd(one.path, str(file))], repo_type="dataset",
+            commit_message=pull_title(one.id),
+        )  # fmt: skip
+
+
+def reply(api: "HfApi", repo: str, pull: int, row: Mapping[str, Any], results: str) -> None:
+    """Answer a pull request once, and close it. Raises ``UsageError``."""
+    from huggingface_hub import DiscussionComment
+
+    kind, mark = "dataset", _MARK.format(row["id"])
+    with explain_hub_errors(f"{repo}, pull request {pull}"):
+        events = api.get_discussion_details(repo, pull, repo_type=kind).events
+        said = [event.content for event in events if isinstance(event, DiscussionComment)]
+        if not any(mark in text for text in said):
+            api.comment_discussion(repo, pull, comment(row, results), repo_type=kind)
+        api.change_discussion_status(repo, pull, "closed", repo_type=kind)
+
+
+def comment(row: Mapping[str, Any], results: str) -> str:
+    """Return the answer to a submitter as Markdown, in which words of the submission are plain."""
+    lines = [_MARK.format(row["id"])]
+    report = row["report"]
+    if report is None:
+        return f"{lines[0]}\n\n**{row['status']}**: {_plain(row['reason'])}\n"
+    census = report["census"]
+    lines.append(f"**{_plain(row['system'])}** on {row['release']['name']}, {row['split']}/"
+                 f"{row['exam']}: {census['scored']} of {census['tasks']} answers scored, "
+                 f"{census['missing']} missing, {census['invalid']} invalid.")  # fmt: skip
+    if report["skill"] is not None:
+        span = interval_text(report["skill_interval"], 1)
+        lines.append(f"Skill {points(report['skill'])} {span}, points {points(report['points'])}.")
+    elif report["points"] is not None:
+        span = interval_text(report["points_interval"], 1)
+        lines.append(f"Points {points(report['points'])} {span}.")
+    elif report.get("redacted"):
+        lines.append("Its truth is private: no figure is shown of this submission.")
+    lines += [f"- {_plain(notice)}" for notice in report["notices"][:_NOTICES]]
+    lines.append(f"The file is kept as `{FOLDER}/{row['team']}/{row['id']}.parquet`.")
+    lines.append(
+        f"Everything that is shown of it: `{RESULTS}/{row['id']}.json` in "
+        f"[{results}](https://huggingface.co/datasets/{results})."
+    )
+    return "\n\n".join(lines) + "\n"
+
+
+def _plain(words: str) -> str:
+    return _MARKUP.sub(r"\\\1", printable(words))[:400]
