@@ -1,8 +1,8 @@
 """The whole grading run: read, check, verify, score, aggregate, report. No step goes back."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.release.exam import Exam
 from grader.reports.aggregate import aggregate, with_statuses
-from grader.reports.build import GradedSubmission, build_report, finite, with_attempts
+from grader.reports.build import GradedSubmission, build_report, with_attempts
 from grader.reports.redact import redact, with_figure
 from grader.scoring.model import Checked, RawAnswer, Score
 from grader.scoring.score import check, score, verify
@@ -31,12 +31,12 @@ def grade(
     slice_intervals: bool = True,
     tables: bool = True,
     limits: SubmissionLimits | None = None,
-    identify: bool = False,
 ) -> GradedSubmission:
     """Grade a submission, or the one at a path (a folder, a packed file, or attempt folders).
 
-    ``limits`` are what one that is read here may cost; ``identify`` asks for the hash of its
-    answers, which what is private always has.
+    ``limits`` are what one that is read here may cost. Without ``slice_intervals`` the report has
+    no intervals of slices, which cost as much as all the rest; without ``tables`` it lacks what
+    only the tables of a track show.
 
     The headline is that of the first attempt, or of all attempts together for shapes that merge
     them; what the others add stands in the report's ``attempts``.
@@ -59,21 +59,24 @@ def grade(
         slice_intervals=slice_intervals,
         tables=tables,
     )
-    report = build_report(exam, submission, totals, _with_exam(exam, _remarks(exam, submission)))
+    notices = reduce(with_notice, exam.floors.notices, _remarks(exam, submission))
+    report = build_report(exam, submission, totals, notices)
     if len(verified) > 1:
         grid = [score_tasks(exam, attempt, submission.budget) for attempt in verified]
-        told = with_attempts(report, submission.attempts, grid, exam.truths, verified, exam.tracks)
-        report = finite(told)
+        report = with_attempts(
+            report, submission.attempts, grid, exam.truths, verified, exam.tracks
+        )
     if not exam.split.reveal:
         report = _held_back(exam, report, _before_the_truth(scores, before))
-    digest = answers_sha256(before) if identify or not exam.split.reveal else ""
+    digest = answers_sha256(before)
     return GradedSubmission(exam, submission, scores, totals, report, hosts, digest)
 
 
 def _before_the_truth(scores: Sequence[Score], told: Answers) -> Sequence[Score]:
-    """Score rows with statuses that no truth decided: whether a transcript replays is a fact of it.
+    """Return score rows with the statuses of ``told``, which no truth decided.
 
-    One whose host's key was not checked could be made up, to ask.
+    Whether a transcript replays is a fact of the truth, and one whose signature was not checked
+    could be made up to ask for it.
     """
     rows = []
     for row in scores:
@@ -85,7 +88,8 @@ def _before_the_truth(scores: Sequence[Score], told: Answers) -> Sequence[Score]
 
 
 def _held_back(exam: Exam, report: dict[str, Any], rows: Sequence[Score]) -> dict[str, Any]:
-    """The redacted report; at the end, with the points of the half that nobody was told of."""
+    """Return the redacted report; in the final ranking with the points of the half of which no
+    figure was ever shown."""
     silent = redact(with_statuses(report, rows))
     if not exam.is_final or report["points"] is None:
         return silent
@@ -94,7 +98,7 @@ def _held_back(exam: Exam, report: dict[str, Any], rows: Sequence[Score]) -> dic
 
 
 def look_at(exam: Exam, submission: Submission) -> tuple[Answers, list[str]]:
-    """The checked answers and what is odd about them, without looking at any truth."""
+    """Return the checked answers and notices about them, without reading any truth."""
     checked = check_attempts(exam.tasks, submission)
     attempts, _ = sign_attempts(exam, submission.source, checked)
     notices = _remarks(exam, submission)
@@ -113,7 +117,7 @@ def look_at(exam: Exam, submission: Submission) -> tuple[Answers, list[str]]:
 
 
 def check_attempts(tasks: Sequence[Task], submission: Submission) -> list[Answers]:
-    """What can be said of each attempt's answers without the truth."""
+    """Return the checked answers of each attempt, as far as that needs no truth."""
     return [
         {
             task.task_id: _check(task, part.answers.get(task.task_id), submission.budget)
@@ -152,8 +156,8 @@ def sign_attempts(
 ) -> tuple[Sequence[Answers], frozenset[str]]:
     """Compare the signatures of answers with the host's key, where one was given.
 
-    Return the answers after it, and the names by which the host knows those whose sessions they
-    record. Raises ``UsageError`` where those of an attempt are of several submissions.
+    Return the answers after it, and the names of the submissions whose sessions they record.
+    Raises ``UsageError`` where the sessions of one attempt are of several submissions.
     """
     key = exam.split.transcript_key
     if key is None:
@@ -177,7 +181,7 @@ def sign_attempts(
 
 
 def merge_attempts(tasks: Sequence[Task], attempts: Sequence[Answers]) -> Answers:
-    """One checked answer of all attempts at each task."""
+    """Return one checked answer of all attempts at each task."""
     if len(attempts) == 1:
         return attempts[0]
     return {
@@ -202,7 +206,7 @@ def score_tasks(exam: Exam, checked: Answers, budget: Budget) -> list[Score]:
         scores.append(
             replace(
                 scored,
-                nominal=_nominal(alpha) if isinstance(alpha, float) else None,
+                nominal=1 - alpha if isinstance(alpha, float) else None,
                 bundle=bundle,
                 arm=arm,
                 floor=exam.floors.of_task(task),
@@ -211,14 +215,8 @@ def score_tasks(exam: Exam, checked: Answers, budget: Budget) -> list[Score]:
     return scores
 
 
-@lru_cache
-def _nominal(alpha: float) -> float:
-    """The coverage that an interval is asked for: one object for all of the same."""
-    return 1 - alpha
-
-
 def _remarks(exam: Exam, submission: Submission) -> list[str]:
-    """What reading said, and whether the answers seem meant for another exam."""
+    """Return the notices of reading, and of answers that seem meant for another exam."""
     notices = list(submission.notices)
     if not submission.answers:
         notices.insert(0, _nothing_found(exam, submission))
@@ -236,8 +234,8 @@ def _remarks(exam: Exam, submission: Submission) -> list[str]:
         notices = with_notice(notices, text)
     if isinstance(partial := submission.run.get("partial"), str):
         notices = with_notice(notices, f"a partial run: {clip(partial, 200)}")
-    for text in _about_tasks(exam):
-        notices = with_notice(notices, text)
+    if exam.deprecated:
+        notices = with_notice(notices, _deprecated_notice(exam))
     if outside := _answers_outside(exam, submission):
         count = f"{len(outside):,} answers are" if len(outside) > 1 else f"{outside[0]} is"
         text = f"{count} to no task of exam {exam.name}: --exam all grades the whole split"
@@ -246,7 +244,7 @@ def _remarks(exam: Exam, submission: Submission) -> list[str]:
 
 
 def _answers_outside(exam: Exam, submission: Submission) -> list[str]:
-    """Answered tasks of the split that the exam leaves out, of the track that is graded."""
+    """Return ids of answered tasks of the split that the exam leaves out, of the graded track."""
     asked = {task.task_id for task in exam.tasks}
     asked |= exam.split.release.deprecated_tasks(exam.split.name).keys()
     tracks = {task.track for task in exam.tasks}
@@ -260,6 +258,7 @@ def _answers_outside(exam: Exam, submission: Submission) -> list[str]:
 
 
 def _nothing_found(exam: Exam, submission: Submission) -> str:
+    """Return the notice for a submission without answers to the split: what to do instead."""
     if submission.unknown:
         return f"none of the answers is to a task of split {exam.split.name}; is it the right one?"
     source = submission.source
@@ -270,18 +269,10 @@ def _nothing_found(exam: Exam, submission: Submission) -> str:
     return f"no answer here; answers are named like {exam.tasks[0].answer_file}"
 
 
-def _with_exam(exam: Exam, notices: list[str]) -> list[str]:
-    """Add which tracks lack floors."""
-    for text in exam.floors.notices:
-        notices = with_notice(notices, text)
-    return notices
-
-
 def about_exam(exam: Exam) -> list[str]:
-    """The notices that stand in the report of every submission."""
-    return [*_about_tasks(exam), *exam.floors.notices]
+    """Return the notices that stand in the report of every submission."""
+    return [*([_deprecated_notice(exam)] if exam.deprecated else []), *exam.floors.notices]
 
 
-def _about_tasks(exam: Exam) -> Iterator[str]:
-    if exam.deprecated:
-        yield f"{exam.deprecated} deprecated tasks of the exam count no more (ERRATA.md)"
+def _deprecated_notice(exam: Exam) -> str:
+    return f"{exam.deprecated} deprecated tasks of the exam count no more (ERRATA.md)"

@@ -65,9 +65,7 @@ def grade_all(
     _ = exam.truths, exam.floors, exam.arms
 
     def work(source: Path) -> bytes:
-        graded = grade(
-            exam, source, slice_intervals=documents, tables=documents, limits=budget, identify=True
-        )
+        graded = grade(exam, source, slice_intervals=documents, tables=documents, limits=budget)
         return json.dumps(_told(graded, source, refuse)).encode("ascii")
 
     found: dict[int, Result] = {}

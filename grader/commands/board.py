@@ -21,7 +21,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="dataset of results, or a folder with a copy of it",
     )  # fmt: skip
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the site")
-    parser.add_argument("--title", default="Causal exams", help="of the board")
     parser.add_argument(
         "--publish", metavar="ORG/NAME", help="a static Space on the Hub (made if absent)"
     )
@@ -48,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--out {out}: is a folder with other things in it; name a new one")
     for page in (out / PAGES).glob("*.html"):
         page.unlink()
-    files = write_site(out, rows, name, arguments.title, TRACKS)
+    files = write_site(out, rows, name, "Causal exams", TRACKS)
     print(f"{out / INDEX}: {len(rows)} submissions, {files} files")
     if space is not None:
         print(f"{space}: {send(connect(), space, out)}")

@@ -15,13 +15,13 @@ examples:
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from grader.answers.collect import submissions_in
 from grader.answers.submission import Submission
-from grader.board.grading import Entry, LeftOut, NotGraded, grade_all, in_time, with_figures
+from grader.board.grading import Entry, LeftOut, NotGraded, Result, grade_all, in_time, with_figures
 from grader.board.sessions import SessionCounts, count_sessions, refuse_others, sessions_of
 from grader.board.workers import WorkLimits
 from grader.commands.common import (
@@ -49,7 +49,7 @@ from grader.reports.ledger import Ledger, default_path, ladder_of, refuse_severa
 from grader.tracks import TRACKS
 
 NOTICES: Final = 3
-"""Of each submission so many notes are told; ``grade`` tells them all."""
+"""Notes that are printed of each submission; ``grade`` prints them all."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -78,42 +78,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _positive(text: str) -> int:
-    if not text.isdecimal() or not 0 < int(text) < 1 << 20:
-        raise argparse.ArgumentTypeError(f"{text} is no whole number from 1")
-    return int(text)
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Grade all, rank, print and write."""
     check_outputs(arguments)
     # Several exams and none chosen: say so before any submission is graded.
     exam = open_split(arguments).choose_exam_for()
-    sources = submissions(arguments.submissions)
+    sources = _find_submissions(arguments.submissions)
     if arguments.final:
         exam = exam.final()
         refuse_several(sources)
-    sessions = _sessions(arguments, exam)
-    with progress() as bar:
-        task = bar.add_task("submissions", total=len(sources))
-        results = grade_all(
-            exam,
-            sources,
-            workers=arguments.workers,
-            limits=WorkLimits(arguments.memory << 20, arguments.wall),
-            budget=limits_of(arguments),
-            documents=bool(arguments.json or arguments.html),
-            refuse=refuse_others,
-            advance=lambda: bar.update(task, advance=1, refresh=True),
-        )
-    if exam.is_final:
-        results = in_time(arguments.ledger, exam, results)
+    key = exam.split.transcript_key
+    sessions: SessionCounts = {}
+    if arguments.sessions is not None:
+        if key is None:
+            raise UsageError("--sessions: give --transcript-key too; only sessions it signed count")
+        sessions = count_sessions(arguments.sessions, key)
+    results = _grade(arguments, exam, sources)
     entries = [result for result in results if isinstance(result, Entry)]
     if exam.keeps_ledger and entries:
         entries = with_figures(arguments.ledger, exam, entries)
     entries = _of_setting(entries, arguments.setting)
     failed = [(r.source.name, r.reason) for r in results if isinstance(r, NotGraded)]
-    _tell(entries, [r.reason for r in results if isinstance(r, LeftOut)], failed, about_exam(exam))
+    left_out = [result.reason for result in results if isinstance(result, LeftOut)]
+    _print_notes(entries, left_out, failed, about_exam(exam))
     if not entries:
         raise UsageError(
             f"{arguments.submissions}: no usable submission in it; give a folder of packed files "
@@ -126,22 +113,47 @@ def run(arguments: argparse.Namespace) -> int:
     more = [Section("Failed", [failures(failed)])] if failed else []
     write_documents(
         arguments,
-        lambda: [*_rows(ranked), *(_failure(name, reason) for name, reason in failed)],
+        lambda: _json_rows(ranked, failed),
         lambda: board_page(shown, TRACKS, title, more),
     )
-    out = console()
     tables = [table for some in boards(shown, TRACKS, title) for table in some]
-    if not arguments.full:
-        tables = first_screen(tables, ranked[0][1]["tracks"])
-    for table in tables:
+    _print_board(arguments, tables, ranked[0][1]["tracks"], failed)
+    if exam.keeps_ledger:
+        console().print(in_terminal(_ledger_table(exam, arguments.ledger)))
+    return 0
+
+
+def _grade(arguments: argparse.Namespace, exam: Exam, sources: Sequence[Path]) -> list[Result]:
+    """Grade every submission, with a bar; of a final ranking those that come too late fail."""
+    with progress() as bar:
+        task = bar.add_task("submissions", total=len(sources))
+        results = grade_all(
+            exam,
+            sources,
+            workers=arguments.workers,
+            limits=WorkLimits(arguments.memory << 20, arguments.wall),
+            budget=limits_of(arguments),
+            documents=bool(arguments.json or arguments.html),
+            refuse=refuse_others,
+            advance=lambda: bar.update(task, advance=1, refresh=True),
+        )
+    return in_time(arguments.ledger, exam, results) if exam.is_final else results
+
+
+def _print_board(
+    arguments: argparse.Namespace,
+    tables: Sequence[Table],
+    tracks: Mapping[str, Any],
+    failed: Sequence[tuple[str, str]],
+) -> None:
+    """Print the tables of a board, or its first screen, and the submissions that failed."""
+    out = console()
+    for table in tables if arguments.full else first_screen(tables, tracks):
         out.print(in_terminal(table, framed=arguments.full))
     if not arguments.full:
         out.print("--full prints every column, --html board.html writes a page", style="dim")
     if failed:
         out.print(in_terminal(failures(failed)))
-    if exam.keeps_ledger:
-        out.print(in_terminal(_ledger_table(exam, arguments.ledger)))
-    return 0
 
 
 def _ledger_table(exam: Exam, path: Path | None) -> Table:
@@ -155,7 +167,8 @@ def _ledger_table(exam: Exam, path: Path | None) -> Table:
 
 
 def _of_setting(entries: list[Entry], setting: str | None) -> list[Entry]:
-    """The entries of one setting; all of them, and a note where they are of several."""
+    """Return the entries of ``setting``; of None all of them, with a note where they are of
+    several."""
     settings = [setting_of(entry.report["submission"]["run"]) for entry in entries]
     counted = Counter(name or "not told" for name in settings)
     note = ""
@@ -173,23 +186,14 @@ def _of_setting(entries: list[Entry], setting: str | None) -> list[Entry]:
     return entries
 
 
-def _sessions(arguments: argparse.Namespace, exam: Exam) -> SessionCounts:
-    """The sessions that the host keeps, where its folder was given."""
-    key = exam.split.transcript_key
-    if arguments.sessions is None:
-        return {}
-    if key is None:
-        raise UsageError("--sessions: give --transcript-key too; only sessions it signed count")
-    return count_sessions(arguments.sessions, key)
-
-
-def _tell(
+def _print_notes(
     entries: Sequence[Entry],
     left_out: Sequence[str],
     failed: Sequence[tuple[str, str]],
     everywhere: Sequence[str],
 ) -> None:
-    """What there is to remark, in the order of the submissions; what every report says, once."""
+    """Print why submissions are left out or failed, and notes: those ``everywhere`` once, then
+    those of each submission."""
     lines = [f"left out: {reason}" for reason in left_out]
     lines += [f"failed: {name}: {reason}" for name, reason in failed]
     lines += [f"note: {notice}" for notice in everywhere if entries]
@@ -202,7 +206,7 @@ def _tell(
 
 
 def _label(entries: Sequence[Entry], sessions: SessionCounts, tasks: set[str]) -> None:
-    """Say of each row its sessions, and label the systems of one name with file and date."""
+    """Add to each report its number of sessions, and file and date to systems of one name."""
     names = Counter(entry.report["submission"]["system"] for entry in entries)
     for entry in entries:
         submission = entry.report["submission"]
@@ -215,24 +219,22 @@ def _label(entries: Sequence[Entry], sessions: SessionCounts, tasks: set[str]) -
             submission["label"] = f"{submission['system']} ({submission['file']}{dated})"
 
 
-def _failure(name: str, reason: str) -> dict[str, Any]:
-    """What ``--json`` says, after the ranked ones, of a submission that could not be graded."""
-    file = name.encode("utf-8", errors="replace").decode("utf-8")
-    return {"rank": None, "file": file, "failed": reason}
-
-
-def _rows(ranked: Ranked) -> list[dict[str, Any]]:
-    """What ``--json`` holds: place and report of each, and what tracks say of it among them."""
+def _json_rows(ranked: Ranked, failed: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+    """Return what ``--json`` holds: place and report of each submission with what tracks say of it
+    among the others, then name and reason of each that could not be graded."""
     rows: list[dict[str, Any]] = [{"rank": place, "report": report} for place, report in ranked]
     for track in TRACKS.values():
         if track.board_members is not None:
             members = track.board_members([report for _, report in ranked])
             rows = [row | dict(own) for row, own in zip(rows, members, strict=True)]
+    for name, reason in failed:
+        file = name.encode("utf-8", errors="replace").decode("utf-8")
+        rows.append({"rank": None, "file": file, "failed": reason})
     return rows
 
 
-def submissions(folder: Path) -> list[Path]:
-    """Packed files and answer folders in ``folder``, by name; raises ``UsageError``."""
+def _find_submissions(folder: Path) -> list[Path]:
+    """Return packed files and answer folders in ``folder``, by name; raises ``UsageError``."""
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder of submissions{nearest_path(folder)}")
     found = submissions_in(folder)

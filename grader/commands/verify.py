@@ -12,7 +12,6 @@ from pathlib import Path
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``verify``."""
     parser.add_argument("release", type=Path, nargs="?", help="release folder")
-    parser.add_argument("--release", type=Path, metavar="DIR", dest="other", help="the same")
     parser.add_argument("--private", type=Path, metavar="DIR", help="private side, if elsewhere")
 
 
@@ -22,7 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.pages.terminal import console, plain
     from grader.verify import verify
 
-    checks = verify(open_release(arguments.release or arguments.other, arguments.private))
+    checks = verify(open_release(arguments.release, arguments.private))
     out = console()
     for check in checks:
         mark, style = ("ok  ", "green") if check.ok else ("FAIL", "bold red")

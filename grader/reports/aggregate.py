@@ -1,4 +1,4 @@
-"""What the score rows of one grading come to: one table, read once, for report and comparison."""
+"""Aggregates of the score rows of one grading, from one table, for report and comparison."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,12 +19,12 @@ NO_FLOORS: Final = Floors()
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """The aggregates of one grading.
+    """The aggregates of one grading, by track but for ``census``, the counts of statuses.
 
-    ``parts`` are the tracks of the report, nothing withheld, ``replicates`` the bootstrap
-    replicates of their points (0 to 100), and ``skills`` their skill with its own. Two submissions
-    to one exam are resampled alike, draw by draw, so that the differences of their replicates are
-    replicates of their difference. ``units`` are what the points of each track are the mean of.
+    ``parts`` are the tracks of the report, nothing withheld; ``replicates`` the bootstrap
+    replicates of their points (0 to 100), ``skills`` their skill with its replicates, ``units``
+    what their points are the mean of. Two submissions to one exam are resampled alike, draw by
+    draw, so that the differences of their replicates are replicates of their difference.
     """
 
     parts: dict[str, dict[str, Any]]
@@ -47,17 +47,18 @@ class Totals:
 
     @property
     def points_replicates(self) -> list[float] | None:
-        """Bootstrap replicates of :attr:`points`; ``None`` where there are none."""
+        """Bootstrap replicates of :attr:`points`; None where there are no points."""
         return None if self.points is None else bootstrap.overall(self.replicates)
 
     @property
     def skill(self) -> Skill | None:
-        """The unweighted mean over tracks, where there are points and every track has floors."""
+        """The unweighted mean over tracks; None without points, or where a track has no floors."""
         return None if self.points is None else overall(self.skills)
 
 
 def spread(replicates: Sequence[float] | None) -> dict[str, Any]:
-    """Interval of points, and the difference to a second system that one exam would show."""
+    """Return the interval of points, and the difference between two systems that one exam would
+    show; nulls without replicates."""
     if replicates is None:
         return {"points_interval": None, "detectable": None}
     return {
@@ -109,7 +110,7 @@ def aggregate(
 
 
 def with_statuses(report: Mapping[str, Any], scores: Sequence[Score]) -> dict[str, Any]:
-    """``report`` with the census and slices of rows that may have other statuses."""
+    """Return ``report`` with the census and slices of ``scores``, which may have other statuses."""
     with ScoreTable(scores) as table:
         tracks = {name: {**part, "slices": {}} for name, part in report["tracks"].items()}
         _fill_slices(table, tracks)
@@ -117,7 +118,7 @@ def with_statuses(report: Mapping[str, Any], scores: Sequence[Score]) -> dict[st
 
 
 def _summaries(results: Mapping[str, TrackResults], tracks: Tracks) -> dict[str, TrackSummary]:
-    """What each track says of itself beside the mean of its tasks' points."""
+    """Return the summary of each track that has one beside the mean of its tasks' points."""
     return {
         name: summarise(result)
         for name, result in results.items()
@@ -131,7 +132,8 @@ def points_by_track(
     checked: Mapping[str, Checked],
     tracks: Tracks,
 ) -> tuple[dict[str, float], dict[str, Mapping[str, float | None]]]:
-    """Points of each track, and the figures that tracks give of one run among several."""
+    """Return the points of each track, and by name the figures that tracks give of one attempt
+    among several, level -> value."""
     with ScoreTable(scores) as table:
         points = {row["track"]: row["points"] for row in table.query("tracks")}
         results = _results(table, scores, truths, checked, slice_intervals=False)
@@ -155,7 +157,7 @@ def _results(
     *,
     tables: bool = True,
 ) -> dict[str, TrackResults]:
-    """Each track's part of the grading, in the order of the tracks."""
+    """Return each track's part of the grading, in the order of the tracks."""
     found: dict[str, list[Score]] = {}
     for score in scores:
         found.setdefault(score.track, []).append(score)
@@ -170,6 +172,7 @@ def _results(
 def _replicates(
     table: ScoreTable, scores: Sequence[Score], own: Mapping[str, TrackSummary]
 ) -> dict[str, list[float]]:
+    """Return the bootstrap replicates of each track's points, 0 to 100."""
     clusters: dict[str, dict[str, tuple[float, int]]] = {}
     for row in table.query("clusters"):
         clusters.setdefault(row["track"], {})[row["instance_id"]] = (row["points"], row["tasks"])
@@ -183,6 +186,7 @@ def _replicates(
 
 
 def _parts(table: ScoreTable) -> dict[str, dict[str, Any]]:
+    """Return each track's part of the report as far as SQL gives it."""
     parts: dict[str, dict[str, Any]] = {}
     for row in table.query("tracks"):
         track = row.pop("track")
@@ -202,7 +206,7 @@ def _parts(table: ScoreTable) -> dict[str, dict[str, Any]]:
 
 
 def _fill_slices(table: ScoreTable, parts: Mapping[str, dict[str, Any]]) -> None:
-    """The points and counts of every level of every axis, into each track's ``slices``."""
+    """Add points and counts of every level of every axis to each track's ``slices``."""
     for row in table.query("slices"):
         row["skill"] = on_scale(row["points"], row["floor"])
         axis = parts[row.pop("track")]["slices"].setdefault(row.pop("axis"), {})
@@ -210,6 +214,7 @@ def _fill_slices(table: ScoreTable, parts: Mapping[str, dict[str, Any]]) -> None
 
 
 def _census(table: ScoreTable, expected: int) -> dict[str, Any]:
+    """Return how many tasks have which status, and why answers are invalid."""
     counts = {"scored": 0, "missing": 0, "invalid": 0}
     reasons: dict[str, int] = {}
     for row in table.query("census"):

@@ -21,11 +21,10 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class GradedSubmission:
-    """One submission, graded: the scores of its answers, and what these come to.
+    """One submission, graded: its score rows, their totals, and its report.
 
-    ``hosts`` are the names by which the host knows those whose sessions it holds, where its key
-    was given; ``answers_sha256`` is the same for equal answers (:mod:`grader.answers.check`),
-    and empty where nobody asked.
+    ``hosts`` are the names of the submissions whose signed sessions it holds, where the host's key
+    was given. ``answers_sha256`` is the same for equal answers (:mod:`grader.answers.check`).
     """
 
     exam: Exam
@@ -38,14 +37,13 @@ class GradedSubmission:
 
     @property
     def shown_points(self) -> float | None:
-        """Points of the half that figures of a private split are about; ``None`` as the overall."""
-        if self.totals.points is None:
-            return None
-        return overall(self.shown_units)
+        """Points of the half that figures of a private split are about; None where there are no
+        overall points."""
+        return None if self.totals.points is None else overall(self.shown_units)
 
     @property
     def shown_units(self) -> list[list[Unit]]:
-        """The units of each track in that half."""
+        """The units of each track in the half that figures of a private split are about."""
         shown = self.exam.shown_instances
         every = self.totals.units.values()
         halves = [[unit for unit in units if unit.instance in shown] for units in every]
@@ -55,8 +53,9 @@ class GradedSubmission:
 def build_report(
     exam: Exam, submission: Submission, totals: Totals, notices: Sequence[str]
 ) -> dict[str, Any]:
-    """The whole report. The same answers give the same bytes: no clock, no host name."""
+    """Return the whole report. The same answers give the same bytes: no clock, no host name."""
     release, split = exam.split.release, exam.split.name
+    task_ids = [task.task_id for task in exam.tasks]
     report = {
         "format": FORMAT,
         "grader": __version__,
@@ -64,7 +63,7 @@ def build_report(
         "split": split,
         "exam": exam.name,
         "submission": _submission(submission),
-        "usage": usage_means(submission.usage, [task.task_id for task in exam.tasks]),
+        "usage": usage_means(submission.usage, task_ids),
         "census": totals.census,
         "notices": list(notices),
         "unknown_answers": submission.unknown,
@@ -73,12 +72,14 @@ def build_report(
         **members(totals.skill),
         "tracks": totals.parts,
     }
-    if endings := count_endings(submission.usage, [task.task_id for task in exam.tasks]):
+    if endings := count_endings(submission.usage, task_ids):
         report["endings"] = endings
-    return finite(report)
+    return _null_infinite(report)
 
 
 def _submission(submission: Submission) -> dict[str, Any]:
+    """Return the name of a submission's system, by default of its file or folder, and
+    ``run.json``."""
     system = submission.run.get("system")
     if not isinstance(system, str) or not system.strip():
         place = submission.source.absolute()
@@ -88,19 +89,13 @@ def _submission(submission: Submission) -> dict[str, Any]:
     return {"system": name, "run": submission.run}
 
 
-def finite(report: Mapping[str, Any]) -> dict[str, Any]:
-    """A report whose floats that are not finite (a mean of losses of 1e308) are null."""
-    return {key: _finite(item) for key, item in report.items()}
-
-
-def _finite(value: Any) -> Any:
+def _null_infinite(value: Any) -> Any:
+    """Return a report whose floats that are not finite (a mean of losses of 1e308) are null."""
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: _null_infinite(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_finite(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+        return [_null_infinite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def with_attempts(
@@ -111,17 +106,17 @@ def with_attempts(
     checked: Sequence[Mapping[str, Checked]],
     tracks: Tracks,
 ) -> dict[str, Any]:
-    """``report`` with ``attempts``, and with what each track says of its own.
+    """Return ``report`` with ``attempts``, and with what each track says of its own.
 
-    ``grid`` holds the score rows of each attempt by itself, ``checked`` what they were made from.
+    ``grid`` holds the score rows of each attempt, ``checked`` the answers they are of.
     """
     runs: list[dict[str, Any]] = []
     for attempt, scores, answers in zip(attempts, grid, checked, strict=True):
         points, figures = points_by_track(scores, truths, answers, tracks)
         ids = [score.task_id for score in scores]
         usage = usage_means(attempt.usage, ids)
-        label = attempt.source.name
-        runs.append({"attempt": label, "points": points, **figures, "usage": usage})
+        name = attempt.source.name
+        runs.append({"attempt": name, "points": points, **figures, "usage": usage})
     parts = dict(report["tracks"])
     for name, part in parts.items():
         if (repeated := tracks[name].attempts) is not None:
@@ -133,4 +128,4 @@ def with_attempts(
         name: {level: spread_of([run[name].get(level) for run in runs]) for level in names}
         for name, names in levels.items()
     }
-    return {**report, "attempts": {"runs": runs, **spreads}, "tracks": parts}
+    return _null_infinite({**report, "attempts": {"runs": runs, **spreads}, "tracks": parts})

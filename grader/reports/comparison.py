@@ -18,7 +18,7 @@ FORMAT: Final = 1
 
 
 def compare(first: GradedSubmission, second: GradedSubmission, tracks: Tracks) -> dict[str, Any]:
-    """The comparison as plain data (``schemas/comparison.json``).
+    """Return the comparison as plain data (``schemas/comparison.json``).
 
     Both must be graded on one exam; raises ``ValueError`` otherwise. Raises ``UsageError`` for a
     private truth that is not to be revealed: which of two own answers is nearer bisects a target.
@@ -36,8 +36,8 @@ def compare(first: GradedSubmission, second: GradedSubmission, tracks: Tracks) -
         "release": split.release.name,
         "split": split.name,
         "exam": first.exam.name,
-        "first": _who(first),
-        "second": _who(second),
+        "first": _system_and_census(first),
+        "second": _system_and_census(second),
         "answered": _count_answered(pairs),
         "points": _overall(*totals),
         "skill": _skill(first.totals.skill, second.totals.skill),
@@ -45,13 +45,13 @@ def compare(first: GradedSubmission, second: GradedSubmission, tracks: Tracks) -
     }
 
 
-def _who(graded: GradedSubmission) -> dict[str, Any]:
+def _system_and_census(graded: GradedSubmission) -> dict[str, Any]:
     report = graded.report
     return {"system": report["submission"]["system"], "census": report["census"]}
 
 
 def _count_answered(pairs: Pairs) -> dict[str, int]:
-    """How many tasks both, one or neither answered, validly or not."""
+    """Count the tasks that both, one or neither answered, validly or not."""
     marks = [(a.status != "missing", b.status != "missing") for a, b in pairs]
     return {
         "tasks": len(marks),
@@ -63,7 +63,7 @@ def _count_answered(pairs: Pairs) -> dict[str, int]:
 
 
 def _overall(first: Totals, second: Totals) -> dict[str, Any] | None:
-    """The difference of overall points; ``None`` unless both have them."""
+    """Return the difference of overall points, or None unless both have them."""
     if first.points is None or second.points is None:
         return None
     replicates = minus(first.points_replicates or (), second.points_replicates or ())
@@ -71,7 +71,7 @@ def _overall(first: Totals, second: Totals) -> dict[str, Any] | None:
 
 
 def _skill(first: Skill | None, second: Skill | None) -> dict[str, Any] | None:
-    """The difference of skill, and the floor that both have; ``None`` unless both have one."""
+    """Return the difference of skill and the floor, or None unless both have skill."""
     if first is None or second is None:
         return None
     replicates = []
@@ -82,6 +82,7 @@ def _skill(first: Skill | None, second: Skill | None) -> dict[str, Any] | None:
 
 
 def _track(track: Track, pairs: Pairs, first: Totals, second: Totals) -> dict[str, Any]:
+    """Return the comparison of one track; ``pairs`` are the rows of all tracks."""
     name = track.name
     own = [(a, b) for a, b in pairs if a.track == name]
     both = [(a, b) for a, b in own if a.status != "missing" and b.status != "missing"]

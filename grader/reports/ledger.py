@@ -1,9 +1,9 @@
 """The ledger of a private exam: who submitted how often, and which figures were shown.
 
-A JSON file beside the private side. A team is named by the maintainer: by the name of its file or
-folder up to the first ``@`` (``acme@2.parquet`` is the second of ``acme``). What is shown is the
-team's figure so far; the same answers again are not counted. The final ranking is made once: it
-stands in the ledger, too, and what comes later has no place in it and no new figure.
+It is a JSON file beside the private side. The maintainer names a team by the name of its file or
+folder up to the first ``@`` (``acme@2.parquet`` is the second of ``acme``). A report shows the
+team's figure so far; the same answers again are not counted. The final ranking is made once and
+recorded too: later submissions have no place in it and no new figure.
 """
 
 import fcntl
@@ -28,12 +28,12 @@ _HELD: Final = "held"
 
 
 def ladder_of(graded: GradedSubmission) -> Ladder:
-    """The ladder of the exam that was graded, whatever the answers."""
+    """Return the ladder of the exam that was graded, whatever the answers."""
     return Ladder.from_weights(weights(graded.shown_units).values())
 
 
 def with_held_back(graded: GradedSubmission) -> dict[str, Any]:
-    """The redacted report with what only :func:`show_all` may read, and takes out."""
+    """Return the redacted report with a member ``held`` that :func:`show_all` reads and removes."""
     return {
         **graded.report,
         _HELD: {
@@ -64,10 +64,9 @@ def show_all(
 
 
 def refuse_several(sources: Sequence[Path]) -> None:
-    """Raise ``UsageError`` where a team has several submissions: the best of many is no finalist.
+    """Raise ``UsageError`` where a team has several submissions to the final ranking.
 
-    The final half told nobody anything, but the best of a hundred random submissions to it looks
-    good by chance.
+    The best of a hundred random submissions would look good by chance.
     """
     for team, count in Counter(map(team_of, sources)).items():
         if count > 1:
@@ -78,9 +77,10 @@ def refuse_several(sources: Sequence[Path]) -> None:
 
 
 def close(path: Path | None, exam: Exam, handed: Mapping[Path, str]) -> frozenset[Path]:
-    """Record the final ranking of submissions, by their answers; those that come too late.
+    """Record the final ranking, and return the submissions that come too late for it.
 
-    The first call closes the exam; later ones rank the same answers alone.
+    ``handed`` maps each submission to the hash of its answers. The first call closes the exam;
+    later calls rank the same answers alone.
     """
     with _alone(path or default_path(exam), exam) as ledger:
         late = ledger.close({team_of(source): answers for source, answers in handed.items()})
@@ -89,7 +89,7 @@ def close(path: Path | None, exam: Exam, handed: Mapping[Path, str]) -> frozense
 
 @contextmanager
 def _alone(path: Path, exam: Exam) -> "Iterator[Ledger]":
-    """The ledger, for one process at a time: read, and in the end written."""
+    """Read the ledger and write it at the end of the block, for one process at a time."""
     path = path.resolve()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -108,14 +108,14 @@ def _alone(path: Path, exam: Exam) -> "Iterator[Ledger]":
 
 
 def default_path(exam: Exam) -> Path:
-    """Beside the private side of the exam's release."""
+    """Return the ledger's place by default: beside the private side of the exam's release."""
     private = exam.split.release.private
     assert private is not None
     return private.path.absolute().parent / NAME
 
 
 def team_of(source: Path) -> str:
-    """Whose submission a file or folder is."""
+    """Return the name of the team whose submission a file or folder is."""
     name = source.resolve().name if source.is_dir() else source.stem
     return name.partition("@")[0].encode("utf-8", errors="replace").decode("utf-8")
 
@@ -147,7 +147,7 @@ class Ledger:
             before.append({"answers": answers, "figure": figure})
 
     def close(self, handed: Mapping[str, str]) -> frozenset[str]:
-        """Make the final ranking; the teams whose answers come too late for it."""
+        """Make the final ranking, and return the teams whose answers come too late for it."""
         ranked = self._document["finals"].setdefault(self._key, dict(handed))
         return frozenset(team for team, answers in handed.items() if ranked.get(team) != answers)
 
@@ -156,7 +156,7 @@ class Ledger:
         write_text(self._path, pretty(self._document))
 
     def show(self, report: Mapping[str, Any], team: str, ladder: Ladder) -> dict[str, Any]:
-        """A redacted report with what its team is shown by now; nothing for one without points."""
+        """Return a redacted report with the team's figure so far, if it has one."""
         entries = self._teams.get(team, [])
         figure = entries[-1]["figure"] if entries else None
         if figure is None:
@@ -164,22 +164,21 @@ class Ledger:
         return with_figure(report, figure, ladder.interval(figure), ladder.step)
 
     def teams(self, ladder: Ladder) -> list[dict[str, Any]]:
-        """Return of each team, by name, its submissions and figures, both out of how many."""
+        """Return a row for each team: its submissions and figures, each out of how many, and its
+        best figure."""
         rows = []
         for team, entries in sorted(self._teams.items()):
             figures = {entry["figure"] for entry in entries} - {None}
+            submissions, shown = f"{len(entries)}/{SUBMISSIONS}", f"{len(figures)}/{ladder.figures}"
+            best = max(figures, default=None)
             rows.append(
-                {
-                    "team": team,
-                    "submissions": f"{len(entries)}/{SUBMISSIONS}",
-                    "figures": f"{len(figures)}/{ladder.figures}",
-                    "points": max(figures, default=None),
-                }
+                {"team": team, "submissions": submissions, "figures": shown, "points": best}
             )
         return rows
 
 
 def _read(path: Path) -> dict[str, Any]:
+    """Read a ledger, or return an empty one; raises ``UsageError`` for a file that is none."""
     if not path.exists():
         return {"format": FORMAT, "exams": {}, "finals": {}}
     try:

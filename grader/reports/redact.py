@@ -1,10 +1,9 @@
-"""What a report of a private-truth split may say: nothing that its answers were marked for.
+"""Redaction of reports of a private-truth split, and the ladder of figures that may be shown.
 
-A figure is a question to the truth, and many small ones answer what none of them does: family
-points, medians, coverages and ranks of a few dozen submissions spell out the answers. So all that
-marks brought is left out, counts that follow the truth too. What stays is public: how many answers
-were read, what they cost, where the scale of skill lies. ``--reveal`` gives the maintainer
-everything.
+Each figure tells something of the truth: family points, medians, coverages and ranks of a few dozen
+submissions together spell out the answers. So every figure that follows from marks is left out, and
+so are counts that follow from the truth. What stays is public: how many answers were read, what
+they cost, and the floor. ``--reveal`` gives the maintainer everything.
 
 One figure may come back, by a ladder (Blum and Hardt 2015): of a team's submissions a new figure is
 shown only where it beats the team's best by a step that noise would not make, and figures are
@@ -14,6 +13,7 @@ shown :data:`FIGURES` different figures at most, and none after :data:`SUBMISSIO
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
@@ -28,16 +28,14 @@ _COARSEST: Final = 33.0
 
 
 def weights(tracks: Iterable[Sequence[Unit]]) -> dict[str, float]:
-    """How much of the overall points each instance decides, all together 1.
+    """Return the share of the overall points that each instance decides; all shares make 1.
 
     The points of a track are the mean of the means of its parts, overall points those of tracks.
     """
     found: dict[str, float] = {}
     every = list(tracks)
     for units in every:
-        sizes: dict[str, int] = {}
-        for unit in units:
-            sizes[unit.part] = sizes.get(unit.part, 0) + 1
+        sizes = Counter(unit.part for unit in units)
         for unit in units:
             share = 1 / (len(every) * len(sizes) * sizes[unit.part])
             found[unit.instance] = found.get(unit.instance, 0.0) + share
@@ -45,7 +43,7 @@ def weights(tracks: Iterable[Sequence[Unit]]) -> dict[str, float]:
 
 
 def overall(tracks: Iterable[Sequence[Unit]]) -> float:
-    """The points (0 to 100) that units come to: what :func:`weights` weighs."""
+    """Return the points (0 to 100) of units: the mean that :func:`weights` is about."""
     means = []
     for units in tracks:
         parts: dict[str, list[float]] = {}
@@ -57,32 +55,37 @@ def overall(tracks: Iterable[Sequence[Unit]]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """The rules of one exam: ``instances`` of equal weight would have the variance of its half."""
+    """The rule by which figures of one exam are shown, in steps that noise would not make.
+
+    ``instances`` is the effective number of instances in the shown half: so many of equal weight
+    would give points of the same variance.
+    """
 
     instances: float
 
     @classmethod
     def from_weights(cls, shares: Iterable[float]) -> Self:
-        """The ladder of a half whose instances have these weights."""
+        """Return the ladder of a half whose instances have these weights."""
         return cls(1 / math.fsum(share * share for share in shares))
 
     @property
     def step(self) -> float:
-        """What the best of :data:`SUBMISSIONS` submissions gains by noise, in points."""
+        """The points that the best of :data:`SUBMISSIONS` gains by noise, rounded up."""
         return min(WHOLE, math.ceil(WHOLE * self._deviation(math.log(SUBMISSIONS))))
 
     @property
     def levels(self) -> int:
-        """How many different figures there are."""
+        """The number of different figures from 0 to 100."""
         return math.floor(WHOLE / self.step) + 1
 
     @property
     def figures(self) -> int:
-        """How many figures one team may be shown; 0 where the exam is too small for any."""
+        """The number of figures one team may be shown; 0 where the exam is too small for any."""
         return FIGURES if self.step <= _COARSEST else 0
 
     def next_figure(self, earlier: Sequence[float | None], points: float) -> float | None:
-        """The figure after one more submission of ``points``, given those after earlier ones."""
+        """Return the figure after one more submission of ``points``; ``earlier`` are those shown
+        after the team's earlier submissions."""
         best = earlier[-1] if earlier else None
         told = len(set(earlier) - {None})
         if len(earlier) >= SUBMISSIONS or told >= self.figures:
@@ -96,7 +99,10 @@ class Ladder:
         return math.sqrt(nats / (2 * self.instances))
 
     def interval(self, figure: float) -> list[float]:
-        """What the points of the whole exam may be: the step, and the error of so few instances."""
+        """Return both ends of a 95% interval of the whole exam's points.
+
+        It goes from the figure to the next step, and Hoeffding's error beyond either.
+        """
         error = WHOLE * self._deviation(math.log(2 / 0.05))
         return [
             round(max(0.0, figure - error), 1),
@@ -106,23 +112,24 @@ class Ladder:
 
 _MARKED: Final = ("points", "points_interval", "detectable", "skill", "skill_interval",
                   "skill_detectable")  # fmt: skip
+_COUNTS: Final = ("tasks", "missing", "invalid")
 _TRUTH_AXES: Final = frozenset({"structure", "abstention"})
 _DIGITS: Final = 1
 
 
 def redact(report: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy that is the same whatever the answers are worth."""
+    """Return a copy of a report that is the same whatever the answers are worth."""
     public = {name: value for name, value in report.items() if name != "attempts"}
-    tracks = {name: _track(part) for name, part in report["tracks"].items()}
-    return {**public, "redacted": True, **_silent(report), "tracks": tracks}
+    tracks = {name: _redact_track(part) for name, part in report["tracks"].items()}
+    return {**public, "redacted": True, **_without_marks(report), "tracks": tracks}
 
 
 def with_figure(
     report: Mapping[str, Any], points: float, interval: list[float], step: float
 ) -> dict[str, Any]:
-    """A redacted report with the points that may be shown, and skill as it follows from them.
+    """Return a redacted report with the points that may be shown and the skill that follows.
 
-    A track that is the whole exam has the same.
+    The part of a track that is the whole exam gets the same.
     """
     floor = report["floor"]
     skill = on_scale(points, floor)
@@ -138,14 +145,16 @@ def with_figure(
     return {**report, **shown, "tracks": tracks}
 
 
-def _silent(part: Mapping[str, Any]) -> dict[str, Any]:
+def _without_marks(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return nulls for every figure that follows from marks, and the floor, which is public."""
     floor = part["floor"]
     return {**dict.fromkeys(_MARKED), "floor": floor and round(floor, _DIGITS)}
 
 
-def _track(part: Mapping[str, Any]) -> dict[str, Any]:
+def _redact_track(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of one track without all that follows from marks or truths."""
     return {
-        **_silent(part),
+        **_without_marks(part),
         "tasks": part["tasks"],
         "attempted": part["attempted"],
         "metrics": {},
@@ -153,7 +162,8 @@ def _track(part: Mapping[str, Any]) -> dict[str, Any]:
         "usage": {**part["usage"], "tokens_per_quality": {}},
         "slices": {
             axis: {
-                level: _silent(row) | {name: row[name] for name in ("tasks", "missing", "invalid")}
+                level: _without_marks(row)
+                | {name: row[name] for name in ("tasks", "missing", "invalid")}
                 for level, row in levels.items()
             }
             for axis, levels in part["slices"].items()

@@ -22,7 +22,7 @@ _ROWS_AT_ONCE: Final = 5_000
 
 
 def sql(name: str) -> str:
-    """The text of ``grader/reports/sql/<name>.sql``; of ``<track>/<name>``, the track's own."""
+    """Read ``grader/reports/sql/<name>.sql``; for ``<track>/<name>`` the track's own file."""
     track, _, file = name.rpartition("/")
     folder = _GRADER / "tracks" / track if track else _GRADER / "reports"
     return (folder / "sql" / f"{file}.sql").read_text(encoding="utf-8")
@@ -56,11 +56,11 @@ class ScoreTable:
         self.connection.execute(sql(name))
 
     def query(self, name: str, *parameters: object) -> list[dict[str, Any]]:
-        """Run the query of that name (:func:`sql`); its rows as dictionaries, in its order."""
+        """Run the query of that name (:func:`sql`) and return its rows as dictionaries."""
         return self.rows(sql(name), *parameters)
 
     def rows(self, query: str, *parameters: object) -> list[dict[str, Any]]:
-        """Run a query of the code's own; its rows as dictionaries, in its order."""
+        """Run a query of the code's own and return its rows as dictionaries, in its order."""
         cursor = self.connection.execute(query, list(parameters))
         columns = [column[0] for column in cursor.description or ()]
         return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
@@ -68,11 +68,11 @@ class ScoreTable:
 
 @dataclass(frozen=True, slots=True)
 class TrackResults:
-    """One grading as a track sees it: its own score rows, and the table of all of them.
+    """One track's part of one grading: its own score rows, and the table of all rows.
 
-    ``truths`` and ``checked`` (by task id) are what the rows were made from. ``slice_intervals``
-    is whether anyone will see the intervals of slices, ``tables`` whether anyone will see what only
-    the track's own tables show; ``floor`` gives the floor of a variant.
+    ``truths`` and ``checked`` hold the truth and the answer of each row by task id. Without
+    ``slice_intervals`` nobody will see intervals of slices, without ``tables`` nothing that only
+    the track's own tables show. ``floor`` gives the floor of a variant, or None.
     """
 
     table: ScoreTable
@@ -95,7 +95,7 @@ ENDINGS: Final = (
 
 
 def fill_usage(table: ScoreTable, usage: Usage, scores: Sequence[Score]) -> None:
-    """The table ``usage``: plausible figures of the exam's tasks, and why they ended."""
+    """Fill the table ``usage``: plausible figures of the exam's tasks, and why they ended."""
     rows = [
         (
             score.task_id,
@@ -109,19 +109,19 @@ def fill_usage(table: ScoreTable, usage: Usage, scores: Sequence[Score]) -> None
 
 
 def _ending_of(line: Mapping[str, Any]) -> str | None:
-    """Why a task ended, where a known reason is told."""
+    """Return why a task ended, or None where no known reason is told."""
     told = line.get("ending")
     return told if isinstance(told, str) and told in ENDINGS else None
 
 
 def usage_means(usage: Usage, task_ids: Sequence[str]) -> dict[str, Any]:
-    """Means per task over the tasks of the exam that have the figure; null where none has."""
+    """Return means per task over the tasks that have the figure; None where none has."""
     rows = [usage[task_id] for task_id in task_ids if task_id in usage]
     return {"tasks": len(rows), **dict.fromkeys(USAGE_FIGURES), **mean_usage(rows)}
 
 
 def count_endings(usage: Usage, task_ids: Sequence[str]) -> dict[str, int]:
-    """How many tasks of the exam ended how, as far as that is told."""
+    """Count the tasks that ended for each reason, as far as that is told."""
     told = [_ending_of(usage[task_id]) for task_id in task_ids if task_id in usage]
     return {name: count for name in ENDINGS if (count := told.count(name))}
 
@@ -144,7 +144,7 @@ def write_scores(path: Path, kind: str, scores: Sequence[Score], truths: Mapping
         types.append("VARCHAR")
         rows = [(*row, truth_json(truths[row[0]])) for row in rows]
     if kind == "csv":
-        rows = [tuple(map(_as_text, row)) for row in rows]
+        rows = [tuple(map(_spreadsheet_cell, row)) for row in rows]
     columns = [list(column) for column in zip(*rows, strict=True)]
     selected = ", ".join(
         f"unnest(${k}::{kind_}[]) AS {name}"
@@ -155,16 +155,17 @@ def write_scores(path: Path, kind: str, scores: Sequence[Score], truths: Mapping
         parquet.copy_to(connection, "SELECT * FROM rows", temporary, _FORMATS[kind])
 
 
-def _as_text(cell: Any) -> Any:
-    """Words that a spreadsheet would run as a formula, behind an apostrophe; numbers as they are.
+def _spreadsheet_cell(cell: Any) -> Any:
+    """Return a cell for CSV: an apostrophe before words that a spreadsheet would run as a formula.
 
-    A cell may hold what a submitter wrote: ``=HYPERLINK(…)``.
+    A cell may hold what a submitter wrote, such as ``=HYPERLINK(…)``.
     """
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def truth_json(truth: Truth) -> str:
-    """The target of one task, for ``--reveal``; held-out labels are too long to repeat."""
+    """Return the target of one task as JSON for ``--reveal``, without held-out labels, which are
+    long."""
     return canonical(
         {
             "should_abstain": truth.should_abstain,

@@ -24,7 +24,7 @@ def test_a_table_is_read_in_batches_in_its_order(
     folder = tmp_path / "packed"
     folder.mkdir()
     pq.write_table(pa.table(columns), folder / "answers.parquet", row_group_size=4)
-    whole = grade(dev, folder, identify=True)
+    whole = grade(dev, folder)
     assert len(whole.answers_sha256) == 64
     for module, name in (
         (table, "_ROWS_AT_ONCE"),
@@ -32,7 +32,7 @@ def test_a_table_is_read_in_batches_in_its_order(
         (parquet, "_ROWS_AT_ONCE"),
     ):
         monkeypatch.setattr(module, name, 2)
-    again = grade(dev, folder, identify=True)
+    again = grade(dev, folder)
     assert (again.report, again.scores) == (whole.report, whole.scores)
     assert again.answers_sha256 == whole.answers_sha256
     assert whole.report["census"]["invalid_reasons"] == {"duplicate_answer": 2}
