@@ -17,6 +17,7 @@ import numpy as np
 
 from baselines.causalds.analysis import FORMS, SceneAnalysis, ends, third
 from baselines.causalds.effect_plan import is_effect_identifiable
+from baselines.causalds.naive_analyst import make_solver as naive_solver
 from baselines.causalds.regression import Forecast, forecast
 from baselines.exam import Answer, FloatArray, ShownScene, csv_text
 from builder.equations.margins import TIE_BAND
@@ -29,7 +30,6 @@ from builder.graphs.adjustment import (
 from builder.graphs.graph import LatentDAG
 from builder.graphs.identification import is_identifiable
 from builder.graphs.method import identification_method
-from builder.tracks.causalds.design.eligibility import KEYS, one_each
 from grader.scoring.shape import Task
 
 Solve = Callable[[Task, SceneAnalysis], Answer]
@@ -39,11 +39,15 @@ def make_solver(scene: ShownScene, *, corrected: bool = False) -> Callable[[Task
     """Return the function that answers the tasks of one scene, reading and fitting once.
 
     ``corrected`` takes out of every estimate what the calibration rows show of measurement error.
+    A variant that the analyst has no solver for is answered as by ``naive``.
     """
     import sklearn.ensemble  # noqa: F401  # loaded now: a limit of threads holds for what is loaded
 
     analysis = SceneAnalysis(scene, corrected)
-    return lambda task: SOLVERS[task.spec.key](task, analysis)
+    naive = naive_solver(scene)
+    return lambda task: (
+        SOLVERS[task.spec.key](task, analysis) if task.spec.key in SOLVERS else naive(task)
+    )
 
 
 # --- prediction -------------------------------------------------------------------------------
@@ -141,7 +145,7 @@ def larger(direct: float, indirect: float) -> str:
     return "direct" if sizes[0] > sizes[1] else "indirect"
 
 
-_SOLVERS: Final[Mapping[str, Solve]] = {
+SOLVERS: Final[Mapping[str, Solve]] = {
     **FORMS,
     "prediction.point_predictor": lambda t, d: csv_text(prediction=_forecast(t, d).prediction),
     "prediction.prediction_interval": _prediction_interval,
@@ -168,6 +172,4 @@ _SOLVERS: Final[Mapping[str, Solve]] = {
     "counterfactual_identification.identifiable_boolean": _counterfactual_identifiable,
     "mediation_effect.direct_vs_indirect_dominance": _dominance,
 }
-
-SOLVERS: Final = one_each(_SOLVERS, KEYS, "solver", "baselines/causalds/informed_analyst.py")
 """By ``family.variant``."""

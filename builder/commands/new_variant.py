@@ -1,7 +1,7 @@
 """Begin a question on scenes: the pieces of every file that it needs, each with its place.
 
 examples:
-  python build_dataset.py new-variant effect_estimate.ate_rank --shape ate_sign
+  python build_dataset.py new-variant effect_estimate.ate_rank --shape ate
 """
 
 import argparse

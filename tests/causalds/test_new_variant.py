@@ -21,7 +21,7 @@ def test_every_piece_has_its_place(
     assert main(["new-variant", KEY, "--shape", SHAPE, "--out", str(folder)]) == 0
     told = capsys.readouterr().out
     files = {file.name: file.read_text("utf-8") for file in folder.iterdir()}
-    assert len(files) == 7 and all(name in told for name in files)
+    assert len(files) == 5 and all(name in told for name in files)
     for line in told.splitlines()[:-1]:
         place = line.split("  →  ")[1].split(",")[0]
         assert (root / place).exists() or (root / place).parent.is_dir(), place
@@ -31,9 +31,8 @@ def test_every_piece_has_its_place(
     assert isinstance(asker, ast.FunctionDef) and asker.name == "ate_rank"
     assert ast.parse("{" + textwrap.dedent(files["3-eligibility.py"]) + "}")
     assert ast.parse(files["4-second-derivation.py"].partition("\n\n\n")[0])
-    assert ast.parse("{" + textwrap.dedent(files["5-informed.py"]) + "}")
-    cases = json.loads(files["6-cases.json"])
-    assert cases["tasks"].keys() == {"ate_rank"} and KEY in files["7-answer-format.md"]
+    cases = json.loads(files["5-cases.json"])
+    assert cases["tasks"].keys() == {"ate_rank"}
 
 
 @pytest.mark.parametrize(
