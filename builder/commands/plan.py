@@ -15,7 +15,7 @@ from rich.table import Table
 from builder.commands.common import OK, add, composition_table, list_counts, use_domains
 from builder.commands.main import PROGRAM
 from builder.release.parts import Origin
-from builder.release.planning import Specs, plan_specs, planned, task_bounds
+from builder.release.planning import Specs, plan_specs, planned_levels
 from builder.splits.config import ReleaseConfig, load_config
 from builder.splits.roots import placeholder_roots
 from builder.tracks import TRACKS
@@ -37,11 +37,11 @@ def run(arguments: argparse.Namespace) -> int:
     for split in config.splits:
         for name, settings in split.tracks:
             where = f"{split.name} {name}"
-            plan = planned(config.tracks[name], settings, specs[split.name, name])
-            for axis, counts in plan.requested.items():
+            members = specs[split.name, name]
+            for axis, counts in planned_levels(members).items():
                 console.print(f"{where}, by {axis}: {list_counts(counts)}", markup=False)
-            if plan.composition:
-                console.print(composition_table(f"{where}: composition", plan.composition))
+            if composition := config.tracks[name].composition(settings, members):
+                console.print(composition_table(f"{where}: composition", composition))
     toml = shlex.quote(str(config.path))
     console.print(f"Build it: {PROGRAM} build {toml} --out release", markup=False)
     return OK
@@ -56,7 +56,7 @@ def _plan_table(config: ReleaseConfig, specs: Specs) -> Table:
     for split in config.splits:
         for name, _ in split.tracks:
             members = specs[split.name, name]
-            low, high = task_bounds(members)
+            low, high = (sum(spec.asked.tasks[end] for spec in members) for end in (0, 1))
             exams = [
                 f"{exam.name} ({'all' if draw.tasks is None else draw.tasks})"
                 for exam in split.exams

@@ -201,7 +201,6 @@ def facts(tables: SplitTables, track: Track) -> dict[str, tuple[list[Subject], l
     instance the first view, too. Several tasks of an instance share their answers and all that
     tells instances apart: counted as rows of their own they would look like a leak.
     """
-    positions = {task_id: place for _, place, task_id in tables.exams}
     first: dict[str, dict[str, tuple[Subject, str]]] = {}
     if track.leak_facts is None:
         return {}
@@ -212,7 +211,7 @@ def facts(tables: SplitTables, track: Track) -> dict[str, tuple[list[Subject], l
             if (told := track.leak_facts(task, truth, world)) is None:
                 continue
             scene = tables.scenes.get((task.instance_id, task.view))
-            subject = Subject(scene, task, told, positions.get(task.task_id, -1), whole)
+            subject = Subject(scene, task, told, tables.positions.get(task.task_id, -1), whole)
             for name, label in (told.hidden if whole else told.facts).items():
                 members = first.setdefault(f"instance: {name}" if whole else name, {})
                 if label:

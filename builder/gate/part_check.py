@@ -19,12 +19,13 @@ from builder.gate.part_rows import PartRows, read_part
 from builder.release.arrow import content_sha256
 from builder.release.identity import LIBRARIES, source_sha256
 from builder.release.parts import Part
+from builder.release.rows import read_task
 from builder.release.tables import Row, SplitTables
 from builder.splits.track import SceneRow, TaskRow, Track
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import canonical
-from grader.release.rows import task_of, truth_of
+from grader.release.rows import task_of
 from grader.scoring.model import RawAnswer, Score, Truth
 from grader.scoring.score import score_answer
 from grader.scoring.shape import Task, Variant
@@ -259,16 +260,10 @@ def tasks_and_truths(
 ) -> Iterator[tuple[Task, Truth]]:
     """Yield the tasks of a part with their truths, an instance after the other, as the grader reads
     them; a row that it cannot read is added to ``problems``."""
-    graded = {track.name: track.grader}
-    for instance, tasks in sorted(rows.tasks.items()):
-        truths = {row["task_id"]: row for row in rows.truths.get(instance, ())}
-        for row in tasks:
-            try:
-                task = task_of(row, graded)
-                predicts = task.shape.kind == "predictions"
-                labels = rows.labels[instance]["values"] if predicts else None
-                truth = truth_of(truths[task.task_id], labels)
-            except (KeyError, ValueError, TypeError, UsageError) as error:
-                problems.append(f"{row['task_id']}: cannot be read: {error!r}")
-                continue
-            yield task, truth
+    for row in (row for _, tasks in sorted(rows.tasks.items()) for row in tasks):
+        try:
+            pair = read_task(row, rows.tables.truth, rows.labels, track.grader)
+        except (KeyError, ValueError, TypeError, UsageError) as error:
+            problems.append(f"{row['task_id']}: cannot be read: {error!r}")
+            continue
+        yield pair

@@ -19,16 +19,18 @@ from builder.release.tables import (
     task_row,
     truth_side,
 )
-from builder.splits.track import Place, Track
+from builder.splits.track import RowPlace, Track
 
-_NOWHERE: Final = Place(0, 0, 0, 0, ())
+_NOWHERE: Final = RowPlace(0, 0, 0)
 """Parts have no place in a file yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartRows:
-    """All rows of some instances. ``tables`` has no exams and no places; ``tasks``, ``truths`` and
-    ``labels`` are rows as they stand, by instance; ``scenes`` are in order of instance and view.
+    """All rows of some instances.
+
+    ``tables`` has no positions and no places. ``tasks``, ``truths`` and ``labels`` are rows as they
+    stand, by instance. ``scenes`` are in order of instance and view.
     """
 
     tables: SplitTables
@@ -49,7 +51,7 @@ def read_part(part: Part) -> PartRows:
         private=part.origin.private,
         tasks={row["task_id"]: task_row(row, _NOWHERE) for row in tasks},
         scenes={(row["instance_id"], row["view"]): scene_row(row, _NOWHERE) for row in scenes},
-        exams=(),
+        positions={},
         truth={row["task_id"]: row for row in truths},
         worlds={row["instance_id"]: row for row in _rows(part, f"{track}_worlds")},
     )

@@ -74,7 +74,7 @@ def _places(subject: Subject) -> Iterator[tuple[str, float | str]]:
             yield f"{kind}: position in its group", float(place.offset)
             yield from ((f"{kind}: position by {n}", str(place.position % n)) for n in (2, 3))
             if scene is not None:
-                yield f"{kind}: bytes of its group", float(place.group_bytes[0])
+                yield f"{kind}: bytes of its group", float(place.group_bytes)
     if not subject.whole:
         yield "position in the exam", float(subject.position)
 

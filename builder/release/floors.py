@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from builder.release.engine import Workers
 from builder.release.progress import Reporter
+from builder.release.rows import read_task
 from builder.splits.config import ReleaseConfig
 from builder.splits.track import Built, Floors, Graded, InstanceSpec, Track
-from grader.release.rows import task_of, truth_of
 from grader.scoring.model import RawAnswer, Truth
 from grader.scoring.score import check, score, verify
 from grader.scoring.shape import Task
@@ -128,7 +128,7 @@ def grade_constants(job: TwinJob, track: Track) -> list[list[tuple[str, Points]]
     floors = track.floors
     assert floors is not None
     return [
-        [*_points(floors, (one for one in asked(track, track.build(spec))
+        [*_points(floors, (one for one in tasks_of(track, track.build(spec))
                            if one[0].spec.key in keys))]
         for spec, keys in job.wanted
     ]  # fmt: skip
@@ -159,20 +159,12 @@ def graded_answer(task: Task, truth: Truth, text: str) -> Graded:
     return truth, checked, score(task, truth, checked)
 
 
-def asked(track: Track, built: Built) -> Iterator[tuple[Task, Truth]]:
+def tasks_of(track: Track, built: Built) -> Iterator[tuple[Task, Truth]]:
     """Yield the tasks of an instance with their truths, as the grader would read them."""
-    name, graders = track.name, {track.name: track.grader}
-    truths = {row["task_id"]: row for row in built.rows[f"{name}_truth"]}
-    labels: dict[object, Any] = {
-        row["instance_id"]: row["values"] for row in built.rows.get(f"{name}_labels", ())
-    }
-    for row in built.rows[name]:
-        task = task_of(row, graders)
-        values = labels[task.instance_id] if task.shape.kind == "predictions" else None
-        yield (
-            task,
-            truth_of(truths[task.task_id], None if values is None else [*map(float, values)]),
-        )
+    truths = {str(row["task_id"]): row for row in built.rows[f"{track.name}_truth"]}
+    labels = {str(row["instance_id"]): row for row in built.rows.get(f"{track.name}_labels", ())}
+    for row in built.rows[track.name]:
+        yield read_task(row, truths, labels, track.grader)
 
 
 def _best(tasks: Sequence[Mapping[str, float]]) -> dict[str, Any]:

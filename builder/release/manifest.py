@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +11,7 @@ from typing import Any, Final
 from builder.release.exams import Exams, compositions_of
 from builder.release.identity import FORMAT, canary, fingerprint, library_versions, source_sha256
 from builder.release.parts import Part, Parts, staged_rows
-from builder.release.planning import Specs, planned
+from builder.release.planning import Specs, planned_levels
 from builder.release.shards import Shard
 from builder.splits.config import ReleaseConfig, SplitConfig
 from builder.splits.roots import Root
@@ -129,12 +129,13 @@ def _split(contents: Contents, split: SplitConfig, private: bool) -> dict[str, A
 
 
 def _track(contents: Contents, split: SplitConfig, track: str, private: bool) -> dict[str, Any]:
-    """Requested and realised counts; what tells of hidden worlds only where it may be seen."""
+    """Return requested and realised counts; those that tell of hidden worlds only where truth is
+    public, or in the ``private`` manifest."""
     record, place = contents.config.tracks[track], (split.name, track)
-    plan = planned(record, dict(split.tracks)[track], contents.specs[place])
+    specs = contents.specs[place]
     parts = contents.parts[place]
-    requested: dict[str, Any] = {"instances": plan.instances}
-    requested |= {f"{axis}s": levels for axis, levels in plan.requested.items()}
+    requested: dict[str, Any] = {"instances": len(specs)}
+    requested |= {f"{axis}s": levels for axis, levels in planned_levels(specs).items()}
     instances: set[str] = set()
     variants: Counter[str] = Counter()
     for task in staged_rows(parts, track, ("instance_id", "family", "variant")):
@@ -149,25 +150,24 @@ def _track(contents: Contents, split: SplitConfig, track: str, private: bool) ->
     if private or not split.private:
         realised["motifs"] = _levels(parts, record, "worlds", "motif")
         realised["structures"] = _levels(parts, record, "truth", "structure")
-        composition = {**plan.composition, **compositions_of(contents.exams[place])}
+        planned = record.composition(dict(split.tracks)[track], specs)
+        composition = {**planned, **compositions_of(contents.exams[place])}
         if composition:
             entry["composition"] = composition
-        entry["rejections"] = _counted(
-            reason for part in parts for reason in Counter(part.rejections).elements()
-        )
+        rejections: Counter[str] = Counter()
+        for part in parts:
+            rejections.update(part.rejections)
+        entry["rejections"] = dict(sorted(rejections.items()))
     return entry
 
 
 def _levels(parts: Sequence[Part], track: Track, table: str, column: str) -> dict[str, int]:
-    """How often each text stands in a column; empty where a track has no such column."""
+    """Return how often each text stands in a column; nothing where a track has no such column."""
     config = f"{track.name}_{table}"
     if config not in track.tables or column not in track.tables[config].names:
         return {}
-    return _counted(row[column] for row in staged_rows(parts, config, (column,)))
-
-
-def _counted(values: Iterable[str]) -> dict[str, int]:
-    return dict(sorted(Counter(values).items()))
+    counts = Counter(row[column] for row in staged_rows(parts, config, (column,)))
+    return dict(sorted(counts.items()))
 
 
 def head(name: str, version: str, visibility: str) -> dict[str, Any]:

@@ -1,14 +1,14 @@
-"""What a split file asks for: instance specs, and their description without building."""
+"""The plan of a split file: a spec for each instance, and counts of them."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from builder.release.exams import assign_exams, compose_public, planned_candidates
 from builder.splits.config import ReleaseConfig, SplitConfig
 from builder.splits.roots import Root
-from builder.splits.track import Composition, InstanceSpec, Track
+from builder.splits.track import InstanceSpec, Track
 from grader.errors import UsageError
 from grader.io.names import did_you_mean
 
@@ -17,7 +17,7 @@ Specs = Mapping[tuple[str, str], Sequence[InstanceSpec]]
 
 
 def plan_specs(config: ReleaseConfig, roots: Mapping[str, Root]) -> Specs:
-    """The instances of every split and track, in index order.
+    """Return the instances of every split and track, in index order.
 
     With private truth each instance has its exam. Raises ``UsageError`` when the exams cannot be
     composed of what is planned.
@@ -34,6 +34,7 @@ def plan_specs(config: ReleaseConfig, roots: Mapping[str, Root]) -> Specs:
 def _planned_split(
     config: ReleaseConfig, split: SplitConfig, track: Track, settings: Any, root: Root
 ) -> Sequence[InstanceSpec]:
+    """Return the instances of one track of a split; see :func:`plan_specs`."""
     file = str(config.path)
     try:
         specs = track.plan(settings, split.name, root.key, split.private)
@@ -74,26 +75,11 @@ def plan_one(config: ReleaseConfig, roots: Mapping[str, Root], label: str) -> In
     )
 
 
-def task_bounds(specs: Sequence[InstanceSpec]) -> tuple[int, int]:
-    """How many tasks there will be, at least and at most."""
-    return sum(spec.asked.tasks[0] for spec in specs), sum(spec.asked.tasks[1] for spec in specs)
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """What some instances were planned to be: their number, what was decided of them (motifs, and
-    variants where they are assigned) by axis and level, and requested beside planned."""
-
-    instances: int
-    requested: Mapping[str, Mapping[str, int]]
-    composition: Composition
-
-
-def planned(track: Track, settings: Any, specs: Sequence[InstanceSpec]) -> Planned:
-    """A description of instances that were planned together."""
+def planned_levels(specs: Sequence[InstanceSpec]) -> dict[str, dict[str, int]]:
+    """Return how many instances are planned at each level of each axis that plans are counted by:
+    motifs, and variants where they are assigned."""
     counts: dict[str, Counter[str]] = {}
     for spec in specs:
         for axis, level in spec.asked.levels:
             counts.setdefault(axis, Counter())[level] += 1
-    requested = {axis: dict(sorted(levels.items())) for axis, levels in counts.items()}
-    return Planned(len(specs), requested, track.composition(settings, specs))
+    return {axis: dict(sorted(levels.items())) for axis, levels in counts.items()}

@@ -1,11 +1,15 @@
-"""Rows that every track writes alike: tasks, truths and worlds (``docs/release-format.md``)."""
+"""Rows that every track has alike, as they are written and as the grader reads them: tasks, truths
+and worlds (``docs/release-format.md``)."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from builder.splits.track import InstanceSpec, Row
 from grader.io.jsonio import canonical
-from grader.scoring.shape import Variant
+from grader.release.rows import task_of, truth_of
+from grader.scoring.model import Truth
+from grader.scoring.shape import Task, Variant
+from grader.scoring.track import Track
 
 
 class TrueValue(NamedTuple):
@@ -93,3 +97,21 @@ def world_row(
         **told,
         "world_json": canonical(dict(world)),
     }
+
+
+def read_task(
+    row: Mapping[str, Any],
+    truths: Mapping[str, Mapping[str, Any]],
+    labels: Mapping[str, Mapping[str, Any]],
+    track: Track,
+) -> tuple[Task, Truth]:
+    """Return a task with its truth as the grader reads them.
+
+    ``truths`` are truth rows by task, ``labels`` rows of labels by instance. Raises ``KeyError``,
+    ``ValueError``, ``TypeError`` or ``UsageError`` for a row that the grader cannot read.
+    """
+    task = task_of(row, {track.name: track})
+    values = None
+    if task.shape.kind == "predictions":
+        values = [*map(float, labels[task.instance_id]["values"])]
+    return task, truth_of(truths[task.task_id], values)

@@ -13,7 +13,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from builder.release.reader import groups, public_side, rows, shards, splits
-from builder.splits.track import Place, SceneRow, TaskRow
+from builder.splits.track import RowPlace, SceneRow, TaskRow
 from grader.errors import UsageError
 
 Row = Mapping[str, Any]
@@ -25,14 +25,17 @@ NESTED: Final = ("data", "test_features", "calibration")
 
 @dataclass(frozen=True, slots=True)
 class SplitTables:
-    """One track of one split, both sides. Mappings are in file order."""
+    """The rows of one track of one split, of both sides, by id in file order.
+
+    ``scenes`` are keyed by instance and view. ``positions`` are those of tasks in an exam.
+    """
 
     split: str
     track: str
     private: bool
     tasks: Mapping[str, TaskRow]
     scenes: Mapping[tuple[str, str], SceneRow]
-    exams: tuple[tuple[str, int, str], ...]
+    positions: Mapping[str, int]
     truth: Mapping[str, Mapping[str, Any]]
     worlds: Mapping[str, Mapping[str, Any]]
 
@@ -65,7 +68,9 @@ def split_tables(
             for row, place in scenes
             if keep(row["instance_id"])
         },
-        exams=exam_places(release, track, split),
+        positions={
+            row["task_id"]: row["position"] for row in rows(shards(public, f"{track}_exams", split))
+        },
         truth={row["task_id"]: row for row in truth if keep(row["instance_id"])},
         worlds={row["instance_id"]: row for row in worlds if keep(row["instance_id"])},
     )
@@ -84,14 +89,6 @@ def truth_side(release: Path, track: str, split: str) -> Path:
     return side
 
 
-def exam_places(release: Path, track: str, split: str) -> tuple[tuple[str, int, str], ...]:
-    """Exam, position and task of every place in an exam."""
-    return tuple(
-        (row["exam"], row["position"], row["task_id"])
-        for row in rows(shards(public_side(release), f"{track}_exams", split))
-    )
-
-
 def _series(cell: pa.Scalar) -> list[dict[str, Any]]:
     """One nested table as ``[{"name": ..., "values": array}, ...]``."""
     series = cell.values
@@ -108,16 +105,13 @@ def _series(cell: pa.Scalar) -> list[dict[str, Any]]:
     ]
 
 
-def _placed_rows(paths: Sequence[Path]) -> Iterator[tuple[dict[str, Any], Place]]:
-    """The rows of some shards, and where each lies."""
+def _placed_rows(paths: Sequence[Path]) -> Iterator[tuple[dict[str, Any], RowPlace]]:
+    """Yield the rows of some shards, each with its place."""
     position = 0
-    for shard, path in enumerate(paths):
-        for number, (group, meta) in enumerate(groups([path])):
-            chunks = [meta.column(chunk).total_compressed_size for chunk in range(meta.num_columns)]
-            sizes = (meta.total_byte_size, sum(chunks), *chunks)
-            for offset, row in enumerate(table_rows(group)):
-                yield row, Place(position + offset, shard, number, offset, sizes)
-            position += meta.num_rows
+    for group, meta in groups(paths):
+        for offset, row in enumerate(table_rows(group)):
+            yield row, RowPlace(position + offset, offset, meta.total_byte_size)
+        position += meta.num_rows
 
 
 def table_rows(table: pa.Table) -> Iterator[dict[str, Any]]:
@@ -128,13 +122,13 @@ def table_rows(table: pa.Table) -> Iterator[dict[str, Any]]:
         yield {**row, **{name: cells[offset] for name, cells in tables.items()}}
 
 
-def task_row(row: Mapping[str, Any], place: Place) -> TaskRow:
+def task_row(row: Mapping[str, Any], place: RowPlace) -> TaskRow:
     """A task row."""
     told = {**row, "inputs": json.loads(row["inputs_json"]), "place": place}
     return TaskRow(**{name: told[name] for name in TaskRow.__slots__})
 
 
-def scene_row(row: Mapping[str, Any], place: Place) -> SceneRow:
+def scene_row(row: Mapping[str, Any], place: RowPlace) -> SceneRow:
     """A scene row; the nested tables are only measured, never turned into Python numbers."""
     names, lengths = [], []
     for table in (row["data"], row["test_features"]):

@@ -179,18 +179,13 @@ class StoryReading:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a row lies: everything the file layout says about it.
-
-    ``group_bytes`` are the uncompressed and compressed sizes of the row's group, in bytes, then
-    the compressed size of each of its column chunks.
-    """
+class RowPlace:
+    """The place of a row: its ``position`` in its config and ``offset`` in its row group, and the
+    size of the group in bytes, uncompressed."""
 
     position: int
-    shard: int
-    group: int
     offset: int
-    group_bytes: tuple[int, ...]
+    group_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +204,7 @@ class TaskRow:
     answer_schema: str
     answer_file: str
     inputs: Mapping[str, Any]
-    place: Place
+    place: RowPlace
 
     @property
     def key(self) -> str:
@@ -228,7 +223,7 @@ class SceneRow:
     data_columns: tuple[str, ...]
     test_columns: tuple[str, ...]
     rows: tuple[int, int]
-    place: Place
+    place: RowPlace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

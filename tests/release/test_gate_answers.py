@@ -9,8 +9,7 @@ import pytest
 
 from builder.gate import floors as gate_floors
 from builder.gate.floors import FloorRow, _distance, check_floors
-from builder.release.floors import asked as asked_of
-from builder.release.floors import graded_answer
+from builder.release.floors import graded_answer, tasks_of
 from builder.splits.settings import TomlTable
 from builder.tracks import TRACKS
 from grader.opening import open_release
@@ -41,7 +40,7 @@ def asked(mini_release: Path) -> Asked:
     track = TRACKS["ccr"]
     table = {"inductive": 4, "stated": 2, "components": [2, 3]}
     for spec in track.plan(track.parse(TomlTable(table, "test.toml: ")), "dev", b"name", False):
-        for task, truth in asked_of(track, track.build(spec)):
+        for task, truth in tasks_of(track, track.build(spec)):
             found.setdefault(f"ccr/{task.spec.key}", []).append((task, truth))
     return found
 

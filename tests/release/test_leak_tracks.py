@@ -16,7 +16,7 @@ import pytest
 from builder.gate import leak
 from builder.gate.leak import LeakReport, facts, leaks_of
 from builder.release.tables import SplitTables, split_tables
-from builder.splits.track import Place, TaskRow
+from builder.splits.track import RowPlace, TaskRow
 from builder.tracks import TRACKS
 from builder.tracks.causalds.check.public import leak_facts
 
@@ -45,13 +45,13 @@ def _copies(tables: SplitTables, task: TaskRow, change: Change, plant: Plant) ->
         made.append((plant(copy, other), truth, world))
     made.sort(key=lambda one: one[0].task_id)
     tasks = {
-        one.task_id: replace(one, place=Place(place, 0, place // 20, place % 20, (0,)))
+        one.task_id: replace(one, place=RowPlace(place, place % 20, 0))
         for place, (one, _, _) in enumerate(made)
     }
     return replace(
         tables,
         tasks=tasks,
-        exams=(),
+        positions={},
         truth={one.task_id: truth for one, truth, _ in made},
         worlds={one.instance_id: world for one, _, world in made},
     )
