@@ -6,7 +6,8 @@ held-out world has. One set of worlds serves all disclosures, so disclosure stay
 difference.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -151,41 +152,21 @@ def certify(
         if len(worlds) == len(cex) + CERTIFIED_WORLDS:
             raise Rejected("not certified")
         candidates = _simulate_allowed(rng, evidence, _multi_targets(rng, program, CANDIDATES))
-        open_after = _openness(program, tables, pairs)
-        best = min(candidates, key=open_after)
+        best = min(candidates, key=partial(_count_open, program, tables, pairs))
         worlds.append(best)
         tables |= tabulate_worlds([best])
 
 
-def _openness(
-    program: HiddenProgram, tables: PartialTables, pairs: Flags
-) -> Callable[[ReplayWorld], int]:
-    """How much would still be open after a world: unseen patterns of sets still consistent."""
-    sets = sets_of(program.n)
-    child, k = np.nonzero(pairs)
-    zeros, ones = tables.zeros[child, k], tables.ones[child, k]
-    every = sets.every[k]
-    parents = np.array([bits(program.parents.get(v, ())) for v in range(program.n)])[child]
-    misses = (sets.masks[k] & parents) != parents
-    still = misses | ((zeros | ones) != every)
-    child, k, zeros, ones, every, misses = (
-        part[still] for part in (child, k, zeros, ones, every, misses)
-    )
-    weights = sets.weights[:, k]
-
-    def count_open(world: ReplayWorld) -> int:
-        rows = world.rows.astype(np.int64)
-        shown = (1 << (rows @ weights)).astype(np.uint16)
-        clamped = np.isin(child, world.targets)
-        value = rows[:, child] == 1
-        new_ones = np.bitwise_or.reduce(np.where(value & ~clamped, shown, 0), axis=0)
-        new_zeros = np.bitwise_or.reduce(np.where(~value & ~clamped, shown, 0), axis=0)
-        z, o = zeros | new_zeros, ones | new_ones
-        consistent = (z & o) == 0
-        unseen = np.bitwise_count(every & ~(z | o)).astype(np.int64)
-        return int((consistent * (unseen + 4 * misses)).sum())
-
-    return count_open
+def _count_open(
+    program: HiddenProgram, tables: PartialTables, pairs: Flags, world: ReplayWorld
+) -> int:
+    """Return how much would still be open after ``world``: over the ``pairs`` that stay consistent,
+    the unseen patterns, and four for each set that misses a parent."""
+    sets, after = sets_of(program.n), tables | tabulate_worlds([world])
+    unseen = np.bitwise_count(sets.every & ~after.seen_patterns).astype(np.int64)
+    parents = np.array([bits(program.parents.get(v, ())) for v in range(program.n)])[:, None]
+    misses = (sets.masks & parents) != parents
+    return int((unseen + 4 * misses)[pairs & after.consistent()].sum())
 
 
 def _simulate_allowed(
