@@ -9,7 +9,6 @@ from ccr_worlds import figure_4
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from builder.graphs.graph import LatentDAG
 from builder.tracks.ccr.graph import (
     KINDS,
     chain,
@@ -18,7 +17,6 @@ from builder.tracks.ccr.graph import (
     cut_tree,
     sorted_graph,
 )
-from builder.tracks.ccr.model import BooleanContext
 
 
 @settings(max_examples=60, deadline=None)
@@ -96,10 +94,3 @@ def test_a_cycle_is_no_graph() -> None:
     """A cyclic model would never be evaluated."""
     with pytest.raises(ValueError, match="cycle"):
         sorted_graph([("A", "B"), ("B", "A")])
-
-
-def test_a_context_lists_causes_first() -> None:
-    """Values, prompts and cut trees go through the nodes as listed."""
-    dag = LatentDAG(("B", "A"), (("A", "B"),))
-    with pytest.raises(ValueError, match="after its parents"):
-        BooleanContext(dag, ("or",) * 2, ("or",) * 2, (5, 5))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -20,80 +20,53 @@ TENTHS: Final = 10
 
 
 @dataclass(frozen=True)
-class BooleanContext:
+class _Model:
+    """The base of contexts: a graph, whose nodes are listed after their parents."""
+
+    dag: LatentDAG
+
+    @cached_property
+    def parents(self) -> tuple[tuple[int, ...], ...]:
+        """Return the parents of each node as indices, ascending."""
+        return parent_lists(self.dag)
+
+    def graph_json(self) -> dict[str, Any]:
+        """Return the names of the nodes and the parents of each."""
+        return {"names": list(self.dag.nodes), "parents": [list(row) for row in self.parents]}
+
+
+@dataclass(frozen=True)
+class BooleanContext(_Model):
     """Binary variables with one exogenous bit each; functions are monotone (CCR Appendix F).
 
     A node without parents equals its bit. Any other node is ``bit own[v] (parents joined by
     among[v])``; with equal operators that is one operator over the bit and all parents.
-    ``tenths[v]`` is ten times the probability that the bit of node v is one.
+    ``tenths[v]``, from 1 to 9, is ten times the probability that the bit of node v is one.
     """
 
-    dag: LatentDAG
     own: tuple[Operator, ...]
     among: tuple[Operator, ...]
     tenths: tuple[int, ...]
 
-    def __post_init__(self) -> None:
-        _check_order(self.dag)
-        lengths = {len(self.dag.nodes), len(self.own), len(self.among), len(self.tenths)}
-        if len(lengths) != 1:
-            raise ValueError("one pair of operators and one probability for each node")
-        if not {*self.own, *self.among} <= {"or", "and"}:
-            raise ValueError("operators are 'or' and 'and'")
-        if any(not 0 < tenth < TENTHS for tenth in self.tenths):
-            raise ValueError("probabilities lie strictly between 0 and 1, in tenths")
-
-    @cached_property
-    def parents(self) -> tuple[tuple[int, ...], ...]:
-        """The parents of each node as indices, ascending."""
-        return parent_lists(self.dag)
-
     def to_json(self) -> dict[str, Any]:
-        """A lossless JSON form."""
-        return {
-            "kind": "boolean",
-            "names": list(self.dag.nodes),
-            "parents": [list(parents) for parents in self.parents],
-            "own": list(self.own),
-            "among": list(self.among),
-            "tenths": list(self.tenths),
-        }
+        """Return a lossless JSON form."""
+        fields = {name: list(getattr(self, name)) for name in ("own", "among", "tenths")}
+        return {"kind": "boolean", **self.graph_json(), **fields}
 
 
 @dataclass(frozen=True)
-class LinearContext:
+class LinearContext(_Model):
     """A linear-Gaussian model (CCR Appendix C): ``v = sum of coefficient x parent + N(0, 1)``.
 
     ``coefficients[v]`` are aligned with ``parents[v]``.
     """
 
-    dag: LatentDAG
     coefficients: tuple[tuple[Fraction, ...], ...]
 
-    def __post_init__(self) -> None:
-        _check_order(self.dag)
-        if [len(row) for row in self.coefficients] != [len(row) for row in self.parents]:
-            raise ValueError("one coefficient for each parent")
-
-    @cached_property
-    def parents(self) -> tuple[tuple[int, ...], ...]:
-        """The parents of each node as indices, ascending."""
-        return parent_lists(self.dag)
-
     def to_json(self) -> dict[str, Any]:
-        """A lossless JSON form."""
-        return {
-            "kind": "linear",
-            "names": list(self.dag.nodes),
-            "parents": [list(parents) for parents in self.parents],
-            "coefficients": [[str(value) for value in row] for row in self.coefficients],
-        }
-
-
-def _check_order(dag: LatentDAG) -> None:
-    """Everything here goes through the nodes as they are listed, so causes come first."""
-    if dag.topological_order() != dag.nodes:
-        raise ValueError("every node must be listed after its parents")
+        """Return a lossless JSON form."""
+        rows = [[str(value) for value in row] for row in self.coefficients]
+        return {"kind": "linear", **self.graph_json(), "coefficients": rows}
 
 
 Context = BooleanContext | LinearContext
@@ -132,13 +105,9 @@ def node_value(context: BooleanContext, node: int, bit: Bits, parents: Sequence[
     if not parents:
         return bit
     among = np.logical_or if context.among[node] == "or" else np.logical_and
-    first, *others = parents
-    joined = first
-    for other in others:
-        joined = among(joined, other)
+    joined = reduce(among, parents)
     own = np.logical_or if context.own[node] == "or" else np.logical_and
-    result: Bits = own(bit, joined)
-    return result
+    return np.asarray(own(bit, joined))
 
 
 def patterns(count: int) -> Bits:

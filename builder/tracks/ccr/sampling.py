@@ -7,9 +7,9 @@ of at least 0.02 take its place. A design may have other bounds.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 
@@ -32,12 +32,23 @@ MAX_TRIES: Final = 200_000
 
 @dataclass(frozen=True, slots=True)
 class SampledContext:
-    """A context with its cut tree, its exact quantities, and what was rejected on the way."""
+    """A context with its cut tree, its exact quantities, and the rejected draws by reason."""
 
     context: BooleanContext
     tree: CutTree
     quantities: dict[Pair, Quantities]
     rejections: Mapping[str, int]
+
+    @classmethod
+    def of_context(cls, context: BooleanContext, rejections: Mapping[str, int]) -> Self:
+        """Return a context with what follows from it."""
+        tree = cut_tree(context.dag)
+        return cls(context, tree, exact_quantities(context, tree), rejections)
+
+    def named(self, names: Sequence[str]) -> Self:
+        """Return the same context with other names of its nodes."""
+        dag = graph_of_parents(self.context.parents, names)
+        return self.of_context(replace(self.context, dag=dag), self.rejections)
 
 
 def sample_context(design: Design, rng: np.random.Generator, where: str) -> SampledContext:
@@ -50,11 +61,9 @@ def sample_context(design: Design, rng: np.random.Generator, where: str) -> Samp
         parts = _parts(design, rng, rejections)
         if parts is None:
             continue
-        context = _join_parts(parts)
-        tree = cut_tree(context.dag)
-        quantities = exact_quantities(context, tree)
-        if references(tree, quantities, design.bounds):
-            return SampledContext(context, tree, quantities, rejections)
+        sampled = SampledContext.of_context(_join_parts(parts), rejections)
+        if references(sampled.tree, sampled.quantities, design.bounds):
+            return sampled
         rejections["no measurable pair of two components or more"] += 1
     raise UsageError(
         f"{where}: no context of components {list(design.sizes)} with operators = "

@@ -71,10 +71,7 @@ def draw(plan: ContextPlan, key: bytes, where: str) -> tuple[SampledContext, Wor
     told = plan.purpose not in ("deductive", "inductive")
     theme = plan.theme if told else "abstract"
     words = THEMES[theme](sampled.context.tenths, stream(key, "words"))
-    context = replace(sampled.context, dag=graph_of_parents(sampled.context.parents, words.names))
-    tree = cut_tree(context.dag)
-    quantities = exact_quantities(context, tree)
-    return SampledContext(context, tree, quantities, sampled.rejections), words
+    return sampled.named(words.names), words
 
 
 def _boolean(plan: ContextPlan, file_of: FileOf, key: bytes, where: str) -> Drawn:
