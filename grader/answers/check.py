@@ -1,5 +1,5 @@
-"""What shapes have in common in checking bytes, the same for ``validate`` and ``grade``: JSON,
-labels, intervals, and prediction files, which are read row by row and never guessed at.
+"""Checks of answers that shapes share, the same for ``validate`` and ``grade``: JSON, labels,
+intervals, and prediction files, which are read row by row with no guess at their types.
 
 Everything that can be said without the truth is decided here: whether the answer parses, fits its
 schema, and commits or abstains. :data:`REASONS` is the closed list of what can be wrong.
@@ -29,22 +29,24 @@ REASONS: Final[Mapping[str, str]] = tomllib.loads(_REASONS.read_text(encoding="u
 """Code to what it means, of everything that can be wrong with an answer."""
 
 Step = Callable[[Task, dict[str, Any]], Any]
-"""What a shape does with a document that fits its schema; raises :class:`Invalid`."""
+"""A further check of a document that fits its schema: returns the answer to score; raises
+:class:`Invalid`."""
 
 
 def check_csv(task: Task, raw: RawAnswer, *, columns: Sequence[str]) -> Checked:
-    """A CSV file with these columns and one row per held-out row."""
+    """Check a CSV file: these columns, one row per held-out row."""
     rows = int(task.inputs["rows"])
     return read_answer(raw, lambda data: Checked("scored", read_predictions(data, columns, rows)))
 
 
 def check_json(task: Task, raw: RawAnswer, *, then: Step | None = None) -> Checked:
-    """A JSON object that fits the schema, with known labels; ``then`` looks further."""
+    """Check a JSON object: its schema, its labels, and the further check ``then``."""
     return read_answer(raw, lambda data: _document(task, parse_strict(data), then))
 
 
 def read_answer(raw: RawAnswer, read: Callable[[bytes], Checked]) -> Checked:
-    """What ``read`` makes of the bytes of an answer, or why it could not."""
+    """Return what ``read`` makes of the bytes of an answer, or the invalid answer with its
+    reason."""
     try:
         if raw.data is None:
             raise Invalid(raw.reason, raw.message)
@@ -59,6 +61,7 @@ def read_answer(raw: RawAnswer, read: Callable[[bytes], Checked]) -> Checked:
 
 
 def _document(task: Task, document: Any, then: Step | None) -> Checked:
+    """Return the checked answer of a parsed document; raises :class:`Invalid`."""
     shape = task.shape
     if not isinstance(document, dict):
         # A bare null is no object, yet the paper's reading knows null for an abstention only in
@@ -81,7 +84,7 @@ def _document(task: Task, document: Any, then: Step | None) -> Checked:
 
 
 def _abstains(shape: Shape, value: object) -> bool:
-    """The shape's documented abstention, or one of the paper's null-equivalents."""
+    """Whether a value is the shape's abstention or one of the paper's null-equivalents."""
     if is_null_equivalent(value):
         return True
     if isinstance(value, str):
@@ -90,7 +93,8 @@ def _abstains(shape: Shape, value: object) -> bool:
 
 
 def with_known_labels(task: Task, document: dict[str, Any], *fields: str) -> dict[str, Any]:
-    """The document with its labels as the shape lists them; a field may hold no other word."""
+    """Return the document with its labels as the shape lists them; raises :class:`Invalid` for any
+    other word in ``fields``."""
     found = dict(document)
     for field in fields:
         if isinstance(document[field], str):
@@ -105,7 +109,7 @@ def with_known_labels(task: Task, document: dict[str, Any], *fields: str) -> dic
 
 
 def with_bounds(task: Task, document: dict[str, Any]) -> dict[str, Any]:
-    """A document whose interval has both ends, in order."""
+    """Return the document; raises :class:`Invalid` unless its interval has both ends, in order."""
     for name in ("ci_lower", "ci_upper"):
         if is_null_equivalent(document.get(name)):
             # The reference reads a null in any of the three as an abstention (paper reading);
@@ -130,7 +134,7 @@ _DECIMAL: Final = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d{1,4
 
 
 def read_predictions(data: bytes, columns: Sequence[str], rows: int) -> Predictions:
-    """The named columns of a CSV file with exactly ``rows`` rows after its header.
+    """Read the named columns of a CSV file with exactly ``rows`` rows after its header.
 
     Other columns are ignored. Raises :class:`Invalid`.
     """
@@ -158,6 +162,7 @@ def read_predictions(data: bytes, columns: Sequence[str], rows: int) -> Predicti
 
 
 def _positions(header: list[str], columns: Sequence[str]) -> list[int]:
+    """Return where each column stands; raises :class:`Invalid` unless each is there once."""
     if len(header) > MAX_COLUMNS:
         raise Invalid("wrong_columns", f"{len(header)} columns; at most {MAX_COLUMNS} are read")
     for column in columns:
@@ -177,6 +182,8 @@ def _values(
     columns: Sequence[str],
     rows: int,
 ) -> list[tuple[float, ...]]:
+    """Return the numbers of each column; raises :class:`Invalid` for a wrong number of rows, or a
+    cell that is no finite decimal number."""
     values: list[list[float]] = [[] for _ in positions]
     count = 0
     for cells in reader:
@@ -213,7 +220,8 @@ def answers_sha256(answers: Mapping[str, Checked]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """An answer as JSON that equal ones share: no set has an order, no object an address."""
+    """Return an answer as JSON that is the same for equal answers: sets sorted, objects as their
+    fields."""
     if is_dataclass(value):
         return {part.name: _plain(getattr(value, part.name)) for part in fields(value)}
     if isinstance(value, Mapping):

@@ -40,10 +40,10 @@ _BESIDES: Final = {"run.json", "usage.jsonl", "answers.jsonl", "answers.parquet"
 
 
 def collect(source: Path, tasks: Iterable[Task], budget: Budget | None = None) -> Submission:
-    """All answers of ``source`` (a folder or a packed ``.parquet`` file) to known tasks.
+    """Read all answers of ``source`` (a folder or a packed ``.parquet`` file) to ``tasks``.
 
-    What comes after ``budget`` is used up is not read, and stands as an answer without content.
-    Raises ``UsageError`` only when ``source`` as a whole cannot be used.
+    Answers that come after ``budget`` is used up are not read and are invalid. Raises
+    ``UsageError`` only when ``source`` as a whole cannot be used.
     """
     found = Submission(source, budget=budget or Budget())
     by_file = {task.answer_file: task for task in tasks}
@@ -80,7 +80,8 @@ def collect(source: Path, tasks: Iterable[Task], budget: Budget | None = None) -
 
 
 def submissions_in(folder: Path) -> list[Path]:
-    """The packed files and the folders in a folder, by name; neither hidden ones nor links."""
+    """Return the packed files and the folders in a folder, by name, without hidden ones and
+    links."""
     return [
         entry
         for entry in sorted(folder.iterdir())
@@ -91,7 +92,7 @@ def submissions_in(folder: Path) -> list[Path]:
 
 
 def run_card(folder: Path) -> dict[str, Any]:
-    """The ``run.json`` of a folder; raises :class:`BadJson` where it cannot be read."""
+    """Read the ``run.json`` of a folder; raises :class:`BadJson` where it cannot be read."""
     raw = _read_file(folder / "run.json", "run.json", MAX_BYTES[".json"])
     if raw.data is None:
         raise BadJson(raw.reason, raw.message)
@@ -101,6 +102,7 @@ def run_card(folder: Path) -> dict[str, Any]:
 def _read_folder(
     folder: Path, prefix: str, by_file: dict[str, Task], tracks: set[str], found: Submission
 ) -> None:
+    """Read the answer files of a folder, and of its sub-folders named by a track."""
     for name in _entries(folder, found):
         label = prefix + name
         task = by_file.get(name)
@@ -117,6 +119,7 @@ def _read_folder(
 
 
 def _entries(folder: Path, found: Submission) -> list[str]:
+    """List the names in a folder, a bounded number; raises ``UsageError`` for the top folder."""
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
@@ -130,6 +133,7 @@ def _entries(folder: Path, found: Submission) -> list[str]:
 
 
 def _notice_stray(name: str, label: str, by_file: dict[str, Task], found: Submission) -> None:
+    """Add a notice for a file that is no answer but looks like one."""
     stem = name.split(".")[0]
     for suffix in (".json", ".csv", ".jsonl"):
         if stem + suffix in by_file:
@@ -149,7 +153,7 @@ def _read_answer(path: Path, label: str, limit: int, budget: Budget) -> RawAnswe
 
 
 def _read_file(path: Path, label: str, limit: int) -> RawAnswer:
-    """The bytes of a regular file of at most ``limit`` bytes, never through a link."""
+    """Read a regular file of at most ``limit`` bytes, never through a link."""
     try:
         with open_regular(path) as handle:
             data = handle.read(limit + 1)
@@ -163,7 +167,7 @@ def _read_file(path: Path, label: str, limit: int) -> RawAnswer:
 
 
 def _lines(path: Path, found: Submission) -> Iterator[tuple[int, bytes]]:
-    """Numbered lines of bounded length; of a longer one only the head, the rest is skipped."""
+    """Yield numbered lines of bounded length; of a longer line only its head."""
     try:
         handle = open_regular(path)
     except Unreadable as error:
@@ -183,6 +187,7 @@ def _lines(path: Path, found: Submission) -> Iterator[tuple[int, bytes]]:
 
 
 def _read_line(line: bytes, where: str, suffixes: dict[str, str], found: Submission) -> None:
+    """Record the answer on one line of ``answers.jsonl``."""
     try:
         if why := found.budget.reading_limit or found.budget.count_bytes(line):
             raise BadJson(BUDGET, why)
@@ -209,6 +214,7 @@ def _read_line(line: bytes, where: str, suffixes: dict[str, str], found: Submiss
 def _add_value(
     task_id: str, answer: Any, where: str, suffixes: dict[str, str], found: Submission
 ) -> None:
+    """Record an answer given as a JSON value: the bytes its file would hold."""
     suffix = suffixes.get(task_id)
     if suffix is None:
         found.note_unknown(where, task_id, suffixes)
@@ -223,7 +229,7 @@ def _add_value(
 
 
 def _read_usage(path: Path, suffixes: dict[str, str], found: Submission) -> None:
-    """``usage.jsonl`` is informative only, so problems are notices."""
+    """Read ``usage.jsonl``; it is informative only, so problems are notices."""
     for number, line in _lines(path, found):
         if why := found.budget.reading_limit or found.budget.count_bytes(line):
             found.notice(f"usage.jsonl: the rest, from line {number}, {why}; ignored")

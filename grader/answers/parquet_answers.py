@@ -7,7 +7,6 @@ gigabytes: sizes are read before contents, and only rows that are wanted are unp
 import json
 import os
 from array import array
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,9 +39,11 @@ _READ: Final = ("task_id", "answer", "submission_json", "usage_json")
 def read_parquet_answers(
     path: Path, label: str, suffixes: dict[str, str], found: Submission, *, required: bool = False
 ) -> None:
-    """Columns ``task_id`` and ``answer``; ``answer`` is the content of the file, text or bytes.
+    """Read the columns ``task_id`` and ``answer`` (the content of an answer file, text or bytes)
+    of a Parquet file into ``found``; ``suffixes`` maps known task ids to file endings.
 
     A packed submission also has ``submission_json`` (the same in every row) and ``usage_json``.
+    What cannot be read is a notice; with ``required`` it raises ``UsageError``.
     """
     try:
         _check_footer_length(path)
@@ -61,24 +62,30 @@ def read_parquet_answers(
 
 
 def card_of(path: Path) -> dict[str, Any]:
-    """What a packed submission says of itself; raises :class:`Unreadable`, ``BadJson``, and
-    ``duckdb.OutOfMemoryException``, which may be the machine's fault.
+    """Read the card of a packed submission: its ``submission_json``, or nothing.
 
-    The file is a stranger's: call it where memory and time are limited.
+    Raises :class:`Unreadable`, ``BadJson``, and ``duckdb.OutOfMemoryException``, which may be the
+    machine's fault. The file is a stranger's: call this where memory and time are limited.
     """
     _check_footer_length(path)
     try:
         with duckdb.connect(config={"threads": 1, "memory_limit": "256MB"}) as connection:
-            rows = connection.execute(
-                f"SELECT encode(submission_json::VARCHAR) FROM {parquet.SCAN} "
-                f"WHERE strlen(submission_json::VARCHAR) <= {MAX_BYTES['.json']} LIMIT 1",
-                [[parquet.literal(path)]],
-            ).fetchall()
+            card = _read_card(connection, parquet.literal(path))
     except duckdb.OutOfMemoryException:
         raise
     except duckdb.Error as error:
         raise Unreadable(f"no packed submission: {str(error).splitlines()[0][:200]}") from None
-    return json_object(bytes(rows[0][0])) if rows else {}
+    return json_object(card or b"{}")
+
+
+def _read_card(connection: duckdb.DuckDBPyConnection, pattern: str) -> bytes | None:
+    """Read the first ``submission_json`` of an acceptable size; None where there is none."""
+    row = connection.execute(
+        f"SELECT encode(submission_json::VARCHAR) FROM {parquet.SCAN} "
+        f"WHERE strlen(submission_json::VARCHAR) <= {MAX_BYTES['.json']} LIMIT 1",
+        [[pattern]],
+    ).fetchone()
+    return None if row is None else bytes(row[0])
 
 
 def _read_rows(
@@ -88,11 +95,7 @@ def _read_rows(
     suffixes: dict[str, str],
     found: Submission,
 ) -> None:
-    """Sizes first, then only the answers to keep.
-
-    A dictionary-encoded column repeats one long answer for nothing: a file of a few kB can stand
-    for terabytes, so nothing is unpacked before its size and its task are known.
-    """
+    """Read sizes and task ids first, then only the answers to keep."""
     _check_sizes(connection, pattern, found.budget.limits.mebibytes << 20)
     described = connection.execute(f"DESCRIBE SELECT * FROM {parquet.SCAN}", [[pattern]])
     types = {row[0]: row[1] for row in described.fetchall()}
@@ -132,13 +135,13 @@ def _read_rows(
 
 
 def _keep(found: Submission, task_id: str, raw: RawAnswer) -> None:
-    """Put the content in the place of an answer that was announced, unless it is void."""
+    """Put the content in the place of an answer that was announced, unless that is invalid."""
     if not found.answers[task_id].reason:
         found.answers[task_id] = raw
 
 
 def _check_footer_length(path: Path) -> None:
-    """Raise :class:`Unreadable` for no regular file, or a footer that is work in itself."""
+    """Raise :class:`Unreadable` for no regular file, or for a footer too large to parse."""
     with open_regular(path) as handle:
         size = handle.seek(0, os.SEEK_END)
         handle.seek(max(0, size - 8))
@@ -150,7 +153,8 @@ def _check_footer_length(path: Path) -> None:
 def _check_sizes(connection: duckdb.DuckDBPyConnection, pattern: str, most: int) -> None:
     """Raise :class:`Unreadable` for more rows or bytes than are read, by the footer alone.
 
-    Strings that each repeat the one before (DELTA_BYTE_ARRAY) unpack to what no footer tells.
+    ``most`` is in bytes. DELTA_BYTE_ARRAY strings, which repeat parts of the one before, are
+    refused because no footer tells their size.
     """
     columns = connection.execute(
         "SELECT sum(num_values)::DOUBLE, sum(total_uncompressed_size)::DOUBLE, "
@@ -171,7 +175,7 @@ def _check_sizes(connection: duckdb.DuckDBPyConnection, pattern: str, most: int)
 def _accept(
     task_id: str, length: int | None, where: str, suffixes: dict[str, str], found: Submission
 ) -> bool:
-    """Record the answer of one row, its bytes still to come; false if they are not wanted."""
+    """Record the answer of one row without its bytes; return whether these are to be read."""
     suffix = suffixes.get(task_id)
     if suffix is None:
         found.note_unknown(where, task_id, suffixes)
@@ -193,15 +197,11 @@ def _read_packed_columns(
     suffixes: dict[str, str],
     found: Submission,
 ) -> None:
-    for (submission,) in connection.execute(
-        f"SELECT encode(submission_json::VARCHAR) FROM {parquet.SCAN} "
-        f"WHERE strlen(submission_json::VARCHAR) <= {MAX_BYTES['.json']} LIMIT 1",
-        [[pattern]],
-    ).fetchall():
-        try:
-            found.run = json_object(bytes(submission))
-        except BadJson as error:
-            found.notice(f"{label}: submission_json: {error.message}; ignored")
+    """Read the card and the usage of a packed submission; what cannot be read is a notice."""
+    try:
+        found.run = json_object(_read_card(connection, pattern) or b"{}")
+    except BadJson as error:
+        found.notice(f"{label}: submission_json: {error.message}; ignored")
     # One row per task, and sizes before contents: the same figure can be repeated for nothing.
     first = connection.execute(
         f"SELECT min(file_row_number) FROM {_NUMBERED} WHERE strlen(task_id::VARCHAR) <= 80 "
@@ -228,24 +228,18 @@ _LONGEST: Final = 200
 
 
 def system_name(name: object) -> str:
-    """A system's name for the leaderboard; raises ``UsageError`` where it is none."""
+    """Return ``name`` if it may be a system's name; raises ``UsageError`` otherwise."""
     if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST:
         raise UsageError(f"--name: give 1 to {_LONGEST} characters")
     return name
 
 
 def pack(path: Path, exam: Exam, found: Submission, name: str) -> None:
-    """Write a submission.
+    """Write a submission as a Parquet file: task id, answer, line of usage, and the card.
 
     The card says who, how (``run.json``) and to what: release, split, exam, and the hash of the
     release's manifest. Raises ``UsageError`` where ``path`` cannot be written.
     """
-    # What could not be read is packed as null: it stays an invalid answer, not a missing one.
-    packed = {
-        task.task_id: raw.data
-        for task in exam.tasks
-        if (raw := found.answers.get(task.task_id)) is not None
-    }
     release = exam.split.release
     card = {
         **found.run,
@@ -256,18 +250,16 @@ def pack(path: Path, exam: Exam, found: Submission, name: str) -> None:
         "exam": exam.name,
         "packed_by": __version__,
     }
-    _write(path, card, packed, found.usage)
-
-
-def _write(
-    path: Path,
-    card: Mapping[str, Any],
-    packed: Mapping[str, bytes | None],
-    usage: Mapping[str, Mapping[str, Any]],
-) -> None:
+    # What could not be read is packed as null: it stays an invalid answer, not a missing one.
+    packed = {
+        task.task_id: raw.data
+        for task in exam.tasks
+        if (raw := found.answers.get(task.task_id)) is not None
+    }
     ids: list[str | None] = [*sorted(packed)]
     ids = ids or [None]  # a row to carry the card of an empty submission
     answers = [packed[task_id] if task_id else None for task_id in ids]
+    usage = found.usage
     usages = [json.dumps(usage[i]) if i is not None and i in usage else None for i in ids]
     with replacing(path) as temporary, parquet.connect() as connection:
         connection.execute(
