@@ -42,8 +42,8 @@ from builder.release.schemas import COMMITMENTS
 from builder.release.shards import (
     Shard,
     ShardJob,
-    marked,
     plan_shards,
+    schema_with_canary,
     with_commitments,
     write_groups,
     write_shard,
@@ -51,7 +51,7 @@ from builder.release.shards import (
 from builder.release.workspace import (
     Workspace,
     finished_release,
-    opened,
+    open_workspace,
     place,
     publish,
     write_gate,
@@ -98,7 +98,7 @@ def build_release(
     if finished is not None:
         return Outcome("already built", workspace.out, finished, None)
     specs = plan_specs(config, roots)
-    with opened(workspace, mark, fresh) as resuming, Workers(workers) as pool:
+    with open_workspace(workspace, mark, fresh) as resuming, Workers(workers) as pool:
         remote = None
         if cluster is not None:
             remote = Cluster(cluster, f"{staging or f'file://{workspace.partial}/store'}/{mark}")
@@ -213,7 +213,7 @@ def _write_shards(
     for (split, track), drawn in exams.items():
         if drawn:
             name, table = f"{track}_exams", exam_table(drawn)
-            schema = marked(EXAM_SCHEMA, mark)
+            schema = schema_with_canary(EXAM_SCHEMA, mark)
             shards += write_groups(name, split, workspace.public, schema, [table])
     return shards
 
@@ -239,11 +239,11 @@ def _shard_jobs(
                     parts[split.name, name],
                     table,
                     split.name,
-                    marked(schema, mark),
+                    schema_with_canary(schema, mark),
                     repository,
                     roots[split.name].row_salts if hidden else None,
                 )
-        jobs += with_commitments(own, workspace.public, marked(COMMITMENTS, mark))
+        jobs += with_commitments(own, workspace.public, schema_with_canary(COMMITMENTS, mark))
     return jobs
 
 

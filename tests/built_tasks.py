@@ -3,7 +3,7 @@
 import json
 from typing import Any, Final
 
-from builder.splits.track import Built
+from builder.splits.track import BuiltInstance
 from grader.release.rows import task_of, truth_of
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
@@ -21,7 +21,7 @@ def task_row(task: Task) -> dict[str, Any]:
     return {**row, "inputs_json": json.dumps(task.inputs)}
 
 
-def pairs_of(built: Built, track: str) -> list[tuple[Task, Truth]]:
+def pairs_of(built: BuiltInstance, track: str) -> list[tuple[Task, Truth]]:
     """The tasks of an instance with their truths, but for labels."""
     truths = {row["task_id"]: truth_of(row) for row in built.rows[f"{track}_truth"]}
     return [(task_of(row, TRACKS), truths[row["task_id"]]) for row in built.rows[track]]

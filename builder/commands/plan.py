@@ -56,7 +56,7 @@ def _plan_table(config: ReleaseConfig, specs: Specs) -> Table:
     for split in config.splits:
         for name, _ in split.tracks:
             members = specs[split.name, name]
-            low, high = (sum(spec.asked.tasks[end] for spec in members) for end in (0, 1))
+            low, high = (sum(spec.task_plan.tasks[end] for spec in members) for end in (0, 1))
             exams = [
                 f"{exam.name} ({'all' if draw.tasks is None else draw.tasks})"
                 for exam in split.exams

@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold, permutation_test_score
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from builder.gate.public import Subject, disclosures, features
+from builder.gate.public import LeakSubject, disclosures, features
 from builder.release.reader import public_side, rows, shards, splits
 from builder.release.tables import SplitTables, split_tables, tracks, truth_side
 from builder.splits.track import Track
@@ -148,7 +148,7 @@ class _Tested:
 
     where: str
     fact: str
-    subjects: Sequence[Subject]
+    subjects: Sequence[LeakSubject]
     labels: Ints
     strata: Ints
 
@@ -194,14 +194,14 @@ def leaks_of(
         return LeakReport(tuple(_test(item, looks) for item in tested), tuple(skipped))
 
 
-def facts(tables: SplitTables, track: Track) -> dict[str, tuple[list[Subject], list[str]]]:
+def facts(tables: SplitTables, track: Track) -> dict[str, tuple[list[LeakSubject], list[str]]]:
     """Return rows and labels of each private fact of a track of a split.
 
     A fact about a task has the first task by id, which is random, of each instance; one about an
     instance the first view, too. Several tasks of an instance share their answers and all that
     tells instances apart: counted as rows of their own they would look like a leak.
     """
-    first: dict[str, dict[str, tuple[Subject, str]]] = {}
+    first: dict[str, dict[str, tuple[LeakSubject, str]]] = {}
     if track.leak_facts is None:
         return {}
     for whole in (True, False):
@@ -211,7 +211,7 @@ def facts(tables: SplitTables, track: Track) -> dict[str, tuple[list[Subject], l
             if (told := track.leak_facts(task, truth, world)) is None:
                 continue
             scene = tables.scenes.get((task.instance_id, task.view))
-            subject = Subject(scene, task, told, tables.positions.get(task.task_id, -1), whole)
+            subject = LeakSubject(scene, task, told, tables.positions.get(task.task_id, -1), whole)
             for name, label in (told.hidden if whole else told.facts).items():
                 members = first.setdefault(f"instance: {name}" if whole else name, {})
                 if label:
@@ -223,7 +223,7 @@ def facts(tables: SplitTables, track: Track) -> dict[str, tuple[list[Subject], l
 
 
 def _prepared(
-    where: str, fact: str, subjects: Sequence[Subject], labels: Sequence[str]
+    where: str, fact: str, subjects: Sequence[LeakSubject], labels: Sequence[str]
 ) -> _Tested | str:
     """Return the fact over the rows that share their disclosures with one of another class (in all
     others permutations change nothing), or why it cannot be tested."""

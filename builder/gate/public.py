@@ -16,7 +16,7 @@ from builder.splits.track import LeakFacts, SceneRow, TaskRow
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class LeakSubject:
     """A row of the leak test: a task with its scene (None where prompts hold all there is), what
     the track says of it, its ``position`` in an exam, and whether the fact is one of the ``whole``
     instance, whatever the variant asked."""
@@ -35,7 +35,7 @@ class Subject:
         return list(dict.fromkeys(name for name in (*self.told.ends, *columns, *listed) if name))
 
 
-def disclosures(subject: Subject) -> tuple[object, ...]:
+def disclosures(subject: LeakSubject) -> tuple[object, ...]:
     """Return the permitted disclosures as one value: facts are permuted where it is equal."""
     scene, task, told = subject.scene, subject.task, subject.told
     shown: tuple[object, ...] = ()
@@ -48,14 +48,14 @@ def disclosures(subject: Subject) -> tuple[object, ...]:
     return (*shown, told.of_instance, task.key, task.view, task.input_mode, told.of_task)
 
 
-def features(subject: Subject) -> dict[str, float | str]:
+def features(subject: LeakSubject) -> dict[str, float | str]:
     """Return everything else by name: a text is a category, a number a quantity."""
     return {
         name: value for part in (_ids, _places, _sizes, _orders) for name, value in part(subject)
     }
 
 
-def _ids(subject: Subject) -> Iterator[tuple[str, float | str]]:
+def _ids(subject: LeakSubject) -> Iterator[tuple[str, float | str]]:
     """Every digit of both ids, and what the file name says beyond the id."""
     task = subject.task
     for kind, text in (("instance", task.instance_id), ("task", task.task_id)):
@@ -65,7 +65,7 @@ def _ids(subject: Subject) -> Iterator[tuple[str, float | str]]:
     yield "file", task.answer_file.replace(task.task_id, "*")
 
 
-def _places(subject: Subject) -> Iterator[tuple[str, float | str]]:
+def _places(subject: LeakSubject) -> Iterator[tuple[str, float | str]]:
     """Places of both rows in their files, and of the task in its exam."""
     scene = subject.scene
     for kind, place in (("task", subject.task.place), ("scene", scene.place if scene else None)):
@@ -79,7 +79,7 @@ def _places(subject: Subject) -> Iterator[tuple[str, float | str]]:
         yield "position in the exam", float(subject.position)
 
 
-def _sizes(subject: Subject) -> Iterator[tuple[str, float | str]]:
+def _sizes(subject: LeakSubject) -> Iterator[tuple[str, float | str]]:
     """Lengths of the texts without the names in them, and of the names."""
     scene, task = subject.scene, subject.task
     prompt = task.prompt.replace(scene.story, "") if scene else _frame(task.prompt)
@@ -111,7 +111,7 @@ def _without(text: str, words: Sequence[str]) -> str:
     return re.sub(rf"(?<!\w)(?:{pattern})(?!\w)", "", text) if present else text
 
 
-def _orders(subject: Subject) -> Iterator[tuple[str, float | str]]:
+def _orders(subject: LeakSubject) -> Iterator[tuple[str, float | str]]:
     """Of the columns and of every list of names: where the ends stand, and its agreement with the
     alphabet, with first mention in the text and with the first of these lists."""
     scene, told = subject.scene, subject.told

@@ -27,7 +27,7 @@ from builder.release.manifest import head, listing
 from builder.release.papers import write_papers
 from builder.release.rows import TrueValue, truth_row
 from builder.release.schemas import TASKS, TRUTH, labels_schema, scenes_schema
-from builder.release.shards import GROUP_ROWS, Shard, marked, write_groups
+from builder.release.shards import GROUP_ROWS, Shard, schema_with_canary, write_groups
 from builder.splits.track import DrawnExam, Row
 from grader.errors import UsageError
 from grader.io.files import new_folder
@@ -90,7 +90,9 @@ def import_causalds(folder: Path, out: Path) -> ImportedExam:
             waiting, groups = iter(rows), list[pa.Table]()
             while part := [*islice(waiting, group)]:
                 groups.append(table_from_rows(part, schema, as_published=True))
-            shards += write_groups(name, exam.split, public, marked(schema, mark), groups)
+            shards += write_groups(
+                name, exam.split, public, schema_with_canary(schema, mark), groups
+            )
         shards += write_flat(FlatJob(public, exam.split, mark, answered=True), {TRACK: GRADER})
         manifest = _manifest(exam, shards)
         write_papers(manifest, public)

@@ -6,11 +6,11 @@ A rejected try is replaced by the next sub-seed, by rule and without looking at 
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from builder.splits.track import Built, InstanceSpec, Row
+from builder.splits.track import BuiltInstance, InstanceSpec, Row
 from grader.errors import UsageError
 
 
-class Rejected(Exception):
+class Rejection(Exception):
     """This try at an instance will not do; ``reason`` is counted in the manifest.
 
     ``words`` says that the words failed, so that the next try needs others.
@@ -23,10 +23,12 @@ class Rejected(Exception):
 
 
 Try = Callable[[int, int], dict[str, list[Row]]]
-"""One try at an instance: its number, and how many earlier ones lacked words; raises Rejected."""
+"""One try at an instance: its number, and how many earlier ones lacked words; raises Rejection."""
 
 
-def first_accepted(spec: InstanceSpec, attempt: Try, most: int, wanted: str, fix: str) -> Built:
+def first_accepted(
+    spec: InstanceSpec, attempt: Try, most: int, wanted: str, fix: str
+) -> BuiltInstance:
     """The instance from the first of ``most`` tries that is not rejected.
 
     Raises ``UsageError`` with the reasons when there is none; ``wanted`` names what was tried for
@@ -37,14 +39,16 @@ def first_accepted(spec: InstanceSpec, attempt: Try, most: int, wanted: str, fix
     for number in range(most):
         try:
             rows = attempt(number, wordless)
-        except Rejected as rejected:
+        except Rejection as rejected:
             rejections[rejected.reason] += 1
             wordless += rejected.words
             continue
-        return Built(rows, rejections)
-    raise UsageError(f"{spec.label}: no {wanted} in {most} attempts: {listed(rejections)}; {fix}")
+        return BuiltInstance(rows, rejections)
+    raise UsageError(
+        f"{spec.label}: no {wanted} in {most} attempts: {rejections_text(rejections)}; {fix}"
+    )
 
 
-def listed(rejections: Mapping[str, int]) -> str:
+def rejections_text(rejections: Mapping[str, int]) -> str:
     """The reasons with their counts, for messages."""
     return ", ".join(f"{reason} ({n}x)" for reason, n in sorted(rejections.items()))

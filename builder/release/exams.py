@@ -85,7 +85,9 @@ def assign_exams(
     instances, and for instances that are in no exam.
     """
     remaining = {one.instance_id: one for one in _planned_tasks(track, specs)}
-    exam_of = {spec.instance_id: spec.asked.exam for spec in specs if spec.asked.exam is not None}
+    exam_of = {
+        spec.instance_id: spec.task_plan.exam for spec in specs if spec.task_plan.exam is not None
+    }
     for name in exam_of:
         del remaining[name]
     draws = [(name, draw) for name, draw in _draws(split, track.name) if draw.model is None]
@@ -126,7 +128,7 @@ def _planned_tasks(track: Track, specs: Sequence[InstanceSpec]) -> list[Candidat
     found = []
     for spec in specs:
         variants = planned_variants(spec) or list(variants_of(spec)) or [""]
-        names = [*variants, *variants[:1] * (spec.asked.tasks[1] - len(variants))]
+        names = [*variants, *variants[:1] * (spec.task_plan.tasks[1] - len(variants))]
         tasks = (PossibleTask(f"{spec.instance_id}/{i}", v) for i, v in enumerate(names))
         found.append(Candidate(spec.instance_id, tuple(tasks)))
     return found
@@ -147,7 +149,7 @@ def private_exams(
     split: SplitConfig, track: Track, specs: Sequence[InstanceSpec], read: Read, root: bytes
 ) -> dict[str, DrawnExam]:
     """Return the exams of a built split with private truth, as the plan assigned instances."""
-    exam_of = {spec.instance_id: spec.asked.exam for spec in specs}
+    exam_of = {spec.instance_id: spec.task_plan.exam for spec in specs}
     names: dict[str | None, list[str]] = defaultdict(list)
     for row in read(track.name, ("task_id", "instance_id")):
         names[exam_of[row["instance_id"]]].append(row["task_id"])

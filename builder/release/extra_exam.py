@@ -14,7 +14,7 @@ from builder.release.exams import EXAM_SCHEMA, compositions_of, exam_table, shuf
 from builder.release.manifest import listing, read_manifest, refuse_imported
 from builder.release.papers import write_papers
 from builder.release.reader import public_side, rows, shards
-from builder.release.shards import marked, write_groups
+from builder.release.shards import schema_with_canary, write_groups
 from builder.release.workspace import GATE_FILE
 from builder.splits.seeds import hmac_key
 from builder.splits.settings import read_toml
@@ -69,7 +69,7 @@ def draw_extra_exam(
     for side in (release, release / "private"):
         (side / GATE_FILE).unlink(missing_ok=True)  # it speaks of the release without this exam
     table_of_exams = exam_table({**_exams(read, config), name: exam})
-    schema = marked(EXAM_SCHEMA, manifest["canary"])
+    schema = schema_with_canary(EXAM_SCHEMA, manifest["canary"])
     listed = listing(write_groups(config, chosen, public, schema, [table_of_exams]))
     manifest["shards"].update(listed["shards"])
     manifest["configs"].setdefault(config, {}).update(listed["configs"][config])

@@ -14,7 +14,7 @@ from builder.release.arrow import table_from_rows
 from builder.release.reader import rows, shards
 from builder.release.rows import read_task
 from builder.release.schemas import FLAT
-from builder.release.shards import GROUP_ROWS, Shard, marked, write_groups
+from builder.release.shards import GROUP_ROWS, Shard, schema_with_canary, write_groups
 from builder.splits.track import Row
 from grader.io.jsonio import canonical
 from grader.io.schemas import schema
@@ -41,7 +41,7 @@ def write_flat(job: FlatJob, tracks: Mapping[str, Track]) -> list[Shard]:
     tasks = [row for track in tracks.values() for row in _flat_rows(job, track)]
     table = table_from_rows(sorted(tasks, key=lambda row: str(row["task_id"])), FLAT)
     groups = [table.slice(start, GROUP_ROWS) for start in range(0, len(table), GROUP_ROWS)]
-    return write_groups(CONFIG, job.split, job.public, marked(FLAT, job.canary), groups)
+    return write_groups(CONFIG, job.split, job.public, schema_with_canary(FLAT, job.canary), groups)
 
 
 def _flat_rows(job: FlatJob, track: Track) -> Iterator[Row]:

@@ -16,7 +16,7 @@ from builder.release.engine import Workers
 from builder.release.progress import Reporter
 from builder.release.rows import read_task
 from builder.splits.config import ReleaseConfig
-from builder.splits.track import Built, Floors, Graded, InstanceSpec, Track
+from builder.splits.track import BuiltInstance, Floors, Graded, InstanceSpec, Track
 from grader.scoring.model import RawAnswer, Truth
 from grader.scoring.score import check, score, verify
 from grader.scoring.shape import Task
@@ -159,7 +159,7 @@ def graded_answer(task: Task, truth: Truth, text: str) -> Graded:
     return truth, checked, score(task, truth, checked)
 
 
-def tasks_of(track: Track, built: Built) -> Iterator[tuple[Task, Truth]]:
+def tasks_of(track: Track, built: BuiltInstance) -> Iterator[tuple[Task, Truth]]:
     """Yield the tasks of an instance with their truths, as the grader would read them."""
     truths = {str(row["task_id"]): row for row in built.rows[f"{track.name}_truth"]}
     labels = {str(row["instance_id"]): row for row in built.rows.get(f"{track.name}_labels", ())}

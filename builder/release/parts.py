@@ -20,7 +20,7 @@ import pyarrow as pa
 from builder.release.arrow import table_from_rows
 from builder.release.engine import InstanceFailed
 from builder.release.planning import Specs
-from builder.splits.track import Built, InstanceSpec, Track
+from builder.splits.track import BuiltInstance, InstanceSpec, Track
 from grader.errors import UsageError
 from grader.io.files import file_sha256
 from grader.io.jsonio import canonical
@@ -135,7 +135,7 @@ def build_part(job: PartJob, track: Track) -> Part:
     return stage_part(job.origin, job.folder, joined, dict(rejections))
 
 
-def build_instance(track: Track, spec: InstanceSpec) -> tuple[dict[str, pa.Table], Built]:
+def build_instance(track: Track, spec: InstanceSpec) -> tuple[dict[str, pa.Table], BuiltInstance]:
     """One instance as tables that fit the track's schemas, and as the track built it; raises
     ``InstanceFailed``.
 

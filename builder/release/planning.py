@@ -45,7 +45,8 @@ def _planned_split(
         return specs
     exam_of = assign_exams(split, track, specs, root.key, file)
     return [
-        replace(spec, asked=replace(spec.asked, exam=exam_of[spec.instance_id])) for spec in specs
+        replace(spec, task_plan=replace(spec.task_plan, exam=exam_of[spec.instance_id]))
+        for spec in specs
     ]
 
 
@@ -80,6 +81,6 @@ def planned_levels(specs: Sequence[InstanceSpec]) -> dict[str, dict[str, int]]:
     motifs, and variants where they are assigned."""
     counts: dict[str, Counter[str]] = {}
     for spec in specs:
-        for axis, level in spec.asked.levels:
+        for axis, level in spec.task_plan.levels:
             counts.setdefault(axis, Counter())[level] += 1
     return {axis: dict(sorted(levels.items())) for axis, levels in counts.items()}

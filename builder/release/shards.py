@@ -122,7 +122,7 @@ def shard_name(config: str, split: str, index: int, count: int) -> str:
     return f"{config}/{split}-{index:05d}-of-{count:05d}.parquet"
 
 
-def marked(schema: pa.Schema, canary: str) -> pa.Schema:
+def schema_with_canary(schema: pa.Schema, canary: str) -> pa.Schema:
     """The schema with the canary in its metadata, so that every shard carries it."""
     return schema.with_metadata({"canary": f"causal-exams:{canary}"})
 

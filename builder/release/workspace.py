@@ -115,7 +115,7 @@ def is_release(folder: Path) -> bool:
 
 
 @contextmanager
-def opened(workspace: Workspace, fingerprint: str, fresh: bool) -> Iterator[bool]:
+def open_workspace(workspace: Workspace, fingerprint: str, fresh: bool) -> Iterator[bool]:
     """Takes hold of ``OUT.partial``; yields whether staged parts of the same build may be there.
 
     Parts of another configuration, secret or code are removed. Raises ``UsageError`` when another

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from builder.splits.seeds import hmac_key, id_key, instance_key, public_id, stream
-from builder.splits.track import Asked, InstanceSpec
+from builder.splits.track import InstanceSpec, TaskPlan
 
 
 class InstancePlan:
@@ -17,7 +17,7 @@ class InstancePlan:
     __slots__ = ()
 
     @property
-    def asked(self) -> Asked:
+    def task_plan(self) -> TaskPlan:
         """Return what the release machinery reads of the plan."""
         raise NotImplementedError
 
@@ -69,7 +69,7 @@ def keyed_specs(
                 private=private,
                 id_key=ids,
                 config_json=plan.to_json(),
-                asked=plan.asked,
+                task_plan=plan.task_plan,
             )
         )
     return specs

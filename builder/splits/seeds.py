@@ -65,6 +65,6 @@ def pick(rng: np.random.Generator, items: Sequence[T]) -> T:
     return items[int(rng.integers(len(items)))]
 
 
-def shuffled(rng: np.random.Generator, items: Sequence[T]) -> list[T]:
+def random_order(rng: np.random.Generator, items: Sequence[T]) -> list[T]:
     """The items in a random order."""
     return [items[int(place)] for place in rng.permutation(len(items))]

@@ -40,7 +40,7 @@ Graded = tuple["Truth", "Checked", "Score"]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TaskPlan:
     """What is asked of one instance: the least and the most tasks, the exam that it is planned
     for (with private truth, where each is in one), and its level on each axis that plans are
     counted by (pairs of axis and level)."""
@@ -57,7 +57,7 @@ class InstanceSpec:
     ``key`` seeds the hidden world, ``id_key`` names the instance and its tasks (see
     ``builder.splits.seeds``); both stay out of ``repr`` so that no message can carry them.
     ``config_json`` is canonical JSON of whatever the track decided while planning; nobody else
-    reads it: what the machinery needs of a plan is ``asked``.
+    reads it: what the machinery needs of a plan is ``task_plan``.
     """
 
     track: str
@@ -68,7 +68,7 @@ class InstanceSpec:
     private: bool
     id_key: bytes = field(repr=False)
     config_json: str
-    asked: Asked = Asked()
+    task_plan: TaskPlan = TaskPlan()
 
     @property
     def label(self) -> str:
@@ -77,7 +77,7 @@ class InstanceSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class BuiltInstance:
     """What one instance became.
 
     ``rows`` maps a config to its rows; ``rejections`` counts rejected attempts by reason.
@@ -145,7 +145,7 @@ class ExamFiles:
 
 def planned_variants(spec: InstanceSpec) -> list[str]:
     """Return the variants by which plans are counted that an instance is planned for."""
-    return [level for axis, level in spec.asked.levels if axis == "variant"]
+    return [level for axis, level in spec.task_plan.levels if axis == "variant"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -287,7 +287,7 @@ class Track:
     private: frozenset[str]
     parse: Callable[[TomlTable], Any]
     plan: Callable[[Any, str, bytes, bool], Sequence[InstanceSpec]]
-    build: Callable[[InstanceSpec], Built]
+    build: Callable[[InstanceSpec], BuiltInstance]
     audit: Callable[
         [Mapping[str, Any], Sequence[Mapping[str, Any]], Mapping[str, Any] | None, Any], list[str]
     ]

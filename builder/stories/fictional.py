@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from builder.splits.seeds import pick, shuffled
+from builder.splits.seeds import pick, random_order
 from builder.stories.types import Kind, Setting, Theme, Variable
 
 
@@ -83,8 +83,8 @@ def _invent_variables(
     avoid: str,
 ) -> dict[str, Variable]:
     nouns: dict[Kind, list[tuple[str, ...]]] = {
-        "continuous": shuffled(rng, vocabulary.continuous),
-        "binary": shuffled(rng, vocabulary.binary),
+        "continuous": random_order(rng, vocabulary.continuous),
+        "binary": random_order(rng, vocabulary.binary),
     }
     for kind, offered in nouns.items():
         wanted = sum(value == kind for value in kinds.values())
@@ -153,7 +153,7 @@ def letter_scene(
     """A bare setting and a letter for every node. Raises ``ValueError`` for too many nodes."""
     if len(kinds) > len(LETTERS):
         raise ValueError(f"{len(kinds)} variables, but there are {len(LETTERS)} letters")
-    names = shuffled(rng, LETTERS[: max(len(kinds), len(_SINGLE))])
+    names = random_order(rng, LETTERS[: max(len(kinds), len(_SINGLE))])
     variables = {}
     for node, name in zip(kinds, names, strict=False):
         unit = pick(rng, _UNITS)

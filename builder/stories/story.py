@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from builder.splits.seeds import pick, shuffled
+from builder.splits.seeds import pick, random_order
 from builder.stories import frames
 from builder.stories.types import Attestation, Facts, Setting, Telling, Variable
 
@@ -45,7 +45,7 @@ class Draft:
         """The next item of a list, in seeded order; reshuffled only once all have been dealt."""
         left: list[T] = self.left.setdefault(items, [])
         if not left:
-            left += shuffled(self.rng, items)
+            left += random_order(self.rng, items)
         return left.pop()
 
     def sentence(self, text: str) -> str:
@@ -81,7 +81,7 @@ def tell_variables(draft: Draft) -> list[str]:
     """The variables paragraph: how many there are, then each of them in a seeded order."""
     rng, facts = draft.rng, draft.facts
     nodes = list(facts.variables)
-    order = shuffled(rng, nodes)
+    order = random_order(rng, nodes)
     sentences = [draft.sentence(draft.deal(frames.COUNT_INTROS))]
     while order:
         node = order.pop(0)
@@ -204,7 +204,7 @@ def _tell_effects(draft: Draft) -> list[list[str]]:
     """The effects in one paragraph or two: every edge once, in a seeded order."""
     rng, facts = draft.rng, draft.facts
     plans = _plan_sentences(draft, len(facts.edges))
-    edges = shuffled(rng, facts.edges)
+    edges = random_order(rng, facts.edges)
     groups: list[list[Edge]] = []
     for plan in plans:
         groups.append([edges.pop() for _ in range(plan.size)])

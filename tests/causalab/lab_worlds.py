@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from builder.graphs.graph import LatentDAG
-from builder.release.attempts import Rejected
+from builder.release.attempts import Rejection
 from builder.splits.seeds import attempt_key, hmac_key, stream
 from builder.tracks.causalab.episode import EpisodeParts, draw_episode
 from builder.tracks.causalab.graphs import sample_graphs
@@ -37,7 +37,7 @@ def attempt(
     for number in range(100):
         try:
             return draw_episode(topology, suite, setting, fixed, mode, attempt_key(key, number))
-        except Rejected:
+        except Rejection:
             continue
     raise AssertionError("a hundred attempts rejected")
 

@@ -8,7 +8,7 @@ import pytest
 from lab_worlds import episodes, worlds
 
 from builder.splits.settings import TomlTable
-from builder.splits.track import Built, InstanceSpec
+from builder.splits.track import BuiltInstance, InstanceSpec
 from builder.tracks.causalab.ask import MODE_SENTENCES, write_prompt
 from builder.tracks.causalab.check import audit_instance
 from builder.tracks.causalab.plan import EpisodeSettings
@@ -30,7 +30,7 @@ def specs(private: bool = False, **table: object) -> list[InstanceSpec]:
     return TRACK.plan(config(**table), "dev", ROOT, private)
 
 
-def rows(built: Built) -> list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]:
+def rows(built: BuiltInstance) -> list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]:
     """Task row, public side and private side of every episode."""
     truths = {row["task_id"]: row for row in built.rows["causalab_truth"]}
     return [

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from builder.splits.settings import TomlTable
-from builder.splits.track import Built
+from builder.splits.track import BuiltInstance
 from builder.tracks.causalab.check import audit_instance
 from builder.tracks.causalab.track import TRACK
 
 SUITES = ["main-4", "quad-hard", "hidden-range-5", "freqparent-4", "golden-4", "3o0i-4", "0o6i-4"]
 
 
-def build() -> list[Built]:
+def build() -> list[BuiltInstance]:
     table = {"graphs": 2, "suites": SUITES}
     config = TRACK.parse(TomlTable(table, "x."))
     return [TRACK.build(spec) for spec in TRACK.plan(config, "dev", b"second", False)]
@@ -25,7 +25,7 @@ def build() -> list[Built]:
 BUILT = build()
 
 
-def audit(built: Built) -> list[str]:
+def audit(built: BuiltInstance) -> list[str]:
     (world,) = built.rows["causalab_worlds"]
     return audit_instance(
         world, built.rows["causalab_truth"], None, {"tasks": built.rows["causalab"]}
@@ -52,7 +52,7 @@ def changed(suite: str, side: str, path: tuple[str | int, ...], edit: Edit) -> l
                     place = place[step]
                 place[path[-1]] = edit(place[path[-1]])
                 row[column] = json.dumps(whole)
-                return audit(Built(rows))
+                return audit(BuiltInstance(rows))
     raise LookupError(suite)
 
 
@@ -103,6 +103,6 @@ def test_a_planted_error_is_found_and_named(
 def test_a_missing_truth_and_a_stranger_are_problems() -> None:
     rows = copy.deepcopy(BUILT[0].rows)
     rows["causalab_truth"][0]["task_id"] = "lab-ffffffffffffffff"
-    problems = audit(Built(rows))
+    problems = audit(BuiltInstance(rows))
     assert any("no truth" in problem for problem in problems)
     assert any("a truth of no task" in problem for problem in problems)

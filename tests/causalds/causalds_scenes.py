@@ -9,7 +9,7 @@ import numpy as np
 
 from builder.graphs.motifs import MOTIFS
 from builder.splits.settings import TomlTable
-from builder.splits.track import Built, InstanceSpec
+from builder.splits.track import BuiltInstance, InstanceSpec
 from builder.tracks.causalds.design.scene_plan import VIEWS
 from builder.tracks.causalds.plan.scenes import plan_scenes
 from builder.tracks.causalds.track import TRACK
@@ -40,7 +40,7 @@ def specs(
 
 
 @cache
-def public() -> tuple[Built, ...]:
+def public() -> tuple[BuiltInstance, ...]:
     """A built public-truth split over all motifs; every variant is asked."""
     motifs = dict.fromkeys(MOTIFS, 1)
     found = specs(scenes=24, motifs=motifs)
@@ -48,12 +48,12 @@ def public() -> tuple[Built, ...]:
 
 
 @cache
-def private() -> tuple[Built, ...]:
+def private() -> tuple[BuiltInstance, ...]:
     """A built private-truth split."""
     return tuple(TRACK.build(spec) for spec in specs(private=True, scenes=24, split="test"))
 
 
-def rows(built: Built, config: str) -> Sequence[Mapping[str, Any]]:
+def rows(built: BuiltInstance, config: str) -> Sequence[Mapping[str, Any]]:
     """The rows of one config."""
     return built.rows[f"causalds{config}"]
 
@@ -63,7 +63,7 @@ def variant_of(task: Mapping[str, Any]) -> str:
     return f"{task['family']}.{task['variant']}"
 
 
-def world(built: Built) -> dict[str, Any]:
+def world(built: BuiltInstance) -> dict[str, Any]:
     """The parsed ``world_json`` of a scene; to be read, not changed."""
     return _parsed(rows(built, "_worlds")[0]["world_json"])
 
@@ -74,19 +74,19 @@ def _parsed(world_json: str) -> dict[str, Any]:
     return record
 
 
-def asked(built: Built) -> list[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
+def asked(built: BuiltInstance) -> list[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
     """Variant, task row and truth row of every task."""
     truth = {row["task_id"]: row for row in rows(built, "_truth")}
     return [(variant_of(row), row, truth[row["task_id"]]) for row in rows(built, "")]
 
 
-def tasks(built: Built) -> dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]]:
+def tasks(built: BuiltInstance) -> dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]]:
     """Task row and truth row by variant: of several questions of one variant, the last."""
     return {key: (task, truth) for key, task, truth in asked(built)}
 
 
 @cache
-def every_task() -> tuple[tuple[str, Mapping[str, Any], Mapping[str, Any], Built], ...]:
+def every_task() -> tuple[tuple[str, Mapping[str, Any], Mapping[str, Any], BuiltInstance], ...]:
     """Variant, task row, truth row and scene of every task of the public-truth split."""
     return tuple((*entry, built) for built in public() for entry in asked(built))
 
@@ -104,12 +104,12 @@ def _planned_in_views() -> Sequence[InstanceSpec]:
 
 
 @cache
-def scene_in_views(index: int) -> Built:
+def scene_in_views(index: int) -> BuiltInstance:
     """One of the scenes that all tests look at, for those that one is enough for."""
     return TRACK.build(_planned_in_views()[index])
 
 
-def in_views() -> tuple[Built, ...]:
+def in_views() -> tuple[BuiltInstance, ...]:
     """All of them, built once a process."""
     return tuple(scene_in_views(index) for index in range(len(_planned_in_views())))
 
@@ -125,7 +125,7 @@ def plain(scene: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def by_view(one: Built) -> dict[str, dict[str, Any]]:
+def by_view(one: BuiltInstance) -> dict[str, dict[str, Any]]:
     """The scene rows of a scene by view, as they are read back."""
     return {row["view"]: plain(row) for row in one.rows["causalds_scenes"]}
 

@@ -16,7 +16,7 @@ from builder.graphs.identification import is_identifiable
 from builder.graphs.method import identification_method
 from builder.graphs.motifs import MOTIFS
 from builder.release.arrow import table_from_rows
-from builder.splits.track import Built
+from builder.splits.track import BuiltInstance
 from builder.tracks.causalds.check import audit
 from builder.tracks.causalds.check import graph as audit_graph
 from builder.tracks.causalds.check.audit import audit_instance
@@ -26,7 +26,7 @@ from builder.tracks.causalds.rows import SCHEMAS
 from grader.tracks import VARIANTS
 
 
-def _written(built: Built) -> dict[str, list[dict[str, Any]]]:
+def _written(built: BuiltInstance) -> dict[str, list[dict[str, Any]]]:
     """Rows as they come back from a shard: plain lists and floats."""
     return {
         config: table_from_rows(built.rows[config], schema).to_pylist()

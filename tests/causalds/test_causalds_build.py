@@ -13,7 +13,7 @@ from stored_worlds import world_from_json
 
 from builder.equations.margins import EFFECT_MARGIN
 from builder.release.arrow import round_data
-from builder.release.attempts import Rejected
+from builder.release.attempts import Rejection
 from builder.splits.seeds import attempt_key, public_id, stream
 from builder.tracks.causalds.design.scene_plan import ScenePlan
 from builder.tracks.causalds.make.scene import column_order
@@ -135,7 +135,7 @@ def test_rejections_move_on_to_the_next_attempt(monkeypatch: pytest.MonkeyPatch)
     def refuse_twice(plan: Any, key: bytes) -> Any:
         calls.append(key)
         if len(calls) <= 2:
-            raise Rejected("numerical error above its bound")
+            raise Rejection("numerical error above its bound")
         return sample(plan, key)
 
     monkeypatch.setattr(track, "sample_hidden_world", refuse_twice)
@@ -153,7 +153,7 @@ def test_an_infeasible_plan_is_an_error_that_names_the_instance(
     from builder.tracks.causalds import track
 
     def refuse(plan: Any, key: bytes) -> Any:
-        raise Rejected("no world in range")
+        raise Rejection("no world in range")
 
     monkeypatch.setattr(track, "sample_hidden_world", refuse)
     with pytest.raises(UsageError, match=rf"causalds/dev/3: .*no world in range \({MAX_ATTEMPTS}x"):
@@ -185,7 +185,7 @@ def test_a_graph_that_suits_no_planned_mechanism_gets_the_plainest(
 
     def refuse_the_planned(plan: Any, key: bytes) -> Any:
         if (plan.equations.continuous, plan.equations.binary) != track.PLAINEST:
-            raise Rejected("no world in range")
+            raise Rejection("no world in range")
         return sample(plan, key)
 
     monkeypatch.setattr(track, "sample_hidden_world", refuse_the_planned)

@@ -9,7 +9,7 @@ from causalds_scenes import specs
 
 from builder.equations.margins import EFFECT_MARGIN
 from builder.equations.quantities import Quantity
-from builder.release.attempts import Rejected
+from builder.release.attempts import Rejection
 from builder.splits.seeds import attempt_key
 from builder.tracks.causalds.check.equations import DRAWS, Population
 from builder.tracks.causalds.design.scene_plan import ScenePlan
@@ -43,7 +43,7 @@ def test_no_effect_is_zero_by_accident() -> None:
     for number in range(16):
         try:
             kept.append(sample_hidden_world(plan, attempt_key(b"k" * 32, number))[1])
-        except Rejected as rejected:
+        except Rejection as rejected:
             reasons[rejected.reason] += 1
     assert reasons[CLOSE] >= 2 and len(kept) >= 2
     for truths in kept:

@@ -10,7 +10,7 @@ import pytest
 from causalds_scenes import ROOT, asked, private, public, world
 
 from builder.splits.settings import TomlTable
-from builder.splits.track import Built, InstanceSpec
+from builder.splits.track import BuiltInstance, InstanceSpec
 from builder.tracks.causalds.ask.association import _ALONE, _asked_alone
 from builder.tracks.causalds.design.eligibility import ELIGIBILITY
 from builder.tracks.causalds.design.scene_plan import ScenePlan
@@ -20,7 +20,7 @@ from builder.tracks.causalds.track import TRACK
 
 
 @cache
-def scenes() -> list[tuple[Built, dict[str, Any]]]:
+def scenes() -> list[tuple[BuiltInstance, dict[str, Any]]]:
     """Each scene with its record."""
     return [(built, world(built)) for built in public()]
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from builder.splits.seeds import hmac_key
-from builder.splits.track import Built, InstanceSpec
+from builder.splits.track import BuiltInstance, InstanceSpec
 from builder.tracks.ccr.graph import KINDS, chain, sorted_graph
 from builder.tracks.ccr.model import BooleanContext
 from builder.tracks.ccr.plan import ContextPlan, Design, draw_kinds
@@ -54,6 +54,6 @@ def spec_of(
     return InstanceSpec("ccr", "dev", 0, key, name, False, ids, plan.to_json())
 
 
-def built(seed: str, **changes: Any) -> Built:
+def built(seed: str, **changes: Any) -> BuiltInstance:
     """The rows of a context."""
     return TRACK.build(spec_of(seed, **changes))

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from builder.splits.seeds import attempt_key, id_key, instance_key, public_id, stream
 from builder.splits.settings import TomlModel, TomlTable, check
-from builder.splits.track import Asked, Built, InstanceSpec, Track
+from builder.splits.track import BuiltInstance, InstanceSpec, TaskPlan, Track
 from builder.tracks.causalds.rows import PRIVATE_CONFIGS
 from builder.tracks.causalds.rows import SCHEMAS as TABLES
 from grader.io.jsonio import canonical
@@ -52,7 +52,7 @@ def plan(config: int, split: str, count_root: bytes, private: bool) -> list[Inst
     return specs
 
 
-def build(spec: InstanceSpec) -> Built:
+def build(spec: InstanceSpec) -> BuiltInstance:
     _obey(spec)
     settings = json.loads(spec.config_json)
     key = attempt_key(spec.key, 0)
@@ -81,7 +81,7 @@ def build(spec: InstanceSpec) -> Built:
             }
         )  # fmt: skip
     tables = [{"name": name, "values": column} for name, column in zip("XY", values, strict=True)]
-    return Built(
+    return BuiltInstance(
         {
             "causalds": tasks,
             "causalds_truth": truths,
@@ -120,9 +120,9 @@ def _obey(spec: InstanceSpec) -> None:
         raise ArithmeticError("the matrix is singular")
 
 
-def _asked(settings: dict[str, str | None]) -> Asked:
+def _asked(settings: dict[str, str | None]) -> TaskPlan:
     levels = tuple((axis, level) for axis, level in settings.items() if level is not None)
-    return Asked((1, 33) if settings["variant"] is None else (1, 1), levels=levels)
+    return TaskPlan((1, 33) if settings["variant"] is None else (1, 1), levels=levels)
 
 
 TRACK = Track(

@@ -17,7 +17,7 @@ from builder.release import shards as shards_module
 from builder.release.parts import Origin, stage_part
 from builder.release.progress import Reporter
 from builder.release.shards import plan_shards
-from builder.release.workspace import Workspace, opened
+from builder.release.workspace import Workspace, open_workspace
 from builder.splits.config import load_config
 from builder.splits.roots import read_roots
 from builder.tracks import TRACKS
@@ -266,6 +266,6 @@ def test_odd_folder_names_are_only_names(name: str, split_file, command, secret,
 
 def test_two_builds_do_not_share_a_working_folder(split_file, command, secret, tmp_path, capsys):
     """Two terminals building into one folder would interleave their parts."""
-    with opened(Workspace(tmp_path / "r"), "other", fresh=False):
+    with open_workspace(Workspace(tmp_path / "r"), "other", fresh=False):
         assert command("build", split_file, "--out", tmp_path / "r", "--workers", 1) == 2
     assert "another build is at work" in capsys.readouterr().err

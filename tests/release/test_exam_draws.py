@@ -15,7 +15,7 @@ from builder.release.exams import (
     private_exams,
 )
 from builder.splits.config import Draw, ExamConfig, SplitConfig
-from builder.splits.track import Asked, Candidate, DrawnExam, InstanceSpec, PossibleTask
+from builder.splits.track import Candidate, DrawnExam, InstanceSpec, PossibleTask, TaskPlan
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 
@@ -48,7 +48,7 @@ def _specs(*variants):
     """Planned instances of one task each."""
     return [
         InstanceSpec("ccr", "dev", i, KEY, f"context-{i:02d}", True, KEY, "{}",
-                     Asked(levels=(("variant", variant),)))
+                     TaskPlan(levels=(("variant", variant),)))
         for i, variant in enumerate(variants)
     ]  # fmt: skip
 
@@ -109,7 +109,7 @@ def test_private_exams_share_no_instance_and_leave_none_over():
     specs = _specs(*"abcde" * 12)
     found = _assigned(specs, rest=None, small=40)
     assert Counter(found.values()) == {"small": 40, "rest": 20} and len(found) == 60
-    variant_of = {spec.instance_id: spec.asked.levels[0][1] for spec in specs}
+    variant_of = {spec.instance_id: spec.task_plan.levels[0][1] for spec in specs}
     small = Counter(variant_of[name] for name, exam in found.items() if exam == "small")
     assert set(small.values()) == {8}
     with pytest.raises(UsageError, match=r"x.toml: splits.dev.exams: 20 of 60 .* are in no exam"):
@@ -132,11 +132,11 @@ def test_exams_of_different_variants_share_a_split():
 
 def test_a_private_protocol_stays_in_one_exam():
     """All pairs of a context are one protocol; half of it in another exam would tell on it."""
-    whole = replace(_specs("a")[0], asked=Asked((3, 6)))
+    whole = replace(_specs("a")[0], task_plan=TaskPlan((3, 6)))
     assert _assigned([whole], all=None) == {"context-00": "all"}
     with pytest.raises(UsageError, match=r'several tasks.*write tasks = "all"'):
         _assigned([whole], some=3)
-    specs = [replace(whole, asked=Asked((3, 6), "all"))]
+    specs = [replace(whole, task_plan=TaskPlan((3, 6), "all"))]
     rows = [{"task_id": f"ccr-{i}", "instance_id": "context-00"} for i in range(4)]
     split = _split("private", all=None)
     exams = private_exams(split, CCR, specs, lambda config, columns: rows, KEY)

@@ -7,7 +7,7 @@ from typing import Any
 
 from built_tasks import pairs_of
 
-from builder.splits.track import Built
+from builder.splits.track import BuiltInstance
 from builder.tracks.replayscm.plan import ProgramSettings
 from builder.tracks.replayscm.track import TRACK
 from grader.scoring.model import Checked, RawAnswer, Score, Truth
@@ -55,7 +55,7 @@ DESIGN = ProgramSettings(full=FULL, matched=MATCHED)
 
 
 @cache
-def built(config: ProgramSettings = DESIGN) -> tuple[Built, ...]:
+def built(config: ProgramSettings = DESIGN) -> tuple[BuiltInstance, ...]:
     """Programs in the matched design."""
     return tuple(TRACK.build(spec) for spec in TRACK.plan(config, "dev", ROOT, False))
 
@@ -66,7 +66,7 @@ def items(config: ProgramSettings = DESIGN) -> tuple[Item, ...]:
     return tuple(item for instance in built(config) for item in items_of(instance))
 
 
-def items_of(instance: Built) -> list[Item]:
+def items_of(instance: BuiltInstance) -> list[Item]:
     return [Item(*pair) for pair in pairs_of(instance, "replayscm")]
 
 

@@ -13,7 +13,7 @@ from builder.gate.exams import HeldExam, borrowed_answers
 from builder.release.exams import compose_public
 from builder.splits.config import Draw, ExamConfig, SplitConfig
 from builder.splits.settings import TomlTable
-from builder.splits.track import Built, Candidate, PossibleTask
+from builder.splits.track import BuiltInstance, Candidate, PossibleTask
 from builder.tracks import TRACKS
 from builder.tracks.replayscm.plan import POOLS, ProgramSettings
 from builder.tracks.replayscm.track import TRACK
@@ -24,7 +24,7 @@ from grader.tracks.replayscm.problem import parse_map
 from grader.tracks.replayscm.proof import _signature
 
 
-def table_a1(instances: tuple[Built, ...]) -> Counter[str]:
+def table_a1(instances: tuple[BuiltInstance, ...]) -> Counter[str]:
     return Counter(
         json.loads(row["target_json"])["pool"]  # type: ignore[arg-type]
         for instance in instances
@@ -32,7 +32,7 @@ def table_a1(instances: tuple[Built, ...]) -> Counter[str]:
     )
 
 
-def check_matched_design(instances: tuple[Built, ...], full: int, matched: int) -> None:
+def check_matched_design(instances: tuple[BuiltInstance, ...], full: int, matched: int) -> None:
     """All of the paper's matching, over whole rows."""
     counts = table_a1(instances)
     assert counts == {label: full if label.endswith("-Full") else matched for label in POOLS}
@@ -138,7 +138,7 @@ def test_a_printed_program_that_answers_a_sibling_is_a_problem_of_the_exam() -> 
     assert answered and all(any(name in line for line in problems) for name in answered)
 
 
-def semantic(instance: Built) -> str:
+def semantic(instance: BuiltInstance) -> str:
     """What a program computes: each mechanism's functional parents and truth table over them."""
     world = json.loads(str(instance.rows["replayscm_worlds"][0]["world_json"]))
     mechanisms = parse_map(world["program"]["mechanisms"])

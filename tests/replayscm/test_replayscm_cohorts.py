@@ -12,7 +12,7 @@ import pytest
 from puzzles import ROOT
 
 from builder.splits.settings import TomlTable
-from builder.splits.track import Built
+from builder.splits.track import BuiltInstance
 from builder.tracks.replayscm.check import read, value
 from builder.tracks.replayscm.generate import SEED_WORLDS, TRAINING_WORLDS, generate
 from builder.tracks.replayscm.plan import (
@@ -34,7 +34,7 @@ SMALL = Generation(variables=(5, 6), operators=("and", "or"), sizes=(3, 6), dept
 
 
 @pytest.fixture(scope="module")
-def base() -> tuple[Built, ...]:
+def base() -> tuple[BuiltInstance, ...]:
     config = ProgramSettings(
         full=2, matched=1, base=3, base_generation=BaseGeneration(**asdict(SMALL))
     )
@@ -45,7 +45,7 @@ def parsed(text: str) -> ProgramSettings:
     return parse_settings(TomlTable(tomllib.loads(text), "x.toml: splits.dev.replayscm."))
 
 
-def test_a_cohort_is_made_as_its_table_says(base: tuple[Built, ...]) -> None:
+def test_a_cohort_is_made_as_its_table_says(base: tuple[BuiltInstance, ...]) -> None:
     """Numbers of variables, operators, sizes, depths and rows, over the written rows."""
     for one in base:
         pools = [json.loads(str(row["target_json"]))["pool"] for row in one.rows["replayscm_truth"]]
@@ -62,7 +62,7 @@ def test_a_cohort_is_made_as_its_table_says(base: tuple[Built, ...]) -> None:
             assert 3 <= size(formula) <= 6 and 2 <= depth(formula) <= 3
 
 
-def test_the_gate_derives_a_base_cohort_again(base: tuple[Built, ...]) -> None:
+def test_the_gate_derives_a_base_cohort_again(base: tuple[BuiltInstance, ...]) -> None:
     """And sees one cell that the hidden program does not give."""
     for one in base:
         tasks = {"tasks": one.rows["replayscm"]}
@@ -80,7 +80,7 @@ def test_the_gate_derives_a_base_cohort_again(base: tuple[Built, ...]) -> None:
         assert any("does not reproduce the held-out worlds" in problem for problem in told)
 
 
-def test_the_generation_report_tells_the_cohorts_apart(base: tuple[Built, ...]) -> None:
+def test_the_generation_report_tells_the_cohorts_apart(base: tuple[BuiltInstance, ...]) -> None:
     """Base programs in tables of their own: theirs have no worlds that disambiguate."""
     worlds = [json.loads(str(one.rows["replayscm_worlds"][0]["world_json"])) for one in base]
     truths = {str(row["task_id"]): json.loads(str(row["target_json"]))

@@ -24,7 +24,7 @@ def shifted_items() -> tuple[Item, ...]:
 def test_shifted_worlds_change_the_truth_alone() -> None:
     """What a test taker sees is the same with and without the control."""
     plain = TRACK.plan(ProgramSettings(per_pool=1), "test", ROOT, True)
-    spec = next(s for s in plain if s.asked.levels[0][1] == "induction.hidden")
+    spec = next(s for s in plain if s.task_plan.levels[0][1] == "induction.hidden")
     shifted = TRACK.plan(ProgramSettings(per_pool=1, shifted=True), "test", ROOT, True)[spec.index]
     before, after = TRACK.build(spec).rows, TRACK.build(shifted).rows
     assert before["replayscm"] == after["replayscm"]

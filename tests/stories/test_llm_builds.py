@@ -12,7 +12,7 @@ from llm_server import Http, Model
 from builder.release.parts import build_instance
 from builder.splits.config import load_config
 from builder.splits.settings import TomlTable
-from builder.splits.track import Built, InstanceSpec
+from builder.splits.track import BuiltInstance, InstanceSpec
 from builder.tracks import TRACKS
 from builder.tracks.causalds import track
 from builder.tracks.causalds.check.audit import audit_instance
@@ -52,7 +52,7 @@ def _specs(model: Model, tmp_path: Path, private: bool = False, **llm: Any) -> l
     return plan_scenes(config, "dev", ROOT, private)
 
 
-def _audit(built: Built, **changes: Any) -> list[str]:
+def _audit(built: BuiltInstance, **changes: Any) -> list[str]:
     (world,) = built.rows["causalds_worlds"]
     labels = built.rows["causalds_labels"]
     return audit_instance(
@@ -75,7 +75,7 @@ def test_built_scenes_pass_the_audit_by_their_sentences(model: Model, tmp_path: 
         assert all(name in story for name in names)
 
 
-def _world(built: Built) -> dict[str, Any]:
+def _world(built: BuiltInstance) -> dict[str, Any]:
     record: dict[str, Any] = json.loads(str(built.rows["causalds_worlds"][0]["world_json"]))
     return record
 

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StrictBool
 
-from builder.splits.seeds import pick, shuffled, stream
+from builder.splits.seeds import pick, random_order, stream
 from builder.stories.frames import NO_DIRECTION
 from builder.stories.knowledge import domains
 from builder.stories.llm.client import (
@@ -58,7 +58,7 @@ def tell_scene(subject: Subject, settings: Settings, key: bytes) -> Narration:
     ids = aliases(rng, subject.graph.nodes)
     whole = sketch(subject.graph, subject.kinds, ids)
     plan = stages(subject.graph, whole, ids)
-    order = shuffled(rng, subject.seeds)[: settings.budgets.seeds]
+    order = random_order(rng, subject.seeds)[: settings.budgets.seeds]
     hint = pick(rng, domains()).field
     fixed, hint = _seed(client, plan[0], order, ids, hint)
     named = _map_stages(client, plan, whole, fixed, hint)

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from builder.graphs.graph import LatentDAG
-from builder.release.attempts import Rejected
+from builder.release.attempts import Rejection
 from builder.splits.seeds import stream
 from builder.tracks.causalab.equations import (
     BASES,
@@ -61,7 +61,7 @@ def draw_episode(
     """An episode of ``suite``, everything random about it from the instance's ``key``.
 
     Matched suites share the streams of what they have in common. With ``fixed`` one property (two
-    of six) cannot be controlled. Raises :class:`Rejected` if no reactor crystal has its frequency
+    of six) cannot be controlled. Raises :class:`Rejection` if no reactor crystal has its frequency
     inside the reactor's range, or none pin down what a fixed property does.
     """
     equations = sample_equations(
@@ -146,7 +146,7 @@ def _evidence(
         barred = len(settable) < len(names)
         if not barred or is_precise(equations, settable, records, manipulator):
             return records, manipulator
-    raise Rejected("no crystals that pin down what a fixed property does")
+    raise Rejection("no crystals that pin down what a fixed property does")
 
 
 def _controllable(graph: LatentDAG, fixed: bool, rng: np.random.Generator) -> frozenset[str]:
@@ -160,14 +160,14 @@ def _controllable(graph: LatentDAG, fixed: bool, rng: np.random.Generator) -> fr
 def _reactor(model: Model, setting: SuiteSetting, rng: np.random.Generator) -> dict[str, float]:
     """The bases of a reactor crystal whose target is within the reactor's range.
 
-    Raises :class:`builder.release.attempts.Rejected` where none is found.
+    Raises :class:`builder.release.attempts.Rejection` where none is found.
     """
     low, high = REACTOR_RANGES[setting]
     for _ in range(REACTOR_DRAWS):
         bases = sample_bases(model.nodes[:-1], setting, rng)
         if low <= model.read(bases)[model.nodes[-1]] <= high:
             return bases
-    raise Rejected("no reactor crystal within the reactor's range")
+    raise Rejection("no reactor crystal within the reactor's range")
 
 
 def _trace(graph: LatentDAG, rng: np.random.Generator) -> tuple[tuple[str, float], ...]:

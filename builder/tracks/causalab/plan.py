@@ -13,9 +13,9 @@ from typing import Annotated, Final, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from builder.splits.instance_keys import InstancePlan, keyed_specs, plan_stream
-from builder.splits.seeds import hmac_key, shuffled, stream
+from builder.splits.seeds import hmac_key, random_order, stream
 from builder.splits.settings import Fault, TomlModel, TomlTable, check
-from builder.splits.track import Asked, InstanceSpec
+from builder.splits.track import InstanceSpec, TaskPlan
 from builder.splits.values import some, some_of
 from builder.tracks.causalab.graphs import sample_graphs
 from builder.tracks.causalab.suites import PAPER, SETTINGS, SUITES, Suite, SuiteSetting, suite_of
@@ -103,12 +103,12 @@ class GraphPlan(InstancePlan):
     mode: Mode = "shift"
 
     @property
-    def asked(self) -> Asked:
+    def task_plan(self) -> TaskPlan:
         """What the release machinery reads of the plan: a task an episode."""
         count = len(self.episodes)
         if count > 1:
-            return Asked((count, count))
-        return Asked(levels=(("variant", self.episodes[0][0].variant),))
+            return TaskPlan((count, count))
+        return TaskPlan(levels=(("variant", self.episodes[0][0].variant),))
 
 
 def plan_graphs(
@@ -144,5 +144,5 @@ def plan_graphs(
             own = members if config.graphs else members[turn // config.per_suite :][:1]
             fixed = turn % 2 == 1
             plans.append(GraphPlan(graph.nodes, graph.edges, tuple(own), fixed, config.mode))
-    ordered = shuffled(plan_stream(count_root, TRACK_NAME, split, "plan"), plans)
+    ordered = random_order(plan_stream(count_root, TRACK_NAME, split, "plan"), plans)
     return keyed_specs(ordered, (TRACK_NAME, split), ("graph", "graph"), count_root, private)

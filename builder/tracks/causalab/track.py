@@ -8,7 +8,7 @@ from builder.release import rows
 from builder.release.attempts import first_accepted
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
 from builder.splits.seeds import attempt_key, public_id
-from builder.splits.track import Built, Floors, InstanceSpec, Row, Track
+from builder.splits.track import BuiltInstance, Floors, InstanceSpec, Row, Track
 from builder.tracks.causalab.ask import constants, twin, variants_of, write_prompt
 from builder.tracks.causalab.check import audit_instance, leak_facts
 from builder.tracks.causalab.episode import draw_episode
@@ -28,7 +28,7 @@ MAX_ATTEMPTS: Final = 2000
 """Tries at the numbers of one graph before it is declared infeasible."""
 
 
-def build(spec: InstanceSpec) -> Built:
+def build(spec: InstanceSpec) -> BuiltInstance:
     """One graph with its episodes, as rows; a rejected attempt is replaced by the next.
 
     Raises ``UsageError`` when none of ``MAX_ATTEMPTS`` will do.

@@ -5,10 +5,18 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from builder.release.attempts import Rejected, first_accepted
+from builder.release.attempts import Rejection, first_accepted
 from builder.splits.seeds import attempt_key, pick, stream
 from builder.splits.settings import TomlTable
-from builder.splits.track import Built, Candidate, ExamFiles, Floors, InstanceSpec, Row, Track
+from builder.splits.track import (
+    BuiltInstance,
+    Candidate,
+    ExamFiles,
+    Floors,
+    InstanceSpec,
+    Row,
+    Track,
+)
 from builder.stories.llm.settings import published
 from builder.tracks.causalds import rows
 from builder.tracks.causalds.ask import ASKERS
@@ -91,7 +99,7 @@ def planned_tasks(specs: Sequence[InstanceSpec]) -> list[Candidate]:
     return planned_candidates(plans, MOST_NAMED)
 
 
-def build(spec: InstanceSpec) -> Built:
+def build(spec: InstanceSpec) -> BuiltInstance:
     """Return one scene with its tasks, as rows.
 
     An attempt whose numbers miss their bounds, or that cannot be asked the planned variant, is
@@ -115,7 +123,7 @@ def plan_of_attempt(plan: ScenePlan, attempt: int) -> ScenePlan:
 
 
 def _try(spec: InstanceSpec, attempt: int, wordless: int) -> dict[str, list[Row]]:
-    """Return the rows of one attempt at a scene. Raises :class:`Rejected`. ``wordless`` counts the
+    """Return the rows of one attempt at a scene. Raises :class:`Rejection`. ``wordless`` counts the
     earlier attempts for which no story was told."""
     plan = plan_of_attempt(ScenePlan.from_json(spec.config_json), attempt)
     # A story does not depend on the world, so what a language model wrote serves every attempt.
@@ -131,7 +139,7 @@ def _try(spec: InstanceSpec, attempt: int, wordless: int) -> dict[str, list[Row]
         for shown in views
     ]
     if not all(questions for _, questions in asked):
-        raise Rejected("planned task not eligible")
+        raise Rejection("planned task not eligible")
     return rows.instance_rows(spec, scene, attempt, asked)
 
 

@@ -15,9 +15,9 @@ from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 
 from builder.splits.instance_keys import InstancePlan, keyed_specs, plan_stream
-from builder.splits.seeds import shuffled
+from builder.splits.seeds import random_order
 from builder.splits.settings import Fault, TomlModel, TomlTable, check
-from builder.splits.track import Asked, InstanceSpec
+from builder.splits.track import InstanceSpec, TaskPlan
 from builder.splits.values import Ordered, one_of, some_of
 from builder.tracks.ccr.graph import KINDS, PAPER_GRAPHS
 from builder.tracks.ccr.themes import MAX_NODES, THEMES
@@ -215,14 +215,14 @@ class ContextPlan(InstancePlan):
     theme: str
 
     @property
-    def asked(self) -> Asked:
+    def task_plan(self) -> TaskPlan:
         """What the release machinery reads of the plan: one task, or one a pair that can be
         measured."""
         if self.variant is not None:
-            return Asked(levels=(("variant", self.variant),))
+            return TaskPlan(levels=(("variant", self.variant),))
         count = len(self.design.sizes)
         pairs = count * (count + 1) // 2
-        return Asked((count if self.purpose == "long" else pairs, pairs))
+        return TaskPlan((count if self.purpose == "long" else pairs, pairs))
 
 
 def plan_contexts(
@@ -235,10 +235,10 @@ def plan_contexts(
     """
     rng = plan_stream(count_root, TRACK_NAME, split, "plan")
     early = [purpose for purpose in VARIANTS_OF if purpose not in LATER]
-    plans = shuffled(rng, [plan for purpose in early for plan in _plans(config, purpose, rng)])
+    plans = random_order(rng, [plan for purpose in early for plan in _plans(config, purpose, rng)])
     for purpose in LATER:
         own = plan_stream(count_root, TRACK_NAME, split, purpose)
-        plans += shuffled(own, [*_plans(config, purpose, own)])
+        plans += random_order(own, [*_plans(config, purpose, own)])
     return keyed_specs(plans, (TRACK_NAME, split), ("ctx", "context"), count_root, private)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from builder.release import rows
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
 from builder.splits.seeds import attempt_key, public_id, stream
-from builder.splits.track import Built, Floors, InstanceSpec, Row, Track
+from builder.splits.track import BuiltInstance, Floors, InstanceSpec, Row, Track
 from builder.tracks.ccr.ask import (
     ContextTask,
     FileOf,
@@ -33,7 +33,7 @@ Drawn = tuple[dict[str, Any], list[ContextTask], Mapping[str, int]]
 """The world of a context, its tasks, and what was rejected on the way."""
 
 
-def build(spec: InstanceSpec) -> Built:
+def build(spec: InstanceSpec) -> BuiltInstance:
     """One context with its tasks, as rows. Raises ``UsageError`` if none can be drawn."""
     plan = ContextPlan.from_json(spec.config_json)
     key = attempt_key(spec.key, 0)
@@ -61,7 +61,7 @@ def build(spec: InstanceSpec) -> Built:
         audited[name] = {"variant": task.variant, "label": task.label, **task.audit}
     found = {**world, "tasks": audited}
     row = rows.world_row(spec, 0, structure, found, purpose=plan.purpose)
-    return Built({**built, "ccr_worlds": [row]}, rejections)
+    return BuiltInstance({**built, "ccr_worlds": [row]}, rejections)
 
 
 def draw(plan: ContextPlan, key: bytes, where: str) -> tuple[SampledContext, Words]:

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from builder.release.attempts import Rejected
+from builder.release.attempts import Rejection
 from builder.tracks.replayscm.plan import PAPER, Generation
 from builder.tracks.replayscm.programs import HiddenProgram, sample_program
 from builder.tracks.replayscm.synthesis import INPUTS, smallest_formulas
@@ -64,7 +64,7 @@ class Evidence:
 
 
 def generate(rng: np.random.Generator, settings: Generation = PAPER) -> Evidence:
-    """One attempt at an instance; raises :class:`Rejected`."""
+    """One attempt at an instance; raises :class:`Rejection`."""
     program = sample_program(rng, settings)
     units = draw_units(rng, settings.rows)
     training, reduction, covered = _training(rng, program, units, settings)
@@ -73,7 +73,7 @@ def generate(rng: np.random.Generator, settings: Generation = PAPER) -> Evidence
     if settings.disambiguation:
         training = _disambiguate(rng, program, units, training)
     if any(sum(child in world.targets for world in training) > 5 for child in program.endogenous):
-        raise Rejected("clamped too often")
+        raise Rejection("clamped too often")
     heldout = _heldout(rng, program, units, training)
     statistics = {"survivor_reduction": reduction, "disambiguation_worlds": len(training) - before}
     return Evidence(program, units, tuple(training), tuple(heldout), statistics, covered)
@@ -113,7 +113,7 @@ def _training(
     total = sum(before.values())
     reduction = 1.0 if total == 0 else 1 - sum(after.values()) / total
     if reduction < settings.survivor_reduction:
-        raise Rejected("survivor reduction")
+        raise Rejection("survivor reduction")
     covered = sum(after[v] < before[v] for v in before) / len(before)
     return [candidates[k] for k in chosen], reduction, covered
 
@@ -121,12 +121,12 @@ def _training(
 def _check(program: HiddenProgram, training: Sequence[ReplayWorld], settings: Generation) -> None:
     modes = Counter(world.intervention.mode for world in training)
     if modes["hard_assigned"] < 3 or modes["hard_constant"] < 1:
-        raise Rejected("mode mix")
+        raise Rejection("mode mix")
     for child in program.endogenous:
         scored = [world for world in training if child not in world.targets]
         cells = sum(len(world.rows) for world in scored)
         if len(scored) < settings.scored_worlds or cells < settings.scored_cells:
-            raise Rejected("scored exposure")
+            raise Rejection("scored exposure")
 
 
 def _disambiguate(
@@ -179,7 +179,7 @@ def _heldout(
         if len(chosen) == HELDOUT_WORLDS:
             order = rng.permutation(HELDOUT_WORLDS)
             return [simulate(rng, program, units, chosen[int(k)]) for k in order]
-    raise Rejected("held-out signatures")
+    raise Rejection("held-out signatures")
 
 
 SHORTCUT_SIZE: Final = 5

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from builder.release.attempts import Rejected
+from builder.release.attempts import Rejection
 from builder.splits.seeds import stream
 from builder.tracks.replayscm.determinacy import completable_pairs, disclosed_limits, is_unique
 from builder.tracks.replayscm.generate import Alternative, Evidence
@@ -66,7 +66,7 @@ def window_patterns(program: HiddenProgram, worlds: Sequence[ReplayWorld]) -> di
 def add_levels(
     needed: Collection[Level], key: bytes, evidence: Evidence
 ) -> dict[Level, tuple[ReplayWorld, ...]]:
-    """The training worlds of the ``needed`` levels and of those below; raises ``Rejected``."""
+    """The training worlds of the ``needed`` levels and of those below; raises ``Rejection``."""
     levels: dict[Level, tuple[ReplayWorld, ...]] = {"original": evidence.training}
     if {*needed} - {"original"}:
         levels["extra"] = add_extra(stream(key, "extra"), evidence)
@@ -98,7 +98,7 @@ def add_counterexamples(
 
     They fit the smallest function to a parent set, or the first within an AST cap, so the worlds
     separate, for every parent set of any train-exact program under hidden order, the functions so
-    fitted from the hidden mechanism. Raises ``Rejected`` when 40 added worlds do not suffice.
+    fitted from the hidden mechanism. Raises ``Rejection`` when 40 added worlds do not suffice.
     """
     program, worlds = evidence.program, list(extra)
     limit = len(worlds) + CEX_WORLDS
@@ -111,12 +111,12 @@ def add_counterexamples(
         )
         best, gain, seen = _most_new(program, seen, candidates)
         if len(worlds) >= limit:
-            raise Rejected("window coverage")
+            raise Rejection("window coverage")
         if gain:
             worlds.append(best)
     while wrong := _misfits(program, tabulate_worlds(worlds)):
         if len(worlds) >= limit:
-            raise Rejected("counterexamples")
+            raise Rejection("counterexamples")
         candidates = _simulate_allowed(rng, evidence, _multi_targets(rng, program, CANDIDATES))
         kills = [sum(item.fails_in(world) for item in wrong) for world in candidates]
         if max(kills):
@@ -138,7 +138,7 @@ def certify(
 
     Under hidden order, and so where more is disclosed. Greedy on the audit itself: each world is
     the best of 40 at shrinking what is still open, the unseen patterns and the sets that miss a
-    parent. Raises ``Rejected`` after 25 added worlds.
+    parent. Raises ``Rejection`` after 25 added worlds.
     """
     program, worlds = evidence.program, list(cex)
     setting = disclosed_limits(program, "hidden")
@@ -150,7 +150,7 @@ def certify(
                 worlds.append(_one_more(rng, evidence))
             return tuple(worlds)
         if len(worlds) == len(cex) + CERTIFIED_WORLDS:
-            raise Rejected("not certified")
+            raise Rejection("not certified")
         candidates = _simulate_allowed(rng, evidence, _multi_targets(rng, program, CANDIDATES))
         best = min(candidates, key=partial(_count_open, program, tables, pairs))
         worlds.append(best)

@@ -8,9 +8,9 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic.dataclasses import dataclass
 
 from builder.splits.instance_keys import InstancePlan, keyed_specs, plan_stream
-from builder.splits.seeds import shuffled
+from builder.splits.seeds import random_order
 from builder.splits.settings import STRICT, Fault, TomlModel, TomlTable, check
-from builder.splits.track import Asked, InstanceSpec
+from builder.splits.track import InstanceSpec, TaskPlan
 from builder.splits.values import Ordered, Share, some_of
 from grader.errors import UsageError
 
@@ -166,12 +166,12 @@ class ProgramPlan(InstancePlan):
     generation: Generation = PAPER
 
     @property
-    def asked(self) -> Asked:
+    def task_plan(self) -> TaskPlan:
         """What the release machinery reads of the plan: a task a pool."""
         count = len(self.pools)
         if count > 1:
-            return Asked((count, count))
-        return Asked(levels=(("variant", self.pools[0].variant),))
+            return TaskPlan((count, count))
+        return TaskPlan(levels=(("variant", self.pools[0].variant),))
 
 
 def plan_programs(
@@ -195,7 +195,7 @@ def plan_programs(
     plans += [plan(tuple(POOLS.values()), True)] * config.matched
     for label in ("Ord-Full", "Hid-Full"):
         plans += [plan((POOLS[label],), False)] * (config.full - config.matched)
-    plans = shuffled(plan_stream(count_root, TRACK_NAME, split, "plan"), plans)
+    plans = random_order(plan_stream(count_root, TRACK_NAME, split, "plan"), plans)
     for turn in range(config.base):
         pools = BASE_POOLS[turn % 2 :][:1] if private else BASE_POOLS
         plans.append(replace(plan(pools, False), generation=config.base_generation))

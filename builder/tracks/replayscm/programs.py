@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from builder.release.attempts import Rejected
+from builder.release.attempts import Rejection
 from builder.tracks.replayscm.plan import OPERATORS, PAPER, Generation
 from grader.tracks.replayscm.boolean import (
     Formula,
@@ -113,7 +113,7 @@ def assemble(
 
 
 def sample_program(rng: np.random.Generator, settings: Generation = PAPER) -> HiddenProgram:
-    """A random program (Algorithm 1); raises :class:`Rejected`."""
+    """A random program (Algorithm 1); raises :class:`Rejection`."""
     first, last = settings.variables
     n = int(rng.choice(range(first, last + 1)))
     bound = int(rng.choice(list(WINDOWS), p=list(WINDOWS.values())))
@@ -135,7 +135,7 @@ def sample_formula(
     rng: np.random.Generator, parents: list[str], settings: Generation = PAPER
 ) -> Formula:
     """A formula that depends on every parent, takes both values and has a size that is wanted;
-    raises :class:`Rejected` where none is found."""
+    raises :class:`Rejection` where none is found."""
     for _ in range(_DRAWS):
         formula = canonical(_draw(rng, parents, settings.operators))
         if not settings.sizes[0] <= size(formula) <= settings.sizes[1]:
@@ -145,7 +145,7 @@ def sample_formula(
         # Depending on a parent implies taking both values.
         if essential(formula) == tuple(sorted(parents)):
             return formula
-    raise Rejected("no mechanism of this size and depth")
+    raise Rejection("no mechanism of this size and depth")
 
 
 def _draw(rng: np.random.Generator, parents: list[str], operators: Sequence[str]) -> Formula:

@@ -8,10 +8,10 @@ from typing import Any, Final
 import numpy as np
 
 from builder.release import rows
-from builder.release.attempts import Rejected, first_accepted
+from builder.release.attempts import Rejection, first_accepted
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
 from builder.splits.seeds import attempt_key, public_id, stream
-from builder.splits.track import Built, Floors, InstanceSpec, Row, Track
+from builder.splits.track import BuiltInstance, Floors, InstanceSpec, Row, Track
 from builder.tracks.replayscm.ask import constants, twin, write_prompt
 from builder.tracks.replayscm.check import audit_instance, leak_facts
 from builder.tracks.replayscm.determinacy import audit
@@ -54,7 +54,7 @@ class Instance:
 
 
 def make_instance(plan: ProgramPlan, key: bytes) -> Instance:
-    """One attempt at an instance; raises ``Rejected``."""
+    """One attempt at an instance; raises ``Rejection``."""
     evidence = generate(stream(key, "evidence"), plan.generation)
     program, shifted = evidence.program, tuple[ReplayWorld, ...]()
     blocks = draw_blocks(stream(key, "blocks"), program)
@@ -83,7 +83,7 @@ def task_inputs(made: Instance, pool: Pool) -> dict[str, Any]:
 
 def task_truth(made: Instance, pool: Pool, matched: bool, key: bytes) -> dict[str, Any]:
     """The truth of a pool's task: the hidden program, what the evidence determines, and a right
-    answer to an Alternative-SCM task; raises ``Rejected`` where there is none.
+    answer to an Alternative-SCM task; raises ``Rejection`` where there is none.
 
     ``counterexample`` is a legal train-exact program that fails held-out, null where there is none.
     """
@@ -92,7 +92,7 @@ def task_truth(made: Instance, pool: Pool, matched: bool, key: bytes) -> dict[st
         rng = stream(key, f"alternative/{pool.label}")
         alternative = find_alternative(program, tables, pool.disclosure, rng)
         if alternative is None:
-            raise Rejected("no separable alternative")
+            raise Rejection("no separable alternative")
     heldout = stack(made.evidence.heldout)
     found = audit(program, tables, heldout, pool.disclosure, made.blocks)
     target: dict[str, Any] = {
@@ -150,7 +150,7 @@ MAX_ATTEMPTS: Final = 100
 """Tries at one program before the settings are declared infeasible."""
 
 
-def build(spec: InstanceSpec) -> Built:
+def build(spec: InstanceSpec) -> BuiltInstance:
     """One program with its tasks, as rows; a rejected attempt is replaced by the next.
 
     Nothing public names a pool: a task's id is a keyed hash of its label. Raises ``UsageError``

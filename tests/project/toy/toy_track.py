@@ -84,9 +84,9 @@ class Plan(InstancePlan):
     variants: tuple[str, ...]
 
     @property
-    def asked(self) -> building.Asked:
+    def task_plan(self) -> building.TaskPlan:
         """As many tasks as variants."""
-        return building.Asked((len(self.variants), len(self.variants)))
+        return building.TaskPlan((len(self.variants), len(self.variants)))
 
 
 class Settings(TomlModel):
@@ -107,7 +107,7 @@ def plan(count: int, split: str, root: bytes, private: bool) -> list[building.In
     return keyed_specs(plans, ("toy", split), ("toy", "spring"), root, private)
 
 
-def build(spec: building.InstanceSpec) -> building.Built:
+def build(spec: building.InstanceSpec) -> building.BuiltInstance:
     """One spring: its law, what five weights do to it, and its questions."""
     rng = stream(spec.key, "law")
     law = {"slope": int(rng.integers(1, 9)), "intercept": int(rng.integers(10, 90))}
@@ -140,7 +140,7 @@ def build(spec: building.InstanceSpec) -> building.Built:
         built["toy"].append(rows.task_row(name, spec.instance_id, variant, text, inputs))
         built["toy_truth"].append(rows.truth_row(name, spec.instance_id, "line", target))
     world = {"law": law, "weights": weights}
-    return building.Built(built | {"toy_worlds": [rows.world_row(spec, 0, "line", world)]})
+    return building.BuiltInstance(built | {"toy_worlds": [rows.world_row(spec, 0, "line", world)]})
 
 
 def audit(

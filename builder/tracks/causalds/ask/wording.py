@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from builder.equations.quantities import Quantity
-from builder.splits.seeds import shuffled
+from builder.splits.seeds import random_order
 from builder.stories.texts import Texts
 from builder.stories.types import Variable
 from builder.tracks.causalds.make.observe import Observation
@@ -200,7 +200,7 @@ RIGHT_OR_WRONG: Final = "Right or wrong, nothing between."
 def any_order(rng: np.random.Generator, names: Iterable[str]) -> list[str]:
     """The names in a seeded order that has nothing to do with the graph."""
     ordered = sorted(names)
-    return shuffled(rng, ordered)
+    return random_order(rng, ordered)
 
 
 def bullets(names: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from builder.graphs.graph import LatentDAG
 from builder.graphs.motifs import Motif
 from builder.splits.instance_keys import InstancePlan
 from builder.splits.settings import STRICT
-from builder.splits.track import Asked
+from builder.splits.track import TaskPlan
 from builder.stories.llm.settings import Settings
 from builder.stories.naming import Naming
 from builder.stories.types import Kind, Seed
@@ -193,14 +193,14 @@ class ScenePlan(InstancePlan):
     questions: Questions
 
     @property
-    def asked(self) -> Asked:
+    def task_plan(self) -> TaskPlan:
         """The planned number of tasks: one where a variant is planned, else up to all of them in
         every view."""
         motif, variant = ("motif", self.structure.motif), self.questions.variant
         if variant is not None:
-            return Asked((1, 1), self.questions.exam, (motif, ("variant", variant)))
+            return TaskPlan((1, 1), self.questions.exam, (motif, ("variant", variant)))
         most = len(CAUSALDS) * max(1, len(self.questions.views))
-        return Asked((1, most), self.questions.exam, (motif,))
+        return TaskPlan((1, most), self.questions.exam, (motif,))
 
     def record(self) -> dict[str, Any]:
         """Return the plan as the world row shows it. It leaves out the places of one machine, and

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from builder.splits.seeds import shuffled
+from builder.splits.seeds import random_order
 
 ByName = dict[str, dict[str, float]]
 ByAxis = dict[str, ByName]
@@ -42,7 +42,7 @@ def count_of(share: float, total: int) -> int:
 def deal_names(rng: np.random.Generator, weights: Mapping[str, float], total: int) -> list[str]:
     """Return ``total`` names in their shares, by largest remainder, in a random order."""
     counts = largest_remainder(weights, total)
-    return shuffled(rng, [name for name, count in counts.items() for _ in range(count)])
+    return random_order(rng, [name for name, count in counts.items() for _ in range(count)])
 
 
 def spread(rng: np.random.Generator, share: float, total: int) -> list[bool]:

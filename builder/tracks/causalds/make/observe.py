@@ -16,8 +16,8 @@ import numpy.typing as npt
 from builder.equations.profiles import is_empirical
 from builder.equations.world import World
 from builder.release.arrow import round_data
-from builder.release.attempts import Rejected
-from builder.splits.seeds import hmac_key, shuffled, stream
+from builder.release.attempts import Rejection
+from builder.splits.seeds import hmac_key, random_order, stream
 from builder.splits.settings import TomlTable
 from builder.tracks.causalds.design.scene_plan import CLEAN, VIEWS, ScenePlan, View
 from builder.tracks.causalds.make.measure import (
@@ -76,7 +76,7 @@ class Observation:
 
 
 def observe(scene: Scene, view: View, key: bytes) -> Observation:
-    """Return the scene as a view shows it. Raises :class:`Rejected` when no drawn bundle is
+    """Return the scene as a view shows it. Raises :class:`Rejection` when no drawn bundle is
     informative enough."""
     rows = {scene.name(node): column for node, column in scene.rows.items()}
     if view.name == CLEAN.name:
@@ -91,7 +91,7 @@ def observe(scene: Scene, view: View, key: bytes) -> Observation:
     size = scene.plan.equations.train
     count = min(size, max(_FEWEST_CALIBRATION, round(view.calibration * size)))
     chosen = np.sort(stream(own, "calibration").choice(size, count, replace=False))
-    columns = tuple(shuffled(stream(own, "columns"), _columns(scene, bundles)))
+    columns = tuple(random_order(stream(own, "columns"), _columns(scene, bundles)))
     found = Observation(view, bundles, columns, rows, tuple(int(i) for i in chosen))
     if not scene.plan.questions.diagnostics:
         return found
@@ -116,11 +116,11 @@ def measurement_columns(scene: Scene, node: str, bundle: Bundle) -> dict[str, Me
 
 def _draw_bundles(plan: ScenePlan, world: World, view: View, key: bytes) -> dict[str, Bundle]:
     """Return the bundles of a view by replaced node: random observed nodes, and the outcome if
-    planned. Raises :class:`Rejected` when no drawn bundle is informative enough."""
+    planned. Raises :class:`Rejection` when no drawn bundle is informative enough."""
     query, rng = plan.structure.query, stream(key, "concepts")
     eligible = [v for v in query.graph.observed_nodes if v != query.outcome]
     wanted = min(len(eligible), int(rng.integers(view.concepts[0], view.concepts[1] + 1)))
-    chosen = shuffled(rng, eligible)[:wanted]
+    chosen = random_order(rng, eligible)[:wanted]
     if plan.questions.outcome_measured:
         chosen = [*chosen, query.outcome]
     pilot = world.simulate(stream(key, "pilot"), _PILOT)
@@ -138,7 +138,7 @@ def _draw_bundles(plan: ScenePlan, world: World, view: View, key: bytes) -> dict
                 squares=squares,
             )
         except NoBundle:
-            raise Rejected(f"no informative measurements ({view.name})") from None
+            raise Rejection(f"no informative measurements ({view.name})") from None
     return found
 
 

@@ -21,8 +21,8 @@ from builder.equations.world import World
 from builder.graphs.identification import Effect, is_identifiable
 from builder.graphs.motifs import Motif
 from builder.release.arrow import round_data
-from builder.release.attempts import Rejected
-from builder.splits.seeds import shuffled, stream
+from builder.release.attempts import Rejection
+from builder.splits.seeds import random_order, stream
 from builder.stories.llm.tell import tell_scene
 from builder.stories.types import Variable
 from builder.stories.verbalise import VERBALISERS, Narration, NarrationFailed, Subject
@@ -121,7 +121,7 @@ class Scene:
 def sample_hidden_world(plan: ScenePlan, key: bytes) -> tuple[World, Truths]:
     """Return the world of an attempt and what is true of it.
 
-    Raises :class:`Rejected` when no world is in range, the two treatment levels coincide, the
+    Raises :class:`Rejection` when no world is in range, the two treatment levels coincide, the
     numerical error of a truth cannot be brought under its bound, or an effect is too close to 0.
     """
     motif, structure = plan.structure.query, plan.structure
@@ -135,24 +135,24 @@ def sample_hidden_world(plan: ScenePlan, key: bytes) -> tuple[World, Truths]:
         )
         truths = _truths(motif, world, structure.treatment_kind == "binary", key)
     except NoWorldFound:
-        raise Rejected("no world in range") from None
+        raise Rejection("no world in range") from None
     except BoundNotMet:
-        raise Rejected("numerical error above its bound") from None
+        raise Rejection("numerical error above its bound") from None
     # A steep mechanism may not notice a step between the two levels (a gate whose threshold lies
     # beyond both): the story would tell of an effect that the printed contrast does not have.
     for value in (truths.ate, truths.ett, truths.nde, truths.nie):
         if value is not None and clear_effect_sign(value, truths.outcome_sd) is None:
-            raise Rejected("effect too close to zero")
+            raise Rejection("effect too close to zero")
     return world, truths
 
 
 def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> Truths:
-    """Return the population quantities of a world. Raises :class:`Rejected`, ``BoundNotMet``."""
+    """Return the population quantities of a world. Raises :class:`Rejection`, ``BoundNotMet``."""
     graph, x, y = motif.graph, motif.treatment, motif.outcome
     try:
         levels = contrast(world, x, stream(key, "contrast"))
     except ValueError:
-        raise Rejected("treatment levels coincide") from None
+        raise Rejection("treatment levels coincide") from None
 
     def effect_if_identifiable(name: Effect) -> Quantity | None:
         if not is_identifiable(graph, x, y, name, binary_treatment=binary_treatment):
@@ -181,7 +181,7 @@ def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> T
 def narrate(plan: ScenePlan, key: bytes) -> Narration:
     """Name the variables of a planned scene and tell its story.
 
-    Raises :class:`Rejected` when a language model does not manage it within its budgets, and
+    Raises :class:`Rejection` when a language model does not manage it within its budgets, and
     ``ValueError`` (our bug) when an answer could spell two of the names by one word.
     """
     subject = Subject(
@@ -197,7 +197,7 @@ def narrate(plan: ScenePlan, key: bytes) -> Narration:
         else:
             narration = tell_scene(subject, plan.telling.llm, key)
     except NarrationFailed as failure:
-        raise Rejected(failure.reason, words=True) from None
+        raise Rejection(failure.reason, words=True) from None
     alike = confusable([variable.name for variable in narration.variables.values()])
     if alike:
         raise ValueError(f"an answer cannot tell these names apart: {alike}")
@@ -206,7 +206,7 @@ def narrate(plan: ScenePlan, key: bytes) -> Narration:
 
 def column_order(plan: ScenePlan, key: bytes) -> tuple[str, ...]:
     """Return the observed nodes in the seeded order of the released table."""
-    return tuple(shuffled(stream(key, "columns"), plan.structure.query.graph.observed_nodes))
+    return tuple(random_order(stream(key, "columns"), plan.structure.query.graph.observed_nodes))
 
 
 def draw_rows(plan: ScenePlan, key: bytes, world: World) -> dict[str, Column]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from builder.equations.profiles import STRAIGHT
 from builder.splits.instance_keys import keyed_specs, plan_stream
-from builder.splits.seeds import hmac_key, pick, shuffled
+from builder.splits.seeds import hmac_key, pick, random_order
 from builder.splits.settings import Fault
 from builder.splits.track import InstanceSpec
 from builder.stories.llm.seeding import Dealer
@@ -82,7 +82,7 @@ def _plan_split(
         even = ExamModel(kind="balanced", tasks=len(plans))
         key = hmac_key(count_root, f"{TRACK_NAME}/{split}/plan/variants")
         plans = _compose_private(None, even, plans, key, f"splits.{split}.{TRACK_NAME}")
-    plans = shuffled(rng, plans)
+    plans = random_order(rng, plans)
     if config.words == KNOWLEDGE:
         plans = name_scenes(plans, config, streams, split, private)
     if config.tellings and not private:
@@ -111,7 +111,7 @@ def _for_exams(
     found: list[ScenePlan] = []
     for name, model in config.exams:
         spare = SPARE if model.kind == "balanced" else 1
-        plans = shuffled(
+        plans = random_order(
             rng, _plans(config.model_copy(update={"scenes": spare * model.tasks}), rng)
         )
         key = hmac_key(count_root, f"{TRACK_NAME}/{split}/exam/{name}")
