@@ -58,13 +58,10 @@ def associations(
     ``zero_change``).
 
     Raises:
-        ValueError: X, Y and the others are not all different.
         BoundNotMet: a standard error exceeds its bound at the largest sample.
     """
     targets = (x, y, *others)
     count = len(others)
-    if len(set(targets)) != len(targets):
-        raise ValueError(f"the variables must differ: {', '.join(targets)}")
     apart = np.array([[a != b and zero_correlation(world, a, b) for b in targets] for a in (x, y)])
     zeros = np.array([
         bool(apart[0, 1]),

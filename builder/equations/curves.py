@@ -20,6 +20,7 @@ from builder.equations.equation import (
     draw_signed,
     floats,
     input_scales,
+    per_parent_sd,
     scalar,
     standardise,
     summary,
@@ -36,9 +37,7 @@ _CALIBRATION: Final = 1000
 
 def draw_linear(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
     """Weights N(±0.8, 0.4), per sd of a parent whose sd exceeds one; bias N(0, 0.5)."""
-    signs = rng.choice((-1.0, 1.0), len(parents))
-    raw = signs * rng.normal(0.8, 0.4, len(parents))
-    weights = tuple(float(w) / max(1.0, p.sd) for w, p in zip(raw, parents, strict=True))
+    weights = per_parent_sd(draw_signed(rng, len(parents), 0.8, 0.4), parents)
     return {"weights": weights, "bias": float(rng.normal(0.0, 0.5)) if parents else 0.0}
 
 
@@ -120,6 +119,13 @@ def _bias(rng: np.random.Generator) -> float:
     return float(rng.normal(0.0, 0.5))
 
 
+def _strengths(
+    rng: np.random.Generator, count: int, low: float = 0.4, high: float = 1.2
+) -> tuple[float, ...]:
+    """Return ``count`` draws of ±U(low, high)."""
+    return floats(rng.choice((-1.0, 1.0), count) * rng.uniform(low, high, count))
+
+
 def draw_product(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
     """One strength ±U(0.5, 1.5)."""
     strength = float(rng.choice((-1.0, 1.0)) * rng.uniform(0.5, 1.5))
@@ -139,7 +145,7 @@ def draw_saturating(rng: np.random.Generator, parents: Sequence[Parent]) -> Para
     count = len(parents)
     return {
         **input_scales(parents),
-        "strengths": floats(rng.choice((-1.0, 1.0), count) * rng.uniform(0.5, 1.5, count)),
+        "strengths": _strengths(rng, count, 0.5, 1.5),
         "halves": floats(rng.uniform(0.5, 2.0, count)),
         "powers": (1.0,) * count,
         "bias": _bias(rng),
@@ -187,10 +193,6 @@ def rational_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
     for column, w, v in zip(z, *weights, strict=True):
         upper, lower = upper + w * column, lower + v * column
     return cut_off(upper / (1.0 + np.abs(lower)))
-
-
-def _strengths(rng: np.random.Generator, count: int) -> tuple[float, ...]:
-    return floats(rng.choice((-1.0, 1.0), count) * rng.uniform(0.4, 1.2, count))
 
 
 def draw_power(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:

@@ -97,6 +97,12 @@ def draw_signed(rng: np.random.Generator, count: int, location: float, spread: f
     return rng.choice((-1.0, 1.0), count) * rng.normal(location, spread, count)
 
 
+def per_parent_sd(weights: Array, parents: Sequence[Parent]) -> tuple[float, ...]:
+    """Return weights of raw values from weights of parents in units of their sd, where that exceeds
+    one. Scales then do not grow along long chains."""
+    return tuple(float(w) / max(1.0, p.sd) for w, p in zip(weights, parents, strict=True))
+
+
 def floats(values: npt.ArrayLike) -> tuple[float, ...]:
     """Plain floats, as parameters hold them."""
     return tuple(np.asarray(values, dtype=np.float64).tolist())
@@ -125,8 +131,8 @@ def round_parameters(parameters: Parameters) -> Parameters:
 def input_scales(parents: Sequence[Parent]) -> dict[str, tuple[float, ...]]:
     """The parameters that put parents on a common scale, as ``standardise`` applies them.
 
-    A parent is centred at its mean and divided by its sd where that exceeds one: curved parts then
-    lie where the parent is, and scales do not grow along long chains.
+    A parent is centred at its mean and divided by its sd where that exceeds one. Curved parts then
+    lie where the parent is.
     """
     return {
         "centres": tuple(p.mean for p in parents),

@@ -72,14 +72,8 @@ def effect(
     of variation of the mean weight (Cauchy-Schwarz); draws are doubled until that is below 0.05.
 
     Raises:
-        ValueError: X and Y are the same node, or X is binary and x1 neither 0 nor 1.
         BoundNotMet: the standard error exceeds bound * (1 + |effect|) at the largest sample.
     """
-    if x == y:
-        raise ValueError(f"the two variables must differ; both are {x!r}")
-    binary = world.node(x).kind == "binary"
-    if name == "ett" and binary and x1 not in (0.0, 1.0):
-        raise ValueError(f"{x}: a binary treatment is never {x1}")
     if _is_zero(name, world, x, y):
         return STRUCTURAL_ZERO
     slope = _constant_slope(name, world, x, y)
@@ -88,6 +82,7 @@ def effect(
     needed, causes = world.ancestors((y,), cut=(x,)), world.ancestors((x,)) - {x}
     # Without noise that X and Y(x) share, the treated are like everyone.
     weighted = name == "ett" and bool(causes & needed)
+    by_density = weighted and world.node(x).kind == "continuous"
     only = (needed | causes if weighted else needed) - {y}
 
     def integrand(noise: NoiseSample) -> list[Array]:
@@ -110,7 +105,11 @@ def effect(
     for means, draws in refined_means(world, drawn, integrand, rng):
         (value, mass), (se, mass_se) = jackknife(means, _ratio_and_mass)
         if se <= bound * (1.0 + abs(value)) and mass_se <= _WEIGHT_CV * mass:
-            source: Source = "density_weighted_rqmc" if weighted and not binary else "rqmc"
+            source: Source = (
+                "density_weighted_rqmc"
+                if weighted and world.node(x).kind == "continuous"
+                else "rqmc"
+            )
             return Quantity(float(value), float(se), draws, source if draws else "closed_form")
     raise BoundNotMet(f"{name} of {x} on {y}: standard error {se:.2g} after {draws} draws")
 

@@ -24,10 +24,9 @@ from typing import Final
 
 import numpy as np
 
-from builder.equations.equation import Array, Kind, Parent, round_parameters
-from builder.equations.mechanisms import MECHANISMS
+from builder.equations.equation import Array, Kind, Parent, per_parent_sd, round_parameters
+from builder.equations.mechanisms import DEFAULT_PROFILE, MECHANISMS, Profile
 from builder.equations.noise import Noise, Spread, draw_noise_law
-from builder.equations.profiles import DEFAULT_PROFILE, Profile
 from builder.equations.world import Node, Values, World
 from builder.graphs.graph import LatentDAG
 from builder.splits.seeds import pick
@@ -69,17 +68,13 @@ def sample_world(
     Args:
         rng: the only source of randomness.
         graph: latent nodes are drawn like any other.
-        kinds: kind of every node; nodes not listed are continuous.
+        kinds: kinds of nodes by name; nodes not listed are continuous.
         outcome: the node held to the tighter range of the outcome.
         profile: admissible mechanisms and noise families.
 
     Raises:
-        ValueError: ``kinds`` or ``outcome`` names a node that the graph does not have.
         NoWorldFound: a node was rejected 1000 times.
     """
-    unknown = sorted({*kinds, outcome} - set(graph.nodes))
-    if unknown:
-        raise ValueError(f"sample_world: the graph has no node {unknown[0]!r}")
     nodes: dict[str, Node] = {}
     pilot: dict[str, Array] = {}
     for name in graph.topological_order():
@@ -146,12 +141,9 @@ def _noise(
     if not parents or profile.heteroscedastic == 0.0 or rng.random() >= profile.heteroscedastic:
         return law
     # Weights N(0, 0.5) and bias N(0, 0.3) on the parents' common scale, written for raw values.
-    weights = [
-        w / max(1.0, p.sd) for w, p in zip(rng.normal(0, 0.5, len(parents)), parents, strict=True)
-    ]
+    weights = per_parent_sd(rng.normal(0, 0.5, len(parents)), parents)
     centre = sum(w * p.mean for w, p in zip(weights, parents, strict=True))
-    bias = float(rng.normal(0.0, 0.3)) - centre
-    return replace(law, spread=Spread(tuple(float(w) for w in weights), float(bias)))
+    return replace(law, spread=Spread(weights, float(rng.normal(0.0, 0.3)) - centre))
 
 
 def _is_accepted(

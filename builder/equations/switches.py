@@ -7,6 +7,7 @@ the other causes.
 
 import math
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Final
 
 import numpy as np
@@ -21,6 +22,7 @@ from builder.equations.equation import (
     draw_signed,
     floats,
     input_scales,
+    per_parent_sd,
     scalar,
     standardise,
     summary,
@@ -44,9 +46,7 @@ def draw_logistic(rng: np.random.Generator, parents: Sequence[Parent]) -> Parame
     """
     if not parents:
         return {"weights": (), "bias": summary(float(special.logit(rng.uniform(0.25, 0.75))))}
-    signs = rng.choice((-1.0, 1.0), len(parents))
-    raw = signs * rng.normal(1.0, 0.6, len(parents))
-    weights = tuple(float(w) / max(1.0, p.sd) for w, p in zip(raw, parents, strict=True))
+    weights = per_parent_sd(draw_signed(rng, len(parents), 1.0, 0.6), parents)
     centre = math.fsum(w * p.mean for w, p in zip(weights, parents, strict=True))
     return {"weights": weights, "bias": float(rng.normal(0.0, 0.7)) - centre}
 
@@ -129,9 +129,8 @@ def gate_draw(
         conjunction = pick(rng, conjunctions)
         negated = rng.random(count) < negation
         jitter = rng.uniform(-0.3, 0.3, count)
-        share = 0.5 ** (
-            1.0 / max(count, 1)
-        )  # of each input, so that all of them hold half the time
+        # Each input holds in this share of cases, so that all of them hold in half.
+        share = 0.5 ** (1.0 / max(count, 1))
         holds = share if conjunction else 1.0 - share
         cuts = []
         for parent, no, move in zip(parents, negated, jitter, strict=True):
@@ -153,8 +152,5 @@ def gate_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
     inputs_ = zip(columns, vector(parameters, "cuts"), vector(parameters, "negated"), strict=True)
     holds = [(column > cut) != bool(no) for column, cut, no in inputs_]
     every = np.logical_and if scalar(parameters, "conjunction") else np.logical_or
-    open_ = holds[0]
-    for one in holds[1:]:
-        open_ = every(open_, one)
     flip = scalar(parameters, "flip")
-    return np.asarray(flip + (1.0 - 2.0 * flip) * open_)
+    return np.asarray(flip + (1.0 - 2.0 * flip) * reduce(every, holds))

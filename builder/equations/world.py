@@ -52,8 +52,7 @@ class Node:
 class World:
     """A structural causal model over ``graph``; ``nodes`` are in the order of ``graph.nodes``.
 
-    Raises:
-        ValueError: nodes and graph disagree, or a node's kind, mechanism and noise do not fit.
+    ``order`` holds the names of the nodes, causes first.
     """
 
     graph: LatentDAG
@@ -62,10 +61,6 @@ class World:
     _by_name: dict[str, Node] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if tuple(node.name for node in self.nodes) != tuple(self.graph.nodes):
-            raise ValueError("world: nodes must be those of the graph, in its order")
-        for node in self.nodes:
-            _check_node(node, self.graph)
         object.__setattr__(self, "order", tuple(self.graph.topological_order()))
         object.__setattr__(self, "_by_name", {node.name: node for node in self.nodes})
 
@@ -118,13 +113,8 @@ class World:
 
         Returns:
             node -> array (n,), binary nodes as 0.0 and 1.0, in the order of ``graph.nodes``.
-
-        Raises:
-            KeyError: ``do`` names a node that does not exist, or noise that is needed is absent.
         """
-        do = {} if do is None else do
-        if not do.keys() <= self._by_name.keys():
-            raise KeyError(f"do: no node called {sorted(do.keys() - self._by_name.keys())[0]!r}")
+        do = do or {}
         n = next((len(column) for column in noise.values()), 1)
         values: dict[str, Array] = {}
         for name in self.order:
@@ -157,8 +147,7 @@ class World:
     def noise_scale(self, name: str, values: Values) -> Array:
         """Scale of the noise of a continuous node given its parents, shape (n,) or a scalar."""
         node = self._by_name[name]
-        if node.noise is None:
-            raise ValueError(f"{name}: a binary node has no noise scale")
+        assert node.noise is not None, name
         varies = node.noise.spread is not None
         return node.noise.scale_at([values[p] for p in node.parents] if varies else [])
 
@@ -179,16 +168,6 @@ class World:
             "edges": [list(edge) for edge in self.graph.edges],
             "latent": [name for name in self.graph.nodes if name in self.graph.latent],
         }
-
-
-def _check_node(node: Node, graph: LatentDAG) -> None:
-    family, law = MECHANISMS[node.mechanism], node.noise
-    if family.kind != node.kind or (law is None) != (node.kind == "binary"):
-        raise ValueError(f"{node.name}: {node.mechanism} is for {family.kind} nodes")
-    if law is not None and law.spread and len(law.spread.weights) != len(node.parents):
-        raise ValueError(f"{node.name}: the noise spread does not fit the parents")
-    if sorted(node.parents) != sorted(graph.parents(node.name)):
-        raise ValueError(f"{node.name}: parents differ from the graph's")
 
 
 def _node_to_json(node: Node) -> dict[str, object]:

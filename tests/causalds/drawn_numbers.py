@@ -6,8 +6,8 @@ import json
 from causalds_scenes import specs
 
 from builder.equations.association import associations
+from builder.equations.mechanisms import BINARY_PROFILES, CONTINUOUS_PROFILES, profile
 from builder.equations.noise import NOISE_FAMILIES, Noise
-from builder.equations.profiles import BINARY_PROFILES, CONTINUOUS_PROFILES, profile
 from builder.equations.quantities import contrast, effect
 from builder.equations.sampling import sample_world
 from builder.graphs.motifs import MOTIFS

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from causalds_scenes import ROOT, SEVEN, specs
 
-from builder.equations.profiles import STRAIGHT, mixture_weights
+from builder.equations.mechanisms import STRAIGHT, mixture_weights
 from builder.graphs.motifs import MOTIFS
 from builder.splits.seeds import id_key, instance_key, public_id
 from builder.splits.track import InstanceSpec

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from causalds_scenes import ROOT, by_view, in_views, table, values, world
 
-from builder.equations.profiles import is_empirical
+from builder.equations.mechanisms import is_empirical
 from builder.splits.settings import TomlTable
 from builder.tracks.causalds.check.audit import audit_instance
 from builder.tracks.causalds.design.scene_plan import VIEWS, ScenePlan, Thresholds, View

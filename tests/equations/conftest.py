@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from builder.equations.profiles import BINARY_PROFILES, CONTINUOUS_PROFILES, profile
+from builder.equations.mechanisms import BINARY_PROFILES, CONTINUOUS_PROFILES, profile
 from builder.equations.sampling import sample_world
 from builder.equations.world import World
 from builder.graphs.motifs import MOTIFS

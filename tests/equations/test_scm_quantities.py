@@ -138,17 +138,6 @@ def test_an_unreachable_bound_is_reported_not_hidden(cases) -> None:
         effect("ate", case.world, case.x, case.y, 0.0, 1.0, case.rng(), bound=1e-12)
 
 
-def test_senseless_questions_are_refused(cases) -> None:
-    """The effect of a variable on itself, or on units that took treatment 0.5."""
-    case = next(c for c in cases if c.world.node(c.x).kind == "binary")
-    with pytest.raises(ValueError, match="must differ"):
-        associations(case.world, case.x, case.x, (), case.rng())
-    with pytest.raises(ValueError, match="must differ"):
-        effect("ate", case.world, case.x, case.x, 0.0, 1.0, case.rng())
-    with pytest.raises(ValueError, match=r"never 0\.5"):
-        effect("ett", case.world, case.x, case.y, 0.0, 0.5, case.rng())
-
-
 def test_errors_of_functions_of_means_are_those_of_the_delta_method() -> None:
     """A wrong error no longer bounds anything: of a ratio, beside its linear approximation."""
     means = np.array([0.6, 1.3]) + 1e-4 * np.random.default_rng(0).standard_normal((32, 2))

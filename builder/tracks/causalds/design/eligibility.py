@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from builder.equations.profiles import STRAIGHT
+from builder.equations.mechanisms import STRAIGHT
 from builder.graphs.adjustment import opens_collider_bias, valid_adjustment_sets
 from builder.graphs.identification import is_identifiable
 from builder.graphs.method import identification_method

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from builder.equations.profiles import is_empirical
+from builder.equations.mechanisms import is_empirical
 from builder.equations.world import World
 from builder.release.arrow import round_data
 from builder.release.attempts import Rejection

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from builder.equations.association import associations
 from builder.equations.margins import clear_effect_sign
-from builder.equations.profiles import profile
+from builder.equations.mechanisms import profile
 from builder.equations.quantities import Quantity, contrast, effect
 from builder.equations.rqmc import BoundNotMet
 from builder.equations.sampling import NoWorldFound, sample_world

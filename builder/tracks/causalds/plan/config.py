@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import Field, model_validator
 
-from builder.equations.profiles import BINARY_PROFILES, CONTINUOUS_PROFILES, mixture_weights
+from builder.equations.mechanisms import BINARY_PROFILES, CONTINUOUS_PROFILES, mixture_weights
 from builder.splits.settings import Fault, TomlModel, TomlTable, check
 from builder.splits.values import Ordered, Share, Text, Weight, one_of, some_of, weights_of
 from builder.stories.llm.settings import LlmTable

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from builder.equations.profiles import STRAIGHT
+from builder.equations.mechanisms import STRAIGHT
 from builder.splits.instance_keys import keyed_specs, plan_stream
 from builder.splits.seeds import hmac_key, pick, random_order
 from builder.splits.settings import Fault
