@@ -17,28 +17,28 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from builder.splits.seeds import pick, random_order
-from builder.stories.types import Kind, Setting, Theme, Variable
+from builder.stories.types import Kind, Scenery, StorySetting, Variable
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """A kind of invented place: its scenery, and what can be noted there.
+    """A kind of invented place: its scenery, and the nouns for what can be noted there.
 
     ``continuous`` are (noun, unit), ``binary`` (noun, predicate at 0, predicate at 1).
     """
 
-    theme: Theme
+    scenery: Scenery
     continuous: tuple[tuple[str, ...], ...]
     binary: tuple[tuple[str, ...], ...]
 
 
 @cache
 def themes() -> tuple[Vocabulary, ...]:
-    """All themes, in file order (``themes.toml`` explains the fields)."""
+    """Return all kinds of places, in file order (``themes.toml`` explains the fields)."""
     tables = _read("themes.toml")
     return tuple(
         Vocabulary(
-            theme(key, table),
+            read_scenery(key, table),
             tuple(tuple(noun) for noun in table["continuous"]),
             tuple(tuple(noun) for noun in table["binary"]),
         )
@@ -46,34 +46,37 @@ def themes() -> tuple[Vocabulary, ...]:
     )
 
 
-def theme(key: str, table: Mapping[str, Any]) -> Theme:
-    """The scenery in a table of a theme."""
+def read_scenery(key: str, table: Mapping[str, Any]) -> Scenery:
+    """Return the scenery in a table of ``themes.toml`` or ``letters.toml``."""
     record, records = table["record"]
     settings, colour = tuple(table["settings"]), tuple(table["colour"])
-    return Theme(key, record, records, table["book"], table["people"], settings, colour)
+    return Scenery(key, record, records, table["book"], table["people"], settings, colour)
 
 
 def invent_scene(
     rng: np.random.Generator, kinds: Mapping[str, Kind]
-) -> tuple[Setting, dict[str, Variable]]:
-    """A setting and one story variable for every node of ``kinds`` (node id -> kind).
+) -> tuple[StorySetting, dict[str, Variable]]:
+    """Return a setting and one story variable for every node of ``kinds`` (node id -> kind).
 
     Nouns are distinct within a scene and no name contains another, ignoring case. Raises
     ``ValueError`` when a theme has too few nouns for the nodes asked for.
     """
     vocabulary = pick(rng, themes())
-    town = pick(rng, invented("town_tails"))
+    town = pick(rng, invented_words("town_tails"))
     variables = _invent_variables(rng, vocabulary, kinds, avoid=town)
-    return furnish(rng, vocabulary.theme, town), variables
+    return furnish(rng, vocabulary.scenery, town), variables
 
 
-def furnish(rng: np.random.Generator, scenery: Theme, town: str | None = None) -> Setting:
-    """A theme with an opening and a sentence of colour drawn from it, in an invented place."""
-    place = pick(rng, invented("town_tails")) if town is None else town
+def furnish(rng: np.random.Generator, scenery: Scenery, town: str | None = None) -> StorySetting:
+    """Return ``scenery`` with an opening and a sentence of colour drawn from it.
+
+    ``town`` is the invented place in them; without it one is drawn.
+    """
+    place = pick(rng, invented_words("town_tails")) if town is None else town
     opening, colour = (
         pick(rng, texts).replace("{town}", place) for texts in (scenery.settings, scenery.colour)
     )
-    return Setting(scenery, opening, colour)
+    return StorySetting(scenery, opening, colour)
 
 
 def _invent_variables(
@@ -82,15 +85,16 @@ def _invent_variables(
     kinds: Mapping[str, Kind],
     avoid: str,
 ) -> dict[str, Variable]:
+    """Return a variable for every node; no name may clash with ``avoid``."""
     nouns: dict[Kind, list[tuple[str, ...]]] = {
         "continuous": random_order(rng, vocabulary.continuous),
         "binary": random_order(rng, vocabulary.binary),
     }
     for kind, offered in nouns.items():
-        wanted = sum(value == kind for value in kinds.values())
-        if wanted > len(offered):
+        count = sum(value == kind for value in kinds.values())
+        if count > len(offered):
             raise ValueError(
-                f"{wanted} {kind} variables, but theme {vocabulary.theme.key} has {len(offered)}"
+                f"{count} {kind} variables, but theme {vocabulary.scenery.key} has {len(offered)}"
             )
     taken: list[str] = [avoid]
     variables: dict[str, Variable] = {}
@@ -98,7 +102,7 @@ def _invent_variables(
         noun, *rest = nouns[kind].pop()
         name = ""
         while not name or _clashes(name, taken):
-            name = f"{pick(rng, invented('tails'))} {noun}"
+            name = f"{pick(rng, invented_words('tails'))} {noun}"
         taken.append(name)
         variables[node] = (
             Variable(name, "continuous", unit=rest[0])
@@ -109,7 +113,7 @@ def _invent_variables(
 
 
 def _clashes(name: str, taken: Sequence[str]) -> bool:
-    """Whether ``name`` contains, is contained in, or shares its first word's start with another."""
+    """Tell whether ``name`` contains a taken one, stands in it, or begins with the same letters."""
     low = name.lower()
     return any(
         low in other.lower() or other.lower() in low or low[:3] == other[:3].lower()
@@ -118,8 +122,8 @@ def _clashes(name: str, taken: Sequence[str]) -> bool:
 
 
 @cache
-def invented(tails: Literal["tails", "town_tails"]) -> tuple[str, ...]:
-    """Every invented word a name may start with, or every place name, sorted.
+def invented_words(tails: Literal["tails", "town_tails"]) -> tuple[str, ...]:
+    """Return every invented word a name may start with, or every place name, sorted.
 
     They are pronounceable joins: no letter doubled at the seam, none that is a known word.
     """
@@ -144,13 +148,13 @@ for nothing else in a prompt (r, s, X, P, a member k); doubled ones where single
 
 _LETTERS: Final = _read("letters.toml")
 _UNITS: Final = tuple(_LETTERS["units"])
-LETTER_THEME: Final = theme("letters", _LETTERS["theme"])
+LETTER_SCENERY: Final = read_scenery("letters", _LETTERS["theme"])
 
 
 def letter_scene(
     rng: np.random.Generator, kinds: Mapping[str, Kind]
-) -> tuple[Setting, dict[str, Variable]]:
-    """A bare setting and a letter for every node. Raises ``ValueError`` for too many nodes."""
+) -> tuple[StorySetting, dict[str, Variable]]:
+    """Return a bare setting and a letter for every node; ``ValueError`` for too many nodes."""
     if len(kinds) > len(LETTERS):
         raise ValueError(f"{len(kinds)} variables, but there are {len(LETTERS)} letters")
     names = random_order(rng, LETTERS[: max(len(kinds), len(_SINGLE))])
@@ -162,4 +166,4 @@ def letter_scene(
             if kinds[node] == "continuous"
             else Variable(name, "binary", states=("is off", "is on"), article=False)
         )
-    return furnish(rng, LETTER_THEME), variables
+    return furnish(rng, LETTER_SCENERY), variables

@@ -66,7 +66,7 @@ _PLURALS: Final[Mapping[str, str]] = _TEXTS["plurals"]
 
 
 def number_forms(word: str) -> tuple[str, str]:
-    """Singular and plural of a bracketed word: "acts" and "act", or the two sides of a slash."""
+    """Return singular and plural of a bracketed word: "acts", "act", or both sides of a slash."""
     if "/" in word:
         singular, plural = word.split("/")
         return singular, plural

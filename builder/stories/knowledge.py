@@ -17,14 +17,14 @@ from pydantic import Field, model_validator
 
 from builder.splits.settings import Fault, TomlModel, check, read_toml
 from builder.splits.values import Ordered, Text, some_of
-from builder.stories.types import Kind, Theme, Variable
+from builder.stories.types import Kind, Scenery, Variable
 from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.io.names import did_you_mean
 
 FOLDER: Final = Path(__file__).parent / "domains"
 OWN: Final = "CAUSAL_EXAMS_DOMAINS"
-"""The environment variable that names a folder of one's own domains; workers inherit it."""
+"""The environment variable that names a folder of more domains; workers inherit it."""
 KINDS: Final[tuple[Kind, ...]] = ("continuous", "binary")
 
 
@@ -67,7 +67,7 @@ class Concept(TomlModel):
         return found[0] == "plural" if found else is_plural(self.name)
 
     def variable(self, kind: Kind) -> Variable:
-        """The concept as a story variable of one of its kinds."""
+        """Return the concept as a story variable of one of its kinds."""
         return Variable(
             self.name,
             kind,
@@ -86,7 +86,7 @@ class Domain:
     masks are over the positions in ``concepts``: bit j of ``children[i]`` is set where i affects j.
     """
 
-    theme: Theme
+    scenery: Scenery
     field: str
     title: str
     concepts: tuple[Concept, ...]
@@ -98,12 +98,21 @@ class Domain:
     @property
     def key(self) -> str:
         """The file's name without its ending."""
-        return self.theme.key
+        return self.scenery.key
 
 
 _PLURAL_EXCEPTIONS: Final = (
-    "ss", "us", "is", "ics", "news", "lens", "gas", "series", "species", "chaos",
-)  # fmt: skip
+    "ss",
+    "us",
+    "is",
+    "ics",
+    "news",
+    "lens",
+    "gas",
+    "series",
+    "species",
+    "chaos",
+)
 _SINGULAR: Final = re.compile(
     r"is|was|has|does|stays|reaches|remains|gets|comes|keeps|runs|stands|lies|goes"
 )
@@ -111,7 +120,7 @@ _PLURAL: Final = re.compile(r"are|were|have|do|stay|reach|remain|get|come|keep|r
 
 
 def is_plural(name: str) -> bool:
-    """Whether a name's last word looks plural; 'of' and 'per' end the head ("Hours of sun")."""
+    """Tell whether the last word of a name's head looks plural: of "Hours of sun" it is "Hours"."""
     head = name
     for mark in (" of ", " per ", " in ", " at ", " on ", " to ", " from ", " for ", " with "):
         head = head.split(mark)[0]
@@ -122,7 +131,7 @@ def is_plural(name: str) -> bool:
 
 
 def plural_verb(verb: str) -> str | None:
-    """ "singular" or "plural" for the verbs that show it, None for others ("formed")."""
+    """Return "singular" or "plural" for a verb that shows it, None for others ("formed")."""
     if _SINGULAR.fullmatch(verb):
         return "singular"
     return "plural" if _PLURAL.fullmatch(verb) else None
@@ -135,18 +144,18 @@ def _read(path: Path) -> Domain:
 
 @cache
 def _our_files() -> Mapping[str, Path]:
-    """The files of our own domains; a split asks for its domains thousands of times."""
+    """Return the files of our own domains by key."""
     return {path.stem: path for path in FOLDER.glob("*.toml")}
 
 
 def own_files() -> list[Path]:
-    """The files of the domains that were brought along (``--domains``), by name."""
+    """Return the files of the domains that were brought along (``--domains``), by name."""
     own = os.environ.get(OWN)
     return [] if not own else sorted(Path(own).glob("*.toml"))
 
 
 def domains() -> tuple[Domain, ...]:
-    """All domains, by key; one's own stand among ours, or in place of that of the same name.
+    """Return all domains by key; one that was brought along replaces ours of the same key.
 
     Raises ``UsageError``.
     """
@@ -155,7 +164,7 @@ def domains() -> tuple[Domain, ...]:
 
 
 def domain(key: str) -> Domain:
-    """The domain of this key, without reading the others; raises ``UsageError``."""
+    """Return the domain of this key, without reading the others; raises ``UsageError``."""
     path = _files().get(key)
     if path is None:
         raise UsageError(
@@ -177,7 +186,7 @@ class _Edge(TomlModel):
 
 
 class _Domain(TomlModel):
-    """A domain file: texts of its :class:`Theme`, variables and edges."""
+    """A domain file: texts of its :class:`Scenery`, variables and edges."""
 
     field: Text
     title: Text
@@ -191,7 +200,7 @@ class _Domain(TomlModel):
 
 
 def read_domain(path: Path) -> Domain:
-    """One domain file. Raises ``UsageError`` naming the file, the field and what is wrong."""
+    """Read a domain file. Raises ``UsageError`` naming the file, the field and what is wrong."""
     table = read_toml(path)
     told = check(_Domain, table)
     index = {concept.name: i for i, concept in enumerate(told.variable)}
@@ -208,13 +217,13 @@ def read_domain(path: Path) -> Domain:
         clauses[edge.cause, edge.effect] = edge.how
         children[index[edge.cause]] |= 1 << index[edge.effect]
         parents[index[edge.effect]] |= 1 << index[edge.cause]
-    theme = Theme(path.stem, *told.record, told.book, told.people, told.settings, told.colour)
-    masks = tuple(children), tuple(parents), _allowed(told.variable)
-    return Domain(theme, told.field, told.title, told.variable, clauses, *masks)
+    scenery = Scenery(path.stem, *told.record, told.book, told.people, told.settings, told.colour)
+    masks = tuple(children), tuple(parents), _allowed_concepts(told.variable)
+    return Domain(scenery, told.field, told.title, told.variable, clauses, *masks)
 
 
-def _allowed(concepts: tuple[Concept, ...]) -> dict[tuple[Kind, bool], int]:
-    """The concepts that a node of a kind, latent or not, may be mapped to, as masks."""
+def _allowed_concepts(concepts: tuple[Concept, ...]) -> dict[tuple[Kind, bool], int]:
+    """Return the concepts that a node of a kind, latent or not, may be mapped to, as masks."""
     return {
         (kind, latent): sum(
             1 << i

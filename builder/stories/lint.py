@@ -1,9 +1,9 @@
-"""Whether the knowledge graph is fit to tell scenes with.
+"""Checks that domains are fit to tell scenes with.
 
-Texts: names that are distinct, plain and no derived quantities, units and states where they are
-needed, mechanisms that tell neither sign nor theory and name no variable. Graphs: acyclic, nothing
-isolated, enough variables that could go unmeasured. Whether every scene
-finds names in it is another check, of the exam that asks.
+Texts: names are distinct, plain and no derived quantities; units and states stand where they are
+needed; mechanisms tell neither sign nor theory and name no variable. Graphs: acyclic, no variable
+isolated, enough variables that could go unmeasured. Whether every scene of a split finds names is
+checked when the split is planned.
 """
 
 import re
@@ -39,7 +39,7 @@ _NAME: Final = re.compile(r"[A-Z][A-Za-z]*(?:[ -][A-Za-z]+){0,3}")
 
 
 def lint_files(files: Sequence[Path]) -> list[str]:
-    """The problems of domain files, one a line."""
+    """Return the problems of domain files, one a line."""
     found, problems = [], []
     for path in files:
         try:
@@ -50,7 +50,7 @@ def lint_files(files: Sequence[Path]) -> list[str]:
 
 
 def lint_domains(found: Sequence[Domain]) -> list[str]:
-    """Problems of the texts and graphs of domains, and of names and mechanisms they share."""
+    """Return the problems of the texts and graphs of domains, and of what they repeat."""
     problems = [f"{domain.key}: {text}" for domain in found for text in _lint(domain)]
     names = Counter(c.name.lower() for domain in found for c in domain.concepts)
     clauses = Counter(
@@ -67,7 +67,7 @@ def _lint(domain: Domain) -> Iterator[str]:
     for concept in domain.concepts:
         yield from _concept(concept)
     for (cause, effect), how in domain.mechanism_clauses.items():
-        for text in _how(how, domain):
+        for text in _mechanism(how, domain):
             yield f"{cause} -> {effect}: {text}"
     yield from _scenery(domain)
     yield from _graph(domain)
@@ -108,7 +108,7 @@ def _names(domain: Domain) -> Iterator[str]:
 
 
 def _stem(name: str) -> frozenset[str]:
-    """A name's words without plural and order: 'Bee visits' and 'Visit of bees' are one."""
+    """Return a name's words without plural and order, so that 'Bee visits' is 'Visit of bees'."""
     return frozenset(word.removesuffix("s") for word in re.findall(r"[a-z]+", name)) - {"of"}
 
 
@@ -131,7 +131,7 @@ def _concept(concept: Concept) -> Iterator[str]:
             yield f"{concept.name}: state {state!r} has punctuation"
 
 
-def _how(how: str, domain: Domain) -> Iterator[str]:
+def _mechanism(how: str, domain: Domain) -> Iterator[str]:
     words = re.findall(r"[a-z]+", how.lower())
     if not HOW_WORDS[0] <= len(how.split()) <= HOW_WORDS[1]:
         yield f"a mechanism of {len(how.split())} words"
@@ -145,15 +145,15 @@ def _how(how: str, domain: Domain) -> Iterator[str]:
 
 
 def _scenery(domain: Domain) -> Iterator[str]:
-    theme = domain.theme
-    if len(theme.settings) < 5 or len(theme.colour) < 6:
+    scenery = domain.scenery
+    if len(scenery.settings) < 5 or len(scenery.colour) < 6:
         yield "needs 5 settings and 6 sentences of colour"
-    called = set(theme.people.lower().split())
+    called = set(scenery.people.lower().split())
     for concept in domain.concepts:
         # A story may say "the heat" for such a variable; who speaks must not be read as it.
         if concept.name.lower().split()[-1] in called:
             yield f"the last word of {concept.name!r} stands in what the people are called"
-    for text in (*theme.settings, *theme.colour):
+    for text in (*scenery.settings, *scenery.colour):
         for concept in domain.concepts:
             if re.search(rf"\b{re.escape(concept.name.lower())}\b", text.lower()):
                 yield f"{concept.name!r} stands in: {text}"

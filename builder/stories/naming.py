@@ -1,4 +1,4 @@
-"""Which domain and which of its variables a scene is told with: decided while planning.
+"""The choice of a domain, and of concepts for the nodes, of every scene; made while planning.
 
 A match maps every node of the scene to a concept so that edges go to edges, non-edges to non-edges,
 and each node to a concept of its kind, latent nodes to concepts that could go unmeasured. Bitmasks
@@ -42,20 +42,22 @@ class Pattern:
 
 @lru_cache(maxsize=4096)
 def pattern(graph: LatentDAG, kinds: tuple[Kind, ...]) -> Pattern:
-    """The graph prepared for the search, nodes with many neighbours first; ``kinds`` are in the
-    order of its nodes."""
+    """Return the graph prepared for the search, nodes with many neighbours first.
+
+    ``kinds`` are in the order of its nodes.
+    """
     masks = [a | b for a, b in zip(graph.parent_masks, graph.child_masks, strict=True)]
     order: list[int] = []
     seen = 0
-    left = set(range(len(graph.nodes)))
-    while left:
+    waiting = set(range(len(graph.nodes)))
+    while waiting:
         chosen = max(
-            left,
+            waiting,
             key=lambda i: ((masks[i] & seen).bit_count(), masks[i].bit_count(), -i),
         )
         order.append(chosen)
         seen |= 1 << chosen
-        left.remove(chosen)
+        waiting.remove(chosen)
     links = tuple(
         tuple(
             1 if graph.parent_masks[i] >> j & 1 else -1 if graph.child_masks[i] >> j & 1 else 0
@@ -74,30 +76,30 @@ def pattern(graph: LatentDAG, kinds: tuple[Kind, ...]) -> Pattern:
 
 @lru_cache(maxsize=1 << 14)
 def _positions(mask: int) -> tuple[int, ...]:
-    """The bits of a mask that are set: of the domains there are a few thousand."""
+    """Return the bits of a mask that are set."""
     return tuple(i for i in range(mask.bit_length()) if mask >> i & 1)
 
 
 def matches(
     shape: Pattern, domain: Domain, turn: Sequence[int] | None = None
 ) -> Iterator[tuple[int, ...]]:
-    """Every match, as positions of concepts in the order of ``shape.nodes``.
+    """Yield every match, as positions of concepts in the order of ``shape.nodes``.
 
     ``turn``, a permutation of the positions, says which concepts are tried first.
     """
     turn = range(len(domain.concepts)) if turn is None else turn
     place = {old: new for new, old in enumerate(turn)}
 
-    def moved(mask: int) -> int:
+    def permute(mask: int) -> int:
         return sum(1 << place[i] for i in _positions(mask))
 
-    children = [moved(domain.children[i]) for i in turn]
-    parents = [moved(domain.parents[i]) for i in turn]
+    children = [permute(domain.children[i]) for i in turn]
+    parents = [permute(domain.parents[i]) for i in turn]
     # Candidates of a node given one earlier node, by link: none, that node affects it, or is
     # affected by it. The place -1 of a list is its last item.
     apart = [~(a | b | 1 << i) for i, (a, b) in enumerate(zip(children, parents, strict=True))]
     by_link = (apart, children, parents)
-    allowed = [moved(domain.allowed[key]) for key in zip(shape.kinds, shape.latent, strict=True)]
+    allowed = [permute(domain.allowed[key]) for key in zip(shape.kinds, shape.latent, strict=True)]
     found: list[int] = []
 
     def extend(depth: int) -> Iterator[tuple[int, ...]]:
@@ -146,7 +148,7 @@ class Naming:
 
 
 def part_of(domain: str, names: Sequence[str]) -> Part:
-    """The part that a set of names belongs to."""
+    """Return the part that a set of names belongs to."""
     text = "/".join([domain, *sorted(names)])
     byte = hashlib.sha256(text.encode()).digest()[0]
     return next(part for part, (low, high) in _BOUNDS.items() if low <= byte < high)
@@ -174,11 +176,11 @@ class Namer:
         self._matches: set[Naming] = set()
 
     def deal(self) -> int:
-        """The domain that the next scene starts with, by number; blind to its graph."""
+        """Return the number of the domain that the next scene tries first, blind to its graph."""
         return self._dealt.pop() if self._dealt else int(self._rng.integers(len(domains())))
 
     def name(self, graph: LatentDAG, kinds: Mapping[str, Kind], first: int) -> Naming | None:
-        """Names for a scene, in domain ``first`` if it can be, or None where none has a match.
+        """Return names for a scene, of domain ``first`` if possible; None where no domain has any.
 
         No set of names is given out twice while any domain has a free one; after that a set may
         come again for a scene whose nodes take its names in another way.
@@ -199,18 +201,21 @@ class Namer:
     def name_once_more(
         self, graph: LatentDAG, kinds: Mapping[str, Kind], first: int
     ) -> Naming | None:
-        """Names for a scene for which :meth:`name` has none left: such as another scene has. None
-        where no domain has names for such a graph at all."""
+        """Return names that another scene may have, where :meth:`name` has none left.
+
+        None where no domain has names for such a graph at all.
+        """
         shape = pattern(graph, tuple(kinds[node] for node in graph.nodes))
         found = (self._match(shape, domains()[number], "yes") for number in self._order(first))
         return next(filter(None, found), None)
 
     def _order(self, first: int) -> list[int]:
-        """All domains by number, ``first`` and then the others in random order."""
+        """Return all domains by number, ``first`` and then the others in random order."""
         others = [int(i) for i in self._rng.permutation(len(domains())) if int(i) != first]
         return [first, *others]
 
     def _match(self, shape: Pattern, domain: Domain, again: Again) -> Naming | None:
+        """Return the first match of a domain that is still free, or None."""
         order = self._rng.permutation(len(domain.concepts))
         for tried, match in enumerate(matches(shape, domain, order.tolist())):
             if tried >= _TRIED:
@@ -231,7 +236,7 @@ class Namer:
 
 
 def _rounds(rng: np.random.Generator, scenes: int) -> list[int]:
-    """Whole rounds of all domains, so that the deal is even; the last round is cut short."""
+    """Return domains by number: whole rounds of all, each shuffled, the last one cut short."""
     count = len(domains())
     rounds = -(-scenes // count)
     return [int(i) for _ in range(rounds) for i in rng.permutation(count)][:scenes]

@@ -22,7 +22,7 @@ import numpy as np
 
 from builder.splits.seeds import pick, random_order
 from builder.stories import frames
-from builder.stories.types import Attestation, Facts, Setting, Telling, Variable
+from builder.stories.types import Attestation, Facts, StorySetting, Telling, Variable
 
 _VOWEL = re.compile(r"[aeio]|u(?!ni)|hour")
 """How a word starts that takes "an"."""
@@ -32,34 +32,36 @@ T = TypeVar("T")
 
 @dataclass
 class Draft:
-    """What has been written so far: sentences with the facts each of them attests."""
+    """A story that is being written: its facts, and the attestations of the sentences so far.
+
+    ``undealt`` holds, for every list that items were dealt from, those that remain.
+    """
 
     rng: np.random.Generator
-    setting: Setting
+    setting: StorySetting
     facts: Facts
     attestations: list[Attestation] = field(default_factory=list)
-    left: dict[Sequence[Any], list[Any]] = field(default_factory=dict)
-    """What has not been dealt yet, by the list it is dealt from."""
+    undealt: dict[Sequence[Any], list[Any]] = field(default_factory=dict)
 
     def deal(self, items: tuple[T, ...]) -> T:
-        """The next item of a list, in seeded order; reshuffled only once all have been dealt."""
-        left: list[T] = self.left.setdefault(items, [])
-        if not left:
-            left += random_order(self.rng, items)
-        return left.pop()
+        """Return the next item of a list in seeded order, rerandom_order once all have been dealt."""
+        undealt: list[T] = self.undealt.setdefault(items, [])
+        if not undealt:
+            undealt += random_order(self.rng, items)
+        return undealt.pop()
 
     def sentence(self, text: str) -> str:
-        """``text`` with its scenery filled in, capitalised and closed with a full stop."""
-        theme = self.setting.theme
+        """Return ``text`` with its scenery filled in, capitalised and closed with a full stop."""
+        scenery = self.setting.scenery
         count = frames.COUNT_WORDS[len(self.facts.variables)]
-        if _VOWEL.match(theme.record):
+        if _VOWEL.match(scenery.record):
             text = re.sub(r"\b([Aa]) (?=\{record\})", r"\1n ", text)
         for slot, value in (
-            ("people", theme.people),
-            ("People", theme.people[0].upper() + theme.people[1:]),
-            ("book", theme.book),
-            ("records", theme.records),
-            ("record", theme.record),
+            ("people", scenery.people),
+            ("People", scenery.people[0].upper() + scenery.people[1:]),
+            ("book", scenery.book),
+            ("records", scenery.records),
+            ("record", scenery.record),
             ("count", count),
             ("Count", count.capitalize()),
         ):
@@ -68,17 +70,17 @@ class Draft:
         return text if text.endswith(".") else text + "."
 
     def chance(self, rate: float) -> bool:
-        """True at this rate."""
+        """Draw a truth value that is true at this rate."""
         return bool(self.rng.random() < rate)
 
     def attest(self, sentence: str, *whats: tuple[str, ...]) -> str:
-        """The sentence, recorded as the evidence of these facts."""
+        """Record ``sentence`` as the evidence of some facts, and return it."""
         self.attestations.extend(Attestation(what, sentence) for what in whats)
         return sentence
 
 
 def tell_variables(draft: Draft) -> list[str]:
-    """The variables paragraph: how many there are, then each of them in a seeded order."""
+    """Return the sentences on the variables: how many there are, then each in a seeded order."""
     rng, facts = draft.rng, draft.facts
     nodes = list(facts.variables)
     order = random_order(rng, nodes)
@@ -86,31 +88,31 @@ def tell_variables(draft: Draft) -> list[str]:
     while order:
         node = order.pop(0)
         first = facts.variables[node]
-        told = {"a": first}
+        slots = {"a": first}
         hidden = node in facts.unmeasured
         if hidden:
             lines = frames.NEVER_MEASURED
         elif first.states is not None:
             lines = frames.TWO_STATES
-        elif order and _plain(facts, order[0]) and draft.chance(0.6):
-            told["b"] = facts.variables[order.pop(0)]
-            alike = first.unit == told["b"].unit
+        elif order and _is_measured_continuous(facts, order[0]) and draft.chance(0.6):
+            slots["b"] = facts.variables[order.pop(0)]
+            alike = first.unit == slots["b"].unit
             lines = frames.TWO_MEASURED_ALIKE if alike else frames.TWO_MEASURED
         else:
             lines = frames.ONE_MEASURED
-        text = fill(draft.deal(lines), told)
-        for slot, variable in told.items():
+        text = fill(draft.deal(lines), slots)
+        for slot, variable in slots.items():
             zero, one = variable.states or ("", "")
             for place, value in ((f"unit_{slot}", variable.unit), ("zero", zero), ("one", one)):
                 text = text.replace(f"{{{place}}}", str(value))
         kind = "unmeasured" if hidden else "node"
-        whats = [(kind, variable.name) for variable in told.values()]
+        whats = [(kind, variable.name) for variable in slots.values()]
         sentences.append(draft.attest(draft.sentence(text), *whats))
     return sentences
 
 
-def _plain(facts: Facts, node: str) -> bool:
-    """Whether a node is measured and continuous."""
+def _is_measured_continuous(facts: Facts, node: str) -> bool:
+    """Tell whether a node is measured and continuous."""
     return node not in facts.unmeasured and facts.variables[node].kind == "continuous"
 
 
@@ -120,7 +122,7 @@ def fill(
     mentions: dict[str, str] | None = None,
     singular: frozenset[str] = frozenset(),
 ) -> str:
-    """A frame with its variables named and its bracketed words agreeing with the slot before.
+    """Return a frame with its variables named, and its bracketed words in agreement with them.
 
     Slots in ``singular`` hold a clause ("whether …"), which takes a singular verb.
     """
@@ -160,11 +162,10 @@ class _Sentence:
     opener: str
 
 
-def tell(rng: np.random.Generator, setting: Setting, facts: Facts) -> Telling:
-    """Tells ``facts`` in ``setting``.
+def tell(rng: np.random.Generator, setting: StorySetting, facts: Facts) -> Telling:
+    """Tell ``facts`` in ``setting``, with the sentence that attests each fact.
 
-    Returns the story, the noun for one record ("firing"), and the sentence that attests each
-    fact. The audit of a scene verifies that it tells exactly its facts.
+    The audit of a scene verifies that it tells exactly its facts.
     """
     draft = Draft(rng, setting, facts)
     opening, variables, effects = [setting.opening], tell_variables(draft), _tell_effects(draft)
@@ -177,7 +178,7 @@ def tell(rng: np.random.Generator, setting: Setting, facts: Facts) -> Telling:
     (opening if draft.chance(0.5) else last).append(setting.colour)
     paragraphs = _arrange(int(rng.integers(4)), opening, variables, effects, last)
     story = "\n\n".join(" ".join(sentences) for sentences in paragraphs)
-    return Telling(story, setting.theme.record, tuple(draft.attestations))
+    return Telling(story, setting.scenery.record, tuple(draft.attestations))
 
 
 def _arrange(
@@ -187,7 +188,7 @@ def _arrange(
     effects: list[list[str]],
     last: list[str],
 ) -> list[list[str]]:
-    """Two to four paragraphs: variables first or effects first, ends joined or apart."""
+    """Return two to four paragraphs: variables or effects first, ends joined or apart."""
     if layout == 0:
         return [opening, *effects, variables + last]
     if layout == 1 or len(effects) > 1:
@@ -201,7 +202,7 @@ def _arrange(
 
 
 def _tell_effects(draft: Draft) -> list[list[str]]:
-    """The effects in one paragraph or two: every edge once, in a seeded order."""
+    """Return the effects in one paragraph or two: every edge once, in a seeded order."""
     rng, facts = draft.rng, draft.facts
     plans = _plan_sentences(draft, len(facts.edges))
     edges = random_order(rng, facts.edges)
@@ -211,8 +212,8 @@ def _tell_effects(draft: Draft) -> list[list[str]]:
     by_state, unmeasured = _choose_mentions(draft, plans, groups)
     sentences = [draft.sentence(draft.deal(frames.EFFECT_INTROS))]
     for place, (plan, group) in enumerate(zip(plans, groups, strict=True)):
-        told = _Told(draft, by_state, unmeasured)
-        text = told.one(plan, group[0]) if plan.size == 1 else told.two(plan, group)
+        teller = _EffectTeller(draft, by_state, unmeasured)
+        text = teller.tell_one(plan, group[0]) if plan.size == 1 else teller.tell_two(plan, group)
         named = [(facts.variables[a].name, facts.variables[b].name) for a, b in group]
         text = draft.sentence(plan.opener + text)
         sentences.append(draft.attest(text, *(("edge", *names) for names in named)))
@@ -225,7 +226,7 @@ def _tell_effects(draft: Draft) -> list[list[str]]:
 
 
 def _plan_sentences(draft: Draft, effects: int) -> list[_Sentence]:
-    """How many effects each sentence tells, with mechanism or not: a matter of chance alone."""
+    """Plan, by chance alone, how many effects each sentence tells and whether with a mechanism."""
     plans: list[_Sentence] = []
     plain_so_far = True
     while effects:
@@ -244,9 +245,9 @@ def _plan_sentences(draft: Draft, effects: int) -> list[_Sentence]:
 def _choose_mentions(
     draft: Draft, plans: Sequence[_Sentence], groups: Sequence[Sequence[Edge]]
 ) -> tuple[dict[Edge, set[str]], set[Edge]]:
-    """Where a binary variable is named by its state, and an unmeasured one called so.
+    """Choose the effects in which a binary variable is named by its state, or called unmeasured.
 
-    Once for each, in one of its effects drawn at random among the sentences made of cores.
+    That is once for each variable, in one of its effects drawn among the sentences made of cores.
     """
     facts = draft.facts
     open_edges = [
@@ -273,15 +274,19 @@ def _choose_mentions(
 
 
 @dataclass
-class _Told:
-    """Puts effects into words."""
+class _EffectTeller:
+    """Puts effects into words.
+
+    ``by_state`` are the nodes of an effect that are named by their state, ``unmeasured`` the
+    effects whose cause is called unmeasured.
+    """
 
     draft: Draft
     by_state: dict[Edge, set[str]]
     unmeasured: set[Edge]
 
-    def one(self, plan: _Sentence, edge: Edge) -> str:
-        """A sentence for one effect."""
+    def tell_one(self, plan: _Sentence, edge: Edge) -> str:
+        """Return a sentence for one effect."""
         core, how = self.core(edge, alone=not plan.opener), self.clause(edge)
         first = self.draft.chance(_REASON_FIRST_RATE) and not plan.opener
         if not plan.reason or how is None:
@@ -289,9 +294,9 @@ class _Told:
         frame = self.draft.deal(frames.REASONS_FIRST if first else frames.REASONS)
         return frame.replace("{core}", core).replace("{how}", how)
 
-    def two(self, plan: _Sentence, group: Sequence[Edge]) -> str:
-        """A sentence for two effects, joined according to what they share."""
-        (first, second), relation = ordered(group)
+    def tell_two(self, plan: _Sentence, group: Sequence[Edge]) -> str:
+        """Return a sentence for two effects, joined according to what they share."""
+        (first, second), relation = order_pair(group)
         if not plan.reason:
             return self.short_pair(first, second, relation)
         clauses = [self.clause(edge) for edge in (first, second)]
@@ -312,7 +317,7 @@ class _Told:
         return frame
 
     def short_pair(self, first: Edge, second: Edge, relation: frames.Relation) -> str:
-        """Two effects in the words of one."""
+        """Return two effects in one clause."""
         variables = self.draft.facts.variables
         numbers = tuple(range(len(frames.PAIRS[relation])))
         return fill(
@@ -326,7 +331,7 @@ class _Told:
         )
 
     def core(self, edge: Edge, *, alone: bool) -> str:
-        """The clause that one variable directly affects another."""
+        """Return the clause that one variable directly affects another."""
         cause, effect = (self.draft.facts.variables[node] for node in edge)
         stated = self.by_state.get(edge, set())
         slots = {
@@ -348,15 +353,15 @@ class _Told:
         return fill(frame.text, {"cause": cause, "effect": effect}, mentions, frozenset(slots))
 
     def clause(self, edge: Edge) -> str | None:
-        """The mechanism of an effect, where the facts give one."""
+        """Return the mechanism of an effect, or None where the facts give none."""
         variables = self.draft.facts.variables
         return self.draft.facts.mechanism_clauses.get(
             (variables[edge[0]].name, variables[edge[1]].name)
         )
 
 
-def ordered(group: Sequence[Edge]) -> tuple[tuple[Edge, Edge], frames.Relation]:
-    """Two effects, those of a chain in its order, and what they share."""
+def order_pair(group: Sequence[Edge]) -> tuple[tuple[Edge, Edge], frames.Relation]:
+    """Return two effects, those of a chain in its order, and what they share."""
     first, second = group
     if first[1] == second[0]:
         return (first, second), "chain"

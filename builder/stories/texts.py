@@ -19,23 +19,23 @@ class Texts:
         self._file: Final[Mapping[str, Any]] = tomllib.loads(file.read_text(encoding="utf-8"))
 
     def __getitem__(self, path: str) -> Any:
-        """What the file holds under ``path``, as it is written there."""
+        """Return what the file holds under ``path``."""
         found: Any = self._file
         for key in path.split("."):
             found = found[key]
         return found
 
     def __call__(self, path: str, **values: object) -> str:
-        """The text at ``path`` with its slots filled."""
+        """Return the text at ``path`` with its slots filled."""
         return Template(self[path]).substitute(values)
 
     def lines(self, path: str) -> tuple[str, ...]:
-        """The list of texts at ``path``."""
+        """Return the list of texts at ``path``."""
         return tuple(self[path])
 
 
 def markdown_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A titled table."""
+    """Return a table in Markdown under a heading."""
     lines = [f"## {title}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     lines += [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join(lines)

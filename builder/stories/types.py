@@ -1,4 +1,4 @@
-"""What the verbalisers share: variables as a story names them, and a story with its evidence."""
+"""Records of stories: scenery, variables as a story names them, a story with its evidence."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -8,8 +8,8 @@ Kind = Literal["continuous", "binary"]
 
 
 @dataclass(frozen=True, slots=True)
-class Theme:
-    """The scenery of a story: what a record is, who keeps it where, and what to say of the place.
+class Scenery:
+    """Words for the place of a story: what a record is, who keeps it where, how the place is.
 
     ``settings`` are openings, ``colour`` single sentences; neither tells a fact. ``{town}`` in them
     stands for an invented place.
@@ -25,10 +25,10 @@ class Theme:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """The scenery that one story uses: a theme, and the opening chosen from it."""
+class StorySetting:
+    """The place of one story: its scenery, with an opening and a sentence of colour from it."""
 
-    theme: Theme
+    scenery: Scenery
     opening: str
     colour: str
 
@@ -61,11 +61,11 @@ class Variable:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """What is said of its values: both states, or the unit if it has one."""
+        """The words for its values: both states, or the unit if it has one."""
         return self.states or ((self.unit,) if self.unit else ())
 
     def to_json(self) -> dict[str, object]:
-        """Plain JSON members, for the world row."""
+        """Return plain JSON members, for the world row."""
         return asdict(self)
 
 
@@ -81,13 +81,13 @@ class Attestation:
     sentence: str
 
     def to_json(self) -> dict[str, object]:
-        """Plain JSON members, for the world row."""
+        """Return plain JSON members, for the world row."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """A story (paragraphs separated by blank lines) and where it says what."""
+    """A story (paragraphs separated by blank lines), its noun for a record, and its evidence."""
 
     story: str
     record: str
@@ -96,7 +96,7 @@ class Telling:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a story must tell, no more and no less.
+    """The facts that a story must tell, no more and no less.
 
     ``variables`` maps the ids of a scene's graph to story variables; ``edges`` and ``unmeasured``
     use those ids, which must never appear in the text. ``mechanism_clauses`` gives the mechanism of
@@ -109,7 +109,7 @@ class Facts:
     mechanism_clauses: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def named_edges(self) -> frozenset[tuple[str, str]]:
-        """The edges by story names."""
+        """Return the edges by story names."""
         return frozenset((self.variables[a].name, self.variables[b].name) for a, b in self.edges)
 
 

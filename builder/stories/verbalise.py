@@ -1,14 +1,14 @@
-"""One interface for every way of telling a scene by rule, and what a telling is.
+"""The ways of telling a scene without a language model at hand, behind one interface.
 
-A verbaliser takes what is to be told and a key, and returns names and story; it is a pure function
-of both. ``knowledge`` needs the names that were planned for the scene
+A verbaliser takes a scene to tell and a key, and returns names and story; it is a pure function of
+both. ``knowledge`` needs the names that were planned for the scene
 (:mod:`builder.stories.naming`); ``fictional`` and ``anonymous`` make their own; ``stored`` repeats
 what a language model told once: its names and story do not depend on a seed, nor on any prompt;
 only equations and rows are drawn anew. A language model is asked by :mod:`builder.stories.llm`.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from builder.graphs.graph import LatentDAG
@@ -17,7 +17,7 @@ from builder.stories.fictional import furnish, invent_scene, letter_scene
 from builder.stories.knowledge import domain
 from builder.stories.naming import Naming
 from builder.stories.story import tell
-from builder.stories.types import Attestation, Facts, Kind, Seed, Setting, Telling, Theme, Variable
+from builder.stories.types import Attestation, Facts, Kind, Seed, StorySetting, Telling, Variable
 
 DEFAULT: Final = "knowledge"
 LLM: Final = "llm"
@@ -30,19 +30,17 @@ BY_MODEL: Final = frozenset({LLM, STORED})
 class StoredTelling:
     """The names and the story of a scene that was told once.
 
-    ``record`` and ``records`` are what a row of its table is called; ``variables`` pairs every node
-    with what the story calls it.
+    ``record`` is the noun for a row of its table. ``variables`` pairs every node with its variable.
     """
 
     record: str
-    records: str
     variables: tuple[tuple[str, Variable], ...]
     story: str
     attestations: tuple[Attestation, ...]
 
 
 class NarrationFailed(Exception):
-    """A subject that could not be named and told; ``reason`` is counted."""
+    """Raised where a scene could not be named and told; rejections are counted by ``reason``."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -50,10 +48,11 @@ class NarrationFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    """What is to be told: a graph, the kinds of its nodes, and what was planned for its words.
+class SceneToTell:
+    """A graph with the kinds of its nodes, and what was planned for its words.
 
-    ``naming`` are names of a domain, ``seeds`` pairs that a language model may start from.
+    ``naming`` holds names of a domain, ``seeds`` pairs that a language model may start from,
+    ``stored`` a story that was told once.
     """
 
     graph: LatentDAG
@@ -65,58 +64,58 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Narration:
-    """The words of a scene: its place, its variables' names, its mechanisms and its story.
+    """The words of a scene: its variables, its story, and its mechanisms.
 
     ``mechanism_clauses`` maps (cause, effect), by name, to the mechanism that the story may give.
     """
 
-    setting: Setting
     variables: Mapping[str, Variable]
     telling: Telling
-    mechanism_clauses: Mapping[tuple[str, str], str]
+    mechanism_clauses: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
-Verbaliser = Callable[[Subject, bytes], Narration]
+Verbaliser = Callable[[SceneToTell, bytes], Narration]
 
 
-def _tell_knowledge(subject: Subject, key: bytes) -> Narration:
-    """Tells a scene by the names planned for it, with the mechanisms of their domain.
+def _tell_knowledge(scene: SceneToTell, key: bytes) -> Narration:
+    """Tell a scene by the names planned for it, with the mechanisms of their domain.
 
     Raises ``ValueError`` when no names were planned.
     """
-    if subject.naming is None:
+    if scene.naming is None:
         raise ValueError("words = knowledge needs names that were planned for the scene")
-    found = domain(subject.naming.domain)
-    concepts = {concept.name: concept for concept in found.concepts}
-    names = dict(subject.naming.names)
+    field_domain = domain(scene.naming.domain)
+    concepts = {concept.name: concept for concept in field_domain.concepts}
+    names = dict(scene.naming.names)
     variables = {
-        node: concepts[names[node]].variable(subject.kinds[node]) for node in subject.graph.nodes
+        node: concepts[names[node]].variable(scene.kinds[node]) for node in scene.graph.nodes
     }
-    named_edges = [(names[a], names[b]) for a, b in subject.graph.edges]
-    clauses = {edge: found.mechanism_clauses[edge] for edge in named_edges}
-    return _told(subject, key, furnish(stream(key, "names"), found.theme), variables, clauses)
+    named_edges = [(names[a], names[b]) for a, b in scene.graph.edges]
+    clauses = {edge: field_domain.mechanism_clauses[edge] for edge in named_edges}
+    return _narrate(
+        scene, key, furnish(stream(key, "names"), field_domain.scenery), variables, clauses
+    )
 
 
-def _tell_stored(subject: Subject, key: bytes) -> Narration:
-    """Return the names and the story of a stored scene; ``key`` changes nothing.
+def _tell_stored(scene: SceneToTell, key: bytes) -> Narration:
+    """Return the stored names and story of a scene; ``key`` changes nothing.
 
-    Raises ``ValueError`` for a subject without one.
+    Raises ``ValueError`` for a scene without them.
     """
-    scene = subject.stored
-    if scene is None:
+    stored = scene.stored
+    if stored is None:
         raise ValueError("words = stored needs a stored scene")
-    theme = Theme("stored", scene.record, scene.records, "", "", (), ())
-    telling = Telling(scene.story, scene.record, scene.attestations)
-    return Narration(Setting(theme, "", ""), dict(scene.variables), telling, {})
+    telling = Telling(stored.story, stored.record, stored.attestations)
+    return Narration(dict(stored.variables), telling)
 
 
 VERBALISERS: Final[Mapping[str, Verbaliser]] = {
     "knowledge": _tell_knowledge,
-    "fictional": lambda subject, key: _told(
-        subject, key, *invent_scene(stream(key, "names"), subject.kinds)
+    "fictional": lambda scene, key: _narrate(
+        scene, key, *invent_scene(stream(key, "names"), scene.kinds)
     ),
-    "anonymous": lambda subject, key: _told(
-        subject, key, *letter_scene(stream(key, "names"), subject.kinds)
+    "anonymous": lambda scene, key: _narrate(
+        scene, key, *letter_scene(stream(key, "names"), scene.kinds)
     ),
     STORED: _tell_stored,
 }
@@ -126,12 +125,14 @@ WORDS: Final = (*VERBALISERS, LLM)
 """All values of that key."""
 
 
-def _told(
-    subject: Subject,
+def _narrate(
+    scene: SceneToTell,
     key: bytes,
-    setting: Setting,
+    setting: StorySetting,
     variables: Mapping[str, Variable],
     clauses: Mapping[tuple[str, str], str] | None = None,
 ) -> Narration:
-    facts = Facts(variables, subject.graph.edges, subject.graph.latent, clauses or {})
-    return Narration(setting, variables, tell(stream(key, "story"), setting, facts), clauses or {})
+    """Return the words of a scene whose variables are named, with its story in ``setting``."""
+    facts = Facts(variables, scene.graph.edges, scene.graph.latent, clauses or {})
+    telling = tell(stream(key, "story"), setting, facts)
+    return Narration(variables, telling, facts.mechanism_clauses)

@@ -1,4 +1,4 @@
-"""Words that nothing may use (``verify.toml``), and where a finished story does not tell its facts.
+"""Checks of a finished story against its facts, and of words that it may not use (``verify.toml``).
 
 No text is parsed here; much can be checked without understanding it: that every fact, and nothing
 else, has its sentence, that this sentence stands in the story once and names what it is about, with
@@ -39,19 +39,19 @@ NO_MECHANISM: Final = frozenset(_TEXTS.lines("mechanism"))
 
 
 def says(text: str, words: str) -> bool:
-    """Whether ``words`` stand in a text, letter by letter and as whole words."""
+    """Tell whether ``words`` stand in a text, letter by letter and as whole words."""
     return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text) is not None
 
 
 def replace_words(text: str, by: Mapping[str, str]) -> str:
-    """The text with each key of ``by`` replaced where it stands as whole words, longest first."""
+    """Return the text with each key of ``by`` replaced as whole words, the longest key first."""
     for words in sorted(by, key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(words)}(?!\w)", by[words], text)
     return text
 
 
 def yellow_flags(texts: Mapping[str, str]) -> list[str]:
-    """One line for every suspicious variable; ``texts`` maps its id to name and meaning.
+    """Return a line for every suspicious variable; ``texts`` maps its id to name and meaning.
 
     A broad construct that is told as the direct cause of an artefact of record keeping, or a
     meaning that denies every other influence, passes an auditor easily (paper A.4); whether such a
@@ -78,13 +78,13 @@ def verify(story: str, attestations: Iterable[Attestation], facts: Facts) -> lis
     return [
         *_coverage(attested, facts),
         *_sentences(attested, sentences, facts),
-        *_unaccounted(attested, sentences, facts),
+        *_unattested_mentions(attested, sentences, facts),
         *_words(story, facts),
         *check_no_direction(story),
     ]
 
 
-def wanted(facts: Facts) -> set[tuple[str, ...]]:
+def facts_to_attest(facts: Facts) -> set[tuple[str, ...]]:
     """Return what must be attested: every variable, measured or not, and every effect."""
     nodes = {
         ("unmeasured" if node in facts.unmeasured else "node", variable.name)
@@ -111,7 +111,8 @@ def split_sentences(story: str) -> list[str]:
 
 
 def _coverage(attested: Sequence[Attestation], facts: Facts) -> Iterator[str]:
-    needed, told = wanted(facts), {one.what for one in attested}
+    """Yield the facts without an attestation, and the attestations of what is no fact."""
+    needed, told = facts_to_attest(facts), {one.what for one in attested}
     yield from (f"no sentence is given for: {' / '.join(w)}" for w in sorted(needed - told))
     yield from (f"a sentence is given, but not so: {' / '.join(w)}" for w in sorted(told - needed))
 
@@ -119,6 +120,7 @@ def _coverage(attested: Sequence[Attestation], facts: Facts) -> Iterator[str]:
 def _sentences(
     attested: Sequence[Attestation], sentences: Sequence[str], facts: Facts
 ) -> Iterator[str]:
+    """Yield what is wrong with the place, names, values and mechanisms of attested sentences."""
     variables = {variable.name: variable for variable in facts.variables.values()}
     edges: dict[str, set[tuple[str, ...]]] = {}
     for one in attested:
@@ -141,11 +143,13 @@ def _sentences(
                 yield f"the sentence given for {what} tells the mechanism of {' / '.join(edge)}"
 
 
-def _unaccounted(
+def _unattested_mentions(
     attested: Sequence[Attestation], sentences: Sequence[str], facts: Facts
 ) -> Iterator[str]:
-    """Sentences that name a variable beside others without a fact to tell about it: whatever they
-    say may be read as an effect."""
+    """Yield the sentences that name a variable beside others and are attested for no fact about it.
+
+    Whatever they say may be read as an effect.
+    """
     accounted: dict[str, set[str]] = {}
     for one in attested:
         accounted.setdefault(one.sentence, set()).update(one.what[1:])
@@ -160,7 +164,7 @@ def _unaccounted(
 
 
 def _words(story: str, facts: Facts) -> list[str]:
-    """Internal ids and technical terms in the text, what the facts themselves say aside."""
+    """Return internal ids and technical terms in the text that the facts themselves do not hold."""
     names = {variable.name for variable in facts.variables.values()}
     ids = [
         node
@@ -194,6 +198,7 @@ def verify_attested(story: str, attestations: Iterable[Attestation], facts: Fact
 
 
 def _size(story: str) -> Iterator[str]:
+    """Yield what is wrong with the number of paragraphs and words, and with characters."""
     count = len([part for part in story.split("\n\n") if part.strip()])
     if not PARAGRAPHS[0] <= count <= PARAGRAPHS[1]:
         yield f"the story has {count} paragraphs, should be {PARAGRAPHS[0]} to {PARAGRAPHS[1]}"
@@ -205,6 +210,7 @@ def _size(story: str) -> Iterator[str]:
 
 
 def _attested_sentences(attested: Iterable[Attestation], facts: Facts) -> Iterator[str]:
+    """Yield where a model's sentence tells a sign, denies an effect or errs on being measured."""
     variables = list(facts.variables.values())
     hidden = {facts.variables[node].name for node in facts.unmeasured}
     for one in attested:
@@ -221,7 +227,7 @@ def _attested_sentences(attested: Iterable[Attestation], facts: Facts) -> Iterat
 
 
 def _effect(sentence: str, variables: Iterable[Variable], beside_hidden: bool) -> Iterator[str]:
-    """Signs and denials in a sentence that tells an effect, names and states aside."""
+    """Yield signs and denials in a sentence that tells an effect, besides names and states."""
     rest = _UNMEASURED.sub("", sentence) if beside_hidden else sentence
     told = [variable.name for variable in variables]
     values = [text for variable in variables for text in variable.values]

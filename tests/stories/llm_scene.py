@@ -12,7 +12,7 @@ from builder.graphs.motifs import MOTIFS
 from builder.stories.llm.settings import Settings
 from builder.stories.llm.tell import tell_scene
 from builder.stories.types import Facts, Kind, Seed
-from builder.stories.verbalise import Narration, Subject
+from builder.stories.verbalise import Narration, SceneToTell
 from builder.stories.verify import verify_attested
 
 KEY = b"the key of a scene"
@@ -27,11 +27,11 @@ def with_budgets(settings: Settings, **changes: int) -> Settings:
     return replace(settings, budgets=replace(settings.budgets, **changes))
 
 
-def scene_of(graph: LatentDAG, seeds: tuple[Seed, ...] = ()) -> Subject:
+def scene_of(graph: LatentDAG, seeds: tuple[Seed, ...] = ()) -> SceneToTell:
     """A scene of ``graph`` whose first node is binary."""
     kinds: dict[str, Kind] = dict.fromkeys(graph.nodes, "continuous")
     kinds[graph.nodes[0]] = "binary"
-    return Subject(graph, kinds, seeds=seeds)
+    return SceneToTell(graph, kinds, seeds=seeds)
 
 
 def tell(

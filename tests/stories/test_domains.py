@@ -64,7 +64,7 @@ def test_the_linter_notices_what_must_not_be(tmp_path: Path) -> None:
     assert "stands inside" in _lint_with(tmp_path, f'"{second}"', f'"{first} again"')
     assert "nearly the same" in _lint_with(tmp_path, f'"{second}"', f'"{first}s"')
     assert "does not fit" in _lint_with(tmp_path, 'unit = "years"', 'unit = "per hundred"')
-    people = f'people = "{domain.theme.people}"'
+    people = f'people = "{domain.scenery.people}"'
     assert "what the people are called" in _lint_with(
         tmp_path, people, 'people = "the heat seekers"'
     )

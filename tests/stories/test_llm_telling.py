@@ -32,7 +32,7 @@ def test_a_good_model_is_asked_once_per_step(model: Model, settings: Settings) -
     """Mapper, auditor, writer, verifier: nothing is asked that is not needed."""
     told = tell(settings)
     assert model.roles == {"mapper": 1, "auditor": 1, "writer": 1, "verifier": 1}
-    assert told.telling.record == told.setting.theme.record == "market day"
+    assert told.telling.record == "market day"
     assert sum(told.telling.story.endswith(closing) for closing in NO_DIRECTION) == 1
     text = json.dumps(model.requests)
     assert not any(f'"{node}' in text for node in ('X"', 'Y"', 'Z"', "AUX")), "roles are told"

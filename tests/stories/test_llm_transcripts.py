@@ -15,7 +15,7 @@ from llm_server import Http, Model
 from builder.splits.settings import TomlTable, check
 from builder.stories.llm.client import json_object
 from builder.stories.llm.seeding import Dealer, read_pairs
-from builder.stories.llm.settings import Budgets, LlmTable, Settings, published
+from builder.stories.llm.settings import Budgets, LlmTable, Settings, table_without_places
 from builder.stories.llm.tell import tell_scene
 from builder.stories.verify import yellow_flags
 from grader.errors import UsageError
@@ -195,7 +195,7 @@ def test_places_of_one_machine_are_not_published() -> None:
     table = {**GOOD, "transcripts": "/home/me/t", "key_env": "K", "budgets": {"mapping": 2}}
     settings = check(LlmTable, TomlTable(table, "x."))
     shown = json.dumps(
-        [asdict(settings.without_places()), published({"words": "llm", "llm": table})]
+        [asdict(settings.without_places()), table_without_places({"words": "llm", "llm": table})]
     )
     assert '"m"' in shown and not any(t in shown for t in ("127.0.0.1", "/home/me", '"K"'))
 

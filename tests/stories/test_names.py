@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from builder.stories.fictional import invent_scene, invented, themes
+from builder.stories.fictional import invent_scene, invented_words, themes
 from builder.stories.types import Kind, Variable
 from builder.stories.verify import NO_UNIT
 from grader.io.names import confusable, known_name, normal_name
@@ -79,15 +79,15 @@ def test_names_do_not_depend_on_which_role_a_variable_plays() -> None:
 
 def test_vocabularies_are_large_and_well_formed() -> None:
     """Small or sloppy lists would bring repeated names or unreadable stories."""
-    assert len(invented("tails")) > 2000
-    assert len(invented("town_tails")) > 1000
+    assert len(invented_words("tails")) > 2000
+    assert len(invented_words("town_tails")) > 1000
     for theme in themes():
         nouns = [noun for noun, *_ in (*theme.continuous, *theme.binary)]
-        key = theme.theme.key
+        key = theme.scenery.key
         assert len(set(nouns)) == len(nouns), key
         assert len(theme.continuous) >= 14 and len(theme.binary) >= 6, key
         assert not [unit for _, unit in theme.continuous if NO_UNIT.match(unit)], key
-        assert all(text.count("{town}") == 1 for text in theme.theme.settings), key
+        assert all(text.count("{town}") == 1 for text in theme.scenery.settings), key
         for _, zero, one in theme.binary:
             assert zero.startswith("is ") and one.startswith("is ") and zero != one
 

@@ -11,7 +11,7 @@ import pytest
 
 from builder.graphs.motifs import MOTIFS
 from builder.reader import read_story
-from builder.stories.fictional import LETTER_THEME, invent_scene, themes
+from builder.stories.fictional import LETTER_SCENERY, invent_scene, themes
 from builder.stories.frames import (
     AS_IT_HAPPENED,
     ASIDES,
@@ -185,7 +185,7 @@ def test_fixed_sentences_name_no_variable_and_no_theory() -> None:
     """Scenery that sounds like a fact would be read as one."""
     texts = [*OPENERS, *LATER_OPENERS, *ASIDES, *EFFECT_INTROS, *COUNT_INTROS]
     texts += [*NO_MORE_EFFECTS, *NO_DIRECTION, *AS_IT_HAPPENED, *LINKS]
-    scenery = [theme.theme for theme in themes()] + [LETTER_THEME]
+    scenery = [theme.scenery for theme in themes()] + [LETTER_SCENERY]
     texts += [text for theme in scenery for text in (*theme.settings, *theme.colour)]
     for text in texts:
         assert not TECHNICAL.search(text), text

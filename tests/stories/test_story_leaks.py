@@ -22,7 +22,7 @@ from sklearn.model_selection import KFold, permutation_test_score
 from builder.gate.leak import ClassMeans, merge_rare, within
 from builder.graphs.identification import is_identifiable
 from builder.splits.config import load_config
-from builder.stories.story import ordered
+from builder.stories.story import order_pair
 from builder.stories.verbalise import Narration
 from builder.stories.verify import replace_words
 from builder.tracks import TRACKS
@@ -88,7 +88,7 @@ def disclosed(one: Told, fine: bool) -> tuple[object, ...]:
             edge = nodes[attested.what[1]], nodes[attested.what[2]]
             by_sentence.setdefault(attested.sentence, []).append(edge)
     plans = Counter(
-        ordered(edges)[1] if len(edges) == 2 else "alone" for edges in by_sentence.values()
+        order_pair(edges)[1] if len(edges) == 2 else "alone" for edges in by_sentence.values()
     )
     return (
         *counts,

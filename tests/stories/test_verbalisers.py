@@ -16,24 +16,24 @@ from builder.stories.fictional import LETTERS, letter_scene
 from builder.stories.frames import EFFECTS, LINKS, PAIRS, number_forms
 from builder.stories.naming import Namer
 from builder.stories.story import tell
-from builder.stories.types import Facts, Kind, Setting, Theme, Variable
-from builder.stories.verbalise import BY_MODEL, VERBALISERS, Subject
+from builder.stories.types import Facts, Kind, Scenery, StorySetting, Variable
+from builder.stories.verbalise import BY_MODEL, VERBALISERS, SceneToTell
 
 KEY = b"key"
 
 
-def _scene(name: str, seed: int) -> Subject:
+def _scene(name: str, seed: int) -> SceneToTell:
     motif = MOTIFS[name]
     kinds: dict[str, Kind] = dict.fromkeys(motif.graph.nodes, "continuous")
     kinds[motif.treatment] = "binary"
     namer = Namer(np.random.default_rng(seed), 1000, "public")
     naming = namer.name(motif.graph, kinds, namer.deal())
     assert naming is not None
-    return Subject(motif.graph, kinds, naming)
+    return SceneToTell(motif.graph, kinds, naming)
 
 
 @cache
-def _scenes() -> list[Subject]:
+def _scenes() -> list[SceneToTell]:
     """Every motif, three times."""
     return [_scene(name, seed) for seed in range(3) for name in MOTIFS]
 
@@ -89,7 +89,7 @@ def test_anonymous_names_are_letters_that_are_no_role() -> None:
 
 def test_knowledge_without_planned_names_is_refused() -> None:
     """Names are decided for a split as a whole, or two scenes might share them."""
-    bare = Subject(_scenes()[0].graph, _scenes()[0].kinds)
+    bare = SceneToTell(_scenes()[0].graph, _scenes()[0].kinds)
     with pytest.raises(ValueError, match="planned"):
         VERBALISERS["knowledge"](bare, KEY)
 
@@ -108,10 +108,10 @@ def test_frames_for_two_effects_are_of_one_size_whatever_the_effects_share() -> 
     assert max(_bare(frame.text)[0] for frame in EFFECTS) <= 8
 
 
-THEME = Theme("t", "day", "days", "book", "the people", ("Here it is.",), ("It is so.",))
+THEME = Scenery("t", "day", "days", "book", "the people", ("Here it is.",), ("It is so.",))
 
 
-def _plain(seed: int, edges: str, theme: Theme = THEME, **named: Variable) -> str:
+def _plain(seed: int, edges: str, theme: Scenery = THEME, **named: Variable) -> str:
     """A story of edges such as ``a>b b>c``, among variables that are called as here or Qa, Qb."""
     pairs = tuple((f"n_{edge[0]}", f"n_{edge[2]}") for edge in edges.split())
     nodes = sorted({node for pair in pairs for node in pair})
@@ -121,7 +121,7 @@ def _plain(seed: int, edges: str, theme: Theme = THEME, **named: Variable) -> st
     }
     facts = Facts(variables, LatentDAG(tuple(nodes), pairs).edges, frozenset())
     return tell(
-        np.random.default_rng(seed), Setting(theme, "Here it is.", "It is so."), facts
+        np.random.default_rng(seed), StorySetting(theme, "Here it is.", "It is so."), facts
     ).story
 
 

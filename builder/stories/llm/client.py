@@ -1,4 +1,4 @@
-"""Asking a model at an endpoint: cached, capped, patient, and for JSON.
+"""A client that asks a model for JSON: replies are recorded, capped in size, and repaired.
 
 There is one system text per role; the rest is JSON, so that nothing that a model said earlier can
 pass for an instruction.
@@ -46,11 +46,12 @@ Verdict = tuple[Sequence[str], Sequence[str], Sequence[str]]
 
 
 def _tidy(value: object) -> str:
+    """Return a text with single spaces and at most 300 characters; what is no text is blank."""
     return " ".join(value.split())[:300] if isinstance(value, str) else ""
 
 
 def line(most: int) -> AfterValidator:
-    """The check of a text that must not be blank and has ``most`` characters, spaces tidied."""
+    """Return the check of a text with 1 to ``most`` characters, after spaces are tidied."""
 
     def check(text: str) -> str:
         tidy = " ".join(text.split())
@@ -81,11 +82,12 @@ Made = TypeVar("Made", bound=Reply)
 
 
 def conversation(system: str, content: Mapping[str, object]) -> list[Message]:
-    """A role and its material."""
-    return [{"role": "system", "content": system}, {"role": "user", "content": _shown(content)}]
+    """Return the messages of a request: a role's system text, and its material as JSON."""
+    return [{"role": "system", "content": system}, {"role": "user", "content": _as_json(content)}]
 
 
-def _shown(content: Mapping[str, object]) -> str:
+def _as_json(content: Mapping[str, object]) -> str:
+    """Return material as JSON, without members that are empty."""
     filled = {key: value for key, value in content.items() if value not in (None, [], (), {}, "")}
     return json.dumps(filled, ensure_ascii=False, indent=1)
 
@@ -101,7 +103,7 @@ class Client:
         self._openai: OpenAI | None = None
 
     def ask(self, stage: str, messages: Sequence[Message]) -> str:
-        """The model's reply. Recorded calls count towards the budget like new ones.
+        """Return the model's reply. Recorded calls count towards the budget like new ones.
 
         Raises :class:`NarrationFailed` when the scene's calls are used up, ``UsageError`` when the
         endpoint cannot be asked (no other scene could be told either, so the build stops and can be
@@ -125,14 +127,14 @@ class Client:
         model: type[Made],
         lacks: Callable[[Made], Iterable[str]] = lambda reply: (),
     ) -> Made:
-        """The reply as a ``model``.
+        """Return the reply as a ``model``.
 
-        A reply without a JSON object, with another one, or that ``lacks`` verdicts, is asked for
-        again, with what is wrong. Raises :class:`NarrationFailed` when the repairs are used up.
+        A reply that is no such JSON object, or that ``lacks`` verdicts, is asked for again, with
+        what is wrong. Raises :class:`NarrationFailed` when the repairs are used up.
         """
-        asked = list(messages)
+        thread = list(messages)
         for _ in range(self.settings.budgets.repairs + 1):
-            text = self.ask(stage, asked)
+            text = self.ask(stage, thread)
             try:
                 reply = model.model_validate(json_object(text))
                 if missing := [*lacks(reply)]:
@@ -143,7 +145,7 @@ class Client:
                     f"That reply cannot be used: {_fault(problem)}. Send the whole JSON object "
                     "again, mended, and nothing else."
                 )
-            asked = [*messages, *_answered(text[:_ECHOED], complaint)]
+            thread = [*messages, *_with_complaint(text[:_ECHOED], complaint)]
         raise NarrationFailed(f"llm: no usable JSON from the {stage}")
 
     def ask_revised(
@@ -155,7 +157,7 @@ class Client:
         rounds: tuple[str, int],
         draft: Made | None = None,
     ) -> Made:
-        """A draft that ``judge`` finds no violation in.
+        """Return a draft that ``judge`` finds no violation in; without ``draft`` the model begins.
 
         ``rounds`` is the name of a budget and how many judgements it has. Raises
         :class:`NarrationFailed` when they are used up.
@@ -172,13 +174,14 @@ class Client:
                     "warnings": warnings,
                     "yellow_flags": flags,
                 }
-                complaint = _TEXTS("complaint", found=_shown(found))
+                complaint = _TEXTS("complaint", found=_as_json(found))
                 reply = json.dumps(draft.model_dump(mode="json"), ensure_ascii=False)
-                asked = [*messages, *_answered(reply, complaint)]
-                draft = self.ask_json(stage, asked, model)
+                thread = [*messages, *_with_complaint(reply, complaint)]
+                draft = self.ask_json(stage, thread, model)
         raise NarrationFailed(f"llm: {budget} budget exhausted")
 
     def _request(self, messages: Sequence[Message]) -> dict[str, Any]:
+        """Return the body of a request to the endpoint."""
         settings = self.settings
         request: dict[str, Any] = {"model": settings.model, "messages": list(messages)}
         if settings.temperature is not None:
@@ -190,6 +193,7 @@ class Client:
         return request
 
     def _send(self, request: Mapping[str, Any]) -> str:
+        """Return the endpoint's reply; raises ``UsageError`` where it sends none in time."""
         client = self._openai = self._openai or _connect(self.settings)
         from openai import APIConnectionError, APIStatusError
 
@@ -216,6 +220,7 @@ class Client:
 
 
 def _connect(settings: Settings) -> "OpenAI":
+    """Return a client of the endpoint; raises ``UsageError`` without the package."""
     try:
         from openai import OpenAI
     except ImportError:
@@ -231,13 +236,13 @@ def _connect(settings: Settings) -> "OpenAI":
     )
 
 
-def _answered(reply: str, complaint: str) -> list[Message]:
-    """What the model said, and what is wrong with it."""
+def _with_complaint(reply: str, complaint: str) -> list[Message]:
+    """Return the messages of what the model said and what is wrong with it."""
     return [{"role": "assistant", "content": reply}, {"role": "user", "content": complaint}]
 
 
 def _fault(problem: ValueError) -> str:
-    """What to mend: of several faults of a reply the first, with its place."""
+    """Return what is wrong with a reply: of several faults the first, with its place."""
     if not isinstance(problem, ValidationError):
         return str(problem)
     first = problem.errors()[0]
@@ -245,7 +250,7 @@ def _fault(problem: ValueError) -> str:
 
 
 def json_object(reply: str) -> Mapping[str, Any]:
-    """The first JSON object in a reply, past any thinking aloud and fences.
+    """Return the first JSON object in a reply, past any thinking aloud and fences.
 
     Raises ``ValueError`` when there is none.
     """

@@ -1,4 +1,4 @@
-"""A graph as the model sees it, a proposal of names for it, and rules that need no model.
+"""Graphs as a model sees them, proposals of names for them, and rules for names.
 
 The model sees a graph fragment by fragment, under ids without meaning: the roles of a motif ("M",
 "U") would suggest names, so nodes are called v1, v2 … in a seeded order.
@@ -26,7 +26,7 @@ _MOST_STATEMENTS: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """A graph to be named: under public ids, with the kind of every variable."""
+    """A graph to be named, under public ids, with the kind of every variable."""
 
     graph: LatentDAG
     kinds: Mapping[str, Kind]
@@ -40,8 +40,10 @@ class Sketch:
 
     @property
     def independencies(self) -> list[str]:
-        """Statements "a and b, given c": for non-edges, by a smallest separating set of two at
-        most; no more than a dozen."""
+        """Up to a dozen statements "a and b, given c" about non-edges.
+
+        Each names a smallest separating set, of two variables at most.
+        """
         found = []
         for a, b in self.non_edges:
             others = [v for v in self.graph.observed_nodes if v not in (a, b)]
@@ -54,14 +56,14 @@ class Sketch:
         return found[:_MOST_STATEMENTS]
 
     def part(self, nodes: Sequence[str]) -> "Sketch":
-        """The sub-graph that some nodes induce."""
+        """Return the sub-graph that some nodes induce."""
         kept = [node for node in self.graph.nodes if node in nodes]
         edges = tuple((a, b) for a, b in self.graph.edges if a in kept and b in kept)
         graph = LatentDAG(tuple(kept), edges, self.graph.latent & set(kept))
         return Sketch(graph, {node: self.kinds[node] for node in kept})
 
     def to_json(self) -> dict[str, object]:
-        """What prompts show."""
+        """Return the members that prompts show."""
         return {
             "variables": [
                 {"id": node, "kind": self.kinds[node], "observed": node not in self.graph.latent}
@@ -74,20 +76,20 @@ class Sketch:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A fragment to be named. ``anchors`` are its nodes that earlier stages have named."""
+    """A fragment to be named; ``anchors`` are those of its nodes that earlier stages named."""
 
     sketch: Sketch
     anchors: frozenset[str]
 
 
 def aliases(rng: np.random.Generator, nodes: Sequence[str]) -> dict[str, str]:
-    """Node to public id, in a random order."""
+    """Return the public id of every node, dealt in a random order."""
     order = rng.permutation(len(nodes)).tolist()
     return {nodes[place]: f"v{number}" for number, place in enumerate(order, 1)}
 
 
 def sketch(graph: LatentDAG, kinds: Mapping[str, Kind], names: Mapping[str, str]) -> Sketch:
-    """The graph under public ids, its nodes and edges in the order of those."""
+    """Return the graph under public ids, its nodes and edges in the order of those."""
     by_id = sorted(graph.nodes, key=lambda node: int(names[node][1:]))
     renamed = LatentDAG(
         tuple(names[node] for node in by_id),
@@ -98,8 +100,11 @@ def sketch(graph: LatentDAG, kinds: Mapping[str, Kind], names: Mapping[str, str]
 
 
 def stages(graph: LatentDAG, whole: Sketch, names: Mapping[str, str]) -> list[Stage]:
-    """The stage plan of a grafted graph: the host motif first, then every graft with the nodes that
-    it shares with what is there; a graph without grafts is one stage."""
+    """Return the stages in which a graph is named.
+
+    The host motif comes first, then every graft with the nodes that it shares with earlier stages.
+    A graph without grafts is one stage.
+    """
     number = _stage_numbers(graph)
     found = []
     for stage in sorted(set(number.values())):
@@ -116,8 +121,10 @@ def stages(graph: LatentDAG, whole: Sketch, names: Mapping[str, str]) -> list[St
 
 
 def _stage_numbers(graph: LatentDAG) -> dict[str, int]:
-    """0 for the host's nodes, k for those of the k-th graft; a variable that was added to grafted
-    fragments alone comes with the last of them."""
+    """Return the stage of every node: 0 for those of the host, k for those of the k-th graft.
+
+    A variable that was added to grafted fragments alone belongs to the last of them.
+    """
     number = {
         node: int(match[1]) if (match := _FRAGMENT.match(node)) else 0 for node in graph.nodes
     }
@@ -137,8 +144,8 @@ _STATE: Final = re.compile(r"[a-z][\w '-]{1,49}")
 _State = Annotated[str, line(80), AfterValidator(lambda text: text.rstrip("."))]
 
 
-class Named(Reply):
-    """One variable as it was named: its story variable, whether it is observed, what it means."""
+class NamedVariable(Reply):
+    """A variable as a model names it; ``meaning`` says what it measures, for auditor and writer."""
 
     id: Annotated[str, line(10)]
     name: Annotated[str, line(120)]
@@ -163,48 +170,51 @@ class Named(Reply):
 
 
 class Proposal(Reply):
-    """Names for a graph: its domain, the noun for a record, and what every id stands for."""
+    """Names for a graph: its domain, the noun for a record, and a variable for every id."""
 
     domain: Annotated[str, line(80)]
     record: Annotated[str, line(80)]
     records: Annotated[str, line(80)]
-    variables: tuple[Named, ...] = Field(max_length=60)
+    variables: tuple[NamedVariable, ...] = Field(max_length=60)
 
     @property
-    def named(self) -> dict[str, Named]:
+    def by_id(self) -> dict[str, NamedVariable]:
         """The variables by id."""
         return {one.id: one for one in self.variables}
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
-    """What a proposal must keep: members of variables by id (a name, or all of an anchor of a
-    graft), and names that other fragments have taken."""
+class FixedNames:
+    """The names that a proposal must keep or avoid.
+
+    ``fixed`` maps an id to the members of its variable that must stay: a name, or all members of an
+    anchor. ``taken`` are names of other fragments.
+    """
 
     fixed: Mapping[str, Mapping[str, object]]
     taken: frozenset[str] = frozenset()
 
 
-def rule_violations(proposal: Proposal, stage: Sketch, settled: Settled) -> Iterator[str]:
+def rule_violations(proposal: Proposal, stage: Sketch, names: FixedNames) -> Iterator[str]:
     """Yield what is wrong with a proposal by rule, one line each."""
-    named, counts = proposal.named, Counter(one.id for one in proposal.variables)
-    yield from (f"{node} has no entry" for node in stage.graph.nodes if node not in named)
-    yield from (f"{node} is no id of this system" for node in named if node not in stage.kinds)
+    by_id, counts = proposal.by_id, Counter(one.id for one in proposal.variables)
+    yield from (f"{node} has no entry" for node in stage.graph.nodes if node not in by_id)
+    yield from (f"{node} is no id of this system" for node in by_id if node not in stage.kinds)
     yield from (f"{node} has {count} entries" for node, count in counts.items() if count > 1)
-    for node, members in settled.fixed.items():
-        if node in named and any(getattr(named[node], key) != members[key] for key in members):
+    for node, members in names.fixed.items():
+        if node in by_id and any(getattr(by_id[node], key) != members[key] for key in members):
             keys = ", ".join(members)
             yield f"{node} is settled as {members['name']!r} and must keep its {keys}"
-    for node, one in named.items():
-        for name in sorted(settled.taken) if node not in settled.fixed else ():
+    for node, one in by_id.items():
+        for name in sorted(names.taken) if node not in names.fixed else ():
             if _clash(one.name, name):
                 yield f"{node}: {one.name!r} and {name!r}, which is taken, are too much alike"
-        for other in named.values():
+        for other in by_id.values():
             if node < other.id and _clash(one.name, other.name):
-                names = f"{one.name!r} and {other.name!r}"
-                yield f"{node} and {other.id}: {names} are the same or contained"
+                pair = f"{one.name!r} and {other.name!r}"
+                yield f"{node} and {other.id}: {pair} are the same or contained"
         if node in stage.kinds:
-            for text in _variable(one, stage.kinds[node], node not in stage.graph.latent):
+            for text in _variable_faults(one, stage.kinds[node], node not in stage.graph.latent):
                 yield f"{node}: {text}"
     for key in ("record", "records"):
         text = getattr(proposal, key)
@@ -213,11 +223,13 @@ def rule_violations(proposal: Proposal, stage: Sketch, settled: Settled) -> Iter
 
 
 def _clash(one: str, other: str) -> bool:
+    """Tell whether one of two names stands in the other, ignoring case."""
     a, b = one.lower(), other.lower()
     return a in b or b in a
 
 
-def _variable(named: Named, kind: str, observed: bool) -> Iterator[str]:
+def _variable_faults(named: NamedVariable, kind: str, observed: bool) -> Iterator[str]:
+    """Yield what is wrong with a variable for a node of this kind, observed or not."""
     variable = named.variable
     if not _NAME.fullmatch(variable.name) or not 3 <= len(variable.name) <= LONGEST_NAME:
         yield (

@@ -1,4 +1,4 @@
-"""Known causal pairs as a start for naming (paper 3.3), and whether one fits (Algorithm 2).
+"""Known causal pairs as a start for naming (paper 3.3), and the pre-audit of one (Algorithm 2).
 
 Seeds name the outcome and one of its neighbours in the host motif. They come from CauseNet where a
 file is given, else from the knowledge graph, and are dealt while a split is planned: a worker needs
@@ -43,8 +43,9 @@ CausalPair = tuple[str, str]
 
 @lru_cache(maxsize=1)
 def read_pairs(path: Path) -> Mapping[CausalPair, int]:
-    """The (cause, effect) pairs whose concepts can serve as names, sorted, with their support: 0
-    where the file tells of no sources.
+    """Return the (cause, effect) pairs that can serve as names, sorted, with their support.
+
+    Support is 0 where the file tells of no sources.
 
     Concepts of more than three words, with digits or signs, with terms of statistics, and pairs
     where one concept stands inside the other are left out. Raises ``UsageError`` naming file and
@@ -69,6 +70,7 @@ def read_pairs(path: Path) -> Mapping[CausalPair, int]:
 
 
 def _pairs(stream: "IO[bytes] | bz2.BZ2File", path: Path) -> Iterator[tuple[CausalPair, int]]:
+    """Yield the usable pairs of a CauseNet file with their support."""
     number = 0
     while line := stream.readline(_LONGEST_LINE):
         number += 1
@@ -89,6 +91,7 @@ def _pairs(stream: "IO[bytes] | bz2.BZ2File", path: Path) -> Iterator[tuple[Caus
 
 
 def _usable(cause: object, effect: object) -> CausalPair | None:
+    """Return two concepts as names, or None where they cannot serve as such."""
     names = []
     for concept in (cause, effect):
         text = " ".join(concept.replace("_", " ").split()) if isinstance(concept, str) else ""
@@ -101,8 +104,8 @@ def _usable(cause: object, effect: object) -> CausalPair | None:
     return None if low[0] in low[1] or low[1] in low[0] else (names[0], names[1])
 
 
-_DEALT: int = 3
-"""Times R: what is dealt to a scene, so that its second attempt starts elsewhere."""
+_DEALT: Final = 3
+"""A scene is dealt so many times R seeds, so that its second attempt starts elsewhere."""
 
 
 class Dealer:
@@ -119,7 +122,7 @@ class Dealer:
         self._order: Iterator[int] = iter(())
 
     def deal(self, graph: LatentDAG, kinds: Mapping[str, Kind], outcome: str) -> tuple[Seed, ...]:
-        """The seeds of a scene; none where its outcome has no neighbour or R is 0."""
+        """Return the seeds of a scene; none where its outcome has no neighbour or R is 0."""
         edges = [
             edge
             for edge in graph.edges
@@ -133,14 +136,16 @@ class Dealer:
     def _seed(
         self, edges: list[tuple[str, str]], graph: LatentDAG, kinds: Mapping[str, Kind]
     ) -> Seed:
+        """Return a pair for one of the edges, from CauseNet if there is a file."""
         edge = pick(self._rng, edges)
         if self._known:
-            names, support = self._known[self._next(len(self._known))]
+            names, support = self._known[self._next_number(len(self._known))]
             return Seed(tuple(zip(edge, names, strict=True)), "", support)
         names, hint = self._from_graph(edge, graph, kinds)
         return Seed(tuple(zip(edge, names, strict=True)), hint)
 
-    def _next(self, size: int) -> int:
+    def _next_number(self, size: int) -> int:
+        """Return a number below ``size``, none again before all have been dealt."""
         number = next(self._order, None)
         if number is None:
             self._order = iter(self._rng.permutation(size).tolist())
@@ -150,9 +155,9 @@ class Dealer:
     def _from_graph(
         self, edge: tuple[str, str], graph: LatentDAG, kinds: Mapping[str, Kind]
     ) -> tuple[tuple[str, str], str]:
-        """A pair of a domain whose kinds fit, and that could go unmeasured where it must."""
+        """Return a pair of a domain whose kinds fit, latent where it must be, and its field."""
         while True:
-            domain = domains()[self._next(len(domains()))]
+            domain = domains()[self._next_number(len(domains()))]
             concepts = {concept.name: concept for concept in domain.concepts}
             fitting = [
                 pair
@@ -173,7 +178,7 @@ class _PreAudit(Reply):
 
 
 def pre_audit(client: Client, stage: Sketch, fixed: Mapping[str, str]) -> bool:
-    """Algorithm 2: whether a skilled mapper could make something of the fixed names."""
+    """Ask whether a skilled mapper could name the rest around the fixed names (Algorithm 2)."""
     content = {
         **stage.to_json(),
         "named": dict(fixed),

@@ -21,6 +21,7 @@ _Tries = Annotated[int, Field(ge=1, le=50)]
 
 
 def _day(text: str) -> str:
+    """Return a date in ISO form; raises ``Fault`` for what is none."""
     try:
         return date.fromisoformat(text).isoformat()
     except ValueError:
@@ -72,13 +73,13 @@ class Settings:
     )
 
     def without_places(self) -> "Settings":
-        """The settings that a world row may show."""
+        """Return the settings that a world row may show."""
         default = Settings(self.model)
         return replace(self, **{name: getattr(default, name) for name in PLACES})
 
 
-def published(table: Mapping[str, object]) -> dict[str, object]:
-    """A track's table of a split file without the places that its ``llm`` table names."""
+def table_without_places(table: Mapping[str, object]) -> dict[str, object]:
+    """Return a track's table of a split file without the places that its ``llm`` table names."""
     llm = table.get("llm")
     if not isinstance(llm, Mapping):
         return dict(table)
@@ -86,6 +87,7 @@ def published(table: Mapping[str, object]) -> dict[str, object]:
 
 
 def _check_places(settings: Settings) -> Settings:
+    """Raise ``Fault`` for an endpoint with a secret, and for transcripts in a public folder."""
     try:
         parts = urlsplit(settings.endpoint)
         is_plain = parts.scheme in ("http", "https") and bool(parts.hostname)

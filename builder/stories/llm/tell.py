@@ -1,4 +1,4 @@
-"""A scene from graph to named, audited, told and verified story (Algorithms 1, 3 and 4).
+"""The names and the story of a scene by a language model (Algorithms 1, 3 and 4).
 
 Mapper and auditor name a graph fragment by fragment. Two verifiers must pass a story: the
 deterministic one, which can be run again at any time, and the model, which judges whether the
@@ -28,8 +28,8 @@ from builder.stories.llm.client import (
     line,
 )
 from builder.stories.llm.naming import (
+    FixedNames,
     Proposal,
-    Settled,
     Sketch,
     Stage,
     aliases,
@@ -39,41 +39,43 @@ from builder.stories.llm.naming import (
 )
 from builder.stories.llm.seeding import pre_audit
 from builder.stories.llm.settings import Settings
-from builder.stories.types import Attestation, Facts, Seed, Setting, Telling, Theme
-from builder.stories.verbalise import Narration, NarrationFailed, Subject
+from builder.stories.types import Attestation, Facts, Seed, Telling
+from builder.stories.verbalise import Narration, NarrationFailed, SceneToTell
 from builder.stories.verify import verify_attested, yellow_flags
 
 _Id = Annotated[str, line(10)]
 _Name = Annotated[str, line(120)]
 
 
-def tell_scene(subject: Subject, settings: Settings, key: bytes) -> Narration:
-    """Names and tells a scene as its settings say (Algorithm 1).
+def tell_scene(scene: SceneToTell, settings: Settings, key: bytes) -> Narration:
+    """Name and tell a scene as its settings say (Algorithm 1).
 
     A pure function of its arguments and of the transcripts. Raises :class:`NarrationFailed` when a
     budget is used up, and ``UsageError`` when the endpoint fails.
     """
     client = Client(settings, key)
     rng = stream(key, "names")
-    ids = aliases(rng, subject.graph.nodes)
-    whole = sketch(subject.graph, subject.kinds, ids)
-    plan = stages(subject.graph, whole, ids)
-    order = random_order(rng, subject.seeds)[: settings.budgets.seeds]
+    ids = aliases(rng, scene.graph.nodes)
+    whole = sketch(scene.graph, scene.kinds, ids)
+    plan = stages(scene.graph, whole, ids)
+    order = random_order(rng, scene.seeds)[: settings.budgets.seeds]
     hint = pick(rng, domains()).field
     fixed, hint = _seed(client, plan[0], order, ids, hint)
-    named = _map_stages(client, plan, whole, fixed, hint)
-    variables = {node: named.named[ids[node]].variable for node in subject.graph.nodes}
-    facts = Facts(variables, subject.graph.edges, subject.graph.latent)
-    theme = Theme("llm", named.record, named.records, "", "", (), ())
+    proposal = _map_stages(client, plan, whole, fixed, hint)
+    variables = {node: proposal.by_id[ids[node]].variable for node in scene.graph.nodes}
+    facts = Facts(variables, scene.graph.edges, scene.graph.latent)
     closing = pick(stream(key, "story"), NO_DIRECTION)
-    telling = _write_story(client, named, facts, closing)
-    return Narration(Setting(theme, "", ""), variables, telling, {})
+    telling = _write_story(client, proposal, facts, closing)
+    return Narration(variables, telling)
 
 
 def _seed(
     client: Client, host: Stage, dealt: Sequence[Seed], ids: Mapping[str, str], hint: str
 ) -> tuple[dict[str, str], str]:
-    """The first seed that passes the pre-audit, by id, with its field; else none, and ``hint``."""
+    """Return the names by id of the first seed that passes the pre-audit, and its field.
+
+    Without one there are no names, and the field is ``hint``.
+    """
     for seed in dealt:
         fixed = {ids[node]: name for node, name in seed.names}
         if pre_audit(client, host.sketch, fixed):
@@ -89,13 +91,14 @@ def _seed(
 def _map_stages(
     client: Client, plan: Sequence[Stage], whole: Sketch, seed: Mapping[str, str], hint: str
 ) -> Proposal:
-    """Names for a whole graph: the host first, then each graft around its anchors, then an audit of
-    the whole. ``seed`` fixes names of the host by id, ``hint`` suggests a field.
+    """Name a whole graph: the host first, then each graft around its anchors; then audit all names.
+
+    ``seed`` fixes names of the host by id, ``hint`` suggests a field.
 
     Raises :class:`NarrationFailed` when a budget is used up or settled names cannot stand.
     """
     names = {node: {"name": name} for node, name in seed.items()}
-    found = _map_stage(client, plan[0].sketch, Settled(names), {"suggested_field": hint})
+    found = _map_stage(client, plan[0].sketch, FixedNames(names), {"suggested_field": hint})
     for stage in plan[1:]:
         others = [one for one in found.variables if one.id not in stage.anchors]
         material = {
@@ -106,32 +109,32 @@ def _map_stages(
             "note": "This fragment joins the system above at its fixed variables. Its other "
             "variables must not act directly on what is already named, nor the reverse.",
         }
-        settled = Settled(_anchors(found, stage.anchors), frozenset(one.name for one in others))
-        added = _map_stage(client, stage.sketch, settled, material).variables
+        fixed = FixedNames(_anchors(found, stage.anchors), frozenset(one.name for one in others))
+        added = _map_stage(client, stage.sketch, fixed, material).variables
         new = (one for one in added if one.id not in stage.anchors)
         found = found.model_copy(update={"variables": (*found.variables, *new)})
     if len(plan) > 1:
         kept = {node for stage in plan for node in stage.anchors} | set(seed)
-        settled = Settled(_anchors(found, kept))
-        found = _map_stage(client, whole, settled, {"stage": "merged"}, found)
-    ordered = tuple(found.named[node] for node in whole.graph.nodes)
+        fixed = FixedNames(_anchors(found, kept))
+        found = _map_stage(client, whole, fixed, {"stage": "merged"}, found)
+    ordered = tuple(found.by_id[node] for node in whole.graph.nodes)
     return found.model_copy(update={"variables": ordered})
 
 
 def _anchors(found: Proposal, nodes: Collection[str]) -> dict[str, dict[str, object]]:
-    """What is settled of variables that are named already: all but id and meaning."""
+    """Return what must stay of variables that are named already: all but id and meaning."""
     dropped = {"id", "meaning"}
-    return {node: found.named[node].model_dump(exclude=dropped) for node in sorted(nodes)}
+    return {node: found.by_id[node].model_dump(exclude=dropped) for node in sorted(nodes)}
 
 
 def _map_stage(
     client: Client,
     stage: Sketch,
-    settled: Settled,
+    names: FixedNames,
     material: Mapping[str, object],
     proposal: Proposal | None = None,
 ) -> Proposal:
-    """Algorithm 3: proposes names, has them audited, and repairs, up to T audits.
+    """Propose names, have them audited, and repair them, up to T audits (Algorithm 3).
 
     ``proposal`` are names to start from, if there are any already. Rules that need no model are
     checked before the auditor is asked; a proposal against them counts as a failed audit.
@@ -140,17 +143,17 @@ def _map_stage(
         **material,
         **stage.to_json(),
         "independencies": stage.independencies,
-        "fixed": settled.fixed,
-        "forbidden_names": sorted(settled.taken),
+        "fixed": names.fixed,
+        "forbidden_names": sorted(names.taken),
     }
 
     def judge(proposal: Proposal) -> Verdict:
         flags = yellow_flags({one.id: f"{one.name}: {one.meaning}" for one in proposal.variables})
-        if rules := [*rule_violations(proposal, stage, settled)]:
+        if rules := [*rule_violations(proposal, stage, names)]:
             return rules, (), flags
-        audit = _audit(client, stage, settled, proposal, material, flags)
+        audit = _audit(client, stage, names, proposal, material, flags)
         violations = [*_violations(audit, stage, proposal)]
-        if any(nodes <= settled.fixed.keys() for nodes, _ in violations):
+        if any(nodes <= names.fixed.keys() for nodes, _ in violations):
             raise NarrationFailed("llm: settled names do not fit the graph")
         return [text for _, text in violations], audit.warnings, flags
 
@@ -174,7 +177,7 @@ class _Effect(Reply):
 
 
 class _Audit(Reply):
-    """What the auditor says; every non-edge and every effect must have a verdict."""
+    """The auditor's verdicts; every non-edge and every effect must have a verdict."""
 
     pairs: tuple[_Pair, ...] = Field(max_length=300)
     effects: tuple[_Effect, ...] = Field(max_length=300)
@@ -184,17 +187,18 @@ class _Audit(Reply):
 def _audit(
     client: Client,
     stage: Sketch,
-    settled: Settled,
+    names: FixedNames,
     proposal: Proposal,
     material: Mapping[str, object],
     flags: Sequence[str],
 ) -> _Audit:
+    """Return the auditor's verdicts on a proposal; ``flags`` are passed on to it."""
     content = {
         "stage": material.get("stage"),
         **stage.to_json(),
         "independencies": stage.independencies,
         "mapping": proposal.model_dump(),
-        "fixed": sorted(settled.fixed),
+        "fixed": sorted(names.fixed),
         "yellow_flags": flags,
     }
 
@@ -227,7 +231,7 @@ def _violations(
 # --- the story -----------------------------------------------------------------------------------
 
 
-class _Told(Reply):
+class _ToldFact(Reply):
     """One name, or a cause and an effect, with the sentence that tells it."""
 
     about: tuple[_Name] | tuple[_Name, _Name]
@@ -238,10 +242,10 @@ class _Draft(Reply):
     """A story with its attestations; whether they hold is checked later."""
 
     story: str = Field(min_length=1, max_length=12_000)
-    told: tuple[_Told, ...] = Field(max_length=300)
+    told: tuple[_ToldFact, ...] = Field(max_length=300)
 
     def telling(self, record: str, facts: Facts, closing: str) -> Telling:
-        """The draft with our own last sentence."""
+        """Return the draft as a telling, with our own last sentence."""
         paragraphs = self.story.replace("\r", "").split("\n\n")
         tidy = [text for part in paragraphs if (text := " ".join(part.split()))]
         hidden = {facts.variables[node].name for node in facts.unmeasured}
@@ -253,23 +257,23 @@ class _Draft(Reply):
         return Telling("\n\n".join(tidy) + f" {closing}", record, tuple(attestations))
 
 
-def _write_story(client: Client, named: Proposal, facts: Facts, closing: str) -> Telling:
-    """Algorithm 4: drafts a story, has it verified, and revises, up to S verifications.
+def _write_story(client: Client, proposal: Proposal, facts: Facts, closing: str) -> Telling:
+    """Draft a story, have it verified, and revise it, up to S verifications (Algorithm 4).
 
     ``closing`` is our own last sentence, after whatever the model wrote. Raises
     :class:`NarrationFailed` when the budget is used up.
     """
-    flags = yellow_flags({one.name: f"{one.name}: {one.meaning}" for one in named.variables})
+    flags = yellow_flags({one.name: f"{one.name}: {one.meaning}" for one in proposal.variables})
     material = {
-        "domain": named.domain,
-        "record": named.record,
-        "variables": [one.model_dump(exclude={"id"}) for one in named.variables],
+        "domain": proposal.domain,
+        "record": proposal.record,
+        "variables": [one.model_dump(exclude={"id"}) for one in proposal.variables],
         "direct_effects": [f"{a} -> {b}" for a, b in sorted(facts.named_edges())],
         "yellow_flags": flags,
     }
 
     def judge(draft: _Draft) -> Verdict:
-        telling = draft.telling(named.record, facts, closing)
+        telling = draft.telling(proposal.record, facts, closing)
         if wrong := verify_attested(telling.story, telling.attestations, facts):
             return wrong, (), flags
         verdict = _verify(client, {"story": draft.story, **material}, facts)
@@ -277,7 +281,7 @@ def _write_story(client: Client, named: Proposal, facts: Facts, closing: str) ->
 
     rounds = ("story", client.settings.budgets.story)
     accepted = client.ask_revised("writer", conversation(WRITER, material), _Draft, judge, rounds)
-    return accepted.telling(named.record, facts, closing)
+    return accepted.telling(proposal.record, facts, closing)
 
 
 class _Mention(Reply):
@@ -308,6 +312,8 @@ class _StoryVerdict(Reply):
 
 
 def _verify(client: Client, content: Mapping[str, object], facts: Facts) -> _StoryVerdict:
+    """Return the model's verdict on a story."""
+
     def lacks(verdict: _StoryVerdict) -> list[str]:
         names = {v.name for v in facts.variables.values()}
         effects = {(one.cause, one.effect) for one in verdict.effects}

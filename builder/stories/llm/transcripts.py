@@ -1,4 +1,4 @@
-"""Private transcripts: what was asked for a scene and what came back, so that none is asked twice.
+"""Private transcripts: the requests made for a scene and their replies, so that none is made twice.
 
 One JSONL file per attempt at a scene's words, under a name made from its key. A line holds the hash
 of a request, the request and the reply, and never the key or the address of the endpoint. The n-th
@@ -18,7 +18,7 @@ from grader.io.jsonio import canonical
 
 
 def request_hash(request: Mapping[str, Any]) -> str:
-    """The identity of a request: SHA-256 of its canonical JSON."""
+    """Return the SHA-256 of a request's canonical JSON."""
     return hashlib.sha256(canonical(request).encode()).hexdigest()
 
 
@@ -34,7 +34,7 @@ class Transcript:
         self._read()
 
     def recall(self, digest: str) -> str | None:
-        """The recorded reply to a request that is due now, or None if there is none yet."""
+        """Return the recorded reply to a request that is due now, or None if there is none yet."""
         replies = self._replies.get(digest, [])
         turn = self._used[digest]
         if turn >= len(replies):
@@ -43,7 +43,7 @@ class Transcript:
         return replies[turn]
 
     def add(self, digest: str, stage: str, request: Mapping[str, Any], reply: str) -> None:
-        """Records a call before its reply is used. Raises ``UsageError`` if that is impossible."""
+        """Record a call before its reply is used. Raises ``UsageError`` if that is impossible."""
         line = {"hash": digest, "stage": stage, "request": request, "reply": reply}
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -59,6 +59,7 @@ class Transcript:
         self._used[digest] += 1
 
     def _read(self) -> None:
+        """Read the recorded calls; a line that an interrupted write tore is cut off."""
         try:
             data = self.path.read_bytes()
         except FileNotFoundError:

@@ -17,7 +17,7 @@ from builder.splits.track import (
     Row,
     Track,
 )
-from builder.stories.llm.settings import published
+from builder.stories.llm.settings import table_without_places
 from builder.tracks.causalds import rows
 from builder.tracks.causalds.ask import ASKERS
 from builder.tracks.causalds.ask.constants import constants, twin, variants_of
@@ -203,7 +203,7 @@ TRACK: Final = Track(
         planned=planned_tasks,
         compose=compose,
     ),
-    published=published,
+    published=table_without_places,
     composition=composition,
     leak_facts=leak_facts,
     scene_page=inspect_scene,

@@ -25,7 +25,7 @@ from builder.release.attempts import Rejection
 from builder.splits.seeds import random_order, stream
 from builder.stories.llm.tell import tell_scene
 from builder.stories.types import Variable
-from builder.stories.verbalise import VERBALISERS, Narration, NarrationFailed, Subject
+from builder.stories.verbalise import VERBALISERS, Narration, NarrationFailed, SceneToTell
 from builder.tracks.causalds.design.scene_plan import ScenePlan
 from grader.io.names import confusable
 
@@ -184,7 +184,7 @@ def narrate(plan: ScenePlan, key: bytes) -> Narration:
     Raises :class:`Rejection` when a language model does not manage it within its budgets, and
     ``ValueError`` (our bug) when an answer could spell two of the names by one word.
     """
-    subject = Subject(
+    subject = SceneToTell(
         plan.structure.query.graph,
         plan.structure.kinds,
         plan.telling.naming,

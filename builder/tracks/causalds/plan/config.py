@@ -228,7 +228,6 @@ def _stored_scene(members: Mapping[str, Any]) -> tuple[Structure, Wording]:
     )
     told = StoredTelling(
         members["record"],
-        members["records"],
         tuple(variables.items()),
         members["story"],
         tuple(Attestation(tuple(one["what"]), one["sentence"]) for one in members["attestations"]),
