@@ -44,7 +44,7 @@ class Draft:
     undealt: dict[Sequence[Any], list[Any]] = field(default_factory=dict)
 
     def deal(self, items: tuple[T, ...]) -> T:
-        """Return the next item of a list in seeded order, rerandom_order once all have been dealt."""
+        """Return the next item of a list in seeded order, reshuffled once all have been dealt."""
         undealt: list[T] = self.undealt.setdefault(items, [])
         if not undealt:
             undealt += random_order(self.rng, items)
