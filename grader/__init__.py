@@ -20,7 +20,7 @@ __all__ = ["Release", "Report", "__version__", "grade"]
 
 
 def __getattr__(name: str) -> Any:
-    """What programs use is imported when it is asked for: commands need little of it."""
+    """Import what programs use when it is asked for: commands need little of it."""
     if name not in __all__:
         raise AttributeError(f"module 'grader' has no attribute {name!r}")
     from grader import api

@@ -32,7 +32,7 @@ files."""
 
 
 class Release:
-    """One split of a release on disk.
+    """One split of a release on disk, to look at and to grade against.
 
     ``path`` is the release's folder or its public side (default: ``$CAUSAL_EXAMS_RELEASE``, then
     ``./release``), ``private`` the private side of a private split, ``split`` its name where there
@@ -61,7 +61,7 @@ class Release:
         return self._opened.exams(self.split)
 
     def task(self, task_id: str) -> dict[str, Any]:
-        """One task as the public side states it.
+        """Return one task as the public side states it.
 
         Members: ``task_id``, ``track``, ``family``, ``variant``, ``rung``, ``view``,
         ``input_mode``, ``prompt``, ``answer_file``, ``answer_schema`` (a name) and ``inputs``.
@@ -71,7 +71,7 @@ class Release:
         return {**task.members(), **more}
 
     def table(self, task_id: str, name: str = "data") -> dict[str, list[Any]]:
-        """A table that a data task ships, column name to values: ``pandas.DataFrame`` takes it.
+        """Return a table that a data task ships: column name -> values, for ``pandas.DataFrame``.
 
         ``name`` is ``data``, ``test_features`` or ``calibration``; where the task ships none of
         that name the result is empty.
@@ -86,7 +86,7 @@ class Release:
         return {column: list(values) for column, values in table}
 
     def open_split(self, exam: str | None, track: str | None, *, reveal: bool) -> Split:
-        """The split with what is asked of it, as the rest of the grader takes it."""
+        """Return the split with what is asked of it, as the rest of the grader takes it."""
         return Split.open(self._opened, self.split, exam, track, reveal=reveal)
 
     def _task(self, task_id: str) -> Any:
@@ -103,7 +103,7 @@ class Release:
 
 
 class Report:
-    """What a submission's answers earn. ``data`` is the whole of ``report.json``."""
+    """The report of a submission; ``data`` is the whole of ``report.json``."""
 
     def __init__(self, data: Mapping[str, Any], tasks: list[dict[str, Any]]) -> None:
         self.data: dict[str, Any] = dict(data)
@@ -131,7 +131,7 @@ class Report:
         return found
 
     def to_dataframe(self) -> Any:
-        """``tasks`` as a ``pandas.DataFrame``, a row a task; needs pandas."""
+        """Return ``tasks`` as a ``pandas.DataFrame``, a row a task; needs pandas."""
         try:
             pandas = importlib.import_module("pandas")
         except ImportError:
@@ -151,12 +151,12 @@ def grade(
     reveal: bool = False,
     ledger: str | Path | None = None,
 ) -> Report:
-    """Grade answers, as ``python -m grader`` does.
+    """Grade answers as ``python -m grader`` does, and return the report.
 
     ``exam`` is by default the only one that holds every answered task; ``"all"`` is the whole
     split. ``reveal`` puts the truth beside each task. Without it the report of a private split is
     redacted, as the command's is: its ``tasks`` are empty, and ``ledger`` (a file, by default
-    beside the private side) counts what was told.
+    beside the private side) records which figure was shown.
     """
     opened = release if isinstance(release, Release) else Release(release)
     split = opened.open_split(exam, track, reveal=reveal)
@@ -174,23 +174,21 @@ def grade(
 
 
 def _submission(answers: Mapping[str, Any], split: Split) -> Submission:
-    """Answers by task id as a submission; objects become JSON, text and bytes stay as they are."""
+    """Return answers by task id as a submission; objects become JSON, text and bytes stay."""
     found = Submission(Path("answers"))
     known = {task.task_id for task in split.tasks}
     for task_id, answer in answers.items():
         if task_id not in known:
             found.note_unknown("answers", str(task_id), known)
             continue
-        data = answer if isinstance(answer, bytes) else _text(answer).encode("utf-8")
+        text = answer if isinstance(answer, str | bytes) else canonical(answer)
+        data = text.encode("utf-8") if isinstance(text, str) else text
         found.add(task_id, RawAnswer(f"answers[{task_id!r}]", data))
     return found
 
 
-def _text(answer: Any) -> str:
-    return answer if isinstance(answer, str) else canonical(answer)
-
-
 def _rows(exam: Exam, graded: GradedSubmission, reveal: bool) -> list[dict[str, Any]]:
+    """Return the score rows as dictionaries, with ``reveal`` the truth beside each."""
     rows = []
     for score in graded.scores:
         row = asdict(score)

@@ -1,4 +1,4 @@
-"""Releases as they are named: a folder, or an address on the Hub, which is fetched."""
+"""Opening a release by its folder, or by its address on the Hub, which is fetched."""
 
 import os
 from pathlib import Path

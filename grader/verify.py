@@ -27,7 +27,7 @@ COMMITTED: Final = "commitments"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line of the result."""
+    """One check of a release: whether it holds, and the first problem or what was compared."""
 
     name: str
     ok: bool
@@ -35,9 +35,9 @@ class Check:
 
 
 def verify(release: Release, *, proofs: bool = True) -> list[Check]:
-    """All checks of the sides at hand; never raises for a damaged release.
+    """Check the sides at hand; a damaged release is a failed check, never an exception.
 
-    Without ``proofs`` what the records of tracks claim is taken as proved.
+    Without ``proofs`` the claims of a track with a checker are not proved again.
     """
     checks = [*_side("public", release.public)]
     if release.private is not None:
@@ -51,7 +51,7 @@ def verify(release: Release, *, proofs: bool = True) -> list[Check]:
 
 
 def _check(name: str, problems: Iterable[str | None], fine: str) -> Check:
-    """The check that fails at the first problem, or at what cannot be read on the way to one."""
+    """Return a check that fails at the first problem, or at the first file that cannot be read."""
     try:
         problem = next(filter(None, problems), None)
     except UsageError as error:
@@ -60,6 +60,7 @@ def _check(name: str, problems: Iterable[str | None], fine: str) -> Check:
 
 
 def _side(label: str, side: Side) -> Iterator[Check]:
+    """Check the manifest and the files of one repository."""
     shards = sorted(side.manifest["shards"])
     problem = first_problem("manifest", side.manifest)
     yield _check(f"{label} manifest", [problem], "fits its schema")
@@ -73,6 +74,7 @@ def _side(label: str, side: Side) -> Iterator[Check]:
 
 
 def _damage(side: Side, name: str) -> str | None:
+    """Return what is wrong with a shard: its SHA-256 or number of rows differs. None if nothing."""
     config, _, rest = name.partition("/")
     side.shards(config, rest.rsplit("-", 3)[0])
     with parquet.connect() as connection:
@@ -82,7 +84,7 @@ def _damage(side: Side, name: str) -> str | None:
 
 
 def _tasks(release: Release, split: str, proofs: bool) -> Iterator[Check]:
-    """What is wrong with tasks, exams and truths."""
+    """Check the tasks, exams and truths of a split."""
     try:
         listed, tasks = release.exams(split), release.tasks(split, prompts=False)
     except UsageError as error:
@@ -92,16 +94,16 @@ def _tasks(release: Release, split: str, proofs: bool) -> Iterator[Check]:
     doubled = len(tasks) - len(ids)
     yield Check(f"{split} task ids", not doubled, f"{len(tasks)} tasks, {doubled} repeated ids")
     yield Check(f"{split} tasks", True, "agree with the specification")
-    unknown = (f"{exam}: {task_id}" for exam, members in listed.items() for task_id in members
-               if task_id not in ids)  # fmt: skip
+    members = ((exam, task_id) for exam, own in listed.items() for task_id in own)
+    unknown = (f"{exam}: {task_id}" for exam, task_id in members if task_id not in ids)
     yield _check(f"{split} exams", unknown, "name existing tasks")
     if release.has_public_truth(split) or release.private is not None:
         yield from _truths(release, split, tasks, proofs)
 
 
 def _truths(release: Release, split: str, tasks: Sequence[Task], proofs: bool) -> Iterator[Check]:
-    """Whether every task has its truth; every claim of a track with a checker, proved again from
-    the record alone."""
+    """Check that every task has its truth, and prove the claims of a track with a checker again,
+    from the record alone."""
     try:
         truths = release.truths(split, tasks)
     except UsageError as error:
@@ -118,20 +120,20 @@ def _truths(release: Release, split: str, tasks: Sequence[Task], proofs: bool) -
 
 
 def _commitments(release: Release, split: str) -> Check:
+    """Check the rows of a private split against the public commitments."""
     name = f"{split} commitments"
-    if (private := release.private) is None:
+    if release.private is None:
         return Check(name, True, "published; not checked, the private side is not here")
-    seen: list[int] = []
-    check = _check(name, _commitment_problems(release, private, split, seen), "")
-    fine = f"{sum(seen)} private rows are what was committed to"
-    return Check(name, check.ok, check.detail or fine)
+    shards = release.public.manifest["shards"].items()
+    start = f"{COMMITTED}/{split}-"
+    rows = sum(entry["rows"] for shard, entry in shards if shard.startswith(start))
+    problems = _commitment_problems(release, release.private, split)
+    return _check(name, problems, f"{rows} private rows are what was committed to")
 
 
-def _commitment_problems(
-    release: Release, private: Side, split: str, counts: list[int]
-) -> Iterator[str]:
-    """What is wrong with the commitments of a split; the numbers of rows that were compared are
-    added to ``counts``."""
+def _commitment_problems(release: Release, private: Side, split: str) -> Iterator[str]:
+    """Yield each row that is not what was committed to, and configs with rows or commitments too
+    many."""
     salts = private.manifest["salts"].get(split)
     files = release.public.shards(COMMITTED, split)
     if salts is None or not files:
@@ -141,7 +143,9 @@ def _commitment_problems(
     with parquet.connect() as connection:
         configs = [name for (name,) in parquet.read(connection, files, ("DISTINCT config",))]
     for config in sorted(configs):
-        expected = _read_commitments(files, config)
+        with parquet.connect() as connection:  # a config at a time is in memory
+            where = ("row_id", "sha256"), "WHERE config = ?", [config]
+            expected = dict(parquet.read(connection, files, *where))
         seen = 0
         for row_id, row in _rows(private.shards(config, split)):
             seen += 1
@@ -149,7 +153,6 @@ def _commitment_problems(
             digest = hashlib.sha256(salt + canonical(row).encode()).hexdigest()
             if expected.get(row_id) != digest:
                 yield f"{config}: row {row_id} is not what was committed to"
-        counts.append(seen)
         if seen != len(expected):
             yield f"{config}: {seen} rows, {len(expected)} committed"
     truths = {f"{track}_truth" for track in release.tracks if release.public.shards(track, split)}
@@ -157,19 +160,12 @@ def _commitment_problems(
         yield f"{config} is not committed to"
 
 
-def _read_commitments(files: Sequence[Path], config: str) -> dict[str, str]:
-    """Row id to commitment of one private config: a config at a time is in memory."""
-    with parquet.connect() as connection:
-        where = ("row_id", "sha256"), "WHERE config = ?", [config]
-        return dict(parquet.read(connection, files, *where))
-
-
 def _rows(files: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Row id (the first column) and row, as the builder's canonical form has it."""
+    """Yield the id (the first column) and all columns of each row."""
     with parquet.connect() as connection:
         for file in files:
-            cursor = connection.execute(f"SELECT * FROM {parquet.SCAN}", [[parquet.literal(file)]])
-            names = [column[0] for column in cursor.description or ()]
-            while batch := cursor.fetchmany(500):
-                for values in batch:
-                    yield str(values[0]), dict(zip(names, values, strict=True))
+            rows = parquet.read(connection, [file], ("*",))
+            names: list[str] = []
+            for values in rows:
+                names = names or [column[0] for column in connection.description or ()]
+                yield str(values[0]), dict(zip(names, values, strict=True))

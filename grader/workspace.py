@@ -18,11 +18,11 @@ from grader.release.scenes import Column, Scene, read_scenes
 from grader.scoring.shape import Task
 
 TOGETHER: Final = 8
-"""Scenes read at once: a row group holds many, and is read whole for each that is wanted."""
+"""Scenes read at once: a row group holds many and is read whole for any of them."""
 
 
 def write_workspaces(release: Release, split: str, tasks: Sequence[Task], folder: Path) -> None:
-    """One sub-folder of ``folder`` per task, named by its id.
+    """Write one sub-folder of ``folder`` per task, named by its id.
 
     ``tasks`` come with their prompts. Each folder holds ``prompt.md`` and ``answer.schema.json``;
     where the track ships scenes, ``story.md``; data tasks also ``data.parquet`` and
@@ -59,7 +59,7 @@ def workspace_files(release: Release, split: str, task: Task) -> dict[str, bytes
 
 
 def _write_question(task: Task, folder: Path) -> Path:
-    """The folder of one task, with its prompt and schema."""
+    """Make the folder of one task, write its prompt and schema there, and return it."""
     place = path_inside(folder, task.task_id)
     place.mkdir()
     (place / "prompt.md").write_text(task.prompt, encoding="utf-8")
@@ -71,6 +71,7 @@ def _write_question(task: Task, folder: Path) -> Path:
 def _write_scene(
     connection: duckdb.DuckDBPyConnection, scene: Scene, places: Sequence[tuple[Task, Path]]
 ) -> None:
+    """Write story, columns and tables of a scene into the folders of its tasks."""
     written: dict[str, Path] = {}
     for task, place in places:
         (place / "story.md").write_text(scene.story + "\n", encoding="utf-8")
@@ -92,7 +93,7 @@ def _write_scene(
 def _write_table(
     connection: duckdb.DuckDBPyConnection, table: Sequence[Column], file: Path
 ) -> None:
-    """A table as a flat Parquet file, one column per name, rows in order."""
+    """Write a table as a flat Parquet file, one column per name, rows in order."""
     selected = ", ".join(
         f"unnest(${k}::FLOAT[]) AS {parquet.identifier(name)}"
         for k, (name, _) in enumerate(table, start=1)

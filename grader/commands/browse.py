@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _grade_answers(split: Split, answers: Path) -> GradedSubmission:
-    """The answers, graded; raises ``UsageError`` where scores may not be seen."""
+    """Grade the answers; raises ``UsageError`` where scores may not be seen."""
     split.refuse_private_details("a page of a task shows its score")
     submission = read_submission(answers, split.tasks, SubmissionLimits())
     exam = split.choose_exam_for(frozenset(submission.answers))
@@ -75,7 +75,7 @@ def _grade_answers(split: Split, answers: Path) -> GradedSubmission:
 
 
 def _tasks_to_show(exam: Exam, graded: GradedSubmission | None) -> Iterator[TaskView]:
-    """Every task of the exam with what may be seen of it."""
+    """Yield every task of the exam with what may be seen of it."""
     release, split = exam.split.release, exam.split.name
     instances = [task.instance_id for task in exam.tasks]
     told = read_scenes(release, split, instances)

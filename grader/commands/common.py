@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options and outputs that several commands share."""
 
 import argparse
 from collections.abc import Callable, Mapping
@@ -58,7 +58,7 @@ _LIMITS: Final[Mapping[str, tuple[str, str]]] = {
     "cells": ("--max-cells", "cells in them (commas and ends of lines)"),
     "seconds": ("--max-seconds", "seconds of processor time"),
 }
-"""What a submission may cost: the option for each, and what it counts."""
+"""Field of ``SubmissionLimits`` -> its option, and what that counts."""
 
 RELEASE: Final = ("--release", "--private", "--split")
 EXAM: Final = (*RELEASE, "--exam", "--track")
@@ -72,23 +72,24 @@ def add(parser: argparse.ArgumentParser, *names: str) -> None:
 
 
 def add_limits(parser: argparse.ArgumentParser) -> None:
-    """Declare what a submission may cost."""
+    """Declare the options that limit what a submission may cost."""
     group = parser.add_argument_group("what one submission may cost; later answers are invalid")
     for name, (option, counted) in _LIMITS.items():
         default = getattr(SubmissionLimits(), name)
-        told = f"{counted} (default: {default:,})"
+        text = f"{counted} (default: {default:,})"
         group.add_argument(
-            option, dest=name, type=positive, default=default, metavar="N", help=told
+            option, dest=name, type=positive, default=default, metavar="N", help=text
         )
 
 
 def limits_of(arguments: argparse.Namespace) -> SubmissionLimits:
-    """What :func:`add_limits` declared."""
+    """Return the limits that the options of :func:`add_limits` set."""
     return SubmissionLimits(**{name: getattr(arguments, name) for name in _LIMITS})
 
 
 def add_effort(parser: argparse.ArgumentParser) -> None:
-    """Declare what grading one submission may use: ``workers``, ``memory`` (MiB), ``wall`` (s)."""
+    """Declare ``--workers``, and of one submission ``--memory`` (MiB) and ``--seconds`` (stored as
+    ``wall``)."""
     effort = parser.add_argument_group("effort")
     effort.add_argument(
         "--workers", type=positive, default=processors(), metavar="N", help="processes"
@@ -97,14 +98,14 @@ def add_effort(parser: argparse.ArgumentParser) -> None:
         ("--memory", "memory", 2048, "MIB"),
         ("--seconds", "wall", 300, "S"),
     ):
-        told = f"of one submission (default {default})"
+        text = f"of one submission (default {default})"
         effort.add_argument(
-            option, dest=name, type=positive, default=default, metavar=unit, help=told
+            option, dest=name, type=positive, default=default, metavar=unit, help=text
         )
 
 
 def positive(text: str) -> int:
-    """A whole number from 1, for argparse."""
+    """Return a whole number from 1, for argparse."""
     if not (text.isascii() and text.isdigit() and 0 < len(text) <= 12 and int(text) > 0):
         raise argparse.ArgumentTypeError(f"{text} is no whole number from 1")
     return int(text)
@@ -113,7 +114,7 @@ def positive(text: str) -> int:
 def add_documents(
     parser: "argparse.ArgumentParser | argparse._ArgumentGroup", json: str, reveal: str
 ) -> None:
-    """``--json``, ``--html`` and ``--reveal``, with what the first writes and the last shows."""
+    """Declare ``--json``, ``--html`` and ``--reveal``; ``json`` and ``reveal`` are help texts."""
     parser.add_argument("--json", type=Path, metavar="FILE", help=json)
     parser.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page")
     parser.add_argument("--reveal", action="store_true", help=reveal)
@@ -122,7 +123,7 @@ def add_documents(
 def write_documents(
     arguments: argparse.Namespace, document: Callable[[], Any], page: Callable[[], str]
 ) -> None:
-    """Write what :func:`add_documents` offers, where it was asked for."""
+    """Write the files of ``--json`` and ``--html`` where they were asked for."""
     if arguments.json:
         write_text(arguments.json, pretty(document()))
     if arguments.html:
@@ -130,10 +131,8 @@ def write_documents(
 
 
 def check_outputs(arguments: argparse.Namespace, answers: Path | None = None) -> None:
-    """No output may have the name of another kind of file, replace another, or an answer.
-
-    Raises ``UsageError`` before anything is graded.
-    """
+    """Raise ``UsageError`` for an output named like another kind of file, like another output, in
+    no folder, or inside ``answers``."""
     seen: set[Path] = set()
     for option, endings in _ENDINGS.items():
         path: Path | None = getattr(arguments, option, None)
@@ -151,14 +150,15 @@ def check_outputs(arguments: argparse.Namespace, answers: Path | None = None) ->
 
 
 def read_answers(arguments: argparse.Namespace) -> tuple[Exam, Submission]:
-    """What the argument ``answers`` names, read, and the exam that it answers."""
+    """Read the submission that the argument ``answers`` names; return the exam that it answers
+    and the submission."""
     split = open_split(arguments)
     submission = read_submission(arguments.answers, split.tasks, limits_of(arguments))
     return split.choose_exam_for(frozenset(submission.answers)), submission
 
 
 def open_split(arguments: argparse.Namespace) -> Split:
-    """The release and split that the options name, and what they ask of it."""
+    """Open the release and split that the options name, with what else they ask of it."""
     asked = {
         name: getattr(arguments, name)
         for name in ("exam", "track", "reveal")
@@ -174,7 +174,7 @@ def open_split(arguments: argparse.Namespace) -> Split:
 
 
 def read_key(path: Path) -> bytes:
-    """A host's key: the whole content of a file, at least 16 bytes; raises ``UsageError``."""
+    """Read a host's key, the whole content of a file; raises ``UsageError`` below 16 bytes."""
     try:
         key = path.read_bytes()
     except OSError as error:

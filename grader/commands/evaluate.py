@@ -69,12 +69,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate what is new, and say what became of it."""
-    inbox, kept, setup = read(arguments)
+    inbox, kept, setup = read_arguments(arguments)
     if arguments.again:
         return _grade_again(inbox, kept, setup, arguments)
     if arguments.table is not None:
         raise UsageError("--table: goes with --again")
-    with alone(arguments.work):
+    with lock_folder(arguments.work):
         api = connect()
         with explain_hub_errors(inbox):  # before the dataset of results is made
             api.repo_info(inbox, repo_type="dataset")
@@ -91,7 +91,7 @@ def _grade_again(
     inbox: str, kept: str, setup: EvaluationSetup, arguments: argparse.Namespace
 ) -> int:
     """Grade stored submissions by another version of the release, and say what changed."""
-    with alone(arguments.work):
+    with lock_folder(arguments.work):
         api = connect()
         changes = rescore(api, inbox, ResultsDataset(api, kept), setup, print)
     table = SPECIFICATION.of_rows("rescored", changes, release=setup.release.name)
@@ -111,8 +111,8 @@ def _markdown(table: Table) -> str:
     return f"{table.title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in safe)
 
 
-def read(arguments: argparse.Namespace) -> tuple[str, str, EvaluationSetup]:
-    """The datasets of submissions and of results, and what there is to grade with."""
+def read_arguments(arguments: argparse.Namespace) -> tuple[str, str, EvaluationSetup]:
+    """Return the datasets of submissions and of results, and what to grade with."""
     from datetime import UTC, datetime
 
     inbox, kept = (Address.parse(text).repo for text in (arguments.inbox, arguments.results))
@@ -137,8 +137,8 @@ def read(arguments: argparse.Namespace) -> tuple[str, str, EvaluationSetup]:
 
 
 @contextmanager
-def alone(work: Path) -> Iterator[None]:
-    """One run at a time in a folder; raises ``UsageError`` where another is at work."""
+def lock_folder(work: Path) -> Iterator[None]:
+    """Hold the lock of a folder; raises ``UsageError`` where another run is at work there."""
     work.mkdir(parents=True, exist_ok=True, mode=0o700)
     with (work / "lock").open("w") as lock:
         try:

@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _question_lines(task: Task, *, question: bool) -> list[Line]:
-    """What a task asks and how it is scored."""
+    """Return the lines about a task: what it asks and how it is scored."""
     spec, shape = task.spec, task.shape
     lines = [
         ("task", f"{task.task_id}  ({task.track}, rung {spec.rung}, {spec.key}, {task.view} view)"),
@@ -93,7 +93,7 @@ def _question_lines(task: Task, *, question: bool) -> list[Line]:
 
 
 def _answer_lines(exam: Exam, task: Task, arguments: argparse.Namespace) -> list[Line]:
-    """The answer to a task, its status and its score; draws the session where that is asked for.
+    """Return the lines about the answer to a task and its score; draw its session with ``--html``.
 
     Raises ``UsageError`` where the score may not be seen or nothing can be drawn.
     """
@@ -113,7 +113,7 @@ def _answer_lines(exam: Exam, task: Task, arguments: argparse.Namespace) -> list
 
 
 def _ending_lines(run: Path, task_id: str) -> list[Line]:
-    """Why each attempt of a run at a task ended, and what it cost.
+    """Return the lines about each attempt of a run at a task: why it ended and what it cost.
 
     Raises ``UsageError`` where the folder holds no run.
     """
@@ -130,6 +130,7 @@ def _ending_lines(run: Path, task_id: str) -> list[Line]:
 
 
 def _score_lines(task: Task, truth: Truth, checked: Checked, first: str) -> list[Line]:
+    """Return the lines about a score: status, points, both readings (``first`` one first), why."""
     result = score(task, truth, checked)
     reason = f" ({result.reason}: {REASONS[result.reason]})" if result.reason else ""
     lines = [("status", result.status + reason), ("points", f"{number(result.points)} of 1")]
@@ -141,6 +142,7 @@ def _score_lines(task: Task, truth: Truth, checked: Checked, first: str) -> list
 
 
 def _draw(path: Path, task: Task, truth: Truth, verified: Checked) -> None:
+    """Draw a laboratory session as a page; raises ``UsageError`` for any other task or answer."""
     draw = pages_of(TRACKS[task.track]).draw_answer
     if draw is None:
         raise UsageError(f"--html: {task.task_id} is a {task.track} task; only sessions are drawn")
@@ -150,6 +152,7 @@ def _draw(path: Path, task: Task, truth: Truth, verified: Checked) -> None:
 
 
 def _find(tasks: Sequence[Task], task_id: str) -> Task:
+    """Return the task with this id; raises ``UsageError`` with the nearest one."""
     known = {task.task_id: task for task in tasks}
     if task_id not in known:
         raise UsageError(f"{task_id}: no such task in this split{did_you_mean(task_id, known)}")
@@ -157,13 +160,14 @@ def _find(tasks: Sequence[Task], task_id: str) -> Task:
 
 
 def _question(prompt: str) -> str:
-    """The question itself, without story, data and format; ``--prompt`` shows all of it."""
+    """Return the question itself, without story, data and format, clipped."""
     _, _, rest = prompt.partition("\n## Question\n")
     text = " ".join((rest.partition("\n## ")[0] or prompt).split())
     return clip_text(text, 600)
 
 
 def _excerpt(data: bytes | None) -> str:
+    """Return the beginning of an answer on one line, or ``(none)``."""
     if data is None:
         return "(none)"
     text = " ".join(data[:600].decode("utf-8", errors="replace").split())

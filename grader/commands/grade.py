@@ -38,7 +38,7 @@ from grader.reports.table import write_scores
 from grader.tracks import TRACKS
 
 _LONGEST_PATH: Final = 30
-"""What stands beside a task id on a line of 80 characters."""
+"""Characters that fit beside a task id on a line of 80."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -64,6 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _points(text: str) -> float:
+    """Return points from 0 to 100, for argparse."""
     try:
         value = float(text)
     except ValueError:
@@ -131,7 +132,8 @@ def _print_line(report: Mapping[str, Any]) -> None:
 
 
 def _next_steps(arguments: argparse.Namespace, graded: GradedSubmission) -> Iterator[str]:
-    """What to do next: look at the dearest task, see more, write what can be kept."""
+    """Yield commands to go on with: explain the costliest task, list invalid answers, write a page,
+    print every table."""
     if graded.exam.split.reveal:
         for cost in costliest(graded.scores, 1):
             where = str(arguments.answers)

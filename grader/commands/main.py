@@ -49,7 +49,7 @@ ours; 130 interrupted
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A command line: how it is called, and its commands.
+    """A command line: its ``name`` as it is called, and its commands.
 
     ``commands`` maps a package to the commands in it, each with a line of help; the module of a
     command has its name, an underscore for a hyphen. ``default`` is the command meant by a first
@@ -68,7 +68,7 @@ class Program:
         return {name: text for table in self.commands.values() for name, text in table.items()}
 
     def module(self, command: str) -> str:
-        """The dotted name of a command's module."""
+        """Return the dotted name of a command's module."""
         (package,) = (key for key, table in self.commands.items() if command in table)
         return f"{package}.{command.replace('-', '_')}"
 
@@ -80,7 +80,7 @@ _COMMAND_WORD: Final = {True: "[COMMAND] … (no command: grade)", False: "COMMA
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse, but an error is one line that ends with what to do."""
+    """A parser whose errors are one line that ends with what to do."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (see `{self.prog} --help`)")
@@ -109,7 +109,7 @@ def main(arguments: Sequence[str] | None = None, program: Program = GRADER) -> i
 
 
 def _what_to_do(error: BaseException) -> str | None:
-    """What is wrong with the input or the installation; ``None`` where the fault is ours."""
+    """Return what is wrong with the input or the installation, or None where the fault is ours."""
     match error:
         case UsageError():
             return str(error)
@@ -124,7 +124,7 @@ def _what_to_do(error: BaseException) -> str | None:
 
 
 def entry_point(program: Program = GRADER) -> None:
-    """What a script of a program calls; ends the process."""
+    """Run a program as a script, and end the process with its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A log that knows only ASCII, or a path that is no text, is no reason to fail.
@@ -133,6 +133,7 @@ def entry_point(program: Program = GRADER) -> None:
 
 
 def _dispatch(words: list[str], program: Program) -> int:
+    """Run the command that the first word names, or the default one, on the other words."""
     commands = program.all_commands
     if not words or words[0] in ("-h", "--help"):
         print(f"usage: {program.name} {_COMMAND_WORD[bool(program.default)]}\n")
@@ -164,7 +165,7 @@ def _dispatch(words: list[str], program: Program) -> int:
 
 
 def _report_bug(error: BaseException) -> None:
-    """Our own fault: say so, with what is needed to find it."""
+    """Print that the fault is ours, with what is needed to find it."""
     import traceback
 
     frame = traceback.extract_tb(error.__traceback__)[-1]

@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def tell(what: str, exam: Exam, checked: Mapping[str, Checked]) -> None:
-    """Say how many answers were packed, and which are invalid."""
+    """Print how many answers ``what`` holds to the exam, and which are invalid."""
     from collections import Counter
 
     counts = Counter(answer.status for answer in checked.values())

@@ -57,6 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _read(path: Path) -> dict[str, Any]:
+    """Read ``report.json``; raises ``UsageError`` for anything that does not fit its schema."""
     from grader.io.schemas import first_problem
 
     try:

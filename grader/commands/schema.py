@@ -34,6 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _find(name: str, variants: Sequence[Variant]) -> Variant:
+    """Return the variant called ``name``; raises ``UsageError`` for none, or for several whose
+    schemas differ."""
     named = [spec for spec in variants if name in (spec.key, f"{spec.track}.{spec.key}")]
     named = named or [spec for spec in variants if spec.name == name]
     if not named:
