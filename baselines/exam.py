@@ -27,7 +27,7 @@ from grader.io.files import write_text
 from grader.io.jsonio import pretty
 from grader.io.paths import path_inside
 from grader.opening import open_release, release_path
-from grader.release.release import Release, select_exam
+from grader.release.release import ReleaseFolder, select_exam
 from grader.release.scenes import TABLES, Column, read_scenes
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
@@ -63,7 +63,7 @@ class OpenedExam:
     both are for systems that see the truth, and nothing here opens them.
     """
 
-    release: Release
+    release: ReleaseFolder
     split: str
     name: str
     tasks: tuple[Task, ...]

@@ -28,7 +28,7 @@ from grader.io.pipe import exit_with
 from grader.opening import open_release
 from grader.pipeline import grade
 from grader.release.exam import Split
-from grader.release.release import Release
+from grader.release.release import ReleaseFolder
 from grader.release.scenes import read_worlds
 from grader.scoring.model import Score
 from grader.statistics import bootstrap
@@ -126,7 +126,7 @@ def _slope(left: "np.ndarray[Any, np.dtype[np.float64]]") -> float | None:
     return None if spread < 1e-12 else float((left[:, 0] * left[:, 1]).sum()) / spread
 
 
-def supports_of(release: Release, split: str, instances: Sequence[str]) -> dict[str, int]:
+def supports_of(release: ReleaseFolder, split: str, instances: Sequence[str]) -> dict[str, int]:
     """The support of the pair that a scene's names start from, by instance; raises ``UsageError``
     where no scene of the split has one."""
     found = {

@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Final
 
 from grader.hub.address import Address
-from grader.release.release import Release
+from grader.release.release import ReleaseFolder
 from grader.tracks import TRACKS
 
 _VARIABLE: Final = "CAUSAL_EXAMS_RELEASE"
 _SCHEME: Final = "hf:"
 
 
-def open_release(path: Path | None = None, private: Path | None = None) -> Release:
+def open_release(path: Path | None = None, private: Path | None = None) -> ReleaseFolder:
     """Open a release with the tracks that are registered.
 
     ``path`` is its folder, its public side alone, or its address on the Hub
@@ -21,7 +21,7 @@ def open_release(path: Path | None = None, private: Path | None = None) -> Relea
     public one. Raises ``UsageError``.
     """
     path = local(release_path(path) or Path("release"))
-    return Release.open(path, None if private is None else local(private), TRACKS)
+    return ReleaseFolder.open(path, None if private is None else local(private), TRACKS)
 
 
 def release_path(path: Path | None) -> Path | None:

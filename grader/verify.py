@@ -17,7 +17,7 @@ from grader.errors import UsageError
 from grader.io import parquet
 from grader.io.jsonio import canonical
 from grader.io.schemas import first_problem
-from grader.release.release import Release
+from grader.release.release import ReleaseFolder
 from grader.release.side import Side
 from grader.scoring.shape import Task
 
@@ -34,7 +34,7 @@ class Check:
     detail: str
 
 
-def verify(release: Release, *, proofs: bool = True) -> list[Check]:
+def verify(release: ReleaseFolder, *, proofs: bool = True) -> list[Check]:
     """Check the sides at hand; a damaged release is a failed check, never an exception.
 
     Without ``proofs`` the claims of a track with a checker are not proved again.
@@ -83,7 +83,7 @@ def _damage(side: Side, name: str) -> str | None:
     return None if same else f"{name}: {rows} rows, not as the manifest says"
 
 
-def _tasks(release: Release, split: str, proofs: bool) -> Iterator[Check]:
+def _tasks(release: ReleaseFolder, split: str, proofs: bool) -> Iterator[Check]:
     """Check the tasks, exams and truths of a split."""
     try:
         listed, tasks = release.exams(split), release.tasks(split, prompts=False)
@@ -101,7 +101,9 @@ def _tasks(release: Release, split: str, proofs: bool) -> Iterator[Check]:
         yield from _truths(release, split, tasks, proofs)
 
 
-def _truths(release: Release, split: str, tasks: Sequence[Task], proofs: bool) -> Iterator[Check]:
+def _truths(
+    release: ReleaseFolder, split: str, tasks: Sequence[Task], proofs: bool
+) -> Iterator[Check]:
     """Check that every task has its truth, and prove the claims of a track with a checker again,
     from the record alone."""
     try:
@@ -119,7 +121,7 @@ def _truths(release: Release, split: str, tasks: Sequence[Task], proofs: bool) -
             yield _check(f"{split} {name} certificates", problems, fine)
 
 
-def _commitments(release: Release, split: str) -> Check:
+def _commitments(release: ReleaseFolder, split: str) -> Check:
     """Check the rows of a private split against the public commitments."""
     name = f"{split} commitments"
     if release.private is None:
@@ -131,7 +133,7 @@ def _commitments(release: Release, split: str) -> Check:
     return _check(name, problems, f"{rows} private rows are what was committed to")
 
 
-def _commitment_problems(release: Release, private: Side, split: str) -> Iterator[str]:
+def _commitment_problems(release: ReleaseFolder, private: Side, split: str) -> Iterator[str]:
     """Yield each row that is not what was committed to, and configs with rows or commitments too
     many."""
     salts = private.manifest["salts"].get(split)

@@ -13,7 +13,7 @@ from grader.io.jsonio import pretty
 from grader.io.paths import path_inside
 from grader.io.schemas import schema
 from grader.pages.terminal import progress
-from grader.release.release import Release
+from grader.release.release import ReleaseFolder
 from grader.release.scenes import Column, Scene, read_scenes
 from grader.scoring.shape import Task
 
@@ -21,7 +21,9 @@ TOGETHER: Final = 8
 """Scenes read at once: a row group holds many and is read whole for any of them."""
 
 
-def write_workspaces(release: Release, split: str, tasks: Sequence[Task], folder: Path) -> None:
+def write_workspaces(
+    release: ReleaseFolder, split: str, tasks: Sequence[Task], folder: Path
+) -> None:
     """Write one sub-folder of ``folder`` per task, named by its id.
 
     ``tasks`` come with their prompts. Each folder holds ``prompt.md`` and ``answer.schema.json``;
@@ -50,7 +52,7 @@ def write_workspaces(release: Release, split: str, tasks: Sequence[Task], folder
                     shown.update(bar, advance=len(folders), refresh=True)
 
 
-def workspace_files(release: Release, split: str, task: Task) -> dict[str, bytes]:
+def workspace_files(release: ReleaseFolder, split: str, task: Task) -> dict[str, bytes]:
     """Return the files of one task's workspace by name."""
     with tempfile.TemporaryDirectory(prefix="workspace-") as name:
         write_workspaces(release, split, release.with_prompts(split, [task]), Path(name))

@@ -19,7 +19,7 @@ from builder.splits.track import VARIED_FROM, Composition, Track
 from grader.io.jsonio import canonical
 from grader.pipeline import grade
 from grader.release.exam import choose_exam
-from grader.release.release import WHOLE_SPLIT, Release
+from grader.release.release import WHOLE_SPLIT, ReleaseFolder
 from grader.scoring.model import RawAnswer, Truth
 from grader.scoring.score import score_answer
 from grader.scoring.shape import Task
@@ -55,7 +55,7 @@ class HeldExam:
 
 
 def exam_lines(
-    opened: Release, tracks: Tracks, split: str, manifest: Mapping[str, Any]
+    opened: ReleaseFolder, tracks: Tracks, split: str, manifest: Mapping[str, Any]
 ) -> Iterator[GateLine]:
     """Yield a line for each rule of the exams of a split; ``manifest`` is that of the side which
     holds the truths."""
@@ -76,7 +76,7 @@ def exam_lines(
     yield as_requested(split, exams)
 
 
-def _exams(opened: Release, split: str, manifest: Mapping[str, Any]) -> list[HeldExam]:
+def _exams(opened: ReleaseFolder, split: str, manifest: Mapping[str, Any]) -> list[HeldExam]:
     listed = opened.exams(split)
     members = {name for names in listed.values() for name in names}
     tasks = {task.task_id: task for task in opened.tasks(split, prompts=False, only=members)}
@@ -93,7 +93,7 @@ def _exams(opened: Release, split: str, manifest: Mapping[str, Any]) -> list[Hel
     return exams
 
 
-def _with_prompts(opened: Release, tracks: Tracks, split: str, exam: HeldExam) -> HeldExam:
+def _with_prompts(opened: ReleaseFolder, tracks: Tracks, split: str, exam: HeldExam) -> HeldExam:
     """Return the exam as far as prompts may answer other tasks: those that do not ask alone about
     their instance, prompts included."""
     asked = Counter(task.instance_id for task in exam.tasks)
@@ -194,13 +194,13 @@ class ExamPoints:
     earned: tuple[str, ...]
 
 
-def graded_exams(opened: Release, split: str, tasks: int) -> tuple[str, ...]:
+def graded_exams(opened: ReleaseFolder, split: str, tasks: int) -> tuple[str, ...]:
     """Return what of a split goes through the whole grader: every exam; without exams its
     ``tasks``, if they are few."""
     return tuple(opened.exams(split)) or ((WHOLE_SPLIT,) if tasks <= AT_ONCE else ())
 
 
-def points_of_exam(opened: Release, split: str, name: str, scratch: Path) -> ExamPoints:
+def points_of_exam(opened: ReleaseFolder, split: str, name: str, scratch: Path) -> ExamPoints:
     """Answer an exam rightly, and not at all, through the whole grader.
 
     The answers are written below ``scratch``, whose owner removes it: a worker may be killed.

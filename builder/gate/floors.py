@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from builder.release.floors import graded_answer
 from builder.splits.track import Floors, Graded, Track
-from grader.release.release import Release
+from grader.release.release import ReleaseFolder
 from grader.scoring.floors import Floors as Stated
 from grader.scoring.model import Truth
 from grader.scoring.score import GraderBug
@@ -55,7 +55,7 @@ class SplitFloors:
     problems: tuple[str, ...]
 
 
-def check_floors(opened: Release, tracks: Mapping[str, Track], split: str) -> SplitFloors:
+def check_floors(opened: ReleaseFolder, tracks: Mapping[str, Track], split: str) -> SplitFloors:
     """Return the floors of a split and what is wrong with them; nothing where there are none."""
     manifest = opened.public.manifest
     stated = manifest.get("floors", {}).get(split, {})

@@ -39,7 +39,7 @@ from builder.release.reader import configs, public_side
 from builder.splits.track import Track
 from grader.io.processors import processors
 from grader.opening import open_release
-from grader.release.release import Release
+from grader.release.release import ReleaseFolder
 from grader.verify import verify
 
 MANY_INSTANCES: Final = 150
@@ -136,7 +136,7 @@ def _checked_parts(
     return parts
 
 
-def _integrity(opened: Release, release: Path) -> Iterator[GateLine]:
+def _integrity(opened: ReleaseFolder, release: Path) -> Iterator[GateLine]:
     """Yield what ``grader verify`` says: manifests, hashes, row counts, commitments. What records
     claim was proved where their part was checked."""
     for item in verify(opened, proofs=False):
@@ -206,7 +206,7 @@ def _truths(tables: Tables, found: Findings) -> Iterator[GateLine]:
 
 
 def _graded(
-    opened: Release, release: Path, tables: Tables, pool: Workers, scratch: Path
+    opened: ReleaseFolder, release: Path, tables: Tables, pool: Workers, scratch: Path
 ) -> dict[str, list[ExamPoints]]:
     """Return the points of right answers and of none through the whole grader, by split."""
     counts = dict(tables.rows("SELECT split, count(*) FROM tasks GROUP BY split"))

@@ -28,7 +28,7 @@ from builder.release.shards import COMMITTED
 from builder.release.workspace import GATE_FILE
 from builder.splits.track import Track
 from grader.errors import UsageError
-from grader.release.release import Release
+from grader.release.release import ReleaseFolder
 
 Files = Mapping[str, Path | bytes]
 """What a repository is to hold: a path in it, and the file here or its content."""
@@ -75,13 +75,13 @@ def _refuse_unknown_files(side: Path, manifest: Mapping[str, Any]) -> None:
             )
 
 
-def refuse_private(opened: Release, tracks: Mapping[str, Track]) -> None:
+def refuse_private(opened: ReleaseFolder, tracks: Mapping[str, Track]) -> None:
     """Raise ``UsageError`` for the first thing in the public side that is private."""
     for problem in private_in_public(opened, tracks):
         raise UsageError(f"{opened.public.path}: {problem}; nothing was sent")
 
 
-def private_in_public(opened: Release, tracks: Mapping[str, Track]) -> Iterator[str]:
+def private_in_public(opened: ReleaseFolder, tracks: Mapping[str, Track]) -> Iterator[str]:
     """Yield what is private in the public side of a release, one line each."""
     private_splits = frozenset(n for n in opened.splits if not opened.has_public_truth(n))
     public = opened.public.path

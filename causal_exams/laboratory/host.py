@@ -13,7 +13,7 @@ from grader.io.paths import path_inside
 from grader.laboratory.episode import Episode, EpisodeError
 from grader.opening import open_release
 from grader.release.exam import Exam
-from grader.release.release import Release
+from grader.release.release import ReleaseFolder
 from grader.tracks.causalab.scoring import episode_of
 
 MAX_FILE: Final = 4 << 20
@@ -51,7 +51,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise UsageError(f"{path}: {error}") from None
 
 
-def _of_release(name: str, release: Release, split: str | None) -> Episode:
+def _of_release(name: str, release: ReleaseFolder, split: str | None) -> Episode:
     split = release.choose_split(split)
     tasks = release.tasks(split, prompts=False)
     sessions = {task.task_id: task for task in tasks if task.shape.kind == "session"}

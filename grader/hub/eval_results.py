@@ -12,7 +12,7 @@ from grader.errors import UsageError
 from grader.hub.address import Address
 from grader.hub.client import explain_hub_errors
 from grader.pages.systems import setting_of
-from grader.release.release import Release
+from grader.release.release import ReleaseFolder
 
 if TYPE_CHECKING:
     from huggingface_hub import EvalResultEntry, HfApi
@@ -35,7 +35,7 @@ def file_name(report: Mapping[str, Any]) -> str:
 
 
 def eval_results(
-    report: Mapping[str, Any], address: Address, release: Release, source: str | None = None
+    report: Mapping[str, Any], address: Address, release: ReleaseFolder, source: str | None = None
 ) -> str:
     """Return the YAML of a report about the release at ``address``, which was fetched.
 

@@ -38,7 +38,7 @@ from grader.io.jsonio import BadJson
 from grader.pages.leaderboard import rank
 from grader.pages.systems import setting_of
 from grader.release.exam import Exam, Split
-from grader.release.release import Release
+from grader.release.release import ReleaseFolder
 from grader.version import __version__
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class EvaluationSetup:
     ``per_day`` is how many submissions of one team are looked at on one day, ``today`` (ISO).
     """
 
-    release: Release
+    release: ReleaseFolder
     address: str = ""
     work: Path
     ledger: Path | None = None

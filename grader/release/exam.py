@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from grader.errors import UsageError
 from grader.io.names import did_you_mean
-from grader.release.release import Release, select_exam
+from grader.release.release import ReleaseFolder, select_exam
 from grader.scoring.floors import Floors
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
@@ -29,11 +29,11 @@ class Split:
     """One split of one release and what is asked of it; any number of submissions share it.
 
     Its tasks come without their prompts, which grading does not need
-    (:meth:`grader.release.release.Release.with_prompts` adds them). ``exam`` is the one asked for,
-    ``None`` for the one that fits the answers; ``track`` restricts it.
+    (:meth:`grader.release.release.ReleaseFolder.with_prompts` adds them). ``exam`` is the one that
+    is asked for, None for the one that fits the answers; ``track`` restricts it.
     """
 
-    release: Release
+    release: ReleaseFolder
     name: str
     tasks: Sequence[Task]
     exam: str | None = None
@@ -44,7 +44,7 @@ class Split:
     @classmethod
     def open(
         cls,
-        release: Release,
+        release: ReleaseFolder,
         name: str | None = None,
         exam: str | None = None,
         track: str | None = None,
@@ -205,7 +205,7 @@ class Exam:
 
 
 def choose_exam(
-    release: Release,
+    release: ReleaseFolder,
     split: str | None = None,
     exam: str | None = None,
     track: str | None = None,

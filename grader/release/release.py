@@ -26,7 +26,7 @@ _WITH_IDS = f"WHERE task_id IN (SELECT unnest(?::VARCHAR[])) {_BY_ID}"
 
 
 @dataclass(slots=True)
-class Release:
+class ReleaseFolder:
     """A release: its public side, its private side where the reader has it, and the tracks that
     the reader knows, by name."""
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from grader.io.jsonio import as_mapping
-from grader.release.release import Release
+from grader.release.release import ReleaseFolder
 from grader.release.side import Side
 
 Column = tuple[str, Sequence[float]]
@@ -25,7 +25,7 @@ class Scene:
 
 
 def read_scenes(
-    release: Release, split: str, instances: Sequence[str]
+    release: ReleaseFolder, split: str, instances: Sequence[str]
 ) -> dict[tuple[str, str], Scene]:
     """Return the scenes of some instances by (instance, view); none of a track that ships none."""
     scenes = {}
@@ -41,7 +41,7 @@ def read_scenes(
 
 
 def read_worlds(
-    release: Release, split: str, instances: Sequence[str]
+    release: ReleaseFolder, split: str, instances: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
     """Return the hidden worlds of some instances; raises ``UsageError`` without the truth side."""
     side, columns = release.truth_side(split), ("instance_id", "world_json")
@@ -50,7 +50,7 @@ def read_worlds(
 
 
 def read_value_sources(
-    release: Release, split: str, tasks: Sequence[str]
+    release: ReleaseFolder, split: str, tasks: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
     """Return by task id how the numbers of some truths were worked out: ``value_source`` and
     ``value_draws``."""
@@ -60,7 +60,7 @@ def read_value_sources(
 
 
 def _rows(
-    release: Release,
+    release: ReleaseFolder,
     side: Side,
     config: str,
     split: str,

@@ -131,7 +131,7 @@ class Task:
     """One question, as the public side states it.
 
     ``prompt`` is empty where a reader that needs none left it out
-    (:meth:`grader.release.release.Release.with_prompts`).
+    (:meth:`grader.release.release.ReleaseFolder.with_prompts`).
     """
 
     task_id: str

@@ -14,7 +14,7 @@ from builder.splits.settings import TomlTable
 from builder.tracks import TRACKS
 from grader.opening import open_release
 from grader.release.exam import choose_exam
-from grader.release.release import Release
+from grader.release.release import ReleaseFolder
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task, Variant
 from grader.tracks import VARIANTS
@@ -85,7 +85,7 @@ def test_the_points_of_an_interval_by_hand(asked: Asked) -> None:
     assert graded_answer(task, truth, text)[2].points == pytest.approx(1.37 / 3.37)
 
 
-def with_floors(release: Path, change: Any) -> Release:
+def with_floors(release: Path, change: Any) -> ReleaseFolder:
     """The release opened, its floors changed in memory."""
     opened = open_release(release)
     change(opened.public.manifest["floors"]["dev"])

@@ -17,7 +17,7 @@ from builder.release.parts import Part
 from builder.tracks import TRACKS
 from grader.opening import open_release
 from grader.release.exam import Exam
-from grader.release.release import Release
+from grader.release.release import ReleaseFolder
 from grader.reports.build import GradedSubmission
 from grader.scoring.shape import Task
 
@@ -47,7 +47,7 @@ def test_a_split_without_exams_goes_through_the_grader_where_it_is_small(
     """All predictions of a whole release at once would fill the memory."""
     opened = open_release(built)
     assert graded_exams(opened, "dev", 10**6) == ("practice",)
-    monkeypatch.setattr(Release, "exams", lambda *_: {})
+    monkeypatch.setattr(ReleaseFolder, "exams", lambda *_: {})
     assert graded_exams(opened, "dev", 10) == ("all",)
     assert points_of_exam(opened, "dev", "all", tmp_path) == ExamPoints("all", (), ())
     assert graded_exams(opened, "dev", 10**6) == ()
