@@ -51,7 +51,7 @@ def lint_files(files: Sequence[Path]) -> list[str]:
 
 def lint_domains(found: Sequence[Domain]) -> list[str]:
     """Return the problems of the texts and graphs of domains, and of what they repeat."""
-    problems = [f"{domain.key}: {text}" for domain in found for text in _lint(domain)]
+    problems = [f"{domain.key}: {text}" for domain in found for text in _lint_domain(domain)]
     names = Counter(c.name.lower() for domain in found for c in domain.concepts)
     clauses = Counter(
         clause.lower() for domain in found for clause in domain.mechanism_clauses.values()
@@ -61,19 +61,19 @@ def lint_domains(found: Sequence[Domain]) -> list[str]:
     return problems
 
 
-def _lint(domain: Domain) -> Iterator[str]:
-    yield from _sizes(domain)
-    yield from _names(domain)
+def _lint_domain(domain: Domain) -> Iterator[str]:
+    yield from _lint_sizes(domain)
+    yield from _lint_names(domain)
     for concept in domain.concepts:
-        yield from _concept(concept)
+        yield from _lint_concept(concept)
     for (cause, effect), how in domain.mechanism_clauses.items():
-        for text in _mechanism(how, domain):
+        for text in _lint_mechanism(how, domain):
             yield f"{cause} -> {effect}: {text}"
-    yield from _scenery(domain)
-    yield from _graph(domain)
+    yield from _lint_scenery(domain)
+    yield from _lint_graph(domain)
 
 
-def _sizes(domain: Domain) -> Iterator[str]:
+def _lint_sizes(domain: Domain) -> Iterator[str]:
     for what, count, (low, high) in (
         ("variables", len(domain.concepts), VARIABLES),
         ("edges", len(domain.mechanism_clauses), EFFECTS),
@@ -85,7 +85,7 @@ def _sizes(domain: Domain) -> Iterator[str]:
         yield f"only {both} of {len(domain.concepts)} variables may have both kinds"
 
 
-def _names(domain: Domain) -> Iterator[str]:
+def _lint_names(domain: Domain) -> Iterator[str]:
     names = [concept.name for concept in domain.concepts]
     lowered = [name.lower() for name in names]
     for name in names:
@@ -112,7 +112,7 @@ def _stem(name: str) -> frozenset[str]:
     return frozenset(word.removesuffix("s") for word in re.findall(r"[a-z]+", name)) - {"of"}
 
 
-def _concept(concept: Concept) -> Iterator[str]:
+def _lint_concept(concept: Concept) -> Iterator[str]:
     if concept.unit is not None and re.search(r"[.,;:]", concept.unit):
         yield f"{concept.name}: unit {concept.unit!r} has punctuation"
     if concept.unit is not None and NO_UNIT.match(concept.unit):
@@ -131,7 +131,7 @@ def _concept(concept: Concept) -> Iterator[str]:
             yield f"{concept.name}: state {state!r} has punctuation"
 
 
-def _mechanism(how: str, domain: Domain) -> Iterator[str]:
+def _lint_mechanism(how: str, domain: Domain) -> Iterator[str]:
     words = re.findall(r"[a-z]+", how.lower())
     if not HOW_WORDS[0] <= len(how.split()) <= HOW_WORDS[1]:
         yield f"a mechanism of {len(how.split())} words"
@@ -144,7 +144,7 @@ def _mechanism(how: str, domain: Domain) -> Iterator[str]:
             yield f"the mechanism names {concept.name!r}"
 
 
-def _scenery(domain: Domain) -> Iterator[str]:
+def _lint_scenery(domain: Domain) -> Iterator[str]:
     scenery = domain.scenery
     if len(scenery.settings) < 5 or len(scenery.colour) < 6:
         yield "needs 5 settings and 6 sentences of colour"
@@ -161,7 +161,7 @@ def _scenery(domain: Domain) -> Iterator[str]:
             yield f"a technical term in: {text}"
 
 
-def _graph(domain: Domain) -> Iterator[str]:
+def _lint_graph(domain: Domain) -> Iterator[str]:
     graph: nx.DiGraph[str] = nx.DiGraph(list(domain.mechanism_clauses))
     graph.add_nodes_from(concept.name for concept in domain.concepts)
     if not nx.is_directed_acyclic_graph(graph):

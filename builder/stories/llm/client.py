@@ -93,10 +93,12 @@ def _as_json(content: Mapping[str, object]) -> str:
 
 
 class Client:
-    """Asks one model on behalf of one scene; replies come from the transcript where it has them."""
+    """Asks one model on behalf of one scene; replies come from the transcript where it has them.
+
+    ``key`` is the scene's, which names the transcript.
+    """
 
     def __init__(self, settings: Settings, key: bytes) -> None:
-        """``key`` names the transcript."""
         self.settings = settings
         self._transcript = Transcript(Path(settings.transcripts), key)
         self._calls = 0
