@@ -1,4 +1,4 @@
-"""Attempts at tasks as records tell them, and the folder of answers that they become.
+"""Attempts at tasks in the records of other programs, and the folder of answers they become.
 
 Read are Inspect's logs, jobs of Harbor whose tasks ``export harbor`` wrote, and trajectories of
 mini-swe-agent (``mini-swe-agent-1``, ``-1.1``). Why an attempt ended is one of a closed list, which
@@ -33,9 +33,9 @@ STEPS, TOKENS, SECONDS, COST, CONTEXT = (
 )  # fmt: skip
 REFUSED, STOPPED, ERROR = "refused", "stopped", "error"
 STOPS: Final[Mapping[str, str]] = {"model_length": CONTEXT, "content_filter": REFUSED}
-"""Why Inspect says that a reply stopped, where that ends an attempt, to the ending."""
+"""The ending of an attempt by the reason why its last reply stopped, as Inspect calls it."""
 ENDING: Final = "ending"
-"""Where a sample's store has the ending that its protocol told."""
+"""The key of a sample's store under which its protocol leaves the ending."""
 _LIMITS: Final[Mapping[str, str]] = {
     "time": SECONDS, "working": SECONDS, "token": TOKENS, "cost": COST,
     "message": STEPS, "turn": STEPS, "context": CONTEXT,
@@ -140,7 +140,7 @@ def samples(source: Path) -> "Iterator[EvalSample]":
 
 
 def attempt_of(sample: "EvalSample") -> Attempt:
-    """Return what a sample is: its answer, what it cost, and why it ended."""
+    """Return a sample as an attempt: its answer, its usage, and why it ended."""
     score = next(iter((sample.scores or {}).values()), None)
     answer = None if score is None or score.answer is None else score.answer.encode("utf-8")
     if answer is not None and ((score and score.metadata) or {}).get("encoding") == "base64":
@@ -174,12 +174,12 @@ def attempt_of(sample: "EvalSample") -> Attempt:
         "seconds": None if seconds is None else round(seconds, 3),
         "cost_usd": sum(costs) if costs else None,
     }
-    return Attempt(str(sample.id), sample.epoch, answer, _known(usage, why))
+    return Attempt(str(sample.id), sample.epoch, answer, _usage(usage, why))
 
 
-def _known(usage: Mapping[str, Any], why: str) -> dict[str, Any]:
-    """Return the figures that are there, and why the attempt ended."""
-    return {name: value for name, value in usage.items() if value is not None} | {ENDING: why}
+def _usage(figures: Mapping[str, Any], why: str) -> dict[str, Any]:
+    """Return the figures that are not None, and why the attempt ended."""
+    return {name: value for name, value in figures.items() if value is not None} | {ENDING: why}
 
 
 def from_inspect(source: Path, tasks: Mapping[str, Task]) -> Iterator[Attempt]:
@@ -224,7 +224,7 @@ def _trial(folder: Path, result: Mapping[str, Any], task: Task, number: int) -> 
         "cost_usd": spent.get("cost_usd"),
         "seconds": _seconds(result.get("agent_execution") or {}),
     }
-    return Attempt(task.task_id, number, answer, _known(usage, why))
+    return Attempt(task.task_id, number, answer, _usage(usage, why))
 
 
 def _seconds(timing: Mapping[str, Any]) -> float | None:
@@ -281,10 +281,12 @@ def _trajectory(file: Path, task: Task, folders: Iterable[Path]) -> Attempt:
     if counted:
         usage["input_tokens"] = sum(one.get("prompt_tokens") or 0 for one in counted)
         usage["output_tokens"] = sum(one.get("completion_tokens") or 0 for one in counted)
-    return Attempt(task.task_id, 1, answer, _known(usage, _why(info, stats, answer)))
+    return Attempt(task.task_id, 1, answer, _usage(usage, _mini_swe_ending(info, stats, answer)))
 
 
-def _why(info: Mapping[str, Any], stats: Mapping[str, Any], answer: bytes | None) -> str:
+def _mini_swe_ending(
+    info: Mapping[str, Any], stats: Mapping[str, Any], answer: bytes | None
+) -> str:
     status = str(info.get("exit_status"))
     if status == "Submitted":
         return MISSING if answer is None else ANSWERED

@@ -46,7 +46,7 @@ _SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 
 
 @cache
-def _python() -> tuple[str, tuple[str, ...]]:
+def _find_python() -> tuple[str, tuple[str, ...]]:
     """Return the folder of the interpreter's program, and the folders that it must see."""
     program = os.environ.get(PYTHON) or sys.executable
     try:
@@ -67,7 +67,7 @@ def bwrap_arguments() -> tuple[str, ...]:
         raise UsageError(
             "--sandbox bubblewrap: bwrap is not installed; install the package bubblewrap (Linux)"
         )
-    folder, places = _python()
+    folder, places = _find_python()
     # bwrap itself gets an empty environment too: it is process 1 inside, and its own can be read.
     words = [
         "/usr/bin/env", "-i", bwrap, "--unshare-all", "--die-with-parent", "--new-session",
@@ -129,11 +129,11 @@ class BubblewrapSandboxEnvironment(SandboxEnvironment):
     ) -> ExecResult[str]:  # fmt: skip
         """Run a command; raises ``TimeoutError``. There is one user."""
         return await subprocess(
-            [*self._words(cwd, env), *cmd], input=input, timeout=timeout, output_limit=_OUTPUT,
+            [*self._command(cwd, env), *cmd], input=input, timeout=timeout, output_limit=_OUTPUT,
             concurrency=concurrency,
         )  # fmt: skip
 
-    def _words(self, cwd: str | None = None, env: dict[str, str] | None = None) -> list[str]:
+    def _command(self, cwd: str | None = None, env: dict[str, str] | None = None) -> list[str]:
         words = [*bwrap_arguments(), "--bind", self._folder.name, HOME]
         for name, value in (env or {}).items():
             words += ["--setenv", name, value]
@@ -158,7 +158,7 @@ class BubblewrapSandboxEnvironment(SandboxEnvironment):
         """Read a file from inside, whatever links lead there."""
         script = '[ -d "$1" ] && exit 21; [ -e "$1" ] || exit 2; head -c "$2" < "$1"'
         most = str(_LARGEST_FILE + 1)
-        words = [*self._words(), "/bin/bash", "-c", script, "read", file, most]
+        words = [*self._command(), "/bin/bash", "-c", script, "read", file, most]
         done = await subprocess(words, text=False, output_limit=_LARGEST_FILE + 1, timeout=60)
         if done.returncode:
             kinds = {2: FileNotFoundError, 21: IsADirectoryError}

@@ -1,13 +1,13 @@
-"""One attempt at one task as a protocol leads it, over the parts of Inspect, and its tools.
+"""One attempt at one task, as a protocol leads it with the parts of Inspect, and its tools.
 
-The tools that a model may be offered are bash and python in a sandbox, and the laboratory's. Of a
-command's output a model is shown what does not fill its context.
+A model may be offered bash and python in a sandbox, and the laboratory's tools. It sees head and
+tail of a command's long output.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import anyio.to_thread
 from inspect_ai.model import (
@@ -25,8 +25,8 @@ from inspect_ai.util import JSONSchema, OutputLimitExceededError, collect, sandb
 
 from causal_exams.attempts import ENDING, STOPS
 from causal_exams.laboratory.host import Host
-from causal_exams.laboratory.session import OPERATIONS, TOOLS, Session
-from causal_exams.words import packages, pinned, told
+from causal_exams.laboratory.session import MEMBER_TYPES, OPERATIONS, TOOLS, Session
+from causal_exams.words import list_packages, pinned_versions, wording
 from grader.answers.submission import MAX_BYTES
 from grader.io.jsonio import canonical
 from grader.scoring.model import RawAnswer
@@ -47,7 +47,7 @@ _VERSIONS: Final = (
 OUTPUT: Final = 10_000
 """Characters of one command's output that a model is shown, half of them from the end (A.15)."""
 SECONDS: Final = 600
-"""What a command may take."""
+"""Seconds that a command may take."""
 _ARGUMENT: Final = 100_000
 """Bytes that the system takes as one argument, with some to spare."""
 _SCRIPT: Final = ".script"
@@ -56,10 +56,6 @@ _SHELL: Final[Mapping[str, tuple[str, str]]] = {
     "python": ("python3", "code"),
 }
 """Tool to the program that it runs, and the name of its one member."""
-_TYPES: Final[Mapping[str, Literal["string", "number", "object"]]] = {
-    "command": "string", "code": "string", "name": "string", "value": "number",
-    "record": "object", "hypothesis": "object",
-}  # fmt: skip
 
 Members = Mapping[str, Any]
 
@@ -157,11 +153,11 @@ class Conversation:
         return [output.completion for output in outputs]
 
     def answer(self, text: str) -> None:
-        """Leave the text of the answer file."""
+        """Store the text of the answer file."""
         self.state.store.set(ANSWER, text)
 
     def end(self, why: str) -> None:
-        """Write down why the attempt ended."""
+        """Store why the attempt ended."""
         self.state.store.set(ENDING, why)
 
     async def answer_file(self) -> bytes | None:
@@ -181,25 +177,28 @@ class Conversation:
         return None
 
     async def problem(self, data: bytes) -> str | None:
-        """Return what the grader finds wrong with an answer without the truth, None if nothing."""
+        """Return why an answer is invalid, as the grader finds without the truth, else None."""
         raw = RawAnswer(self.task.answer_file, data)
         checked = await anyio.to_thread.run_sync(partial(check, self.task, raw))
         return checked.message if checked.status == "invalid" else None
 
     async def packages(self) -> str:
         """Return the packages of the image's stack that the sandbox's Python has, in words."""
-        done = await sandbox().exec(["python3", "-c", _VERSIONS, *pinned()])
+        done = await sandbox().exec(["python3", "-c", _VERSIONS, *pinned_versions()])
         found = dict(line.split(maxsplit=1) for line in done.stdout.splitlines() if " " in line)
-        return packages({name: found.get(name) for name in pinned()}) or "its standard library only"
+        return (
+            list_packages({name: found.get(name) for name in pinned_versions()})
+            or "its standard library only"
+        )
 
 
-def shown(text: str) -> str:
+def shorten_output(text: str) -> str:
     """Return head and tail of a command's output, with the advice to look at less."""
     if len(text) <= OUTPUT:
         return text
     half = OUTPUT // 2
     return "\n".join(
-        (text[:half], told("shell.long", left=len(text) - 2 * half), text[len(text) - half :])
+        (text[:half], wording("shell.long", left=len(text) - 2 * half), text[len(text) - half :])
     )
 
 
@@ -216,11 +215,11 @@ async def execute(program: str, text: str, seconds: int) -> tuple[str, int | Non
             command = [program, _SCRIPT]
         done = await sandbox().exec(command, timeout=seconds, timeout_retry=False)
     except TimeoutError:
-        return told("shell.killed", seconds=seconds), None
+        return wording("shell.killed", seconds=seconds), None
     except OutputLimitExceededError as error:
         return error.truncated_output or "", None
     except (UnicodeDecodeError, PermissionError) as error:
-        return told("shell.unusable", error=type(error).__name__), None
+        return wording("shell.unusable", error=type(error).__name__), None
     return done.stdout + done.stderr, done.returncode
 
 
@@ -230,8 +229,8 @@ def shell_tool(name: str) -> ToolDef:
 
     async def run(members: Members) -> str:
         output, status = await execute(program, str(members.get(member, "")), SECONDS)
-        end = "" if status is None else "\n" + told("shell.status", code=status)
-        return shown(output) + end
+        end = "" if status is None else "\n" + wording("shell.status", code=status)
+        return shorten_output(output) + end
 
     return _tool(name, run, [member], [member])
 
@@ -277,7 +276,10 @@ def _tool(
         return await work(kwargs)
 
     described = {
-        key: JSONSchema(type=_TYPES[key], description=told(f"parameters.{key}")) for key in members
+        key: JSONSchema(
+            type=MEMBER_TYPES.get(key, "string"), description=wording(f"parameters.{key}")
+        )
+        for key in members
     }
     parameters = ToolParams(properties=described, required=list(needed))
-    return ToolDef(execute, name, told(f"tools.{name}"), parameters, max_output=0)
+    return ToolDef(execute, name, wording(f"tools.{name}"), parameters, max_output=0)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import grader
-from causal_exams.words import DOCKER, told
+from causal_exams.words import DOCKER, wording
 from grader.errors import UsageError
 from grader.io.files import new_folder
 from grader.io.jsonio import canonical
@@ -85,7 +85,7 @@ def _write_task(exam: Exam, task: Task, truth: Truth | None, place: Path, archiv
     (environment / "files" / "answers").mkdir(parents=True)
     tests.mkdir()
     (place / "task.toml").write_text(_config(exam, task, truth is None), encoding="utf-8")
-    rest = told("harbor.answers", file=task.answer_file)
+    rest = wording("harbor.answers", file=task.answer_file)
     (place / "instruction.md").write_text(f"{task.prompt}\n\n{rest}\n", encoding="utf-8")
     for source in (_HERE / "Dockerfile", DOCKER / "requirements.txt"):
         path_inside(environment, source.name).write_bytes(source.read_bytes())
@@ -96,7 +96,7 @@ def _write_task(exam: Exam, task: Task, truth: Truth | None, place: Path, archiv
         path_inside(tests, source.name).write_bytes(source.read_bytes())
         path_inside(tests, source.name).chmod(0o755)
     (tests / "grader.tar.gz").write_bytes(archive)
-    (tests / "task.json").write_text(canonical(_stated(task, truth)), encoding="utf-8")
+    (tests / "task.json").write_text(canonical(_task_document(task, truth)), encoding="utf-8")
     if truth is not None:
         _write_solution(task, truth, place / "solution")
 
@@ -115,7 +115,7 @@ def _config(exam: Exam, task: Task, collect: bool) -> str:
     return _CONFIG.format(**quoted, collect=str(collect).lower(), seconds=_AGENT_SECONDS)
 
 
-def _stated(task: Task, truth: Truth | None) -> dict[str, Any]:
+def _task_document(task: Task, truth: Truth | None) -> dict[str, Any]:
     """Return the task and its truth as the rows that the grader reads."""
     row = {
         "task_id": task.task_id, "instance_id": task.instance_id, "track": task.track,

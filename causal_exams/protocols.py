@@ -1,4 +1,4 @@
-"""How an exam is sat: the settings ``closed`` and ``open``, each a protocol.
+"""The ways to sit an exam: the settings ``closed`` and ``open``, each a protocol.
 
 A protocol leads a conversation; which parts of Inspect that takes, the conversation knows.
 """
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from causal_exams.attempts import ANSWERED, STEPS
 from causal_exams.extraction import answer_in
 from causal_exams.laboratory.session import Session
-from causal_exams.words import told
+from causal_exams.words import wording
 from grader.io.jsonio import BadJson, parse_strict
 
 if TYPE_CHECKING:
@@ -36,14 +36,14 @@ class Protocol:
     epochs: int = 1
 
 
-async def one_reply(talk: "Conversation") -> None:
+async def take_one_reply(talk: "Conversation") -> None:
     """Take one reply to the prompt; its last fenced block is the answer.
 
     A laboratory is not entered: the reply's prediction and hypothesis are the whole session.
     """
     kind = "json" if talk.in_laboratory else talk.task.shape.suffix.removeprefix(".")
-    more = [told("closed.laboratory")] if talk.in_laboratory else []
-    talk.begin(told("closed.system", kind=kind), *more)
+    more = [wording("closed.laboratory")] if talk.in_laboratory else []
+    talk.begin(wording("closed.system", kind=kind), *more)
     reply = await talk.reply()
     if reply is None:
         return
@@ -55,7 +55,7 @@ async def one_reply(talk: "Conversation") -> None:
 
 
 def _predict(session: Session, answer: str | None) -> None:
-    """Play a reply's prediction through the laboratory, as far as it allows it."""
+    """Send a reply's hypothesis and prediction to the laboratory; what it refuses it notes."""
     try:
         document = parse_strict((answer or "").encode("utf-8", "surrogatepass"))
     except BadJson as error:
@@ -69,22 +69,22 @@ def _predict(session: Session, answer: str | None) -> None:
     session.request({"op": "predict", "value": document["prediction"]})
 
 
-async def agent(talk: "Conversation") -> None:
+async def lead_agent(talk: "Conversation") -> None:
     """Offer bash, python and the laboratory's tools until the answer is there and valid."""
     talk.offer_shell("bash", "python")
     most, more = REPLIES, []
-    stack = told("open.stack", packages=await talk.packages())
+    stack = wording("open.stack", packages=await talk.packages())
     if talk.in_laboratory:
         talk.offer_laboratory()
         most += talk.session.laboratory.episode.budget
-        more.append(told("open.laboratory"))
-    talk.begin(told("open.system", stack=stack, file=talk.task.answer_file), *more)
+        more.append(wording("open.laboratory"))
+    talk.begin(wording("open.system", stack=stack, file=talk.task.answer_file), *more)
     for _ in range(most):
         if await talk.reply() is None:
             return
         if talk.calls:
             await talk.act()
-            if talk.in_laboratory and talk.session.closed:
+            if talk.in_laboratory and talk.session.is_over:
                 talk.end(ANSWERED)
                 return
             continue
@@ -99,15 +99,15 @@ async def agent(talk: "Conversation") -> None:
 async def _complaint(talk: "Conversation") -> str | None:
     """Return what is still to be done, None if nothing."""
     if talk.in_laboratory:
-        return told("open.unpredicted")
+        return wording("open.unpredicted")
     data = await talk.answer_file()
     if data is None:
-        return told("open.absent", file=talk.task.answer_file)
+        return wording("open.absent", file=talk.task.answer_file)
     wrong = await talk.problem(data)
-    return wrong and told("open.invalid", problem=wrong)
+    return wrong and wording("open.invalid", problem=wrong)
 
 
 SETTINGS: Final[Mapping[str, Protocol]] = {
-    CLOSED: Protocol(CLOSED, one_reply),
-    OPEN: Protocol(OPEN, agent, sandboxed=True),
+    CLOSED: Protocol(CLOSED, take_one_reply),
+    OPEN: Protocol(OPEN, lead_agent, sandboxed=True),
 }

@@ -9,8 +9,8 @@ import json
 import platform
 import subprocess
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -62,10 +62,10 @@ def card_of(settings: Mapping[str, Any], exam: Exam, system: str) -> dict[str, A
     }
 
 
-def image(sandbox: str) -> str | None:
+def image_digest(sandbox: str) -> str | None:
     """Return the digest of the image that commands ran in, None without one or without an engine.
 
-    To be asked after the tasks: the first of them builds it.
+    Ask for it after the tasks: the first of them builds the image.
     """
     if sandbox != "docker":
         return None
@@ -95,7 +95,7 @@ def check_same(path: Path, new: Mapping[str, Any]) -> None:
         return
     try:
         old = json.loads(path.read_bytes())
-        before, after = _compared(old), _compared(json.loads(pretty(new)))
+        before, after = _compared_settings(old), _compared_settings(json.loads(pretty(new)))
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         raise UsageError(f"{path}: is no card of a run; choose another --out") from None
     for name in sorted(before.keys() | after.keys()):
@@ -106,88 +106,73 @@ def check_same(path: Path, new: Mapping[str, Any]) -> None:
             )
 
 
-def _compared(document: Mapping[str, Any]) -> dict[str, Any]:
+def _compared_settings(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings and hashes of a card that must not change when a run goes on."""
     flat = {**document["settings"], "exam_sha256": document["hashes"]["exam"]}
     flat |= {"release_sha256": document["hashes"]["release"], "system": document["system"]}
     return {name: value for name, value in flat.items() if name not in FREE}
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Outcome:
-    """The state of a run.
+    """The state of a run, in attempts.
 
-    ``whole`` are the attempts at all tasks of the exam, ``wanted`` those that the command asked
-    for, ``taken`` those that came to an end, ``done`` both at once; ``errors`` ended in something
-    that is no fault of the model's. ``graded`` is there where the truth is public.
+    ``taken`` came to an end. Of the ``asked`` ones, those at tasks that this command asked for,
+    ``remaining`` did not. ``errors`` are the messages of those that ended in something that is no
+    fault of the model's. ``graded`` is there where the truth is public.
     """
 
-    whole: int
-    wanted: int
-    taken: int = 0
-    done: int = 0
-    errors: int = 0
-    first_error: str = ""
-    endings: dict[str, int] = field(default_factory=dict)
-    graded: GradedSubmission | None = None
-
-    @property
-    def left(self) -> int:
-        """Attempts that were asked for and not taken."""
-        return self.wanted - self.done
-
-    @property
-    def partial(self) -> str:
-        """Words for what is not there; empty for a whole run."""
-        if self.taken == self.whole:
-            return ""
-        errors = f"; {self.errors} ended in errors that are not the model's" if self.errors else ""
-        return f"{self.taken:,} of {self.whole:,} attempts were taken{errors}"
+    taken: int
+    asked: int
+    remaining: int
+    errors: Sequence[str]
+    endings: Mapping[str, int]
+    graded: GradedSubmission | None
 
 
 def record(
     out: Path, exam: Exam, card: Mapping[str, Any], epochs: Mapping[str, int],
-    wanted: Collection[str],
+    asked: Collection[str],
 ) -> Outcome:  # fmt: skip
-    """Write everything that follows from the logs in ``out/logs``, anew; return how far it is.
+    """Write everything that follows from the logs in ``out/logs``, anew; return the run's state.
 
-    ``epochs`` are the attempts at a task by track, ``wanted`` the ids of the tasks asked for.
+    ``epochs`` are the attempts at a task by track, ``asked`` the ids of the tasks asked for.
     """
-    attempts = {task.task_id: epochs.get(task.track, 1) for task in exam.tasks}
-    outcome = Outcome(sum(attempts.values()), sum(attempts[task_id] for task_id in wanted))
     tasks = {task.task_id: task for task in exam.tasks}
-    ended = _attempts(out, outcome, attempts, wanted)
-    lines = write_answers(out / "answers", ended, tasks, card, max(epochs.values()))
-    counted = Counter(str(line["ending"]) for line in lines)
-    outcome.endings = {name: counted[name] for name in ENDINGS if counted[name] and name != ERROR}
-    told = {**card, "image": image(card["settings"]["sandbox"])}
-    if outcome.partial:
-        told["partial"] = outcome.partial
-    for folder in (out, out / "answers"):
-        write_text(folder / "run.json", pretty(told))
-    write_text(out / "usage.jsonl", "".join(canonical(line) + "\n" for line in lines))
-    outcome.graded = _report(out, exam)
-    return outcome
-
-
-def _attempts(
-    out: Path, outcome: Outcome, attempts: Mapping[str, int], wanted: Collection[str]
-) -> Iterator[Attempt]:
-    """Yield the attempts that came to an end; the outcome counts each."""
+    attempts = {task.task_id: epochs.get(task.track, 1) for task in exam.tasks}
+    taken: list[Attempt] = []
+    errors: list[str] = []
     for sample in samples(out / "logs"):
         one = attempt_of(sample)
-        if one.task_id not in attempts or one.number > attempts[one.task_id]:
+        if one.number > attempts.get(one.task_id, 0):
             continue
-        if sample.error is not None:
-            outcome.errors += 1
-            outcome.first_error = outcome.first_error or sample.error.message
-            continue
-        outcome.taken += 1
-        outcome.done += one.task_id in wanted
-        yield one
+        if sample.error is None:
+            taken.append(one)
+        else:
+            errors.append(sample.error.message)
+    lines = write_answers(out / "answers", taken, tasks, card, max(epochs.values()))
+    card = {**card, "image": image_digest(card["settings"]["sandbox"])}
+    if len(taken) < sum(attempts.values()):
+        words = f"; {len(errors)} ended in errors that are not the model's" if errors else ""
+        whole = sum(attempts.values())
+        card["partial"] = f"{len(taken):,} of {whole:,} attempts were taken{words}"
+    for folder in (out, out / "answers"):
+        write_text(folder / "run.json", pretty(card))
+    write_text(out / "usage.jsonl", "".join(canonical(line) + "\n" for line in lines))
+    counted = Counter(str(line["ending"]) for line in lines)
+    count = sum(attempts[task_id] for task_id in asked)
+    return Outcome(
+        taken=len(taken),
+        asked=count,
+        remaining=count - sum(one.task_id in asked for one in taken),
+        errors=errors,
+        endings={name: counted[name] for name in ENDINGS if counted[name] and name != ERROR},
+        graded=_report(out, exam),
+    )
 
 
 def _report(out: Path, exam: Exam) -> GradedSubmission | None:
-    """Grade the answers, where the truth is public; a private exam is graded by who keeps it."""
+    """Grade the answers and write the report; None where the truth is private."""
     if not exam.split.release.has_public_truth(exam.split.name):
         return None
     key = out / "host.key"

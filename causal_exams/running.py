@@ -1,4 +1,4 @@
-"""One run of an exam: the model, the count of tasks, Inspect, the record."""
+"""One run of an exam: checks what can be known before, lets Inspect ask, writes the record."""
 
 import fcntl
 import os
@@ -44,8 +44,9 @@ CHARACTERS: Final = 4
 """Characters of English that are about one token."""
 _BEFORE: Final = {".lock", "host.key", "logs"}
 """What a folder holds where a run ended before the first task."""
-_TOLD: Final = 300
+_SHOWN: Final = 300
 """Characters of an error that are shown."""
+_MODEL: Final = ("model", "model_base_url", "model_args", "model_roles", "model_cost_config")
 _MOCK: Final = "mockllm/"
 _MOCK_REPLY: Final = "Default output from mockllm/model"
 
@@ -70,16 +71,11 @@ class Run:
     options: Mapping[str, Any]
 
     @property
-    def key(self) -> Path:
-        """The host's key, which signs transcripts; never in the answers folder."""
-        return self.out / "host.key"
-
-    @property
     def settings(self) -> dict[str, Any]:
-        """Its part of the settings in ``run.json``."""
-        sitting, own = asdict(self.sitting), asdict(self)
-        told = {name: sitting[name] for name in ("exam", "split", "setting", "preset", "sandbox")}
-        return told | {name: own[name] for name in own if name == "track" or "model" in name}
+        """The settings that ``run.json`` has, all but the one of each track's protocol."""
+        values = {**asdict(self.sitting), **asdict(self)}
+        names = ("exam", "split", "preset", "sandbox", "track", *_MODEL)
+        return {name: values[name] for name in names} | dict(self.options)
 
 
 def sit(run: Run) -> int:
@@ -90,41 +86,42 @@ def sit(run: Run) -> int:
     costs = None
     if run.model_cost_config is not None:
         costs = prices(run.model_cost_config, frozenset({run.model, *run.model_roles.values()}))
-    exam = run.sitting.opened(run.track)
-    wanted = _wanted(run, exam)
-    tracks = list(dict.fromkeys(t.track for t in exam.tasks if t.task_id in wanted))
+    exam = run.sitting.open_exam(run.track)
+    asked = _choose_tasks(run, exam)
+    tracks = list(dict.fromkeys(t.track for t in exam.tasks if t.task_id in asked))
     protocols = {track: run.sitting.protocol(track)[1] for track in tracks}
     epochs = {name: run.options.get("epochs", one.epochs) for name, one in protocols.items()}
     if run.sitting.sandbox.partition(":")[0] == "local":
         _say("warning: --sandbox local has no walls: commands run as you, and read what you can")
     settings = {protocol.setting for protocol in protocols.values()}
     setting = MIXED if len(settings) > 1 else min(settings)
-    card = card_of({**run.settings, **run.options, "setting": setting}, exam, run.system)
-    with _only_one(run.out):
+    card = card_of({**run.settings, "setting": setting}, exam, run.system)
+    with _locked_folder(run.out):
         check_same(run.out / "run.json", card)
-        _estimate(exam, wanted, epochs)
+        _print_estimate(exam, asked, epochs)
         model = model_settings(run.model, run.model_base_url, run.model_args)
-        if not run.key.exists():
-            descriptor = os.open(run.key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        key = run.out / "host.key"  # signs transcripts; never in the answers folder
+        if not key.exists():
+            descriptor = os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             os.write(descriptor, secrets.token_bytes(32))
             os.close(descriptor)
         write_text(run.out / "run.json", pretty({**card, "partial": "it has not ended yet"}))
         try:
-            _ask(run, model, [exam_task(track, run.sitting) for track in tracks], costs)
+            _ask_model(run, model, [exam_task(track, run.sitting) for track in tracks], costs)
         except BaseException:
             if list_eval_logs(str(run.out / "logs")):  # it was stopped: what is there is kept
-                record(run.out, exam, card, epochs, wanted)
+                record(run.out, exam, card, epochs, asked)
             else:  # nothing was asked: another setting may be tried in this folder
                 (run.out / "run.json").unlink()
             raise
-        outcome = record(run.out, exam, card, epochs, wanted)
-    _tell(run, outcome)
-    return int(outcome.left > 0)
+        outcome = record(run.out, exam, card, epochs, asked)
+    _print_outcome(run, outcome)
+    return int(outcome.remaining > 0)
 
 
 @contextmanager
-def _only_one(folder: Path) -> Iterator[None]:
-    """Hold the run's folder; raises ``UsageError`` where another process does."""
+def _locked_folder(folder: Path) -> Iterator[None]:
+    """Lock the run's folder, made if need be; raises ``UsageError`` where another process does."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / "run.json").is_file() and set(os.listdir(folder)) - _BEFORE:
@@ -142,8 +139,8 @@ def _only_one(folder: Path) -> Iterator[None]:
         os.close(lock)
 
 
-def _wanted(run: Run, exam: Exam) -> frozenset[str]:
-    """Return the tasks that are asked, as Inspect chooses them; raises ``UsageError`` without any.
+def _choose_tasks(run: Run, exam: Exam) -> frozenset[str]:
+    """Return the ids of the tasks that Inspect will ask; raises ``UsageError`` without any.
 
     A laboratory needs its episode's hidden part, so that only its host can let it be sat.
     """
@@ -169,24 +166,24 @@ def _wanted(run: Run, exam: Exam) -> frozenset[str]:
     return frozenset(found)
 
 
-def _estimate(exam: Exam, wanted: frozenset[str], epochs: dict[str, int]) -> None:
-    """Say how much is asked, before it is."""
-    asked = [task for task in exam.tasks if task.task_id in wanted]
-    prompted = exam.split.release.with_prompts(exam.split.name, asked)
-    counted = Counter(task.track for task in asked)
+def _print_estimate(exam: Exam, asked: frozenset[str], epochs: dict[str, int]) -> None:
+    """Print how many tasks and tokens are asked, before they are."""
+    tasks = [task for task in exam.tasks if task.task_id in asked]
+    prompted = exam.split.release.with_prompts(exam.split.name, tasks)
+    counted = Counter(task.track for task in tasks)
     tokens = sum(epochs[task.track] * len(task.prompt) for task in prompted) // CHARACTERS
     per = ", ".join(
         f"{track} {count}" + (f" × {epochs[track]}" if epochs[track] > 1 else "")
         for track, count in counted.items()
     )
     _say(
-        f"{exam.split.release.name}, exam {exam.name}: {len(asked):,} of {len(exam.tasks):,} "
+        f"{exam.split.release.name}, exam {exam.name}: {len(tasks):,} of {len(exam.tasks):,} "
         f"tasks ({per})\nprompts alone: about {tokens:,} input tokens, each sent once; "
         "conversations of several turns, and questions asked one by one, send them again"
     )
 
 
-def _ask(
+def _ask_model(
     run: Run, model: dict[str, Any], tasks: list[Task], costs: dict[str, ModelCost] | None
 ) -> None:
     """Let Inspect ask what is not answered yet."""
@@ -222,16 +219,17 @@ def _ask(
         raise UsageError(f"{words}{hint}") from None
 
 
-def _tell(run: Run, outcome: Outcome) -> None:
-    """Say in a few lines how far the run is, and show the report's first screen."""
+def _print_outcome(run: Run, outcome: Outcome) -> None:
+    """Print in a few lines how far the run is, and the report's first screen."""
     endings = ", ".join(f"{name} {count}" for name, count in outcome.endings.items())
-    _say(f"{run.out}: {outcome.taken:,} of {outcome.wanted:,} attempts taken ({endings or 'none'})")
+    _say(f"{run.out}: {outcome.taken:,} of {outcome.asked:,} attempts taken ({endings or 'none'})")
     if outcome.errors:
+        first = printable(outcome.errors[0])[:_SHOWN]
         _say(
-            f"{outcome.errors:,} ended in errors that are not the model's, and are not marked; the "
-            "first: " + printable(outcome.first_error)[:_TOLD]
+            f"{len(outcome.errors):,} ended in errors that are not the model's, and are not "
+            f"marked; the first: {first}"
         )
-    if outcome.left:
+    if outcome.remaining:
         _say("run the same command again to go on; what was answered is not asked again")
     if outcome.graded is None:
         _say(f"graded by who keeps the truth: hand in {run.out / 'answers'} (pack, submit)")
@@ -250,7 +248,7 @@ def _say(text: str) -> None:
 
 
 def is_of_inspect(error: BaseException) -> bool:
-    """Return whether an error is of a class of Inspect's own: what it needs is not there."""
+    """Return whether an error's class is Inspect's own, which says what is missing."""
     return type(error).__module__.partition(".")[0] == "inspect_ai"
 
 
@@ -260,7 +258,7 @@ def one_line(error: BaseException) -> str:
     words = str(getattr(error, "message", None) or error)
     with suppress(MarkupError):
         words = Text.from_markup(words).plain
-    return printable(" ".join(words.split()).removeprefix("ERROR: "))[:_TOLD]
+    return printable(" ".join(words.split()).removeprefix("ERROR: "))[:_SHOWN]
 
 
 def model_settings(name: str, base_url: str | None, arguments: Mapping[str, Any]) -> dict[str, Any]:

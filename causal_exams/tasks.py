@@ -41,7 +41,7 @@ from grader.workspace import workspace_files
 
 @dataclass(frozen=True)
 class Sitting:
-    """What is sat and how: the parameters of a task.
+    """The exam and the way to sit it: the parameters of a task.
 
     ``sandbox`` is the name of one of Inspect's, with a configuration after a colon where it takes
     one; ``sessions`` is where a host keeps transcripts of laboratories, ``key`` what signs them.
@@ -58,7 +58,7 @@ class Sitting:
     sessions: str | None = None
     key: str | None = None
 
-    def opened(self, track: str | None) -> Exam:
+    def open_exam(self, track: str | None) -> Exam:
         """Return the exam, one track of it or all; raises ``UsageError``."""
         private = None if self.private is None else Path(self.private)
         return choose_exam(open_release(Path(self.release), private), self.split, self.exam, track)
@@ -74,8 +74,8 @@ class Sitting:
 
 def exam_task(track: str, sitting: Sitting) -> InspectTask:
     """Return the task ``causal_exams/<track>``; raises ``UsageError``."""
-    atexit.register(_silence)
-    exam = sitting.opened(track)
+    atexit.register(_silence_stderr)
+    exam = sitting.open_exam(track)
     preset, protocol = sitting.protocol(track)
     sessions = None if sitting.sessions is None else Path(sitting.sessions)
     key = None if sitting.key is None else read_key(Path(sitting.key))
@@ -100,7 +100,7 @@ def exam_task(track: str, sitting: Sitting) -> InspectTask:
     )
 
 
-def _silence() -> None:
+def _silence_stderr() -> None:
     """Say nothing more: at the end DuckDB's binding complains of what Inspect has kept."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
@@ -137,7 +137,7 @@ def sandbox_of(name: str) -> str | tuple[str, str]:
 
 @solver
 def workspace(exam: Exam) -> Solver:
-    """Put a task's public files and an empty answers folder into the sample's sandbox."""
+    """Return a solver that puts a task's files and an empty answers folder into the sandbox."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         read = partial(workspace_files, exam.split.release, exam.split.name, _task_of(exam, state))
@@ -155,7 +155,7 @@ def _task_of(exam: Exam, state: TaskState) -> Task:
 
 @solver
 def conversation(exam: Exam, host: Host, protocol: Protocol) -> Solver:
-    """Let a protocol lead the conversation about a task."""
+    """Return a solver in which a protocol leads the conversation about a task."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         await protocol.lead(Conversation(state, _task_of(exam, state), host))
@@ -166,7 +166,7 @@ def conversation(exam: Exam, host: Host, protocol: Protocol) -> Solver:
 
 @scorer(metrics=[mean()])
 def points(exam: Exam, host: Host, sandboxed: bool) -> Scorer:
-    """Give the points of a task as the grader gives them."""
+    """Return a scorer that gives the grader's points."""
 
     async def score(state: TaskState, target: Target) -> Score:
         talk = Conversation(state, _task_of(exam, state), host)

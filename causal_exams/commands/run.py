@@ -118,12 +118,12 @@ def run(arguments: argparse.Namespace) -> int:
     from causal_exams.tasks import Sitting
 
     given, out = vars(arguments), arguments.out.absolute()
-    config = _stated(given, CONFIG) | pairs(arguments.generate, "-G")
+    config = _given_options(given, CONFIG) | pairs(arguments.generate, "-G")
     try:
         model.GenerateConfig(**config)
     except ValueError as error:  # pydantic's
         raise UsageError(f"-G: {one_line(error)}") from None
-    options = _stated(given, (*LIMITS, "limit", "epochs", "retry_on_error", "max_sandboxes"))
+    options = _given_options(given, (*LIMITS, "limit", "epochs", "retry_on_error", "max_sandboxes"))
     if arguments.sample_id:
         if arguments.limit is not None:
             raise UsageError("--sample-id and --limit: choose one")
@@ -133,7 +133,7 @@ def run(arguments: argparse.Namespace) -> int:
     sitting = Sitting(
         release=str(local(arguments.release).absolute()),
         private=private,
-        submission=_plain(system),
+        submission=_folder_name(system),
         sessions=str(out / "sessions"),
         key=str(out / "host.key"),
         **{name: given[name] for name in ("exam", "split", "setting", "preset", "sandbox")},
@@ -154,12 +154,12 @@ def run(arguments: argparse.Namespace) -> int:
     )
 
 
-def _stated(given: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Return the options that were stated or have a default."""
+def _given_options(given: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Return the options that were given or have a default."""
     return {name: given[name] for name in names if given[name] is not None}
 
 
-def _plain(system: str) -> str:
+def _folder_name(system: str) -> str:
     """Return a system's name as that of a folder."""
     name = "".join(c if c.isascii() and c.isalnum() else "-" for c in system)
     return name.strip("-")[:MAX_SUBMISSION].rstrip("-") or "anonymous"

@@ -3,10 +3,13 @@
 MCP needs the protocol's Python SDK (the optional extra ``mcp``).
 """
 
+from collections.abc import Callable
+from inspect import Parameter, Signature
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final
 
-from causal_exams.laboratory.session import Reply, Session
-from causal_exams.words import told
+from causal_exams.laboratory.session import MEMBER_TYPES, OPERATIONS, TOOLS, Reply, Session
+from causal_exams.words import wording
 from grader.errors import UsageError
 from grader.io.jsonio import BadJson, canonical, parse_strict
 from grader.version import __version__
@@ -18,7 +21,7 @@ MAX_REQUEST: Final = 1 << 16
 
 
 def reply_to(session: Session, line: bytes) -> str:
-    """Return the reply to one request line, without its line feed."""
+    """Return the reply to one request line, without line feed."""
     if len(line) > MAX_REQUEST:
         error = f"a line of over {MAX_REQUEST >> 10} KiB; shorten it"
         return canonical(session.refuse("request", error, "a line that is too long"))
@@ -69,36 +72,30 @@ def make_server(session: Session) -> "MCPServer[Any]":
             "--mcp: the MCP SDK is not installed; pip install 'causal-exams[mcp]'"
         ) from None
 
-    def member(name: str, kind: str) -> Any:
-        return Field(description=told(f"parameters.{name}"), json_schema_extra={"type": kind})
-
-    # Named at run time, so that the module can be read without the SDK.
-    name_of = Annotated[Any, member("name", "string")]
-    number = Annotated[Any, member("value", "number")]
-    record = Annotated[Any, member("record", "object")]
-    final = Annotated[Any, member("hypothesis", "object")]
-
-    async def observe() -> Reply:
-        return session.use("observe", {})
-
-    async def intervene(name: name_of = None, value: number = None) -> Reply:
-        return session.use("intervene", {"name": name, "value": value})
-
-    async def hypothesise(record: record = None) -> Reply:
-        return session.use("hypothesise", {"record": record})
-
-    async def open_reactor() -> Reply:
-        return session.use("open_reactor", {})
-
-    async def predict(value: number = None, hypothesis: final = None) -> Reply:
-        return session.use("predict", {"value": value, "hypothesis": hypothesis})
-
     server: MCPServer[Any] = MCPServer(
-        "causalab", version=__version__, instructions=told("mcp.instructions"), log_level="ERROR"
+        "causalab", version=__version__, instructions=wording("mcp.instructions"), log_level="ERROR"
     )
-    for tool in (observe, intervene, hypothesise, open_reactor, predict):
-        server.tool(description=told(f"tools.{tool.__name__}"))(tool)
+    for name in TOOLS:
+        server.tool(name, description=wording(f"tools.{name}"))(_mcp_tool(session, name, Field))
     return server
+
+
+def _mcp_tool(session: Session, name: str, field: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function of one tool; the SDK reads its arguments from the signature."""
+
+    async def tool(**members: Any) -> Reply:
+        return session.use(name, members)
+
+    parameters = []
+    for member in chain(*OPERATIONS[TOOLS[name]]):
+        kind = {"type": MEMBER_TYPES[member]}
+        described = field(description=wording(f"parameters.{member}"), json_schema_extra=kind)
+        annotation = Annotated[Any, described]
+        parameters.append(
+            Parameter(member, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+        )
+    tool.__signature__ = Signature(parameters, return_annotation=Reply)  # type: ignore[attr-defined]
+    return tool
 
 
 def serve_mcp(session: Session, port: int | None) -> None:

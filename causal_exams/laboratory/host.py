@@ -1,6 +1,5 @@
-"""The episodes of a release, and the sessions of a run with them, in the host's hands."""
+"""The episodes of a release, and the sessions with them that a host opens and keeps."""
 
-import tempfile
 from pathlib import Path
 from typing import Any, Final
 
@@ -63,9 +62,9 @@ def _of_release(name: str, release: ReleaseFolder, split: str | None) -> Episode
 class Host:
     """Opens sessions with the episodes of an exam and keeps their transcripts.
 
-    Transcripts stand in ``folder/attempt-<k>/<submission>/<task id>.jsonl``; without ``folder`` in
-    a temporary one, which is gone with the host. With ``key`` every line is signed. A session that
-    was left open goes on with what is left of its budget.
+    Transcripts stand in ``folder/attempt-<k>/<submission>/<task id>.jsonl``, without ``folder`` in
+    memory alone. With ``key`` every line is signed. A session that was left open goes on
+    with what is left of its budget.
     """
 
     def __init__(
@@ -73,8 +72,7 @@ class Host:
     ) -> None:
         self._exam, self._submission, self._key = exam, submission, key
         self._tasks = {task.task_id: task for task in exam.tasks}
-        self._temporary = None if folder else tempfile.TemporaryDirectory(prefix="sessions-")
-        self._folder = folder or Path(self._temporary.name if self._temporary else "")
+        self._folder = folder
         self._open: dict[tuple[str, int], Session] = {}
 
     def session(self, task_id: str, attempt: int) -> Session:
@@ -82,8 +80,10 @@ class Host:
         key = (task_id, attempt)
         if key not in self._open:
             episode = episode_of(self._tasks[task_id], self._exam.truths[task_id])
-            folder = path_inside(self._folder, f"attempt-{attempt}")
-            path = session_path(folder, self._submission or _ANONYMOUS, episode)
+            path = None
+            if self._folder is not None:
+                folder = path_inside(self._folder, f"attempt-{attempt}")
+                path = session_path(folder, self._submission or _ANONYMOUS, episode)
             self._open[key] = Session(episode, path, self._submission, self._key)
         return self._open[key]
 
@@ -93,8 +93,8 @@ class Host:
         Returns its transcript, and whether a prediction was made.
         """
         session = self.session(task_id, attempt)
-        if not session.closed:
+        if not session.is_over:
             session.request({"op": "stop"})
         session.close()
         del self._open[task_id, attempt]
-        return session.laboratory.transcript_text(), session.predicted
+        return session.laboratory.transcript_text(), session.laboratory.prediction is not None

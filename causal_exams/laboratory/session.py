@@ -1,4 +1,4 @@
-"""One agent's session with one episode, kept in a file: requests in, replies out.
+"""One agent's session with one episode, kept in a file.
 
 Every line of the transcript is on disk before its reply is given, so whatever is killed, nothing
 an agent has seen is lost and no budget comes back. Opening the file again goes on where it ended.
@@ -8,7 +8,7 @@ import fcntl
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from grader.errors import UsageError
 from grader.io.jsonio import clip
@@ -30,6 +30,11 @@ OPERATIONS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "stop": ((), ()),
 }
 """Operation to the members it needs, and those it may have."""
+
+MEMBER_TYPES: Final[Mapping[str, Literal["string", "number", "object"]]] = {
+    "name": "string", "value": "number", "record": "object", "hypothesis": "object",
+}  # fmt: skip
+"""Member of a request to its type in JSON, as tools announce it; the laboratory checks it."""
 
 TOOLS: Final[Mapping[str, str]] = {
     "observe": "status",
@@ -96,7 +101,7 @@ class Session:
             laboratory = Laboratory(episode, submission, key)
             if not laboratory.transcript_text(0).encode("utf-8").startswith(data):
                 raise UsageError(f"{path}: no transcript; move the file away to start anew")
-            self._cut(0)
+            self._truncate(0)
             return laboratory
         try:
             lines = read_lines(whole)
@@ -108,30 +113,25 @@ class Session:
             raise UsageError(
                 f"{path}: a session of {clip(laboratory.submission)}, not of {clip(submission)}"
             )
-        self._cut(len(whole))
+        self._truncate(len(whole))
         self._written = len(lines)
         if laboratory.phase != "closed":
             laboratory.note_resumption()
         return laboratory
 
-    def _cut(self, length: int) -> None:
-        """Drop the line that a kill tore, once the rest is known to be a transcript."""
+    def _truncate(self, length: int) -> None:
+        """Cut the file to its whole lines, once these are known to be a transcript."""
         assert self._file is not None
         os.ftruncate(self._file, length)
         os.lseek(self._file, 0, os.SEEK_END)
 
     @property
-    def closed(self) -> bool:
+    def is_over(self) -> bool:
         """Whether the session is over."""
         return self.laboratory.phase == "closed"
 
-    @property
-    def predicted(self) -> bool:
-        """Whether a prediction was made."""
-        return self.laboratory.prediction is not None
-
     def greeting(self) -> Reply:
-        """Return what an agent is told first: the public episode and how far the session is."""
+        """Return the public episode and the session's status, which an agent gets first."""
         public = self.laboratory.episode.public
         return {"ok": True, "episode": dict(public), **self._status()}
 
@@ -160,14 +160,14 @@ class Session:
 
     def refuse(self, code: str, message: str, request: str) -> Reply:
         """Refuse what is not even a request, such as a line that is no JSON."""
-        if self.laboratory.phase == "closed":
+        if self.is_over:
             self._note(f"{request}: {message}")
         self.laboratory.note_refusal(request, message)
         self._flush()
         return self._refusal(RefusedRequest(code, message))
 
     def close(self) -> None:
-        """Give the file back. The session is not over; it can be resumed."""
+        """Close the file. The session is not over; it can be resumed."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -213,9 +213,9 @@ class Session:
         }
 
     def _flush(self) -> None:
-        """Bring new lines to disk; raises ``UsageError`` when that fails, and ever after.
+        """Write new lines to disk; raises ``UsageError`` when that fails, and in every later call.
 
-        What could not be written was not answered either; opening the file again goes on from
+        A request whose lines cannot be written gets no reply. Opening the file again goes on from
         its last whole line.
         """
         if self._broken:

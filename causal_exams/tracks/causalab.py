@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from causal_exams.attempts import ANSWERED, STEPS
 from causal_exams.protocols import OPEN, Protocol
-from causal_exams.words import told
+from causal_exams.words import wording
 from grader.io.jsonio import canonical
 
 if TYPE_CHECKING:
@@ -29,28 +29,28 @@ REPLIES: Final = 12
 """Replies besides three for each experiment of the budget: a record may be sent back twice."""
 
 
-async def react(talk: "Conversation", *, verify: bool = False) -> None:
+async def lead_react(talk: "Conversation", *, verify: bool = False) -> None:
     """Let the agent take its steps; with ``verify`` hold the first prediction back once."""
     talk.offer_laboratory(recorded=True)
-    talk.begin(told("causalab-react.system"))
+    talk.begin(wording("causalab-react.system"))
     talk.say(canonical(talk.session.greeting()))
     for _ in range(REPLIES + 3 * talk.session.laboratory.episode.budget):
         if await talk.reply() is None:
             return
         if not talk.calls:
-            talk.say(told("open.unpredicted"))
+            talk.say(wording("open.unpredicted"))
         elif verify and any(call.function == "predict" for call in talk.calls):
             verify = False
-            talk.refuse(told("causalab-react.verify"))
+            talk.refuse(wording("causalab-react.verify"))
         else:
             await talk.act()
-            if talk.session.closed:
+            if talk.session.is_over:
                 talk.end(ANSWERED)
                 return
     talk.end(STEPS)
 
 
 PRESETS: Final[Mapping[str, Protocol]] = {
-    "causalab-react": Protocol(OPEN, react),
-    "causalab-react-verify": Protocol(OPEN, partial(react, verify=True)),
+    "causalab-react": Protocol(OPEN, lead_react),
+    "causalab-react-verify": Protocol(OPEN, partial(lead_react, verify=True)),
 }

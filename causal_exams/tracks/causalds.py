@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from causal_exams.attempts import ANSWERED, MISSING, STEPS
 from causal_exams.protocols import OPEN, Protocol
-from causal_exams.words import told
+from causal_exams.words import wording
 from grader.io.jsonio import BadJson, parse_strict
 
 if TYPE_CHECKING:
@@ -28,16 +28,16 @@ STEP_LIMIT: Final = 100
 SUBMITTED: Final = "DONE"
 
 
-async def data_scientist(talk: "Conversation") -> None:
+async def lead_data_scientist(talk: "Conversation") -> None:
     """Let the agent work with bash until it submits or has made its steps."""
     talk.offer_shell("bash")
     packages = await talk.packages()
-    talk.begin(told("causalds-paper.system", packages=packages, file=talk.task.answer_file))
+    talk.begin(wording("causalds-paper.system", packages=packages, file=talk.task.answer_file))
     for _ in range(STEP_LIMIT):
         if await talk.reply() is None:
             return
         if len(talk.calls) != 1:
-            talk.refuse(told("causalds-paper.one_call", count=len(talk.calls)))
+            talk.refuse(wording("causalds-paper.one_call", count=len(talk.calls)))
             continue
         command = talk.calls[0].arguments.get("command")
         if _submits(command, await talk.act()):
@@ -67,5 +67,5 @@ async def _parseable(talk: "Conversation") -> bool:
 
 
 PRESETS: Final[Mapping[str, Protocol]] = {
-    "causalds-paper": Protocol(OPEN, data_scientist, sandboxed=True),
+    "causalds-paper": Protocol(OPEN, lead_data_scientist, sandboxed=True),
 }

@@ -22,8 +22,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from causal_exams.extraction import yes_or_no
-from causal_exams.protocols import CLOSED, Protocol, one_reply
-from causal_exams.words import told
+from causal_exams.protocols import CLOSED, Protocol, take_one_reply
+from causal_exams.words import wording
 from grader.io.jsonio import canonical
 
 if TYPE_CHECKING:
@@ -62,22 +62,23 @@ def questions(prompt: str) -> list[Question]:
 
 
 def _text(context: str, case: str, before: str, question: str) -> str:
-    pieces = (context.strip(), told("ccr-paper.case", case=case), before, question)
-    return "\n\n".join(filter(None, pieces)) + " " + told("ccr-paper.concise")
+    pieces = (context.strip(), wording("ccr-paper.case", case=case), before, question)
+    return "\n\n".join(filter(None, pieces)) + " " + wording("ccr-paper.concise")
 
 
 def with_examples(text: str) -> str:
     """Return a question behind two worked ones, one factual and one under a supposition (G.3)."""
-    context = told("ccr-paper.examples.context")
+    context = wording("ccr-paper.examples.context")
+    concise = wording("ccr-paper.concise")
     shown = [
-        told(
+        wording(
             "ccr-paper.example",
-            text=f"{context}\n\n{told(f'ccr-paper.examples.{kind}')} {told('ccr-paper.concise')}",
-            answer=told(f"ccr-paper.examples.{kind}_answer"),
+            text=f"{context}\n\n{wording(f'ccr-paper.examples.{kind}')} {concise}",
+            answer=wording(f"ccr-paper.examples.{kind}_answer"),
         )
         for kind in ("factual", "supposed")
     ]
-    return "\n\n".join((*shown, told("ccr-paper.question", text=text)))
+    return "\n\n".join((*shown, wording("ccr-paper.question", text=text)))
 
 
 def answer_of(
@@ -90,18 +91,18 @@ def answer_of(
     return members
 
 
-async def one_by_one(talk: "Conversation", *, examples: bool = False) -> None:
+async def ask_one_by_one(talk: "Conversation", *, examples: bool = False) -> None:
     """Ask every question of a task apart, with ``examples`` behind two worked ones."""
     asked = questions(talk.state.input_text)
     if not asked:
-        await one_reply(talk)
+        await take_one_reply(talk)
         return
     texts = [with_examples(question.text) if examples else question.text for question in asked]
     replies = await talk.ask_apart(texts)
     if replies is None:
         return
     prompts = [
-        told("ccr-paper.extractor", question=question.text, answer=reply)
+        wording("ccr-paper.extractor", question=question.text, answer=reply)
         for question, reply in zip(asked, replies, strict=True)
         if reply.strip()
     ]
@@ -113,6 +114,6 @@ async def one_by_one(talk: "Conversation", *, examples: bool = False) -> None:
 
 
 PRESETS: Final[Mapping[str, Protocol]] = {
-    "ccr-paper": Protocol(CLOSED, one_by_one, epochs=5),
-    "ccr-paper-examples": Protocol(CLOSED, partial(one_by_one, examples=True), epochs=5),
+    "ccr-paper": Protocol(CLOSED, ask_one_by_one, epochs=5),
+    "ccr-paper-examples": Protocol(CLOSED, partial(ask_one_by_one, examples=True), epochs=5),
 }

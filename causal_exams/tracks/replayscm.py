@@ -26,7 +26,7 @@ READ_FROM_TEXT: Final = ("program", "alternative")
 """Kinds of answers that the grader finds in the text of a reply."""
 
 
-async def direct(talk: "Conversation") -> None:
+async def take_raw_reply(talk: "Conversation") -> None:
     """Take one reply, and its text as the answer."""
     reply = await talk.reply()
     if reply is None or not reply.strip():
@@ -36,4 +36,4 @@ async def direct(talk: "Conversation") -> None:
     talk.answer(reply)
 
 
-PRESETS: Final[Mapping[str, Protocol]] = {"replayscm-direct": Protocol(CLOSED, direct)}
+PRESETS: Final[Mapping[str, Protocol]] = {"replayscm-direct": Protocol(CLOSED, take_raw_reply)}

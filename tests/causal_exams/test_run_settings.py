@@ -13,9 +13,9 @@ from causal_exams.attempts import ending
 from causal_exams.cli import main
 from causal_exams.commands.run import pairs
 from causal_exams.protocols import SETTINGS
-from causal_exams.record import _without_secrets, check_same, image
+from causal_exams.record import _without_secrets, check_same, image_digest
 from causal_exams.tracks import PRESETS, preset_of
-from causal_exams.words import DOCKER, packages, pinned
+from causal_exams.words import DOCKER, list_packages, pinned_versions
 from grader.answers.submission import Submission
 from grader.errors import UsageError
 from grader.pages.systems import name_of, setting_of
@@ -92,9 +92,9 @@ def test_a_card_names_the_image_by_its_digest(
         '#!/bin/sh\n[ "$2 $5" = "inspect causal-exams-sandbox" ] && echo sha256:abc\n'
     )
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert image("docker") is None
+    assert image_digest("docker") is None
     engine.chmod(0o755)
-    assert image("docker") == "sha256:abc" and image("bubblewrap") is None
+    assert image_digest("docker") == "sha256:abc" and image_digest("bubblewrap") is None
 
 
 @pytest.mark.parametrize(
@@ -155,8 +155,10 @@ def test_endings_are_counted_in_reports() -> None:
 
 def test_the_prompt_lists_what_the_image_installs() -> None:
     """CausalDS A.15: pinned versions, told so that no budget goes into finding them out."""
-    assert packages(dict(pinned())).startswith("pandas 3.0.2, numpy 2.4.4, scipy 1.17.1")
-    assert len(pinned()) == 10
+    assert list_packages(dict(pinned_versions())).startswith(
+        "pandas 3.0.2, numpy 2.4.4, scipy 1.17.1"
+    )
+    assert len(pinned_versions()) == 10
     recipe = (DOCKER / "Dockerfile").read_text(encoding="utf-8")
     assert "python:3.11" in recipe and "-r /tmp/requirements.txt" in recipe
 

@@ -86,11 +86,11 @@ def look(name: str, release: Path, logs: Path, marker: Path, port: int) -> list[
     from inspect_ai.util import sandbox
 
     from causal_exams.bubblewrap import BubblewrapSandboxEnvironment
-    from causal_exams.conversation import execute, shown
+    from causal_exams.conversation import execute, shorten_output
     from causal_exams.tasks import Sitting, samples, sandbox_of, workspace
 
     assert BubblewrapSandboxEnvironment is not None
-    exam = Sitting(str(release), "mini", "dev").opened("causalds")
+    exam = Sitting(str(release), "mini", "dev").open_exam("causalds")
     found: list[dict[str, Any]] = []
 
     @solver
@@ -100,7 +100,7 @@ def look(name: str, release: Path, logs: Path, marker: Path, port: int) -> list[
             for key, command in commands(marker, port).items():
                 output, status = await execute("bash", command, 3 if key == "late" else 60)
                 told[key] = output, status
-            told["shown"] = shown(told["much"][0])
+            told["shown"] = shorten_output(told["much"][0])
             try:
                 told["followed"] = await sandbox().read_file("answers/link", text=False)
             except (FileNotFoundError, PermissionError) as error:
