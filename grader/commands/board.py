@@ -17,9 +17,12 @@ from grader.errors import UsageError
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``board``."""
     parser.add_argument(
-        "--from", dest="results", required=True, metavar="ORG/NAME",
+        "--from",
+        dest="results",
+        required=True,
+        metavar="ORG/NAME",
         help="dataset of results, or a folder with a copy of it",
-    )  # fmt: skip
+    )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the site")
     parser.add_argument(
         "--publish", metavar="ORG/NAME", help="a static Space on the Hub (made if absent)"

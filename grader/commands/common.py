@@ -50,8 +50,11 @@ _OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 
 _ENDINGS: Final = {
-    "json": (".json",), "csv": (".csv",), "parquet": (".parquet",), "html": (".html", ".htm"),
-}  # fmt: skip
+    "json": (".json",),
+    "csv": (".csv",),
+    "parquet": (".parquet",),
+    "html": (".html", ".htm"),
+}
 
 _LIMITS: Final[Mapping[str, tuple[str, str]]] = {
     "mebibytes": ("--max-mib", "MiB of answers after decompression"),

@@ -49,14 +49,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add(parser, "--release", "--private", "--ledger", "--transcript-key")
     parser.add_argument(
-        "--work", type=Path, default=Path("evaluate"), metavar="DIR",
+        "--work",
+        type=Path,
+        default=Path("evaluate"),
+        metavar="DIR",
         help="where submissions are kept while they are graded (default: evaluate)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--per-day", type=positive, default=PER_DAY, metavar="N",
+        "--per-day",
+        type=positive,
+        default=PER_DAY,
+        metavar="N",
         help=f"submissions of one team that are looked at on one day (default {PER_DAY}); others "
         "wait",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--again", action="store_true", help="grade stored submissions by a new version, --release"
     )

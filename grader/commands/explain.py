@@ -41,8 +41,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("task", help="task id")
     add(parser, *RELEASE, "--transcript-key", "--reading")
     parser.add_argument("--answers", type=Path, metavar="DIR", help="the answers to look at")
-    parser.add_argument("--run", type=Path, metavar="DIR", help="the run: its answers, and why the "
-                        "task ended")  # fmt: skip
+    parser.add_argument(
+        "--run", type=Path, metavar="DIR", help="the run: its answers, and why the task ended"
+    )
     parser.add_argument("--prompt", action="store_true", help="print the whole prompt as well")
     parser.add_argument("--reveal", action="store_true", help="show the truth as well")
     parser.add_argument(

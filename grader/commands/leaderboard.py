@@ -66,10 +66,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--setting", choices=SETTINGS, help="only systems that sat the exam under this setting"
     )
     parser.add_argument(
-        "--sessions", type=Path, metavar="DIR",
+        "--sessions",
+        type=Path,
+        metavar="DIR",
         help="the host's folder of sessions (`causal-exams lab --sessions`): says of each row how "
         "many were started per task",
-    )  # fmt: skip
+    )
     add_effort(parser)
     add_limits(parser)
     parser.add_argument("--full", action="store_true", help="print every column of the board")

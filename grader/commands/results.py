@@ -21,9 +21,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("report", type=Path, help="what `grade --json` wrote")
     parser.add_argument("--model", required=True, metavar="ORG/NAME", help="the model repository")
     parser.add_argument(
-        "--release", type=Path, metavar="ADDRESS",
+        "--release",
+        type=Path,
+        metavar="ADDRESS",
         help="of the release on the Hub (default: $CAUSAL_EXAMS_RELEASE)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="default: .eval_results in a folder of the model"
     )

@@ -1,4 +1,4 @@
-"""Writing files so that nobody ever sees half of one, and telling whether one was changed."""
+"""Writing of files and folders, whole or not at all, and hashing of files."""
 
 import hashlib
 import os
@@ -18,16 +18,16 @@ def write_text(path: Path, text: str) -> None:
 
 
 def file_sha256(path: Path) -> str:
-    """SHA-256 of a file's bytes, hex; raises ``OSError``."""
+    """Return the SHA-256 of a file's bytes as hex; raises ``OSError``."""
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path beside ``path`` that takes its name when the block succeeds.
+    """Give a temporary path beside ``path`` that takes its name when the block succeeds.
 
-    Raises ``UsageError`` when the folder cannot be written.
+    A device or pipe is written through. Raises ``UsageError`` when the folder cannot be written.
     """
     if path.exists() and not path.is_file() and not path.is_dir():
         with _write_through(path) as temporary:
@@ -54,7 +54,10 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _write_through(path: Path) -> Iterator[Path]:
-    """For ``/dev/stdout``, ``/dev/null`` and pipes: renaming over a device would destroy it."""
+    """Give a temporary path whose content is then written to the device or pipe ``path``.
+
+    Renaming over ``/dev/null`` would destroy it.
+    """
     with tempfile.TemporaryDirectory() as folder:
         temporary = Path(folder) / "output"
         yield temporary
@@ -67,7 +70,7 @@ def _write_through(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """A temporary folder beside ``path`` that takes its name when the block succeeds.
+    """Give a temporary folder beside ``path`` that takes its name when the block succeeds.
 
     Raises ``UsageError`` when ``path`` exists and is not an empty folder, or cannot be written.
     """

@@ -1,4 +1,4 @@
-"""JSON in and out: one hardened loader for hostile input, one canonical form for output.
+"""JSON: one hardened loader for hostile input, one canonical form for output.
 
 The standard parser accepts NaN, Infinity, 1e999 (as infinity) and duplicate keys, recurses on deep
 input and spends quadratic time on huge integers. Every answer file goes through
@@ -16,7 +16,7 @@ MAX_INTEGER_DIGITS: Final = 18
 
 
 class BadJson(Exception):
-    """Text that is not acceptable JSON. ``reason`` is a code of the answers' closed list."""
+    """Text is not acceptable JSON. ``reason`` is a code of ``grader.answers.check.REASONS``."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
@@ -25,7 +25,7 @@ class BadJson(Exception):
 
 
 def canonical(value: object) -> str:
-    """``value`` as canonical JSON: sorted keys, no spaces, shortest floats, no NaN.
+    """Return ``value`` as canonical JSON: sorted keys, no spaces, shortest floats, no NaN.
 
     Raises ``ValueError`` for NaN and infinities, ``TypeError`` for what is not JSON.
     """
@@ -35,12 +35,12 @@ def canonical(value: object) -> str:
 
 
 def pretty(value: object) -> str:
-    """``value`` as indented JSON with sorted keys and a final newline, for files people read."""
+    """Return ``value`` as indented JSON with sorted keys and a final newline, for people."""
     return json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def parse_strict(data: bytes, *, max_depth: int = MAX_DEPTH) -> Any:
-    """Parse UTF-8 JSON, refusing everything a careless parser lets through.
+    """Parse UTF-8 JSON, refusing what the standard parser lets through.
 
     The caller bounds the size. Raises :class:`BadJson` with reason ``empty``, ``encoding``,
     ``too_deep``, ``non_finite``, ``huge_number``, ``duplicate_key`` or ``not_json``.
@@ -81,7 +81,8 @@ def as_mapping(text: str) -> Mapping[str, Any]:
 
 
 def _check_depth(text: str, max_depth: int) -> None:
-    """Refuse nesting before the recursive parser sees it; brackets inside strings do not count."""
+    """Raise :class:`BadJson` for deep nesting, before the recursive parser meets it; brackets
+    inside strings do not count."""
     if text.count("[") + text.count("{") <= max_depth:
         return
     depth = 0
@@ -136,7 +137,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _check_surrogates(text: str) -> None:
-    """Half a surrogate pair (``\\ud800``) is legal JSON text but no Unicode string."""
+    """Raise :class:`BadJson` for half a surrogate pair (``\\ud800``), legal JSON but no Unicode."""
     if "\\u" not in text.lower():
         return
     try:
@@ -146,7 +147,7 @@ def _check_surrogates(text: str) -> None:
 
 
 def clip(value: object, length: int = 60) -> str:
-    """``value`` as short one-line JSON for messages; control characters stay escaped."""
+    """Return ``value`` as short one-line JSON for messages; control characters stay escaped."""
     try:
         text = json.dumps(value, ensure_ascii=True)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""How answers' labels and variable names are compared."""
+"""Comparison of labels and variable names in answers, and suggestions for unknown names."""
 
 import difflib
 import re
@@ -18,7 +18,7 @@ _SEARCHED: Final = 20_000
 
 
 def normal_label(text: str) -> str:
-    """A label for comparison: stripped and case-folded."""
+    """Return a label for comparison: stripped and case-folded."""
     return text.strip().casefold()
 
 
@@ -37,7 +37,8 @@ _DESCRIPTORS: Final = frozenset(
 
 
 def normal_name(text: str) -> str:
-    """A variable name without what tells no two names apart, as the public reference has it.
+    """Return a variable name without what distinguishes no two names, as the public reference
+    has it.
 
     In this order: Unicode NFKC; straight quotes around it; curly quotes and dashes as plain ones;
     white space; remarks in brackets at the end, ``(years)``; punctuation at the ends; case.
@@ -47,7 +48,7 @@ def normal_name(text: str) -> str:
 
 
 def _without_remarks(text: str) -> str:
-    """``text`` (single spaces, none at its ends) without the bracketed remarks that end it."""
+    """Return ``text`` (single spaces, none at its ends) without bracketed remarks at its end."""
     if text[-1:] not in (")", "]", "}"):
         return text
     brackets = [match.start() for match in _BRACKETS.finditer(text)]
@@ -61,7 +62,7 @@ def _without_remarks(text: str) -> str:
 
 
 def known_name(text: str, known: Collection[str]) -> str:
-    """The one of the normal names ``known`` that ``text`` spells; its own normal name if none.
+    """Return the one of the normal names ``known`` that ``text`` spells, or its own normal name.
 
     A known name may be followed by words that only describe it (``score``, ``0/1``), and its last
     word may be in the other number by a final s.
@@ -79,7 +80,7 @@ def known_name(text: str, known: Collection[str]) -> str:
 
 
 def _other_number(name: str) -> str:
-    """The name with a final s added or taken away; itself where neither can be."""
+    """Return the name with a final s added or removed; unchanged where neither can be."""
     last = name.rpartition(" ")[2]
     if not last.endswith("s"):
         return f"{name}s" if last else name
@@ -87,7 +88,7 @@ def _other_number(name: str) -> str:
 
 
 def confusable(names: Sequence[str]) -> list[tuple[str, str]]:
-    """The pairs of names of which the first could be read as the second."""
+    """Return the pairs of names of which the first could be read as the second."""
     return [
         (one, other)
         for one, other in permutations(names, 2)
@@ -96,26 +97,26 @@ def confusable(names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def is_null_equivalent(value: object) -> bool:
-    """True for JSON null and the strings the paper accepts in its place."""
+    """Whether a value is JSON null or one of the strings the paper accepts in its place."""
     return value is None or (isinstance(value, str) and normal_label(value) in NULL_EQUIVALENTS)
 
 
 def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """``"; did you mean 'x'?"`` for the nearest known name, or nothing where none is near."""
+    """Return ``"; did you mean 'x'?"`` for the nearest known name, or an empty text."""
     near = difflib.get_close_matches(name[:_LONGEST], known, n=1, cutoff=cutoff)
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
 def nearest_id(name: str, known: Collection[str]) -> str:
-    """:func:`nearest` for task ids, of which any two share letters by accident.
+    """Return :func:`nearest` for task ids, which must be nearer: any two share letters.
 
-    Nothing for a split so large that the search would take longer than a reader's eye.
+    Return an empty text for a split of more than 20,000 tasks, where the search takes long.
     """
     return nearest(name, known, cutoff=0.85) if len(known) <= _SEARCHED else ""
 
 
 def nearest_path(path: Path) -> str:
-    """:func:`nearest` among what stands where ``path`` was looked for."""
+    """Return :func:`nearest` for a file's name among those in its folder."""
     try:
         beside = [entry.name for entry in path.absolute().parent.iterdir()]
     except OSError:
@@ -124,7 +125,7 @@ def nearest_path(path: Path) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """``"; did you mean 'x'?"`` for the nearest known name, or some of them where none is near."""
+    """Return ``"; did you mean 'x'?"`` for the nearest known name, or else a list of some."""
     choices = sorted(known)
     if near := nearest(name, choices):
         return near

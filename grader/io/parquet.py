@@ -1,4 +1,4 @@
-"""Reading Parquet with DuckDB, without ever letting a path act as a pattern or as SQL."""
+"""Parquet read and written with DuckDB; no path acts as a pattern or as SQL."""
 
 import hashlib
 import os
@@ -21,7 +21,7 @@ SCAN: Final = "read_parquet(?, hive_partitioning = false)"
 
 
 def literal(path: Path) -> str:
-    """``path`` as DuckDB names one file: absolute (``~`` is not home), and never a pattern.
+    """Return ``path`` as DuckDB names one file: absolute (``~`` is not home), and never a pattern.
 
     DuckDB has no escape that stands for every name, and a pattern is matched against whatever else
     a stranger put into the folder; so a path that could be one is opened by a link of ours.
@@ -32,7 +32,7 @@ def literal(path: Path) -> str:
 
 @cache
 def _link(process: int, text: str) -> str:
-    """A link to a file, by a name that is no pattern; it goes with the process."""
+    """Make a link to a file, by a name that is no pattern; it goes with the process."""
     digest = hashlib.sha256(os.fsencode(text)).hexdigest()
     link = path_inside(Path(_links(process).name), digest[:32], ".parquet")
     link.symlink_to(text)
@@ -41,17 +41,17 @@ def _link(process: int, text: str) -> str:
 
 @cache
 def _links(process: int) -> "tempfile.TemporaryDirectory[str]":
-    """The folder for the links of a process; a forked one must not use its parent's."""
+    """Make the folder for the links of a process; a forked one must not use its parent's."""
     return tempfile.TemporaryDirectory(prefix="causal-exams-")
 
 
 def identifier(name: str) -> str:
-    """``name`` as a quoted SQL identifier."""
+    """Return ``name`` as a quoted SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def connect() -> duckdb.DuckDBPyConnection:
-    """A connection to the process's in-memory database, with temporary tables of its own.
+    """Return a connection to the process's in-memory database, with temporary tables of its own.
 
     One thread, so that equal input gives equal bytes; nothing is kept of files that were read. One
     database, since a new one takes as long to make as a small exam to read.
@@ -61,12 +61,12 @@ def connect() -> duckdb.DuckDBPyConnection:
 
 @cache
 def _database(process: int) -> duckdb.DuckDBPyConnection:
-    """The database of a process; a forked one must not use its parent's."""
+    """Make the database of a process; a forked one must not use its parent's."""
     return duckdb.connect(config={"threads": 1, "enable_external_file_cache": "false"})
 
 
 def column_names(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> frozenset[str]:
-    """The columns of Parquet files; none for no file. Raises ``UsageError``."""
+    """Return the columns of Parquet files, none for no file; raises ``UsageError``."""
     if not paths:
         return frozenset()
     list(read(connection, paths, ("*",), "LIMIT 0"))
@@ -80,7 +80,7 @@ def read(
     suffix: str = "",
     parameters: Sequence[object] = (),
 ) -> Iterator[tuple[Any, ...]]:
-    """Rows of Parquet files: ``SELECT columns FROM files <suffix>``, some at a time.
+    """Yield rows of Parquet files: ``SELECT columns FROM files <suffix>``, some at a time.
 
     ``columns`` and ``suffix`` are constants of the code, never input. Raises ``UsageError`` when
     a file is absent, is no Parquet or lacks a column.
@@ -100,7 +100,7 @@ def read(
 
 
 def copy_to(connection: duckdb.DuckDBPyConnection, query: str, path: Path, options: str) -> None:
-    """``COPY (query) TO path``; ``query`` and ``options`` come from the code, ``path`` is quoted.
+    """Run ``COPY (query) TO path``; ``query`` and ``options`` come from the code, never input.
 
     Raises ``UsageError`` when the file cannot be written.
     """

@@ -1,4 +1,4 @@
-"""The one function that makes paths from names that strangers chose.
+"""Paths from names that strangers chose, made by :func:`path_inside` alone.
 
 A release, a packed file, an episode and a workspace name tasks, answer files, exams and splits. A
 name that is no plain file name could lead anywhere: ``../../evil``, ``/etc/evil``, ``a\\b``.
@@ -33,14 +33,14 @@ def is_plain(name: object) -> bool:
 
 
 def plain(name: object, what: str) -> str:
-    """``name`` itself; raises ``UsageError`` that begins with ``what`` where it is not plain."""
+    """Return ``name``; raises ``UsageError`` that begins with ``what`` where it is not plain."""
     if not is_plain(name):
         raise UsageError(f"{what} {clip(name)} is no plain name; use {GRAMMAR}")
     return str(name)
 
 
 def path_inside(folder: Path, name: str, ending: str = "") -> Path:
-    """``folder / (name + ending)`` for a name that a stranger chose.
+    """Return ``folder / (name + ending)`` for a name that a stranger chose.
 
     ``ending`` is of the code, such as ``.json``. Raises ``UsageError`` for a name that is not
     plain, so that nothing outside ``folder`` is ever meant.

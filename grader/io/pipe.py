@@ -1,4 +1,4 @@
-"""How a command ends when it is stopped, its reader is gone, or nothing more can be written."""
+"""Ends of commands: interrupted, without a reader, or without room for their output."""
 
 import errno
 import io
@@ -13,7 +13,7 @@ _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO,
 
 
 def exit_with(main: Callable[[], int]) -> NoReturn:
-    """Ends the process with what ``main`` returns; quietly where nobody reads the rest of it.
+    """End the process with what ``main`` returns; without a word where its reader has gone.
 
     What is still buffered is written here, since Python would complain about a closed pipe only
     after the last line of ours. An output that was closed from the start, or cannot be written,
@@ -46,7 +46,7 @@ def exit_with(main: Callable[[], int]) -> NoReturn:
 
 
 def _silence() -> None:
-    """What is still buffered goes nowhere, so that Python has nothing to complain about."""
+    """Send what is still buffered nowhere, so that Python has nothing to complain about."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

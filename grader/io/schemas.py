@@ -1,4 +1,4 @@
-"""The JSON Schemas, read once, and a validator for each that speaks in one-line messages."""
+"""The JSON Schemas, read once, and validation by them with one-line messages."""
 
 import json
 import math
@@ -20,7 +20,7 @@ more, and a hostile list of a million has a million of them."""
 
 
 def folder() -> Path:
-    """Where the schemas are: package data in a wheel, ``schemas/`` in a checkout."""
+    """Return the folder of schemas: package data in a wheel, ``schemas/`` in a checkout."""
     packaged = Path(__file__).parent.parent / "schemas"
     return packaged if packaged.is_dir() else Path(__file__).parent.parent.parent / "schemas"
 
@@ -36,7 +36,7 @@ def add_folder(path: Path) -> None:
 
 @cache
 def schema(name: str) -> dict[str, Any]:
-    """The schema called ``name``, such as ``answers/sign`` or ``report``.
+    """Read the schema called ``name``, such as ``answers/sign`` or ``report``.
 
     Raises ``FileNotFoundError`` if no folder has it.
     """
@@ -50,7 +50,7 @@ def schema(name: str) -> dict[str, Any]:
 def _any_of(
     validator: Any, branches: Sequence[Any], instance: object, schema: Mapping[str, Any]
 ) -> Iterator[ValidationError]:
-    """``anyOf`` with the first errors of each branch; the library collects all of them."""
+    """Check ``anyOf`` by the first errors of each branch; the library collects all of them."""
     found: list[ValidationError] = []
     for place, branch in enumerate(branches):
         errors = list(islice(validator.descend(instance, branch, schema_path=place), _ENOUGH))
@@ -61,7 +61,7 @@ def _any_of(
 
 
 def _check_bounded(keyword: str, most: str) -> Any:
-    """The check of all members by ``keyword``, left out where ``most`` says there are too many."""
+    """Return the check of ``keyword``, but of no members where the limit ``most`` is passed."""
     check: Any = Draft202012Validator.VALIDATORS[keyword]
 
     def members(validator: Any, value: object, instance: object, schema: Mapping[str, Any]) -> Any:
@@ -89,7 +89,7 @@ def _validator(name: str) -> Any:
 
 
 def first_problem(name: str, document: object) -> str | None:
-    """``None`` if ``document`` satisfies the schema, else where it fails and what was expected."""
+    """Return where ``document`` fails the schema and what was expected, or None if it fits."""
     error = best_match(islice(_validator(name).iter_errors(document), _ENOUGH))
     return None if error is None else _sentence(error)
 
@@ -102,6 +102,7 @@ _COUNTS: Final = {
 
 
 def _sentence(error: ValidationError) -> str:
+    """Return one line about an error: the place, what is there, and what to do."""
     while isinstance(error.parent, ValidationError):  # an anyOf is explained by its member
         error = error.parent
     pointer = "".join(f"/{part}" for part in error.absolute_path)

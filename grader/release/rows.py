@@ -18,7 +18,8 @@ TRUTH_COLUMNS: Final = (
 
 
 def task_of(row: Mapping[str, Any], tracks: Mapping[str, Track]) -> Task:
-    """One row of a config ``<track>``; raises ``KeyError`` for a variant nobody knows."""
+    """Return the task of one row of a config ``<track>``; raises ``KeyError`` for an unknown
+    variant."""
     return Task(
         task_id=row["task_id"],
         instance_id=row["instance_id"],
@@ -33,7 +34,7 @@ def task_of(row: Mapping[str, Any], tracks: Mapping[str, Track]) -> Task:
 
 
 def truth_of(row: Mapping[str, Any], labels: Sequence[float] | None = None) -> Truth:
-    """One row of a config ``<track>_truth``, with what the labels hold for its task."""
+    """Return the truth of one row of a config ``<track>_truth``, with its held-out labels."""
     return Truth(
         task_id=row["task_id"],
         instance_id=row["instance_id"],

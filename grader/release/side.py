@@ -36,7 +36,7 @@ class Side:
         return cls(path, manifest)
 
     def shards(self, config: str, split: str) -> list[Path]:
-        """The files of one config and split in order, each checked against its SHA-256."""
+        """Return the files of one config and split in order, each checked against its SHA-256."""
         pattern = re.compile(
             rf"{re.escape(config)}/{re.escape(split)}-[0-9]{{5}}-of-[0-9]{{5}}\.parquet"
         )
@@ -46,7 +46,7 @@ class Side:
         return [self.file(name) for name in names]
 
     def file(self, name: str) -> Path:
-        """The file of a shard that the manifest lists."""
+        """Return the file of a shard that the manifest lists."""
         config, _, file = name.partition("/")
         return path_inside(path_inside(self.path, config), file)
 
@@ -71,7 +71,8 @@ class Side:
 
 
 def _check_manifest(manifest: dict[str, Any]) -> None:
-    """What reading relies on (``verify`` checks the whole schema); any exception means damaged."""
+    """Check what reading relies on (``verify`` checks the whole schema); any exception means
+    damaged."""
     texts = [manifest["release"], manifest["version"]]
     texts += [entry["sha256"] for entry in manifest["shards"].values()]
     texts += [split["truth"] for split in manifest["splits"].values()]
@@ -80,7 +81,7 @@ def _check_manifest(manifest: dict[str, Any]) -> None:
 
 
 def _check_names(manifest: Mapping[str, Any], file: Path) -> None:
-    """Names become parts of paths, so they must be plain; raises ``UsageError``."""
+    """Raise ``UsageError`` for a name that is not plain: names become parts of paths."""
     for name, split in manifest["splits"].items():
         plain(name, f"{file}: the split")
         for exam in split.get("exams", ()):
