@@ -105,11 +105,7 @@ def effect(
     for means, draws in refined_means(world, drawn, integrand, rng):
         (value, mass), (se, mass_se) = jackknife(means, _ratio_and_mass)
         if se <= bound * (1.0 + abs(value)) and mass_se <= _WEIGHT_CV * mass:
-            source: Source = (
-                "density_weighted_rqmc"
-                if weighted and world.node(x).kind == "continuous"
-                else "rqmc"
-            )
+            source: Source = "density_weighted_rqmc" if by_density else "rqmc"
             return Quantity(float(value), float(se), draws, source if draws else "closed_form")
     raise BoundNotMet(f"{name} of {x} on {y}: standard error {se:.2g} after {draws} draws")
 
