@@ -52,7 +52,8 @@ def associations(
     rng: np.random.Generator,
     bound: float = CORRELATION_BOUND,
 ) -> Associations:
-    """Every association of X and Y, given each of ``others`` in turn; binary nodes are 0 and 1.
+    """Return every association of X and Y, given each of ``others`` in turn. Binary nodes count as
+    0 and 1.
 
     What is zero by construction is exactly zero (``zero_correlation``, ``zero_partial``,
     ``zero_change``).
@@ -122,12 +123,12 @@ def _correlations(apart: Array, zero_partials: Array, means: Array) -> Array:
 
 
 def zero_correlation(world: World, x: str, y: str) -> bool:
-    """Whether the graph makes X and Y independent (no common ancestor, each being its own)."""
+    """Return whether the graph makes X and Y independent (no common ancestor)."""
     return world.graph.d_separated((x,), (y,))
 
 
 def zero_partial(world: World, x: str, y: str, z: str) -> bool:
-    """Whether r_XY.Z is zero by construction.
+    """Return whether r_XY.Z is zero by construction.
 
     So it is when X is independent of {Y, Z} or Y of {X, Z}, and when X and Y are independent given
     Z and the mean of one of them given Z is exactly affine in Z. Independence given Z alone is not
@@ -145,7 +146,7 @@ def zero_partial(world: World, x: str, y: str, z: str) -> bool:
 
 
 def zero_change(world: World, x: str, y: str, z: str) -> bool:
-    """Whether r_XY.Z - r_XY is zero by construction.
+    """Return whether r_XY.Z - r_XY is zero by construction.
 
     So it is when X is independent of {Y, Z}, Y of {X, Z}, or Z of {X, Y}.
     """
@@ -155,7 +156,7 @@ def zero_change(world: World, x: str, y: str, z: str) -> bool:
 
 
 def affine_given(world: World, v: str, z: str) -> bool:
-    """Whether E[V | Z] is known to be affine in Z from the graph and the form of the equations.
+    """Return whether graph and equations show that E[V | Z] is affine in Z.
 
     A binary Z has two values, and any function of it is a line. Else V is Z, is independent of it,
     comes after it with an equation that is affine in parents of which all this is true, or is
@@ -175,6 +176,7 @@ def affine_given(world: World, v: str, z: str) -> bool:
 
 
 def _jointly_gaussian(world: World, targets: tuple[str, ...]) -> bool:
+    """Return whether all ancestors of some nodes are affine with Gaussian noise."""
     nodes = [world.node(v) for v in world.ancestors(targets)]
     return all(
         node.affine is not None and node.noise is not None and node.noise.family == "gauss"

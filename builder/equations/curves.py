@@ -36,18 +36,19 @@ _CALIBRATION: Final = 1000
 
 
 def draw_linear(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """Weights N(±0.8, 0.4), per sd of a parent whose sd exceeds one; bias N(0, 0.5)."""
+    """Draw weights N(±0.8, 0.4), per sd of a parent whose sd exceeds one, and a bias N(0, 0.5),
+    which is 0 for a root."""
     weights = per_parent_sd(draw_signed(rng, len(parents), 0.8, 0.4), parents)
     return {"weights": weights, "bias": float(rng.normal(0.0, 0.5)) if parents else 0.0}
 
 
 def as_affine(parameters: Parameters) -> Affine:
-    """The parameters as an affine equation."""
+    """Return the parameters as an affine equation."""
     return Affine(vector(parameters, "weights"), scalar(parameters, "bias"))
 
 
 def linear_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """``bias + sum(w x)``."""
+    """Return ``bias + sum(w x)``."""
     total = np.asarray(scalar(parameters, "bias"))
     for weight, column in zip(vector(parameters, "weights"), columns, strict=True):
         total = total + weight * column
@@ -58,7 +59,8 @@ def linear_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
 
 
 def draw_handcrafted(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """w ~ N(±0.8, 0.4), products N(±0.3, 0.2) of disjoint pairs, tanh N(±0.5, 0.3)."""
+    """Draw weights N(±0.8, 0.4), products N(±0.3, 0.2) of disjoint pairs, and weights of tanh
+    N(±0.5, 0.3)."""
     count = len(parents)
     return {
         **input_scales(parents),
@@ -72,7 +74,7 @@ def draw_handcrafted(rng: np.random.Generator, parents: Sequence[Parent]) -> Par
 
 
 def handcrafted_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """``b + sum(w z + t tanh(z - c) + q z^2) + sum(v z z')``."""
+    """Return ``b + sum(w z + t tanh(z - c) + q z^2) + sum(v z z')``."""
     z = standardise(parameters, columns)
     total = np.asarray(scalar(parameters, "bias")) + _pair_products(parameters, z)
     terms = (vector(parameters, key) for key in ("weights", "bends", "shifts", "squares"))
@@ -84,7 +86,7 @@ def handcrafted_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
 
 
 def handcrafted_slope(parameters: Parameters, column: Array) -> Array:
-    """Derivative in the only parent."""
+    """Return the derivative in the only parent."""
     (z,) = standardise(parameters, [column])
     ((w,), (t,), (c,), (q,)) = (
         vector(parameters, key) for key in ("weights", "bends", "shifts", "squares")
@@ -95,13 +97,14 @@ def handcrafted_slope(parameters: Parameters, column: Array) -> Array:
 
 
 def _draw_pairs(rng: np.random.Generator, count: int) -> dict[str, tuple[float, ...]]:
-    """Up to two disjoint pairs of parents, flattened, with a weight for each product."""
+    """Draw up to two disjoint pairs of parents, flattened, with a weight for each product."""
     used = 2 * min(2, count // 2)
     order = rng.permutation(count)[:used]
     return {"pairs": floats(order), "products": floats(draw_signed(rng, used // 2, 0.3, 0.2))}
 
 
 def _pair_products(parameters: Parameters, z: Sequence[Array]) -> Array:
+    """Return the weighted sum of the products of pairs of parents, shape (n,)."""
     pairs, total = [int(i) for i in vector(parameters, "pairs")], np.asarray(0.0)
     for position, weight in enumerate(vector(parameters, "products")):
         total = total + weight * z[pairs[2 * position]] * z[pairs[2 * position + 1]]
@@ -112,6 +115,7 @@ def _pair_products(parameters: Parameters, z: Sequence[Array]) -> Array:
 
 
 def _softplus_features(parameters: Parameters, columns: Sequence[Array]) -> list[Array]:
+    """Return u = softplus(z) of each parent, z cut off at ±20."""
     return [softplus(np.clip(z, -20.0, 20.0)) for z in standardise(parameters, columns)]
 
 
@@ -127,13 +131,13 @@ def _strengths(
 
 
 def draw_product(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """One strength ±U(0.5, 1.5)."""
+    """Draw one strength ±U(0.5, 1.5)."""
     strength = float(rng.choice((-1.0, 1.0)) * rng.uniform(0.5, 1.5))
     return {**input_scales(parents), "strength": strength, "bias": _bias(rng)}
 
 
 def product_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """``b + a prod(u)``."""
+    """Return ``b + a prod(u)``."""
     total = np.asarray(scalar(parameters, "strength"))
     for u in _softplus_features(parameters, columns):
         total = total * u
@@ -141,7 +145,7 @@ def product_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
 
 
 def draw_saturating(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """Strengths ±U(0.5, 1.5), half points k ~ U(0.5, 2), powers 1."""
+    """Draw strengths ±U(0.5, 1.5) and half points k ~ U(0.5, 2); powers are 1."""
     count = len(parents)
     return {
         **input_scales(parents),
@@ -153,13 +157,13 @@ def draw_saturating(rng: np.random.Generator, parents: Sequence[Parent]) -> Para
 
 
 def draw_cooperative(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """As ``draw_saturating`` with Hill powers h ~ U(1.5, 4)."""
+    """Draw what ``draw_saturating`` draws, with Hill powers h ~ U(1.5, 4)."""
     powers = floats(rng.uniform(1.5, 4.0, len(parents)))
     return {**draw_saturating(rng, parents), "powers": powers}
 
 
 def response_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """``b + sum(a u^h / (k^h + u^h))``."""
+    """Return ``b + sum(a u^h / (k^h + u^h))``."""
     total = np.asarray(scalar(parameters, "bias"))
     terms = (vector(parameters, key) for key in ("strengths", "halves", "powers"))
     for u, a, k, h in zip(_softplus_features(parameters, columns), *terms, strict=True):
@@ -172,7 +176,8 @@ def response_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
 
 
 def draw_rational(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """Numerator weights N(±0.8, 0.4) and products, denominator weights and biases N(0, 0.4)."""
+    """Draw weights N(±0.8, 0.4) and products of the numerator, weights of the denominator and both
+    biases N(0, 0.4)."""
     count = len(parents)
     return {
         **input_scales(parents),
@@ -185,7 +190,7 @@ def draw_rational(rng: np.random.Generator, parents: Sequence[Parent]) -> Parame
 
 
 def rational_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """``(b + sum(w z) + sum(v z z')) / (1 + |b' + sum(w' z)|)``."""
+    """Return ``(b + sum(w z) + sum(v z z')) / (1 + |b' + sum(w' z)|)``."""
     z = standardise(parameters, columns)
     upper = np.asarray(scalar(parameters, "bias")) + _pair_products(parameters, z)
     lower = np.asarray(scalar(parameters, "lower_bias"))
@@ -196,7 +201,7 @@ def rational_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
 
 
 def draw_power(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """Strengths ±U(0.4, 1.2), exponents U(0.5, 2)."""
+    """Draw strengths ±U(0.4, 1.2) and exponents U(0.5, 2)."""
     count = len(parents)
     return {
         **input_scales(parents),
@@ -207,7 +212,7 @@ def draw_power(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameter
 
 
 def power_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """``b + sum(a sign(z) |z|^rho)``, z cut off at ±2."""
+    """Return ``b + sum(a sign(z) |z|^rho)``, z cut off at ±2."""
     total = np.asarray(scalar(parameters, "bias"))
     terms = vector(parameters, "strengths"), vector(parameters, "exponents")
     for column, a, rho in zip(standardise(parameters, columns), *terms, strict=True):
@@ -217,7 +222,7 @@ def power_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
 
 
 def draw_exp_log(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """Strengths ±U(0.4, 1.2); for each parent the exponential (1) or the logarithm (0)."""
+    """Draw strengths ±U(0.4, 1.2), and for each parent the exponential (1) or the logarithm (0)."""
     count = len(parents)
     return {
         **input_scales(parents),
@@ -228,7 +233,7 @@ def draw_exp_log(rng: np.random.Generator, parents: Sequence[Parent]) -> Paramet
 
 
 def exp_log_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """``b + sum(a g(z))``, g = exp with z cut off at ±2, or log(1 + softplus(z))."""
+    """Return ``b + sum(a g(z))``, where g is exp with z cut off at ±2, or log(1 + softplus(z))."""
     total = np.asarray(scalar(parameters, "bias"))
     terms = vector(parameters, "strengths"), vector(parameters, "exponential")
     for z, a, exponential in zip(standardise(parameters, columns), *terms, strict=True):
@@ -240,7 +245,8 @@ def exp_log_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
 
 
 def draw_piecewise(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """Strengths ±U(0.4, 1.2); a step (1) or a hinge (0) at U(-1, 1); a binary parent: a step."""
+    """Draw strengths ±U(0.4, 1.2), and for each parent a step (1) or a hinge (0) at U(-1, 1). A
+    binary parent has a step at one half."""
     count = len(parents)
     strengths = _strengths(rng, count)
     steps, knots = rng.integers(0, 2, count), rng.uniform(-1.0, 1.0, count)
@@ -256,7 +262,7 @@ def draw_piecewise(rng: np.random.Generator, parents: Sequence[Parent]) -> Param
 
 
 def piecewise_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """``b + sum(a [z > t])`` for steps, ``a max(z - t, 0)`` for hinges."""
+    """Return ``b + sum(a [z > t])`` for steps, ``a max(z - t, 0)`` for hinges."""
     total = np.asarray(scalar(parameters, "bias"))
     terms = (vector(parameters, key) for key in ("strengths", "steps", "knots"))
     for z, a, step, knot in zip(standardise(parameters, columns), *terms, strict=True):
@@ -269,7 +275,7 @@ def piecewise_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
 
 
 def draw_neural(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """A tanh network of 2 to 4 layers of 4 to 16 units, its output spread over one range.
+    """Draw a tanh network of 2 to 4 layers of 4 to 16 units, its output spread over one range.
 
     Weight matrices are spectral-normalised, hidden ones then doubled; biases U(-1, 1). The output
     is brought from its range over 1000 standard normal inputs to [-1, 1], fixed from then on, and
@@ -304,7 +310,7 @@ def draw_neural(rng: np.random.Generator, parents: Sequence[Parent]) -> Paramete
 
 
 def _layers(parameters: Parameters) -> list[tuple[Array, Array]]:
-    """Weight matrix (width, before) and bias (width, 1) of each hidden layer."""
+    """Return the weight matrix (width, before) and the bias (width, 1) of each hidden layer."""
     weights, biases = (np.asarray(vector(parameters, key)) for key in ("weights", "biases"))
     before, layers = len(vector(parameters, "centres")), []
     for width in (int(w) for w in vector(parameters, "widths")):
@@ -314,12 +320,13 @@ def _layers(parameters: Parameters) -> list[tuple[Array, Array]]:
 
 
 def _last(parameters: Parameters) -> Array:
-    """The weights of the output as a matrix of one row."""
+    """Return the weights of the output as a matrix of one row."""
     return np.asarray(vector(parameters, "output"))[None, :]
 
 
 def _product(matrix: Array, rows: Array) -> Array:
-    """``matrix @ rows``, summed in one order: what a library picks depends on the processor."""
+    """Return ``matrix @ rows``, summed in one order. The order that a library picks depends on the
+    processor."""
     total = np.asarray(matrix[:, :1] * rows[0])
     part = np.empty_like(total)  # one for all: a new one each time costs as much as the product
     for column, row in zip(matrix.T[1:], rows[1:], strict=True):
@@ -329,6 +336,7 @@ def _product(matrix: Array, rows: Array) -> Array:
 
 
 def _network(parameters: Parameters, z: Sequence[Array]) -> Array:
+    """Return the output of the network for inputs ``z`` on the common scale, shape (n,)."""
     hidden = np.stack([np.atleast_1d(column) for column in np.broadcast_arrays(*z)])
     for matrix, bias in _layers(parameters):
         hidden = tanh(_product(matrix, hidden) + bias)
@@ -336,17 +344,17 @@ def _network(parameters: Parameters, z: Sequence[Array]) -> Array:
 
 
 def neural_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """``b + gain * output . tanh(... tanh(W z + c) ...)``."""
+    """Return ``b + gain * output . tanh(... tanh(W z + c) ...)``."""
     return _network_location(parameters, _network(parameters, standardise(parameters, columns)))
 
 
 def _network_location(parameters: Parameters, output: Array) -> Array:
-    """The location that a network's output stands for."""
+    """Return the location that a network's output stands for."""
     return cut_off(scalar(parameters, "bias") + scalar(parameters, "gain") * output)
 
 
 def neural_slope(parameters: Parameters, column: Array) -> Array:
-    """Derivative in the only parent, by the chain rule forward through the layers."""
+    """Return the derivative in the only parent, by the chain rule forward through the layers."""
     z = standardise(parameters, [np.atleast_1d(column)])
     hidden, slope = np.stack(z), np.ones((1, len(z[0])))
     for matrix, bias in _layers(parameters):

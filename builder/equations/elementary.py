@@ -32,7 +32,7 @@ _ATANH_TERMS: Final = [float(Fraction(2, 2 * k + 1)) for k in range(10, -1, -1)]
 
 
 def exp(x: Array) -> Array:
-    """e^x, shape of ``x``; x is cut off at ±700."""
+    """Return e^x, shape of ``x``; x is cut off at ±700."""
     inside = np.minimum(np.maximum(x, _LEAST), _MOST)
     power = np.rint(inside * _LOG2E)
     rest = (inside - power * _LN2_HIGH) - power * _LN2_LOW
@@ -40,7 +40,7 @@ def exp(x: Array) -> Array:
 
 
 def log(x: Array) -> Array:
-    """ln x, shape of ``x``; x is cut off at 1e-300 from below."""
+    """Return ln x, shape of ``x``; x is cut off at 1e-300 from below."""
     fraction, power = np.frexp(np.maximum(x, _SMALLEST))
     low = fraction < math.sqrt(0.5)
     fraction, power = fraction * (1.0 + low), power - low
@@ -50,34 +50,34 @@ def log(x: Array) -> Array:
 
 
 def log1p(x: Array) -> Array:
-    """ln(1 + x) for x >= 0, exact to a few units where x is small too."""
+    """Return ln(1 + x) for x >= 0, exact to a few units where x is small too."""
     whole = 1.0 + x
     return np.asarray(log(whole) + (x - (whole - 1.0)) / whole)
 
 
 def power(x: Array, exponent: float) -> Array:
-    """x^exponent for x >= 0 and a positive exponent."""
+    """Return x^exponent for x >= 0 and a positive exponent."""
     return np.where(x > 0.0, exp(exponent * log(x)), 0.0)
 
 
 def tanh(x: Array) -> Array:
-    """The hyperbolic tangent, to an absolute error of a unit in the last place of 1."""
+    """Return the hyperbolic tangent, to an absolute error of a unit in the last place of 1."""
     grown = exp(2.0 * np.abs(x)) + 1.0
     return np.copysign(1.0 - 2.0 / grown, x)
 
 
 def softplus(x: Array) -> Array:
-    """ln(1 + e^x)."""
+    """Return ln(1 + e^x)."""
     return np.asarray(np.maximum(x, 0.0) + log1p(exp(-np.abs(x))))
 
 
 def expit(x: Array) -> Array:
-    """1 / (1 + e^-x)."""
+    """Return 1 / (1 + e^-x)."""
     return np.asarray(1.0 / (1.0 + exp(-x)))
 
 
 def _polynomial(terms: Sequence[float], x: Array) -> Array:
-    """Horner's rule; ``terms`` from the highest power down."""
+    """Evaluate a polynomial by Horner's rule; ``terms`` from the highest power down."""
     total = x * terms[0] + terms[1]
     for term in terms[2:]:
         total = total * x + term

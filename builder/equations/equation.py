@@ -44,7 +44,7 @@ class Parent:
 
     @classmethod
     def seen_in(cls, sample: Array) -> "Parent":
-        """The parent as a sample (n,) of it shows it; binary if all of it is 0 or 1."""
+        """Return the parent as a sample (n,) of it shows it; binary if all of it is 0 or 1."""
         return cls(
             summary(float(sample.mean())),
             summary(float(sample.std())),
@@ -79,21 +79,21 @@ class MechanismFamily:
 
 
 def scalar(parameters: Parameters, key: str) -> float:
-    """The parameter ``key``, which is one number."""
+    """Return the parameter ``key``, which is one number."""
     value = parameters[key]
     assert not isinstance(value, tuple)
     return value
 
 
 def vector(parameters: Parameters, key: str) -> tuple[float, ...]:
-    """The parameter ``key``, which is a tuple of numbers."""
+    """Return the parameter ``key``, which is a tuple of numbers."""
     value = parameters[key]
     assert isinstance(value, tuple)
     return value
 
 
 def draw_signed(rng: np.random.Generator, count: int, location: float, spread: float) -> Array:
-    """``count`` draws of N(±location, spread), each sign as likely as the other."""
+    """Return ``count`` draws of N(±location, spread), each sign as likely as the other."""
     return rng.choice((-1.0, 1.0), count) * rng.normal(location, spread, count)
 
 
@@ -104,22 +104,22 @@ def per_parent_sd(weights: Array, parents: Sequence[Parent]) -> tuple[float, ...
 
 
 def floats(values: npt.ArrayLike) -> tuple[float, ...]:
-    """Plain floats, as parameters hold them."""
+    """Return plain floats, as parameters hold them."""
     return tuple(np.asarray(values, dtype=np.float64).tolist())
 
 
 def significant(value: float, digits: int) -> float:
-    """``value`` to so many significant decimal digits; -0 becomes 0."""
+    """Return ``value`` to so many significant decimal digits; -0 becomes 0."""
     return float(f"{value:.{digits}g}") + 0.0
 
 
 def summary(value: float) -> float:
-    """A number read off a sample, as parameters may depend on it (``SUMMARY_DIGITS``)."""
+    """Return a number read off a sample, as parameters may depend on it (``SUMMARY_DIGITS``)."""
     return significant(value, SUMMARY_DIGITS)
 
 
 def round_parameters(parameters: Parameters) -> Parameters:
-    """The parameters to ``PARAMETER_DIGITS`` significant digits, as a world holds them."""
+    """Return the parameters to ``PARAMETER_DIGITS`` significant digits, as a world holds them."""
     return {
         key: tuple(significant(one, PARAMETER_DIGITS) for one in value)
         if isinstance(value, tuple)
@@ -129,7 +129,7 @@ def round_parameters(parameters: Parameters) -> Parameters:
 
 
 def input_scales(parents: Sequence[Parent]) -> dict[str, tuple[float, ...]]:
-    """The parameters that put parents on a common scale, as ``standardise`` applies them.
+    """Return the parameters that put parents on a common scale, as ``standardise`` applies them.
 
     A parent is centred at its mean and divided by its sd where that exceeds one. Curved parts then
     lie where the parent is.
@@ -141,11 +141,11 @@ def input_scales(parents: Sequence[Parent]) -> dict[str, tuple[float, ...]]:
 
 
 def standardise(parameters: Parameters, columns: Sequence[Array]) -> list[Array]:
-    """The parents' columns, centred and scaled by the mechanism's own parameters."""
+    """Return the parents' columns, centred and scaled by the mechanism's own parameters."""
     shifts = zip(vector(parameters, "centres"), vector(parameters, "scales"), strict=True)
     return [(c - centre) / scale for c, (centre, scale) in zip(columns, shifts, strict=True)]
 
 
 def cut_off(location: Array) -> Array:
-    """The location inside ``±LOCATION_LIMIT``."""
+    """Return the location inside ``±LOCATION_LIMIT``."""
     return np.clip(location, -LOCATION_LIMIT, LOCATION_LIMIT)

@@ -34,22 +34,25 @@ Dominant = Literal["direct", "indirect", "tie"]
 
 
 def association_margin(*, measured: bool) -> float:
-    """The margin of a question; ``measured`` if it names a variable seen only by measurements."""
+    """Return the margin of a question. ``measured``: it names a variable seen only by
+    measurements."""
     return MEASURED_SIGN_MARGIN if measured else SIGN_MARGIN
 
 
 def is_structural_zero(quantity: Quantity) -> bool:
-    """Whether a value is zero by construction."""
+    """Return whether a value is zero by construction."""
     return quantity.source == "structural_zero"
 
 
 def keeps(distance: float, margin: float, *errors: float) -> bool:
-    """Whether a distance keeps a margin, given the standard errors of its independent parts."""
+    """Return whether a distance keeps a margin, given the standard errors of its independent
+    parts."""
     return distance - margin >= STANDARD_ERRORS * math.hypot(*errors)
 
 
 def clear_sign(quantity: Quantity, margin: float, margin_se: float = 0.0) -> Sign | None:
-    """``"0"`` for a structural zero, else the sign of a value that keeps ``margin``, else None.
+    """Return ``"0"`` for a structural zero, else the sign of a value that keeps ``margin``, else
+    None.
 
     For associations and their changes ``margin`` is ``association_margin``. ``margin_se`` is the
     standard error of a margin that is itself an estimate, independent of the value.
@@ -62,12 +65,12 @@ def clear_sign(quantity: Quantity, margin: float, margin_se: float = 0.0) -> Sig
 
 
 def clear_effect_sign(effect: Quantity, outcome_sd: Quantity) -> Sign | None:
-    """``clear_sign`` of an effect: at least 0.05 standard deviations of the outcome."""
+    """Return the ``clear_sign`` of an effect: at least 0.05 standard deviations of the outcome."""
     return clear_sign(effect, EFFECT_MARGIN * outcome_sd.value, EFFECT_MARGIN * outcome_sd.se)
 
 
 def clear_largest_change(changes: Mapping[str, Quantity], margin: float) -> str | None:
-    """The variable whose change is largest in absolute value, if by ``margin`` over the second.
+    """Return the variable whose change is largest in absolute value by ``margin``, else None.
 
     None with fewer than two variables: there is nothing to choose.
     """
@@ -81,7 +84,8 @@ def clear_largest_change(changes: Mapping[str, Quantity], margin: float) -> str 
 
 
 def clear_dominance(direct: Quantity, indirect: Quantity, outcome_sd: Quantity) -> Dominant | None:
-    """Which natural effect is larger in absolute value, clear of the edges of the tie band.
+    """Return which natural effect is larger in absolute value, clear of the edges of the tie band,
+    else None.
 
     They tie where the difference of their absolute values is at most ``TIE_BAND`` times the larger
     one; a label is given where that difference is ``EFFECT_MARGIN`` standard deviations of the

@@ -122,7 +122,7 @@ _EMPIRICAL: Final[Mapping[str, Mapping[str, float]]] = {
 
 
 def profile(continuous: str, binary: str) -> Profile:
-    """The profile of a scene from its two names. Raises ``KeyError`` for an unknown one."""
+    """Return the profile of a scene from its two names."""
     return replace(CONTINUOUS_PROFILES[continuous], binary=BINARY_PROFILES[binary])
 
 
@@ -132,8 +132,8 @@ def is_empirical(kind: str, name: str) -> bool:
 
 
 def mixture_weights(kind: str) -> dict[str, float]:
-    """``EMPIRICAL_SHARE`` for the empirical profiles of a kind as they were realised, the rest for
-    the synthetic ones alike."""
+    """Return the weight of each profile of a kind: ``EMPIRICAL_SHARE`` for the empirical ones as
+    they were realised, the rest for the synthetic ones alike."""
     names = CONTINUOUS_PROFILES if kind == "continuous" else BINARY_PROFILES
     empirical = _EMPIRICAL[kind]
     total = sum(empirical.values())

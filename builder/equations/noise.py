@@ -36,7 +36,7 @@ class Spread:
     high: float = 2.0
 
     def factor(self, columns: Sequence[Array]) -> Array:
-        """The factor for parents' columns of shape (n,)."""
+        """Return the factor for parents' columns of shape (n,)."""
         total = np.asarray(self.bias)
         for weight, column in zip(self.weights, columns, strict=True):
             total = total + weight * column
@@ -56,13 +56,13 @@ class Noise:
     spread: Spread | None = None
 
     def scale_at(self, columns: Sequence[Array]) -> Array:
-        """The noise scale for parents' columns of shape (n,), a scalar if it is constant."""
+        """Return the noise scale for parents' columns of shape (n,), a scalar if it is constant."""
         if self.spread is None:
             return np.asarray(self.scale)
         return np.asarray(self.scale * self.spread.factor(columns))
 
     def rounded_parameters(self) -> "Noise":
-        """The law with all its numbers as a world holds them (``PARAMETER_DIGITS``)."""
+        """Return the law with all its numbers as a world holds them (``PARAMETER_DIGITS``)."""
         spread = self.spread and replace(
             self.spread,
             weights=tuple(significant(w, PARAMETER_DIGITS) for w in self.spread.weights),
@@ -72,15 +72,15 @@ class Noise:
         return Noise(self.family, significant(self.scale, PARAMETER_DIGITS), shape, spread)
 
     def draw(self, rng: np.random.Generator, n: int) -> Array:
-        """``n`` standardised innovations (mean 0, standard deviation 1)."""
+        """Return ``n`` standardised innovations (mean 0, standard deviation 1)."""
         return NOISE_FAMILIES[self.family].draw(rng, n, self.shape)
 
     def from_uniform(self, u: Array) -> Array:
-        """Standardised innovations as quantiles at uniforms in (0, 1)."""
+        """Return standardised innovations as quantiles at uniforms in (0, 1)."""
         return NOISE_FAMILIES[self.family].from_uniform(u, self.shape)
 
     def density(self, e: Array) -> Array:
-        """Density of the standardised innovation at ``e``."""
+        """Return the density of the standardised innovation at ``e``."""
         return NOISE_FAMILIES[self.family].density(e, self.shape)
 
 
@@ -120,8 +120,8 @@ _FINE: Final = 1 << 15
 
 
 def _interpolate_quantiles(quantiles: Array, u: Array) -> Array:
-    """Quantiles at uniforms in (0, 1), on lines between those at ``_SCORES``: a tenth of the work
-    of inverting a distribution function for every number."""
+    """Return quantiles at uniforms in (0, 1), on lines between those at ``_SCORES``. This is a
+    tenth of the work of inverting a distribution function for every number."""
     place = np.clip((special.ndtri(u) + _REACHED) * _STEPS, 0.0, len(_SCORES) - 1.0)
     left = np.minimum(place, len(_SCORES) - 2.0).astype(np.int64)
     return quantiles[left] + (place - left) * (quantiles[left + 1] - quantiles[left])
@@ -137,7 +137,7 @@ def _laplace_from_uniform(u: Array, shape: Shape) -> Array:
 
 
 def _student_sd(shape: Shape) -> float:
-    """The standard deviation of Student's t with df > 4, by which draws are divided."""
+    """Return the standard deviation of Student's t with df > 4, by which draws are divided."""
     return math.sqrt(shape[0] / (shape[0] - 2.0))
 
 
@@ -158,7 +158,8 @@ def _student_quantiles(shape: Shape) -> Array:
 
 
 def _mixture_shape(rng: np.random.Generator, scale: float) -> Shape:
-    """2 to 6 components, means U(-1, 1) centred, component sd 0.85 * scale, then standardised."""
+    """Draw 2 to 6 component means U(-1, 1), centred, and return them for a mixture of variance one.
+    Components have sd 0.85 * scale before that."""
     means = rng.uniform(-1.0, 1.0, int(rng.integers(2, 7)))
     means = means - means.mean()
     total = math.sqrt(float(np.mean(means * means)) + (0.85 * scale) ** 2)
@@ -183,7 +184,8 @@ def _mixture_density(e: Array, shape: Shape) -> Array:
 
 @lru_cache(maxsize=64)
 def _mixture_quantiles(shape: Shape) -> Array:
-    """Where the normal score of the distribution function, exact in both tails, has the nodes."""
+    """Return the quantiles of a mixture at ``_SCORES``. Its distribution function is exact in both
+    tails."""
     e = np.linspace(-_FARTHEST, _FARTHEST, _FINE)
     sd = _mixture_sd(shape)
     below, above = (

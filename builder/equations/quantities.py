@@ -63,7 +63,7 @@ def effect(
     rng: np.random.Generator,
     bound: float = EFFECT_BOUND,
 ) -> Quantity:
-    """The effect of X on Y between two levels.
+    """Return the effect of X on Y between two levels.
 
     Conditioning on X = x1 (ETT) is exact: given all noise but X's own, X = x1 has probability
     P(X = x1 | parents) (binary X) or density f((x1 - mean) / scale) / scale (continuous X). The
@@ -111,12 +111,12 @@ def effect(
 
 
 def _ratio_and_mass(means: Array) -> Array:
-    """(weighted change, weight) as (change over weight, weight), along the last axis."""
+    """Return (change over weight, weight) from (weighted change, weight), along the last axis."""
     return np.stack([means[..., 0] / means[..., 1], means[..., 1]], axis=-1)
 
 
 def _is_zero(name: Effect, world: World, x: str, y: str) -> bool:
-    """Whether no path carries the effect."""
+    """Return whether no path carries the effect."""
     if name == "nde":
         return x not in world.node(y).parents
     if name == "nie":
@@ -125,7 +125,7 @@ def _is_zero(name: Effect, world: World, x: str, y: str) -> bool:
 
 
 def _constant_slope(name: Effect, world: World, x: str, y: str) -> float | None:
-    """The effect of one unit of X where it is the same for every unit, else None.
+    """Return the effect of one unit of X where it is the same for every unit, else None.
 
     The total effect is the sum over directed paths of the products of their coefficients (Wright
     1934) where every node after X on them, Y included, is affine in its parents; X itself and
@@ -150,7 +150,7 @@ def _constant_slope(name: Effect, world: World, x: str, y: str) -> float | None:
 
 
 def contrast(world: World, x: str, rng: np.random.Generator) -> tuple[float, float]:
-    """The two treatment values that a scene's effects compare, in increasing order.
+    """Return the two treatment values that a scene's effects compare, in increasing order.
 
     Binary: 0 and 1. Continuous: the population quartiles rounded to 3 significant digits, the
     numbers that prompts print; every truth then refers to these rounded values, so the error of a

@@ -33,7 +33,7 @@ class BoundNotMet(Exception):
 
 
 def units(world: World, drawn: Sequence[str], rng: np.random.Generator) -> Iterator[NoiseSample]:
-    """Noise of ``drawn`` without end: each time ``FIRST_POINTS`` further points of every
+    """Yield noise of ``drawn`` without end: each time ``FIRST_POINTS`` further points of every
     randomisation, randomisation by randomisation."""
     # SciPy spawns from the generator it is given, which one made from a bare key cannot do.
     own = np.random.default_rng(int(rng.integers(1 << 62)))
@@ -49,7 +49,8 @@ def units(world: World, drawn: Sequence[str], rng: np.random.Generator) -> Itera
 def refined_means(
     world: World, drawn: Sequence[str], integrand: Integrand, rng: np.random.Generator
 ) -> Iterator[tuple[Array, int]]:
-    """Means of the k statistics in each randomisation, (R, k), as the draws behind them double.
+    """Yield the means of the k statistics in each randomisation, (R, k), as the draws behind them
+    double.
 
     The second part is the number of draws so far; 0, once and for all, when nothing is drawn and
     the means are exact.
@@ -69,7 +70,7 @@ def refined_means(
 
 
 def jackknife(means: Array, statistic: Statistic) -> tuple[Array, Array]:
-    """What ``statistic`` makes of the pooled means, (m,), and its standard error by the jackknife
+    """Return the ``statistic`` of the pooled means, (m,), and its standard error by the jackknife
     over randomisations (R, k)."""
     count = len(means)
     pooled = means.mean(axis=0)
@@ -79,4 +80,5 @@ def jackknife(means: Array, statistic: Statistic) -> tuple[Array, Array]:
 
 
 def _stack_columns(columns: Sequence[Array]) -> Array:
+    """Return columns and scalars as one array, (k, n)."""
     return np.stack([np.atleast_1d(column) for column in np.broadcast_arrays(*columns)])

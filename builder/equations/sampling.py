@@ -94,6 +94,8 @@ def _draw_node(
     pilot: Values,
     bounds: tuple[float, float],
 ) -> tuple[Node, Array]:
+    """Draw a node that a pilot sample of its parents accepts, and return it with its own pilot
+    sample. Raises NoWorldFound."""
     columns = [pilot[parent] for parent in parents]
     summaries = [Parent.seen_in(column) for column in columns]
     for _ in range(_MAX_DRAWS):
@@ -116,6 +118,7 @@ def _candidate(
     profile: Profile,
     summaries: Sequence[Parent],
 ) -> Node:
+    """Draw a mechanism and a noise law for a node, accepted or not."""
     if parents:
         choices = profile.binary if kind == "binary" else profile.continuous
         mechanism = pick(rng, choices)
@@ -134,7 +137,7 @@ def _candidate(
 def _noise(
     rng: np.random.Generator, profile: Profile, scale: float, parents: Sequence[Parent]
 ) -> Noise:
-    """Noise of sd ``scale``; or whose scale has this as base and varies with the parents."""
+    """Draw noise of sd ``scale``, or noise whose scale varies with the parents from this base."""
     mixture = profile.mixture[0 if parents else 1]
     outright = mixture > 0.0 and rng.random() < mixture
     law = draw_noise_law(rng, ("gaussian_mixture",) if outright else profile.noises, scale)
@@ -149,6 +152,7 @@ def _noise(
 def _is_accepted(
     node: Node, columns: Sequence[Array], mean: Array, values: Array, bounds: tuple[float, float]
 ) -> bool:
+    """Return whether a drawn node stays in range, keeps its own noise and shows each edge."""
     if node.noise is None:
         # The mean probability is known far better than the mean of its draws.
         prevalence = float(np.mean(mean))
@@ -185,8 +189,9 @@ def edge_strengths(node: Node, columns: Sequence[Array], sd: float) -> Iterator[
 
 
 def _ends(column: Array) -> tuple[Array, Array, float]:
-    """Where a parent is moved from and to, and the weight of that: half a standard deviation to
-    either side, and 1; a binary one from 0 to 1, and its standard deviation."""
+    """Return where a parent is moved from and to, and the weight of that move. It is half a
+    standard deviation to either side with weight 1, or from 0 to 1 with its standard deviation for
+    a binary parent."""
     spread = float(column.std())
     if np.all((column == 0.0) | (column == 1.0)):
         return np.zeros_like(column), np.ones_like(column), spread

@@ -40,7 +40,8 @@ _SHIFT: Final = 1.5
 
 
 def draw_logistic(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """Weights N(±1, 0.6), bias N(0, 0.7) at the parents' means; a root's probability U(1/4, 3/4).
+    """Draw weights N(±1, 0.6) and a bias N(0, 0.7) at the parents' means, or a root's probability
+    U(1/4, 3/4).
 
     As for lines, a weight is per sd of a parent whose sd exceeds one.
     """
@@ -52,7 +53,7 @@ def draw_logistic(rng: np.random.Generator, parents: Sequence[Parent]) -> Parame
 
 
 def logistic_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """``expit(b + sum(w x))``."""
+    """Return ``expit(b + sum(w x))``."""
     return expit(linear_mean(parameters, columns))
 
 
@@ -60,7 +61,8 @@ def logistic_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
 
 
 def draw_shifted_logistic(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """w ~ N(±1, 0.6), softsign weights N(±0.6, 0.3) at shifts U(-1.5, 1.5), bias N(0, 0.7)."""
+    """Draw weights N(±1, 0.6), softsign weights N(±0.6, 0.3) at shifts U(-1.5, 1.5), and a bias
+    N(0, 0.7)."""
     count = len(parents)
     return {
         **input_scales(parents),
@@ -72,7 +74,7 @@ def draw_shifted_logistic(rng: np.random.Generator, parents: Sequence[Parent]) -
 
 
 def shifted_logistic_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """``expit(b + sum(w z + t softsign(z - c)))``, softsign(v) = v / (1 + |v|)."""
+    """Return ``expit(b + sum(w z + t softsign(z - c)))``, softsign(v) = v / (1 + |v|)."""
     total = np.asarray(scalar(parameters, "bias"))
     terms = (vector(parameters, key) for key in ("weights", "bends", "shifts"))
     for z, w, t, c in zip(standardise(parameters, columns), *terms, strict=True):
@@ -81,7 +83,7 @@ def shifted_logistic_mean(parameters: Parameters, columns: Sequence[Array]) -> A
 
 
 def shifted_logistic_slope(parameters: Parameters, column: Array) -> Array:
-    """Derivative of the probability in the only parent."""
+    """Return the derivative of the probability in the only parent."""
     (z,) = standardise(parameters, [column])
     ((w,), (t,), (c,)) = (vector(parameters, key) for key in ("weights", "bends", "shifts"))
     p = shifted_logistic_mean(parameters, [column])
@@ -93,7 +95,7 @@ def shifted_logistic_slope(parameters: Parameters, column: Array) -> Array:
 
 
 def draw_sharp_threshold(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """Sharpness U(4, 8), weights N(±1, 0.5), threshold N(0, 0.5)."""
+    """Draw a sharpness U(4, 8), weights N(±1, 0.5) and a threshold N(0, 0.5)."""
     return {
         **input_scales(parents),
         "weights": floats(draw_signed(rng, len(parents), 1.0, 0.5)),
@@ -103,7 +105,7 @@ def draw_sharp_threshold(rng: np.random.Generator, parents: Sequence[Parent]) ->
 
 
 def sharp_threshold_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """``expit(s (sum(w z) - t))`` inside ``CERTAINTY``."""
+    """Return ``expit(s (sum(w z) - t))`` inside ``CERTAINTY``."""
     total = np.asarray(-scalar(parameters, "threshold"))
     weights = vector(parameters, "weights")
     for z, w in zip(standardise(parameters, columns), weights, strict=True):
@@ -117,7 +119,8 @@ def sharp_threshold_mean(parameters: Parameters, columns: Sequence[Array]) -> Ar
 def gate_draw(
     conjunctions: tuple[float, ...], negation: float
 ) -> Callable[[np.random.Generator, Sequence[Parent]], Parameters]:
-    """A draw of gates: 1 in ``conjunctions`` is "and", 0 is "or"; inputs negated at a rate.
+    """Return a function that draws gates: 1 in ``conjunctions`` is "and", 0 is "or"; inputs are
+    negated at a rate.
 
     A continuous parent is cut where a Gaussian of its mean and sd would leave the gate open half
     of the time, give or take U(-0.3, 0.3) sd; a binary one at 0.5. The cuts are parameters: no
@@ -148,7 +151,7 @@ def gate_draw(
 
 
 def gate_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """``flip + (1 - 2 flip) * gate``."""
+    """Return ``flip + (1 - 2 flip) * gate``."""
     inputs_ = zip(columns, vector(parameters, "cuts"), vector(parameters, "negated"), strict=True)
     holds = [(column > cut) != bool(no) for column, cut, no in inputs_]
     every = np.logical_and if scalar(parameters, "conjunction") else np.logical_or

@@ -41,7 +41,8 @@ class Node:
 
     @property
     def affine(self) -> Affine | None:
-        """The structural equation in affine form, None if it has none or its noise varies."""
+        """Return the structural equation in affine form, None if it has none or its noise
+        varies."""
         if self.noise is not None and self.noise.spread is not None:
             return None
         to_affine = MECHANISMS[self.mechanism].affine
@@ -65,11 +66,12 @@ class World:
         object.__setattr__(self, "_by_name", {node.name: node for node in self.nodes})
 
     def node(self, name: str) -> Node:
-        """The node called ``name``. Raises KeyError."""
+        """Return the node called ``name``. Raises KeyError."""
         return self._by_name[name]
 
     def ancestors(self, targets: Collection[str], cut: Collection[str] = ()) -> frozenset[str]:
-        """Ancestors of ``targets``, themselves included, once edges into ``cut`` are removed."""
+        """Return the ancestors of ``targets``, themselves included, once edges into ``cut`` are
+        removed."""
         found: set[str] = set()
         stack = list(targets)
         while stack:
@@ -82,14 +84,15 @@ class World:
     # --- running ------------------------------------------------------------------------------
 
     def draw_noise(self, rng: np.random.Generator, n: int) -> dict[str, Array]:
-        """Exogenous noise of ``n`` units: node -> array (n,), drawn in the order of ``nodes``."""
+        """Draw the exogenous noise of ``n`` units: node -> array (n,), in the order of
+        ``nodes``."""
         return {
             node.name: rng.random(n) if node.noise is None else node.noise.draw(rng, n)
             for node in self.nodes
         }
 
     def noise_from_uniform(self, names: Sequence[str], uniforms: Array) -> dict[str, Array]:
-        """Noise of ``names`` from uniforms in (0, 1) of shape (len(names), n)."""
+        """Return noise of ``names`` from uniforms in (0, 1) of shape (len(names), n)."""
         laws = ((name, self._by_name[name].noise) for name in names)
         return {
             name: u if law is None else law.from_uniform(u)
@@ -133,26 +136,29 @@ class World:
     def simulate(
         self, rng: np.random.Generator, n: int, do: Intervention | None = None
     ) -> dict[str, Array]:
-        """``n`` independent units of all nodes, latent ones included: node -> array (n,)."""
+        """Draw ``n`` independent units of all nodes, latent ones included: node -> array (n,)."""
         return self.run(self.draw_noise(rng, n), do)
 
     # --- one node given its parents -----------------------------------------------------------
 
     def conditional_mean(self, name: str, values: Values) -> Array:
-        """E[V | parents], shape (n,), or a scalar for a root; a probability for a binary V."""
+        """Return E[V | parents], shape (n,), or a scalar for a root; a probability for a binary
+        V."""
         node = self._by_name[name]
         columns = [values[parent] for parent in node.parents]
         return MECHANISMS[node.mechanism].mean(node.parameters, columns)
 
     def noise_scale(self, name: str, values: Values) -> Array:
-        """Scale of the noise of a continuous node given its parents, shape (n,) or a scalar."""
+        """Return the scale of the noise of a continuous node given its parents, (n,) or a
+        scalar."""
         node = self._by_name[name]
         assert node.noise is not None, name
         varies = node.noise.spread is not None
         return node.noise.scale_at([values[p] for p in node.parents] if varies else [])
 
     def conditional_density(self, name: str, value: Array | float, values: Values) -> Array:
-        """Density (continuous) or probability (binary) of V = value given the parents, (n,)."""
+        """Return the density (continuous) or probability (binary) of V = value given the parents,
+        (n,)."""
         law, mean = self._by_name[name].noise, self.conditional_mean(name, values)
         if law is None:
             return np.where(np.asarray(value) == 1.0, mean, 1.0 - mean)
@@ -162,7 +168,7 @@ class World:
     # --- JSON ---------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, object]:
-        """Plain JSON values; written with Python's float repr the round trip is exact."""
+        """Return plain JSON values. Written with Python's float repr the round trip is exact."""
         return {
             "nodes": [_node_to_json(node) for node in self.nodes],
             "edges": [list(edge) for edge in self.graph.edges],

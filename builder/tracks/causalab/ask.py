@@ -27,7 +27,7 @@ _TableRows = Sequence[tuple[str, Mapping[str, float]]]
 
 
 def write_prompt(public: Mapping[str, Any], task_id: str, answer_file: str) -> str:
-    """The whole prompt of an episode."""
+    """Return the whole prompt of an episode."""
     fields = _fields(public) | {"task_id": task_id, "answer_file": answer_file}
     acts = "may_act" if public["frequency_may_be_parent"] else "may_not_act"
     experiments = "experiments" if public["budget"] else "no_experiments"
@@ -41,7 +41,7 @@ def write_prompt(public: Mapping[str, Any], task_id: str, answer_file: str) -> s
 
 
 def _fields(public: Mapping[str, Any]) -> dict[str, object]:
-    """What the texts name, by the name they use."""
+    """Return the values of the slots of the texts, by name."""
     family = public["family"]
     names = [entry["name"] for entry in public["variables"]]
     free = [entry for entry in public["variables"] if entry["controllable"]]
@@ -82,7 +82,7 @@ def _fields(public: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _known_parts(public: Mapping[str, Any], fields: Mapping[str, object]) -> list[str]:
-    """What is known: each text with the table under it."""
+    """Return the known facts: each text, followed by the table under it."""
     names = [entry["name"] for entry in public["variables"]]
     nodes = [*names, public["target"]["name"]]
     records = [(f"{i}", record) for i, record in enumerate(public["records"], start=1)]
@@ -105,16 +105,19 @@ def _known_parts(public: Mapping[str, Any], fields: Mapping[str, object]) -> lis
 
 
 def _table(nodes: Sequence[str], rows: _TableRows) -> str:
+    """Return a Markdown table of readings, one row each."""
     lines = [f"| | {' | '.join(nodes)} |", "|---" * (len(nodes) + 1) + "|"]
     lines += [f"| {head} | {' | '.join(_number(row[n]) for n in nodes)} |" for head, row in rows]
     return "\n".join(lines)
 
 
 def _any_of(words: Sequence[str]) -> str:
+    """Return words joined as ``a, b or c``."""
     return " or ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def _number(value: float) -> str:
+    """Return a number with up to two decimals."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
@@ -141,7 +144,8 @@ def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
 
 
 def _graphs(task: Task) -> dict[str, list[tuple[str, str]]]:
-    """Graphs that anybody can draw: properties count in the order in which they are listed."""
+    """Return graphs that anybody can draw, by name. Properties count in the order in which they are
+    listed."""
     target = task.inputs["target"]["name"]
     names = [entry["name"] for entry in task.inputs["variables"]]
     order = [*names, target]
@@ -158,6 +162,7 @@ def _graphs(task: Task) -> dict[str, list[tuple[str, str]]]:
 
 
 def _hypothesis(target: str, edges: list[tuple[str, str]], base: float) -> dict[str, Any]:
+    """Return a hypothesis with these edges, each cause of the target with coefficient 1."""
     causes = [cause for cause, effect in edges if effect == target]
     return {
         "edges": [{"from": cause, "to": effect} for cause, effect in edges],
@@ -167,7 +172,8 @@ def _hypothesis(target: str, edges: list[tuple[str, str]], base: float) -> dict[
 
 
 def _transcript(task: Task, hypothesis: Mapping[str, Any], prediction: float) -> str:
-    """The lines of such a session, each with the digest of what precedes it."""
+    """Return the transcript of a session that states a hypothesis and predicts, each line with the
+    digest of the lines before it."""
     inputs = task.inputs
     told = canonical({"task_id": task.task_id, "public": inputs})
     events: list[dict[str, Any]] = [

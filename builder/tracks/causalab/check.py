@@ -27,7 +27,7 @@ Json = Mapping[str, Any]
 def audit_instance(
     world_row: Json, truth_rows: Sequence[Json], label_row: object, scene_row: Json
 ) -> list[str]:
-    """The problems of one graph; none when every truth is derived again."""
+    """Return the problems of one graph, none where every truth is derived again."""
     world = json.loads(world_row["world_json"])
     truths = {row["task_id"]: row for row in truth_rows}
     asked = {row["task_id"]: row for row in scene_row["tasks"]}
@@ -38,25 +38,28 @@ def audit_instance(
             continue
         public = json.loads(asked[name]["inputs_json"])
         private = json.loads(truths[name]["target_json"])
-        found = _episode(world, label, public, private, truths[name])
+        found = _episode_problems(world, label, public, private, truths[name])
         problems += [f"task {name} ({label}): {problem}" for problem in found]
     strangers = truths.keys() - world["tasks"].keys()
     return problems + [f"task {name}: a truth of no task" for name in sorted(strangers)]
 
 
-def _episode(world: Json, label: str, public: Json, private: Json, row: Json) -> Iterator[str]:
+def _episode_problems(
+    world: Json, label: str, public: Json, private: Json, row: Json
+) -> Iterator[str]:
+    """Yield the problems of one episode."""
     if row["value"] != private["frequency"] or row["should_abstain"]:
         yield "the truth row's value is not the reactor's frequency"
     low, high = public["reactor_range"]
     if not low <= private["frequency"] <= high:
         yield "the target is outside the reactor's range"
-    yield from _design(world, label, public, private)
-    yield from _disturbance(public, private)
-    yield from _readings(public, private)
+    yield from _design_problems(world, label, public, private)
+    yield from _disturbance_problems(public, private)
+    yield from _readings_problems(public, private)
 
 
-def _design(world: Json, label: str, public: Json, private: Json) -> Iterator[str]:
-    """The episode is one of its suite, on the graph of its instance."""
+def _design_problems(world: Json, label: str, public: Json, private: Json) -> Iterator[str]:
+    """Yield where an episode is not one of its suite on the graph of its instance."""
     suite, setting = read_label(label)
     if (private["suite"], private["setting"]) != (suite.name, setting):
         yield "the truth is of another suite"
@@ -76,12 +79,13 @@ def _design(world: Json, label: str, public: Json, private: Json) -> Iterator[st
         yield "numbers of records or interventions are not the suite's"
     for terms in private["equations"].values():
         for term in terms:
-            yield from _coefficient(term, suite.family, setting)
+            yield from _coefficient_problems(term, suite.family, setting)
     if not private["base"]:
         yield "frequency's base is zero"
 
 
-def _coefficient(term: Json, family: str, setting: str) -> Iterator[str]:
+def _coefficient_problems(term: Json, family: str, setting: str) -> Iterator[str]:
+    """Yield a problem where a coefficient is none of its family and setting."""
     linear, quadratic = term["linear"], term["quadratic"]
     if family == "quadratic":
         axis = -linear / (2 * quadratic)
@@ -94,7 +98,8 @@ def _coefficient(term: Json, family: str, setting: str) -> Iterator[str]:
         yield f"the coefficient of {term['parent']} is none of its setting"
 
 
-def _readings(public: Json, private: Json) -> Iterator[str]:
+def _readings_problems(public: Json, private: Json) -> Iterator[str]:
+    """Yield each shown reading that its crystal does not have."""
     shown = [
         (f"record {i}", reading, bases)
         for i, (reading, bases) in enumerate(
@@ -108,12 +113,12 @@ def _readings(public: Json, private: Json) -> Iterator[str]:
     shown.append(("the reactor", reactor, private["reactor"]))
     for where, reading, bases in shown:
         exact = {name: _exact(value) for name, value in bases.items()}
-        yield from _obeys(where, reading, exact, set(), private, target)
-    yield from _chain(public, private)
+        yield from _reading_problems(where, reading, exact, set(), private, target)
+    yield from _chain_problems(public, private)
 
 
-def _chain(public: Json, private: Json) -> Iterator[str]:
-    """The golden trace, each setting understood from the mode's sentence."""
+def _chain_problems(public: Json, private: Json) -> Iterator[str]:
+    """Yield where the golden trace breaks the mode's rule for a setting."""
     target = public["target"]["name"]
     held: set[str] = set()
     if not public["chain"]:
@@ -130,10 +135,12 @@ def _chain(public: Json, private: Json) -> Iterator[str]:
         else:
             inflow, _ = _inflow(private["equations"][name], reading)
             bases[name] = value - inflow
-        yield from _obeys(f"step {number} of the trace", reading, bases, held, private, target)
+        yield from _reading_problems(
+            f"step {number} of the trace", reading, bases, held, private, target
+        )
 
 
-def _obeys(
+def _reading_problems(
     where: str,
     reading: Json,
     bases: Mapping[str, Fraction],
@@ -141,7 +148,7 @@ def _obeys(
     private: Json,
     target: str,
 ) -> Iterator[str]:
-    """Every value is its base plus its causes' contributions, up to rounding once."""
+    """Yield each value that is not its base plus what its causes add, rounded once."""
     for node, value in reading.items():
         base = _exact(private["base"]) if node == target else bases[node]
         terms = [] if node in held else private["equations"][node]
@@ -153,7 +160,7 @@ def _obeys(
 
 
 def _inflow(terms: Sequence[Json], reading: Json) -> tuple[Fraction, Fraction]:
-    """What the causes add, and the size of all that is added."""
+    """Return the sum of what the causes add, and the sum of the absolute values of its terms."""
     parts = []
     for term in terms:
         value = _exact(reading[term["parent"]])
@@ -162,11 +169,12 @@ def _inflow(terms: Sequence[Json], reading: Json) -> tuple[Fraction, Fraction]:
 
 
 def _exact(value: float) -> Fraction:
-    """The decimal number as it is written."""
+    """Return the decimal number as it is written."""
     return Fraction(repr(float(value)))
 
 
-def _disturbance(public: Json, private: Json) -> Iterator[str]:
+def _disturbance_problems(public: Json, private: Json) -> Iterator[str]:
+    """Yield where the hidden disturbance is not that of the suite."""
     suite, _ = read_label(f"{private['setting']}/{private['suite']}")
     hidden, found = suite.hidden, private["disturbance"]
     if (hidden is None) != (found is None):

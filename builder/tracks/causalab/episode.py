@@ -58,7 +58,7 @@ class EpisodeParts(NamedTuple):
 def draw_episode(
     graph: LatentDAG, suite: Suite, setting: SuiteSetting, fixed: bool, mode: Mode, key: bytes
 ) -> EpisodeParts:
-    """An episode of ``suite``, everything random about it from the instance's ``key``.
+    """Return an episode of ``suite``, drawn from the instance's ``key`` alone.
 
     Matched suites share the streams of what they have in common. With ``fixed`` one property (two
     of six) cannot be controlled. Raises :class:`Rejection` if no reactor crystal has its frequency
@@ -116,7 +116,7 @@ def draw_episode(
 
 
 def _replay_trace(crystal: Crystal, trace: Sequence[tuple[str, float]]) -> list[dict[str, object]]:
-    """The settings of the trace, each with the reading after it."""
+    """Return the settings of the trace, each with the reading after it."""
     steps: list[dict[str, object]] = []
     for name, value in trace:
         crystal.set(name, value)
@@ -132,7 +132,7 @@ def _evidence(
     controllable: frozenset[str],
     key: bytes,
 ) -> tuple[list[dict[str, float]], dict[str, float]]:
-    """The crystals behind the records and the manipulator's.
+    """Return the crystals behind the records, and the manipulator's.
 
     Where a property cannot be set they are drawn until they pin down what it does.
     """
@@ -150,6 +150,7 @@ def _evidence(
 
 
 def _controllable(graph: LatentDAG, fixed: bool, rng: np.random.Generator) -> frozenset[str]:
+    """Return the properties that can be set: all, or with ``fixed`` all but one (two of six)."""
     names = properties(graph)
     if not fixed:
         return frozenset(names)
@@ -158,7 +159,7 @@ def _controllable(graph: LatentDAG, fixed: bool, rng: np.random.Generator) -> fr
 
 
 def _reactor(model: Model, setting: SuiteSetting, rng: np.random.Generator) -> dict[str, float]:
-    """The bases of a reactor crystal whose target is within the reactor's range.
+    """Return the bases of a reactor crystal whose target is within the reactor's range.
 
     Raises :class:`builder.release.attempts.Rejection` where none is found.
     """
@@ -171,7 +172,7 @@ def _reactor(model: Model, setting: SuiteSetting, rng: np.random.Generator) -> d
 
 
 def _trace(graph: LatentDAG, rng: np.random.Generator) -> tuple[tuple[str, float], ...]:
-    """Interventions that touch every property, in a random order, then some again."""
+    """Return interventions that touch every property, in a random order, then some again."""
     names = properties(graph)
     order = [names[int(i)] for i in rng.permutation(len(names))]
     order += [names[int(i)] for i in rng.integers(len(names), size=TRACE_STEPS - len(names))]
@@ -181,7 +182,8 @@ def _trace(graph: LatentDAG, rng: np.random.Generator) -> tuple[tuple[str, float
 def _disturbance(
     graph: LatentDAG, suite: Suite, setting: SuiteSetting, key: bytes
 ) -> dict[str, Any] | None:
-    """The hidden influence: one of three equally likely values after each intervention."""
+    """Return the hidden influence, one of three equally likely values after each intervention, or
+    None."""
     hidden = suite.hidden
     if hidden is None:
         return None
@@ -195,7 +197,8 @@ def _disturbance(
 def _draw_shifted_nodes(
     graph: LatentDAG, hidden: Disturbance, rng: np.random.Generator
 ) -> tuple[str, ...]:
-    """The shifted nodes: a cause of frequency first, then other properties (nested by count)."""
+    """Return the shifted nodes: a cause of frequency first, then other properties. A larger count
+    adds to a smaller one."""
     causes = graph.parents(FREQUENCY)
     first = causes[int(rng.integers(len(causes)))]
     others = [name for name in properties(graph) if name != first]

@@ -44,23 +44,23 @@ class Equations:
 
     @property
     def target(self) -> str:
-        """Frequency's name: ``terms`` lists it last."""
+        """Return the name of frequency, which ``terms`` lists last."""
         return list(self.terms)[-1]
 
     @property
     def model(self) -> Model:
-        """The same as the engine runs it."""
+        """Return the equations as the engine runs them."""
         return Model.make(list(self.terms)[:-1], self.target, self.terms, self.base)
 
     def to_json(self) -> dict[str, list[dict[str, object]]]:
-        """The terms as the truth row keeps them."""
+        """Return the terms as the truth row keeps them."""
         return {name: [asdict(term) for term in terms] for name, terms in self.terms.items()}
 
 
 def sample_equations(
     graph: LatentDAG, family: Family, setting: SuiteSetting, rng: np.random.Generator
 ) -> Equations:
-    """Coefficients for every edge and frequency's base."""
+    """Return coefficients for every edge and frequency's base."""
     if family == "quadratic":
         return _quadratic(graph, rng)
     wide = setting == "wide"
@@ -76,6 +76,7 @@ def sample_equations(
 
 
 def _quadratic(graph: LatentDAG, rng: np.random.Generator) -> Equations:
+    """Draw parabolas for every edge, and the base of frequency with their constants in it."""
     constant = _whole_base(rng)
     terms: dict[str, tuple[Term, ...]] = {}
     for name in graph.nodes:
@@ -105,7 +106,8 @@ def _sign(rng: np.random.Generator) -> float:
 def sample_bases(
     names: Sequence[str], setting: SuiteSetting, rng: np.random.Generator
 ) -> dict[str, float]:
-    """One crystal's base for every property: whole numbers, or two decimals in the wide setting."""
+    """Return one crystal's base for every property: whole numbers, or two decimals in the wide
+    setting."""
     low, high = BASES
     if setting == "wide":
         drawn = [round(float(value), 2) for value in rng.uniform(low, high, len(names))]
@@ -115,7 +117,7 @@ def sample_bases(
 
 
 def sample_trace_bases(names: Sequence[str], rng: np.random.Generator) -> dict[str, float]:
-    """The bases of a record beside a golden trace: two decimals in a narrower range."""
+    """Return the bases of a record beside a golden trace: two decimals in a narrower range."""
     drawn = rng.uniform(*TRACE_BASES, len(names))
     return {n: round(float(v), 2) for n, v in zip(names, drawn, strict=True)}
 
@@ -126,7 +128,7 @@ def is_precise(
     records: Sequence[Mapping[str, float]],
     manipulator: Mapping[str, float],
 ) -> bool:
-    """Whether setting every property to both ends of its range pins every coefficient down.
+    """Return whether setting every property to both ends of its range pins every coefficient down.
 
     Linear, mode ``shift``. Nodes whose coefficients are undetermined in exact arithmetic are left
     out.
@@ -150,7 +152,8 @@ def is_precise(
 def _session(
     equations: Equations, settable: Sequence[str], manipulator: Mapping[str, float]
 ) -> Iterator[tuple[dict[str, float], frozenset[str]]]:
-    """Readings with the properties set so far: every one to each end of its range."""
+    """Yield readings with the properties set so far, when each is set to one end of its range and
+    then all to the other."""
     crystal, done = Crystal(equations.model, manipulator, "shift"), set[str]()
     yield crystal.read(), frozenset()
     for level in BASES:
@@ -166,7 +169,7 @@ def _rows(
     shown: Sequence[Mapping[str, float]],
     session: Sequence[tuple[Mapping[str, float], frozenset[str]]],
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """One row a reading: the parents' values, and 1 where the base is unknown."""
+    """Return one row a reading: the values of the parents, and 1 where the base is unknown."""
     rows = [
         [*(reading[parent] for parent in parents), float(node not in done)]
         for reading, done in session

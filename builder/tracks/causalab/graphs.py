@@ -28,17 +28,17 @@ Edge = tuple[str, str]
 
 
 def properties(graph: LatentDAG) -> tuple[str, ...]:
-    """All nodes but frequency, which is listed last."""
+    """Return all nodes but frequency, which is listed last."""
     return graph.nodes[:-1]
 
 
 def edge_counts(size: int) -> range:
-    """The edge counts of graphs with ``size`` nodes."""
+    """Return the edge counts of graphs with ``size`` nodes."""
     return range(size - 1, min(size * (size - 1) // 2, 2 * size) + 1)
 
 
 def sample_graph(size: int, edges: int, acts: bool, rng: np.random.Generator) -> LatentDAG:
-    """A graph of ``size`` nodes and ``edges`` edges in which something acts on frequency."""
+    """Draw a graph of ``size`` nodes and ``edges`` edges in which something acts on frequency."""
     chosen = [PROPERTIES[int(i)] for i in rng.choice(len(PROPERTIES), size - 1, replace=False)]
     causal = [chosen[int(i)] for i in rng.permutation(size - 1)]
     place = int(rng.integers(1, size)) if acts else size - 1
@@ -78,11 +78,11 @@ def sample_graphs(
 
 
 def forks(edges: Sequence[Edge]) -> int:
-    """Pairs of effects of one cause (Table 1's fork count)."""
+    """Return the number of pairs of effects of one cause (Table 1's fork count)."""
     causes = [cause for cause, _ in edges]
     return sum(comb(causes.count(cause), 2) for cause in set(causes))
 
 
 def colliders(edges: Sequence[Edge]) -> int:
-    """Pairs of causes of one effect (Table 1's collider count)."""
+    """Return the number of pairs of causes of one effect (Table 1's collider count)."""
     return forks([(effect, cause) for cause, effect in edges])

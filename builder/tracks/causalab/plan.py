@@ -31,7 +31,8 @@ Episode = tuple[Suite, SuiteSetting]
 
 
 def _suites(stated: object) -> tuple[str, ...]:
-    """The names of suites, the paper's first, then those with regimes of one's own."""
+    """Return the names of suites, those of the paper first, then those with other regimes. Raises
+    Fault."""
     own = []
     for name in stated if isinstance(stated, list | tuple) else ():
         try:
@@ -57,7 +58,7 @@ class EpisodeSettings(TomlModel):
 
     @property
     def episodes(self) -> tuple[Episode, ...]:
-        """The suites of the paper in its order, then the others, each in its settings."""
+        """Return the suites of the paper in its order, then the others, each in its settings."""
         papers = [*SUITES.values()]
         found = [suite for suite in dict.fromkeys(map(suite_of, self.suites)) if suite]
         found.sort(key=lambda own: papers.index(own) if own in papers else len(papers))
@@ -85,7 +86,7 @@ class EpisodeSettings(TomlModel):
 
 
 def parse_settings(table: TomlTable) -> EpisodeSettings:
-    """The checked table; raises :class:`UsageError` naming the key and the fix."""
+    """Return the checked table; raises ``UsageError`` naming the key and the fix."""
     return check(EpisodeSettings, table)
 
 
@@ -104,7 +105,7 @@ class GraphPlan(InstancePlan):
 
     @property
     def task_plan(self) -> TaskPlan:
-        """What the release machinery reads of the plan: a task an episode."""
+        """Return the plan for the release machinery: a task an episode."""
         count = len(self.episodes)
         if count > 1:
             return TaskPlan((count, count))
@@ -114,7 +115,7 @@ class GraphPlan(InstancePlan):
 def plan_graphs(
     config: EpisodeSettings, split: str, count_root: bytes, private: bool
 ) -> list[InstanceSpec]:
-    """The instance specs of a split, in index order.
+    """Return the instance specs of a split, in index order.
 
     The order is random, so the index carries no information about the suites.
 

@@ -20,7 +20,7 @@ TABLE_1: Final[Mapping[int, tuple[int, float, float, float, float]]] = {
 
 
 def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
-    """The parts of the report, as Markdown."""
+    """Return the parts of the report, as Markdown."""
     labels = {task: text for world in worlds for task, text in world["tasks"].items()}
     targets: dict[str, list[Record]] = {}
     for task, target in truths.items():
@@ -36,30 +36,32 @@ def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
         markdown_table(
             "Graphs of the main suites (Table 1; paper / ours)",
             ("k", "graphs", "edge mean", "edge variance", "fork mean", "collider mean"),
-            [_table_1(size, worlds) for size in SIZES if _main(size, worlds)],
+            [_table_1_row(size, worlds) for size in SIZES if _main_graphs(size, worlds)],
         ),
         markdown_table(
             "Graphs in which frequency may act",
             ("k", "graphs", "edge mean", "frequency's causes, mean", "frequency acts in"),
-            _acting(worlds),
+            _acting_rows(worlds),
         ),
         markdown_table(
             "Episodes by suite",
             ("suite", "setting", "episodes", "median size of the target", "largest"),
-            [_suite(text, targets[text]) for _, text in sorted(placed)],
+            [_suite_row(text, targets[text]) for _, text in sorted(placed)],
         ),
     ]
 
 
-def _main(size: int, worlds: Sequence[Record]) -> list[list[tuple[str, str]]]:
+def _main_graphs(size: int, worlds: Sequence[Record]) -> list[list[tuple[str, str]]]:
+    """Return the edges of the graphs that the main suite of a size has."""
     wanted = label(SUITES[f"main-{size}"], "reference")
     return [
         [(a, b) for a, b in world["edges"]] for world in worlds if wanted in world["tasks"].values()
     ]
 
 
-def _table_1(size: int, worlds: Sequence[Record]) -> list[str]:
-    graphs = _main(size, worlds)
+def _table_1_row(size: int, worlds: Sequence[Record]) -> list[str]:
+    """Return a row of the paper's figures beside ours for one size."""
+    graphs = _main_graphs(size, worlds)
     counts = [len(edges) for edges in graphs]
     number, *paper = TABLE_1[size]
     ours = mean(counts), pvariance(counts), mean(map(forks, graphs)), mean(map(colliders, graphs))
@@ -67,7 +69,8 @@ def _table_1(size: int, worlds: Sequence[Record]) -> list[str]:
     return [str(size), f"{number} / {len(graphs)}", *figures]
 
 
-def _acting(worlds: Sequence[Record]) -> list[list[str]]:
+def _acting_rows(worlds: Sequence[Record]) -> list[list[str]]:
+    """Return the rows about graphs in which frequency may act."""
     rows = []
     for size in (4, 6):
         members = [
@@ -86,7 +89,8 @@ def _acting(worlds: Sequence[Record]) -> list[list[str]]:
     return rows
 
 
-def _suite(text: str, targets: Sequence[Record]) -> list[str]:
+def _suite_row(text: str, targets: Sequence[Record]) -> list[str]:
+    """Return the row of one suite: number of episodes and sizes of their targets."""
     _, setting = read_label(text)
     sizes = [abs(target["frequency"]) for target in targets]
     return [

@@ -50,17 +50,18 @@ class Suite:
 
     @property
     def variant(self) -> str:
-        """The key of the variant that its episodes are."""
+        """Return the key of the variant that its episodes are."""
         return f"laboratory.{self.family}"
 
     @property
     def topology(self) -> tuple[int, bool]:
-        """Suites with equal values share their graphs."""
+        """Return a key of what fixes the graphs. Suites with equal keys share theirs."""
         return self.size, self.acts
 
     @property
     def crystals(self) -> str:
-        """Suites with equal values share records and crystals: the regimes and their main suite."""
+        """Return a key of the crystals. Suites with equal keys share records and crystals: the
+        regimes and their main suite."""
         return f"main-{self.size}" if self.regime else self.name
 
 
@@ -70,7 +71,7 @@ _VARIED: Final = re.compile(rf"(\S+) {_COUNT}o{_COUNT}i")
 
 
 def _view(name: str) -> Suite | None:
-    """The regime of a main suite that is called by records, interventions and nodes."""
+    """Return the regime of a main suite that such a name (``4o8i-5``) states, or None."""
     if (found := _VIEW.fullmatch(name)) is None:
         return None
     observations, budget, size = map(int, found.groups())
@@ -93,7 +94,7 @@ MOST_EVIDENCE: Final = 100
 
 
 def suite_of(text: str) -> Suite | None:
-    """The suite that a split file or a label names; ``None`` for no name of one.
+    """Return the suite that a split file or a label names, or None for no name of one.
 
     Beside :data:`SUITES` there are regimes of one's own, called like the paper's: ``4o8i-5`` is a
     view of ``main-5`` with four records and eight interventions, ``quad-hard 2o6i`` the suite with
@@ -129,8 +130,8 @@ def suite_of(text: str) -> Suite | None:
 
 
 def label(suite: Suite, setting: SuiteSetting) -> str:
-    """The name of an episode inside its instance: its suite, with the regime where that is not the
-    suite's."""
+    """Return the name of an episode inside its instance: setting and suite, and the regime where
+    that is not the usual one of the suite."""
     usual = SUITES.get(suite.name, suite)
     if (usual.observations, usual.budget) == (suite.observations, suite.budget):
         return f"{setting}/{suite.name}"
@@ -138,7 +139,7 @@ def label(suite: Suite, setting: SuiteSetting) -> str:
 
 
 def read_label(text: str) -> tuple[Suite, SuiteSetting]:
-    """What :func:`label` wrote."""
+    """Return the suite and the setting that :func:`label` wrote."""
     setting, _, name = text.partition("/")
     suite = suite_of(name)
     assert suite is not None, name

@@ -29,7 +29,7 @@ MAX_ATTEMPTS: Final = 2000
 
 
 def build(spec: InstanceSpec) -> BuiltInstance:
-    """One graph with its episodes, as rows; a rejected attempt is replaced by the next.
+    """Return one graph with its episodes, as rows. A rejected attempt is replaced by the next.
 
     Raises ``UsageError`` when none of ``MAX_ATTEMPTS`` will do.
     """

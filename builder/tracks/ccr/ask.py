@@ -62,7 +62,7 @@ class ContextTask:
 def pair_tasks(
     sampled: SampledContext, words: Words, bounds: Bounds, file_of: FileOf, key: bytes
 ) -> list[ContextTask]:
-    """One simulation task for every pair that can be measured, its units told as cases.
+    """Return one simulation task for every pair that can be measured, its units worded as cases.
 
     The indirect paths of a ``reference`` are compositions.
     """
@@ -98,7 +98,7 @@ def pair_tasks(
 def single_task(
     plan: ContextPlan, sampled: SampledContext, words: Words, file_of: FileOf, key: bytes
 ) -> ContextTask:
-    """The one task of a direct, deductive, inductive or stated context."""
+    """Return the one task of a Boolean context: direct, deductive, inductive or stated."""
     assert plan.variant is not None
     file = file_of(plan.variant)
     if plan.purpose in ("direct", "stated"):
@@ -120,7 +120,7 @@ def linear_task(
     file_of: FileOf,
     key: bytes,
 ) -> ContextTask:
-    """The one task of a linear context; without a cut tree, the trap."""
+    """Return the one task of a linear context. Without a cut tree it is the trap."""
     assert plan.variant is not None
     file = file_of(plan.variant)
     if tree is not None and plan.variant == "deductive.linear":
@@ -138,7 +138,7 @@ def _listed_task(
     quantities: Mapping[Pair, Quantities],
     linear: LinearContext | None,
 ) -> ContextTask:
-    """A task that asks for several quantities of a context: Q1, Q2 and on."""
+    """Return a task that asks for several quantities of a context: Q1, Q2 and on."""
     values = values_of(asked, quantities, linear)
     names = [f"Q{number}" for number in range(1, len(asked) + 1)]
     listed = {name: quantity.text for name, quantity in zip(names, asked, strict=True)}
@@ -159,8 +159,8 @@ def _deductive_task(
     file: str,
     key: bytes,
 ) -> ContextTask:
-    """A deductive task over the PNS of a Boolean or the ATE of a linear context; an inductive one
-    where the plan is for that."""
+    """Return a deductive task over the PNS of a Boolean or the ATE of a linear context, or an
+    inductive one where the plan is for that."""
     assert plan.variant is not None and plan.verdict is not None
     rng = stream(key, "tasks")
     if plan.purpose == "inductive":
@@ -187,24 +187,25 @@ def _deductive_task(
 
 
 def answer_bits(answers: Bits) -> str:
-    """True answers as text: 1 for yes, 0 for no, in unit order."""
+    """Return true answers as text: 1 for yes, 0 for no, in unit order."""
     return "".join("1" if answer else "0" for answer in answers.tolist())
 
 
 def weights_json(units: PairUnits) -> dict[str, Any]:
-    """Exact weights: whole numerators over one denominator, or the probability of each cell."""
+    """Return exact weights: whole numerators over one denominator, or the probability of each
+    cell."""
     if units.exhaustive:
         return {"numerators": list(units.numerators), "denominator": units.denominator}
     return {"cells": {name: str(value) for name, value in units.cells}}
 
 
 def pack_bits(bits: Bits) -> list[str]:
-    """Each node's bits over the units, eight to a byte, in hexadecimal."""
+    """Return each node's bits over the units, eight to a byte, in hexadecimal."""
     return [np.packbits(row).tobytes().hex() for row in bits]
 
 
 def unpack_bits(packed_bits: Sequence[str], count: int) -> Bits:
-    """What :func:`pack_bits` packed, shape (nodes, ``count``)."""
+    """Return the bits that :func:`pack_bits` packed, shape (nodes, ``count``)."""
     octets = [np.frombuffer(bytes.fromhex(row), dtype=np.uint8) for row in packed_bits]
     return np.array([np.unpackbits(row, count=count) for row in octets]).astype(bool)
 
@@ -256,8 +257,8 @@ def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
 
 
 def context_points(graded: Sequence[Graded]) -> float | None:
-    """Return the points of a context that is asked about in full, else None: the share of its
-    compositions that are valid and consistent."""
+    """Return the points of a context that is asked about in full, else None. They are the share of
+    its compositions that are valid and consistent."""
     scores = [score for _, _, score in graded if score.family == "simulation"]
     if not scores:
         return None

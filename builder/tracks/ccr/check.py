@@ -40,7 +40,7 @@ _RELATIVE = 1e-9
 def audit_instance(
     world_row: Row, truth_rows: Sequence[Row], _label: object = None, _shown: object = None
 ) -> list[str]:
-    """The problems of one context; none when every truth is derived again."""
+    """Return the problems of one context, none where every truth is derived again."""
     world = json.loads(world_row["world_json"])
     truths = {row["task_id"]: row for row in truth_rows}
     problems = [f"task {name}: no truth" for name in sorted(world["tasks"].keys() - truths.keys())]
@@ -61,28 +61,29 @@ def audit_instance(
         if task is None:
             problems.append(f"task {name}: a truth of no task")
             continue
-        found = list(_task(context, derive, world, task, target, row))
+        found = list(_task_problems(context, derive, world, task, target, row))
         if row["should_abstain"]:
             found.append("no task of this track is an abstention")
         problems += [f"task {name} ({task['variant']}): {problem}" for problem in found]
     return problems
 
 
-def _task(
+def _task_problems(
     context: Context, derive: Derive, world: Row, task: Row, target: Row, row: Row
 ) -> Iterator[str]:
+    """Yield the problems of one task."""
     if task["variant"] == "simulation.pair":
         assert isinstance(context, BooleanContext)
-        yield from _simulation(context, task, target, row, derive(_ends(task)))
+        yield from _simulation_problems(context, task, target, row, derive(_ends(task)))
     elif "quantities" in target:
         for name, quantity in target["quantities"].items():
-            if Fraction(quantity["exact"]) != _value(context, quantity, derive):
+            if Fraction(quantity["exact"]) != _derived_value(context, quantity, derive):
                 yield f"{name} differs from its second derivation"
     else:
-        yield from _deductive(world, task, target, row)
+        yield from _deductive_problems(world, task, target, row)
         exact = target.get("exact")
         pair = {"path": _ends(task), "measure": "pns"}
-        if exact is not None and Fraction(exact) != _value(context, pair, derive):
+        if exact is not None and Fraction(exact) != _derived_value(context, pair, derive):
             yield "the value is not that of the model behind the givens"
 
 
@@ -90,7 +91,8 @@ def _ends(task: Row) -> Pair:
     return task["cause"], task["effect"]
 
 
-def _value(context: Context, quantity: Row, derive: Derive) -> Fraction:
+def _derived_value(context: Context, quantity: Row, derive: Derive) -> Fraction:
+    """Return a quantity by the second derivation. A path of several steps is a product."""
     value = Fraction(1)
     for pair in pairwise(quantity["path"]):
         if isinstance(context, LinearContext):
@@ -100,9 +102,11 @@ def _value(context: Context, quantity: Row, derive: Derive) -> Fraction:
     return value
 
 
-def _simulation(
+def _simulation_problems(
     context: BooleanContext, task: Row, target: Row, row: Row, derived: Quantities
 ) -> Iterator[str]:
+    """Yield where quantities, answers or weights of a simulation task differ from their second
+    derivation."""
     if {name: Fraction(text) for name, text in target["exact"].items()} != derived:
         yield "the exact quantities differ from their second derivation"
     if abs(row["value"] - derived["pns"]) > _RELATIVE * derived["pns"]:
@@ -126,13 +130,14 @@ def _simulation(
     ):
         yield "right answers do not give the exact ATE"
     if "numerators" in target["weights"]:
-        yield from _exhaustive(context, effect, bits, weights)
+        yield from _pattern_problems(context, effect, bits, weights)
 
 
-def _exhaustive(
+def _pattern_problems(
     context: BooleanContext, effect: int, bits: Sequence[Sequence[bool]], weights: list[Fraction]
 ) -> Iterator[str]:
-    """Every pattern of the effect's ancestors once, with its probability."""
+    """Yield where the units are not every pattern of the effect's ancestors once, with its
+    probability."""
     ancestors = ancestors_of(context.dag, effect)
     seen = {tuple(unit[v] for v in ancestors) for unit in bits}
     if len(seen) != len(bits) or len(seen) != 1 << len(ancestors):
@@ -148,7 +153,7 @@ def _exhaustive(
 
 
 def unit_weights(target: Row) -> list[Fraction]:
-    """The exact weight of every unit of a simulation task; they add up to 1."""
+    """Return the exact weight of every unit of a simulation task; they add up to 1."""
     weights, answers = target["weights"], target["answers"]
     if "numerators" in weights:
         return [Fraction(n, weights["denominator"]) for n in weights["numerators"]]
@@ -158,7 +163,7 @@ def unit_weights(target: Row) -> list[Fraction]:
 
 
 def _answers_of(context: BooleanContext, bits: Sequence[bool], cause: int, effect: int) -> Triple:
-    """The effect of one unit in the three worlds, node after node."""
+    """Return the effect of one unit in the three worlds, node after node."""
     values: dict[int, Triple] = {}
     for node in range(effect + 1):
         values[node] = node_worlds(context, node, bits[node], values)
@@ -167,7 +172,8 @@ def _answers_of(context: BooleanContext, bits: Sequence[bool], cause: int, effec
     return values[effect]
 
 
-def _deductive(world: Row, task: Row, target: Row, row: Row) -> Iterator[str]:
+def _deductive_problems(world: Row, task: Row, target: Row, row: Row) -> Iterator[str]:
+    """Yield where verdict or value of a deduction differ from their second derivation."""
     givens = [GivenValue((cause, effect), Fraction(text)) for cause, effect, text in task["givens"]]
     bounded = world["context"]["kind"] == "boolean"
     verdict, value = check_deduction(world["tree"], givens, _ends(task), bounded=bounded)
@@ -194,7 +200,7 @@ def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts:
         places = [place for place, head in enumerate(heads) if re.search(rf"\b{name}\b", head)]
         shown[f"rule of end {k}"] = float(places[0]) if places else -1.0
     return LeakFacts(
-        facts=_answers(target),
+        facts=_answer_facts(target),
         of_task=(
             inputs.get("units"), inputs.get("measure"), len(target.get("quantities", ())),
             len(inputs.get("cut_tree", ())), len(_GIVEN.findall(task.prompt)),
@@ -206,9 +212,10 @@ def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts:
     )  # fmt: skip
 
 
-def _answers(target: Row) -> dict[str, str]:
-    """Return of each question's cases whether most are yes, the first and the last; of quantities
-    the largest, the smallest and a sign; of deductions the verdict."""
+def _answer_facts(target: Row) -> dict[str, str]:
+    """Return facts of the right answers. Of each question: whether most cases are yes, the first
+    and the last. Of quantities: the largest, the smallest and a sign. Of deductions: the
+    verdict."""
     facts = {"verdict": target.get("verdict", "")}
     for question, bits in target.get("answers", {}).items():
         facts[f"{question}, mostly yes"] = str(2 * bits.count("1") > len(bits))

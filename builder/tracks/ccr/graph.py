@@ -37,7 +37,8 @@ Pair = tuple[str, str]
 
 
 def graph_of_parents(parents: Sequence[Sequence[int]], names: Sequence[str] = ()) -> LatentDAG:
-    """The graph whose node v has ``parents[v]``; nodes without ``names`` are called by number.
+    """Return the graph whose node v has ``parents[v]``. Nodes without ``names`` are called by
+    number.
 
     Raises ``ValueError`` for what is no acyclic graph.
     """
@@ -47,7 +48,7 @@ def graph_of_parents(parents: Sequence[Sequence[int]], names: Sequence[str] = ()
 
 
 def sorted_graph(edges: Iterable[Pair]) -> LatentDAG:
-    """The graph of some edges, causes listed first; of several, the one mentioned first.
+    """Return the graph of some edges, causes listed before effects, else in the order of mention.
 
     Raises ``ValueError`` for a cycle.
     """
@@ -57,17 +58,17 @@ def sorted_graph(edges: Iterable[Pair]) -> LatentDAG:
 
 
 def parent_lists(dag: LatentDAG) -> tuple[tuple[int, ...], ...]:
-    """The parents of each node as indices, ascending."""
+    """Return the parents of each node as indices, ascending."""
     return tuple(tuple(members(mask)) for mask in dag.parent_masks)
 
 
 def ancestors(dag: LatentDAG, node: int) -> tuple[int, ...]:
-    """The node and everything that reaches it, as indices, ascending."""
+    """Return the node and everything that reaches it, as indices, ascending."""
     return tuple(members(dag.ancestor_mask(1 << node)))
 
 
 def distance(dag: LatentDAG, pair: Pair) -> int:
-    """Edges on the shortest directed path of a pair, which must have one."""
+    """Return the number of edges on the shortest directed path of a pair, which must have one."""
     return int(nx.shortest_path_length(nx.DiGraph(dag.edges), *pair))
 
 
@@ -85,25 +86,25 @@ class CutTree:
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
-        """All cause-effect pairs, C(n, 2) of them for n nodes."""
+        """Return all cause-effect pairs, C(n, 2) of them for n nodes."""
         return tuple(combinations(self.nodes, 2))
 
     @property
     def global_pair(self) -> Pair:
-        """The global pair (X, Y)."""
+        """Return the global pair (X, Y)."""
         return self.nodes[0], self.nodes[-1]
 
     @property
     def local_pairs(self) -> tuple[Pair, ...]:
-        """Every pair but the global one."""
+        """Return every pair but the global one."""
         return tuple(pair for pair in self.pairs if pair != self.global_pair)
 
     def span(self, pair: Pair) -> int:
-        """How many components a pair spans."""
+        """Return how many components a pair spans."""
         return self.nodes.index(pair[1]) - self.nodes.index(pair[0])
 
     def paths(self, pair: Pair | None = None) -> Iterator[tuple[str, ...]]:
-        """Every path of the cut tree between a pair (the global one if none), shortest first.
+        """Yield every path of the cut tree between a pair (the global one if none), shortest first.
 
         2^(s - 1) of them for a pair that spans s components (CCR Table D.1).
         """
@@ -115,12 +116,12 @@ class CutTree:
 
 
 def compositions(tree: CutTree, pair: Pair | None = None) -> tuple[tuple[str, ...], ...]:
-    """The indirect paths between a pair (the global one if none): one composition each."""
+    """Return the indirect paths between a pair (the global one if none): one composition each."""
     return tuple(path for path in tree.paths(pair) if len(path) > 2)
 
 
 def cut_tree(dag: LatentDAG) -> CutTree:
-    """The commutative cut tree of a graph whose causes are listed first (Definition 5.2).
+    """Return the commutative cut tree of a graph whose causes are listed first (Definition 5.2).
 
     Raises ``ValueError`` where the paper's assumptions A1 to A3 fail: more than one root or leaf,
     or no cutpoint.
@@ -144,7 +145,7 @@ def cut_tree(dag: LatentDAG) -> CutTree:
 
 
 def component_edges(kind: str, size: int, rng: np.random.Generator) -> list[tuple[int, int]]:
-    """The edges of one component over 0 (its root) to ``size - 1`` (its leaf).
+    """Return the edges of one component over 0 (its root) to ``size - 1`` (its leaf).
 
     *cycle*: a chain and the edge 0 -> size - 1. *wheel*: a hub 0 that points to a rim cycle.
     *random*: every forward edge with probability one half, redrawn until the skeleton is
@@ -174,7 +175,7 @@ def component_edges(kind: str, size: int, rng: np.random.Generator) -> list[tupl
 
 
 def chain(kinds: Sequence[str], sizes: Sequence[int], rng: np.random.Generator) -> LatentDAG:
-    """Components joined leaf to root; nodes are called by their index."""
+    """Return components joined leaf to root; nodes are called by their index."""
     edges: list[tuple[int, int]] = []
     offset = 0
     for kind, size in zip(kinds, sizes, strict=True):

@@ -73,7 +73,7 @@ Context = BooleanContext | LinearContext
 
 
 def context_from_json(record: Mapping[str, Any]) -> Context:
-    """The context that ``to_json`` wrote."""
+    """Return the context that ``to_json`` wrote."""
     dag = graph_of_parents(record["parents"], record["names"])
     if record["kind"] == "linear":
         return LinearContext(
@@ -85,7 +85,7 @@ def context_from_json(record: Mapping[str, Any]) -> Context:
 
 
 def evaluate(context: BooleanContext, bits: Bits, do: Mapping[int, bool] | None = None) -> Bits:
-    """The value of every node, shape (nodes, units), from its bits, same shape.
+    """Return the value of every node, shape (nodes, units), from its bits, same shape.
 
     ``do`` sets nodes whatever their functions say.
     """
@@ -101,7 +101,7 @@ def evaluate(context: BooleanContext, bits: Bits, do: Mapping[int, bool] | None 
 
 
 def node_value(context: BooleanContext, node: int, bit: Bits, parents: Sequence[Bits]) -> Bits:
-    """The function of one node: elementwise over units."""
+    """Return the value of one node for each unit from its bit and its parents."""
     if not parents:
         return bit
     among = np.logical_or if context.among[node] == "or" else np.logical_and
@@ -111,12 +111,13 @@ def node_value(context: BooleanContext, node: int, bit: Bits, parents: Sequence[
 
 
 def patterns(count: int) -> Bits:
-    """Every pattern of ``count`` bits, shape (count, 2^count); bit k of a column's number."""
+    """Return every pattern of ``count`` bits, shape (count, 2^count); bit k of a column's
+    number."""
     return (np.arange(1 << count)[None, :] >> np.arange(count)[:, None] & 1).astype(bool)
 
 
 def pattern_weights(tenths: Sequence[int]) -> NDArray[np.int64]:
-    """The probability of every pattern, times 10^count, in the order of :func:`patterns`.
+    """Return the probability of every pattern, times 10^count, in the order of :func:`patterns`.
 
     At most 18 bits, so that the weights and their sum fit 64 bits.
     """

@@ -113,12 +113,12 @@ class ContextSettings(TomlModel):
 
     @property
     def counts(self) -> dict[str, int]:
-        """Contexts by purpose."""
+        """Return the numbers of contexts by purpose."""
         return {purpose: getattr(self, purpose) for purpose in VARIANTS_OF}
 
     def design(self, sizes: tuple[int, ...], kinds: tuple[str, ...], operators: str) -> Design:
-        """Components with this table's probabilities and bounds, as the decimals that stand
-        there."""
+        """Return the design of components with the probabilities and bounds of this table, as the
+        decimals that stand there."""
         tenths = round(self.probability[0] * 10), round(self.probability[1] * 10)
         bounds = (Fraction(repr(value)) for value in (*self.local_pns, self.global_pns))
         return Design(sizes, kinds, operators, tenths, Bounds(*bounds))
@@ -144,7 +144,7 @@ class ContextSettings(TomlModel):
         return self
 
     def largest(self) -> Iterator[Design]:
-        """The largest contexts, which are the hardest: what they can reach, all can."""
+        """Yield the designs of the largest contexts. Bounds that these can reach, all can."""
         most = max(self.components[1], INCONSISTENT if self.inductive else 0)
         for operators in self.operators:
             if self.graph is not None:
@@ -156,7 +156,7 @@ class ContextSettings(TomlModel):
 
 
 def parse_settings(table: TomlTable) -> ContextSettings:
-    """The checked table; raises ``UsageError`` naming the key and the fix.
+    """Return the checked table; raises ``UsageError`` naming the key and the fix.
 
     Of sizes and operators that cannot reach a measurable PNS it names the bound.
     """
@@ -167,7 +167,7 @@ def parse_settings(table: TomlTable) -> ContextSettings:
 
 
 def best_component(size: int, operators: str, tenths: tuple[int, int]) -> Fraction:
-    """The largest PNS that a component of ``size`` nodes can have.
+    """Return the largest PNS that a component of ``size`` nodes can have.
 
     A PNS is linear in each probability, so its maximum lies at the ends of the range. With one
     operator throughout, every bit must stay out of the way: ``(1 - low)^(k - 1)`` for *or*,
@@ -216,7 +216,7 @@ class ContextPlan(InstancePlan):
 
     @property
     def task_plan(self) -> TaskPlan:
-        """What the release machinery reads of the plan: one task, or one a pair that can be
+        """Return the plan for the release machinery: one task, or one a pair that can be
         measured."""
         if self.variant is not None:
             return TaskPlan(levels=(("variant", self.variant),))
@@ -228,7 +228,7 @@ class ContextPlan(InstancePlan):
 def plan_contexts(
     config: ContextSettings, split: str, count_root: bytes, private: bool
 ) -> list[InstanceSpec]:
-    """The instance specs of a split, in index order.
+    """Return the instance specs of a split, in index order.
 
     Instances of the ``LATER`` purposes come after all others, so that these are the same without
     them.
@@ -245,7 +245,7 @@ def plan_contexts(
 def _plans(
     config: ContextSettings, purpose: str, rng: np.random.Generator
 ) -> Iterator[ContextPlan]:
-    """The plans of all contexts of a purpose."""
+    """Yield the plans of all contexts of a purpose."""
     low, high = config.components
     turning, variants = purpose in ("deductive", "inductive"), VARIANTS_OF[purpose]
     for turn in range(config.counts[purpose]):
@@ -275,6 +275,6 @@ def _plans(
 
 
 def draw_kinds(kinds: Sequence[str], count: int, rng: np.random.Generator) -> tuple[str, ...]:
-    """``count`` kinds drawn from those allowed."""
+    """Draw ``count`` kinds from those allowed."""
     allowed = [kind for kind in KINDS if kind in kinds]
     return tuple(allowed[k] for k in rng.integers(0, len(allowed), count).tolist())

@@ -38,19 +38,20 @@ class Response:
     low: Fraction
 
     def extended_by(self, later: "Response") -> "Response":
-        """The response of a later effect to this cause, through the cutpoint between them."""
+        """Return the response of a later effect to this cause, through the cutpoint between
+        them."""
         rise = later.high - later.low
         return Response(later.low + rise * self.high, later.low + rise * self.low)
 
     @property
     def pns(self) -> Fraction:
-        """``P(y_x, y'_x')``, by monotonicity the difference."""
+        """Return ``P(y_x, y'_x')``, which by monotonicity is the difference."""
         return self.high - self.low
 
     @property
     def quantities(self) -> Quantities:
-        """All four measures without confounding: ``PN = PNS / P(y_x)``, ``PS = PNS / P(y'_x')``
-        (CCR Eq. B.7, B.8), and the ATE, which is the PNS."""
+        """Return all four measures without confounding: ``PN = PNS / P(y_x)``, ``PS = PNS /
+        P(y'_x')`` (CCR Eq. B.7, B.8), and the ATE, which is the PNS."""
         return {
             "pns": self.pns,
             "pn": self.pns / self.high if self.high else Fraction(0),
@@ -62,7 +63,8 @@ class Response:
 def component_tables(
     context: BooleanContext, component: Component
 ) -> tuple[Bits, Bits, NDArray[np.int64]]:
-    """Every pattern of a component's bits but its root's: leaf under do(1), under do(0), weight.
+    """Return the leaf under do(1), the leaf under do(0) and the weight, for every pattern of a
+    component's bits but its root's.
 
     Each of shape (2^(k - 1),) for k nodes; weights are probabilities times 10^(k - 1).
     """
@@ -79,7 +81,7 @@ def component_tables(
 
 
 def component_response(context: BooleanContext, component: Component) -> Response:
-    """The two numbers that describe a component."""
+    """Return the response of the leaf of a component to its root."""
     high, low, weights = component_tables(context, component)
     total = TENTHS ** (len(component) - 1)
     return Response(
@@ -88,7 +90,7 @@ def component_response(context: BooleanContext, component: Component) -> Respons
 
 
 def responses(context: BooleanContext, tree: CutTree) -> dict[Pair, Response]:
-    """The response of every pair of the cut tree."""
+    """Return the response of every pair of the cut tree."""
     found: dict[Pair, Response] = {}
     steps = [component_response(context, component) for component in tree.components]
     for start, cause in enumerate(tree.nodes):
@@ -100,7 +102,7 @@ def responses(context: BooleanContext, tree: CutTree) -> dict[Pair, Response]:
 
 
 def exact_quantities(context: Context, tree: CutTree | None = None) -> dict[Pair, Quantities]:
-    """PNS, PN, PS and ATE of every pair of the cut tree, as fractions.
+    """Return PNS, PN, PS and ATE of every pair of the cut tree, as fractions.
 
     A linear context has the ATE alone. Raises ``ValueError`` where there is no cut tree.
     """
@@ -115,7 +117,7 @@ Triple = tuple[bool, bool, bool]
 
 
 def twin_quantities(context: BooleanContext, pair: Pair) -> Quantities:
-    """One pair's quantities by eliminating one node after another, for any size.
+    """Return one pair's quantities by eliminating one node after another, for any size.
 
     The state is (factual, under do(1), under do(0)) of the nodes still needed; nothing is assumed
     about components, monotonicity or confounding.
@@ -143,7 +145,7 @@ def twin_quantities(context: BooleanContext, pair: Pair) -> Quantities:
 def node_worlds(
     context: BooleanContext, node: int, bit: bool, values: Mapping[int, Triple]
 ) -> Triple:
-    """The function of one node in plain logic, in each of the three worlds."""
+    """Return the value of one node in each of the three worlds, by plain logic."""
     if not context.parents[node]:
         return (bit, bit, bit)
     parents = [values[p] for p in context.parents[node]]
@@ -154,6 +156,8 @@ def node_worlds(
 
 
 def _from_states(states: Mapping[tuple[Triple, ...], int], x: int, y: int) -> Quantities:
+    """Return the quantities of a pair from the weights of its joint states, by their
+    definitions."""
     total = sum(states.values())
     sums = dict.fromkeys(("pns", "high", "low", "both", "neither", "pn", "ps"), 0)
     for state, weight in states.items():
@@ -174,7 +178,7 @@ def _from_states(states: Mapping[tuple[Triple, ...], int], x: int, y: int) -> Qu
 
 
 def total_effect(context: LinearContext, cause: str, effect: str) -> Fraction:
-    """The ATE of a unit change in a linear model: forward propagation (Wright 1921)."""
+    """Return the ATE of a unit change in a linear model: forward propagation (Wright 1921)."""
     start, end = context.dag.index[cause], context.dag.index[effect]
     effects = [Fraction(0)] * len(context.dag.nodes)
     effects[start] = Fraction(1)
@@ -185,7 +189,7 @@ def total_effect(context: LinearContext, cause: str, effect: str) -> Fraction:
 
 
 def path_sum(context: LinearContext, cause: str, effect: str) -> Fraction:
-    """The same effect as a sum over directed paths of products of coefficients."""
+    """Return the same effect as a sum over directed paths of products of coefficients."""
     start, node = context.dag.index[cause], context.dag.index[effect]
 
     def paths(v: int) -> Fraction:

@@ -17,7 +17,8 @@ from builder.tracks.ccr.text import GivenValue, ListedQuantity
 
 
 def direct_quantities(tree: CutTree, rng: np.random.Generator) -> list[ListedQuantity]:
-    """What a direct Boolean task lists: two local PNS, the global one, then PN, PS and an ATE."""
+    """Return the quantities of a direct Boolean task, shuffled: two local PNS, the global one, PN
+    and PS of a pair and an ATE."""
     local = list(tree.local_pairs)
     picked = [local[k] for k in rng.permutation(len(local))]
     asked = [ListedQuantity("pns", pair) for pair in picked[:2]] + [
@@ -33,19 +34,20 @@ def direct_quantities(tree: CutTree, rng: np.random.Generator) -> list[ListedQua
 
 
 def tree_quantities(tree: CutTree, rng: np.random.Generator) -> list[ListedQuantity]:
-    """The PNS of every pair of the cut tree: all that Algorithm 1 takes, stated."""
+    """Return the PNS of every pair of the cut tree, shuffled. Algorithm 1 takes these."""
     return [ListedQuantity("pns", tree.pairs[k]) for k in rng.permutation(len(tree.pairs))]
 
 
 def linear_quantities(tree: CutTree, rng: np.random.Generator) -> list[ListedQuantity]:
-    """What a direct linear task lists: two local ATE and the global one."""
+    """Return the quantities of a direct linear task: two local ATE and the global one."""
     local = list(tree.local_pairs)
     asked = [ListedQuantity("ate", local[k]) for k in rng.permutation(len(local))[:2]]
     return [*asked, ListedQuantity("ate", tree.global_pair)]
 
 
 def trap_quantities(ends: tuple[str, ...]) -> list[ListedQuantity]:
-    """The product through the would-be cutpoint, and the global effect, which differs from it."""
+    """Return the quantities of a trap: the product through the would-be cutpoint, and the global
+    effect, which differs from it."""
     return [ListedQuantity("ate", ends), ListedQuantity("ate", (ends[0], ends[-1]))]
 
 
@@ -54,7 +56,7 @@ def values_of(
     quantities: Mapping[Pair, Quantities],
     linear: LinearContext | None,
 ) -> list[Fraction]:
-    """The exact value of each listed quantity; a path of several steps is a product."""
+    """Return the exact value of each listed quantity; a path of several steps is a product."""
 
     def step(measure: str, pair: Pair) -> Fraction:
         return total_effect(linear, *pair) if linear else quantities[pair][measure]
@@ -91,7 +93,8 @@ def deduce(
     *,
     bounded: bool,
 ) -> Deduction:
-    """A question with the wanted verdict. ``bounded``: no value exceeds 1 (the PNS).
+    """Return a question about a local value with the wanted verdict. ``bounded``: no value exceeds
+    1 (the PNS).
 
     Unbounded values contradict each other only where more is given than needed: then
     ``inconsistent`` takes three components. As often, more than needed is given and agrees, so
@@ -123,7 +126,8 @@ def deduce(
 def compose(
     tree: CutTree, values: Mapping[Pair, Fraction], verdict: Verdict, rng: np.random.Generator
 ) -> Deduction:
-    """The global value asked, local ones given (Definition 3.4), with the wanted verdict.
+    """Return a question about the global value, local ones given (Definition 3.4), with the wanted
+    verdict.
 
     It is determined by the values along one path, and by two pairs that overlap and the pair that
     they share. Beside all adjacent pairs the composition of two neighbours agrees or contradicts,
@@ -150,7 +154,8 @@ def compose(
 
 
 def _without_one(edges: Sequence[Pair], rng: np.random.Generator) -> list[Pair]:
-    """All adjacent pairs but one; as often as that can be, the composition of two others too."""
+    """Return all adjacent pairs but one and, half of the time where it exists, the composition of
+    two that are left."""
     gone = int(rng.integers(len(edges)))
     kept = [edge for k, edge in enumerate(edges) if k != gone]
     joins = [(a[0], b[1]) for a, b in pairwise(kept) if a[1] == b[0]]
@@ -160,7 +165,8 @@ def _without_one(edges: Sequence[Pair], rng: np.random.Generator) -> list[Pair]:
 
 
 def _overlapping(tree: CutTree, rng: np.random.Generator) -> list[Pair]:
-    """A pair from the root and one to the leaf that overlap, and the pair that they share."""
+    """Return a pair from the root and one to the leaf that overlap, and the pair that they
+    share."""
     low = int(rng.integers(1, len(tree.nodes) - 2))
     high = int(rng.integers(low + 1, len(tree.nodes) - 1))
     (root, first, last, leaf) = (tree.nodes[k] for k in (0, low, high, -1))
@@ -168,11 +174,12 @@ def _overlapping(tree: CutTree, rng: np.random.Generator) -> list[Pair]:
 
 
 def _as_givens(values: Mapping[Pair, Fraction], pairs: Sequence[Pair]) -> tuple[GivenValue, ...]:
+    """Return the values of some pairs as givens."""
     return tuple(GivenValue(pair, values[pair]) for pair in pairs)
 
 
 def _path(tree: CutTree, least: int, rng: np.random.Generator) -> tuple[str, ...]:
-    """A path from root to leaf with at least ``least`` edges."""
+    """Return a path from root to leaf with at least ``least`` edges."""
     paths = [path for path in tree.paths() if len(path) > least]
     return paths[int(rng.integers(len(paths)))]
 
@@ -180,7 +187,8 @@ def _path(tree: CutTree, least: int, rng: np.random.Generator) -> tuple[str, ...
 def _beyond_one(
     tree: CutTree, values: Mapping[Pair, Fraction], rng: np.random.Generator
 ) -> Deduction | None:
-    """A global value so large that the missing local one would exceed 1."""
+    """Return a question whose global value is so large that the missing local one would exceed 1,
+    or None where that would have to exceed 1 itself."""
     edges = list(pairwise(_path(tree, 2, rng)))
     target = edges.pop(int(rng.integers(len(edges))))
     rest = prod((values[edge] for edge in edges), start=Fraction(1))
@@ -194,7 +202,7 @@ def _beyond_one(
 def _contradiction(
     tree: CutTree, values: Mapping[Pair, Fraction], rng: np.random.Generator
 ) -> Deduction:
-    """Two neighbouring local values and their composition, which disagree."""
+    """Return a question in which two neighbouring local values and their composition disagree."""
     if len(tree.components) < 3:
         if max(abs(value) for value in values.values()) < 1:
             # With two components only this contradicts: a whole that is larger than its part.
@@ -210,7 +218,8 @@ def _contradiction(
 def _redundant(
     tree: CutTree, values: Mapping[Pair, Fraction], factor: Fraction, rng: np.random.Generator
 ) -> Deduction:
-    """All adjacent pairs but one end, the whole, and the composition of two neighbours.
+    """Return a question that gives the whole, all adjacent pairs but one end, and the composition
+    of two neighbours.
 
     That composition is multiplied by ``factor``, which is a contradiction unless it is 1.
     """
@@ -231,7 +240,7 @@ def _redundant(
 def check_deduction(
     nodes: Sequence[str], givens: Sequence[GivenValue], target: Pair, *, bounded: bool
 ) -> tuple[Verdict, float | None]:
-    """The verdict and value by linear algebra on logarithms: a second derivation.
+    """Return the verdict and the value by linear algebra on logarithms, the second derivation.
 
     Each given is one equation in the logarithms of the adjacent pairs' absolute values; signs
     are equations modulo two, which a chain of nonzero values always solves once sizes agree.

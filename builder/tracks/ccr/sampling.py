@@ -75,8 +75,8 @@ def sample_context(design: Design, rng: np.random.Generator, where: str) -> Samp
 def measurable(
     tree: CutTree, quantities: dict[Pair, Quantities], bounds: Bounds = BOUNDS
 ) -> tuple[Pair, ...]:
-    """The pairs that are asked about: all of them up to five components, else those of at most
-    five components whose PNS is at least 0.02."""
+    """Return the pairs that are asked about: all of them up to five components, else those of at
+    most five components whose PNS is at least 0.02."""
     if len(tree.components) <= MEASURED_SPAN:
         return tree.pairs
     return tuple(
@@ -89,8 +89,9 @@ def measurable(
 def references(
     tree: CutTree, quantities: dict[Pair, Quantities], bounds: Bounds = BOUNDS
 ) -> tuple[Pair, ...]:
-    """The pairs whose indirect paths are the compositions: the global one up to five components,
-    else every measurable pair of two to five; none where the bounds do not hold."""
+    """Return the pairs whose indirect paths are the compositions, none where the bounds do not
+    hold. They are the global pair up to five components, else every measurable pair of two to
+    five."""
     if len(tree.components) <= MEASURED_SPAN:
         pair = tree.global_pair
         return (pair,) if quantities[pair]["pns"] >= bounds.whole else ()
@@ -100,7 +101,7 @@ def references(
 def _parts(
     design: Design, rng: np.random.Generator, rejections: Counter[str]
 ) -> list[BooleanContext] | None:
-    """One part for each component, or nothing when their product cannot be measured."""
+    """Draw one part for each component, or return None when their product cannot be measured."""
     parts: list[BooleanContext] = []
     product, limit, bounds = Fraction(1), len(design.sizes), design.bounds
     for kind, size in zip(design.kinds, design.sizes, strict=True):
@@ -122,7 +123,7 @@ def _parts(
 
 
 def _part(kind: str, size: int, design: Design, rng: np.random.Generator) -> BooleanContext:
-    """A component as a context of its own."""
+    """Draw a component as a context of its own."""
     own = _operators(design.operators, size, rng)
     among = _operators(design.operators, size, rng) if design.operators == "mixed" else own
     dag = chain([kind], [size], rng)
@@ -135,6 +136,7 @@ def _part(kind: str, size: int, design: Design, rng: np.random.Generator) -> Boo
 
 
 def _operators(operators: str, size: int, rng: np.random.Generator) -> tuple[Operator, ...]:
+    """Draw one operator for each of ``size`` nodes."""
     if operators in ("or", "and"):
         drawn = [operators == "or"] * size
     else:
@@ -143,7 +145,7 @@ def _operators(operators: str, size: int, rng: np.random.Generator) -> tuple[Ope
 
 
 def _join_parts(parts: Sequence[BooleanContext]) -> BooleanContext:
-    """The parts joined leaf to root: a later part's root is the leaf before it."""
+    """Return the parts joined leaf to root: a later part's root is the leaf before it."""
     parents: list[tuple[int, ...]] = [()]
     own, among, tenths = [parts[0].own[0]], [parts[0].among[0]], [parts[0].tenths[0]]
     for part in parts:
@@ -166,7 +168,8 @@ LEAST_EFFECT: Final = Fraction(1, 10)
 def sample_linear(
     sizes: Sequence[int], kinds: Sequence[str], rng: np.random.Generator, *, trap: bool = False
 ) -> tuple[LinearContext, tuple[str, ...]]:
-    """A linear context none of whose asked effects is near zero, and (X, cutpoint, Y).
+    """Draw a linear context none of whose asked effects is near zero, and return it with (X,
+    cutpoint, Y).
 
     With ``trap`` (two components of four nodes or more) one edge leads past the cutpoint, so that
     the graph has none and the product of the two effects is not the global one (CCR Appendix C).
@@ -194,7 +197,8 @@ def sample_linear(
 
 
 def _add_bypass(dag: LatentDAG, middle: int, rng: np.random.Generator) -> LatentDAG:
-    """``dag`` with one edge from before the node ``middle`` to beyond it, neither end an end."""
+    """Return ``dag`` with one edge from before the node ``middle`` to beyond it, between inner
+    nodes."""
     before = int(rng.integers(1, middle))
     after = int(rng.integers(middle + 1, len(dag.nodes) - 1))
     parents = [{*row, before} if v == after else row for v, row in enumerate(parent_lists(dag))]

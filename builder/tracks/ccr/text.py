@@ -38,7 +38,7 @@ class Prompt:
 
 
 def prompts(row: Mapping[str, Any]) -> Iterator[Prompt]:
-    """Every full prompt of a task row, for one call a question; case by case.
+    """Yield every full prompt of a task row, one a question, case by case.
 
     ``row`` is a row of the config ``ccr`` (its columns ``family`` and ``prompt``). A direct or
     deductive task has one prompt, of kind ``all``. Raises ``ValueError`` for a simulation prompt
@@ -64,13 +64,14 @@ def prompts(row: Mapping[str, Any]) -> Iterator[Prompt]:
 
 
 def context_text(context: BooleanContext, words: Words, rng: np.random.Generator) -> str:
-    """The story and one rule for every variable, in an order unrelated to the graph's."""
+    """Return the story and one rule for every variable, in an order unrelated to the graph's."""
     order = rng.permutation(len(words.names))
     rules = [f"- {_rule(context, words, int(node), rng)}" for node in order]
     return "\n".join([words.intro, "", "The rules, in no particular order:", *rules])
 
 
 def _rule(context: BooleanContext, words: Words, node: int, rng: np.random.Generator) -> str:
+    """Return the sentence that states the function of a node."""
     state = _capital(words.states[node])
     own = words.owns[node]
     parents = [words.states[p] for p in context.parents[node]]
@@ -87,16 +88,18 @@ def _rule(context: BooleanContext, words: Words, node: int, rng: np.random.Gener
 
 
 def _join_clauses(operator: str, clauses: Sequence[str]) -> str:
+    """Return clauses joined by an operator in words."""
     quantity = "at least one of these holds" if operator == "or" else "all of these hold"
     return f"{quantity}: {'; '.join(clauses)}"
 
 
 def _capital(text: str) -> str:
+    """Return the text with a capital first letter."""
     return text[0].upper() + text[1:]
 
 
 def case_lines(words: Words, cases: Bits, rng: np.random.Generator) -> list[str]:
-    """One line for each case: every variable's item, in one random order for the whole task.
+    """Return one line for each case: every variable's item, in one random order for the whole task.
 
     ``cases`` are the bits, shape (nodes, cases).
     """
@@ -118,7 +121,7 @@ def case_lines(words: Words, cases: Bits, rng: np.random.Generator) -> list[str]
 def simulation_prompt(
     words: Words, story: str, nodes: tuple[int, int], cases: Sequence[str], answer_file: str
 ) -> str:
-    """The whole task: context, cases, three questions, and how to answer.
+    """Return the whole prompt: context, cases, three questions, and how to answer.
 
     ``nodes`` are cause and effect.
     """
@@ -155,7 +158,7 @@ class ListedQuantity:
 
     @property
     def text(self) -> str:
-        """Such as ``PNS(A, B)`` or ``ATE(A, B) x ATE(B, C)``."""
+        """Return a text such as ``PNS(A, B)`` or ``ATE(A, B) x ATE(B, C)``."""
         steps = pairwise(self.path)
         return " x ".join(f"{self.measure.upper()}({a}, {b})" for a, b in steps)
 
@@ -168,7 +171,8 @@ def direct_prompt(
     answer_file: str,
     rng: np.random.Generator,
 ) -> str:
-    """The full model with its probabilities, and the quantities to state."""
+    """Return the prompt that shows the full model with its probabilities, and asks for
+    quantities."""
     order = rng.permutation(len(words.owns))
     measures = dict.fromkeys(quantity.measure for quantity in asked)
     return _TEXTS(
@@ -187,7 +191,7 @@ def linear_prompt(
     answer_file: str,
     rng: np.random.Generator,
 ) -> str:
-    """A linear model by its equations, and the effects to state."""
+    """Return the prompt that shows a linear model by its equations, and asks for effects."""
     names = context.dag.nodes
     lines = []
     for node in rng.permutation(len(names)):
@@ -204,7 +208,7 @@ def linear_prompt(
 
 
 def _sum(terms: Sequence[tuple[float, str]]) -> str:
-    """Such as ``-1.25 V22 + 0.5 V31``: no sign follows a plus."""
+    """Return a sum such as ``-1.25 V22 + 0.5 V31``, in which no sign follows a plus."""
     told = " ".join(
         f"{'-' if factor < 0 else '+'} {abs(factor):g} {name}" for factor, name in terms
     )
@@ -212,7 +216,8 @@ def _sum(terms: Sequence[tuple[float, str]]) -> str:
 
 
 def state_quantities(asked: Sequence[str], answer_file: str) -> str:
-    """The request to state quantities, called Q1 and on in this order, and the answer's form."""
+    """Return the request to state quantities, called Q1 and on in this order, and the answer's
+    form."""
     listed = [f"- Q{number}: {quantity}" for number, quantity in enumerate(asked, start=1)]
     example = ", ".join(f'"Q{number}": <number>' for number in range(1, len(asked) + 1))
     return _TEXTS("state", quantities="\n".join(listed), answer_file=answer_file, example=example)
@@ -234,7 +239,8 @@ def deductive_prompt(
     answer_file: str,
     rng: np.random.Generator,
 ) -> str:
-    """The cut tree and the givens; never functions or probabilities."""
+    """Return the prompt that shows the cut tree and the givens, never functions or
+    probabilities."""
     boolean = measure == "pns"
     name = measure.upper()
     order = rng.permutation(len(givens))
@@ -251,7 +257,7 @@ def deductive_prompt(
 
 
 def decimal(value: Fraction) -> str:
-    """A fraction with exactly four significant digits, without an exponent.
+    """Return a fraction with exactly four significant digits, without an exponent.
 
     Trailing zeros are kept, so that the number of digits does not show which value was altered.
     """

@@ -58,7 +58,7 @@ def _people(count: int, rng: np.random.Generator) -> tuple[str, ...]:
 
 
 def _codes(count: int, rng: np.random.Generator) -> tuple[str, ...]:
-    """Distinct codes of two letters and two digits."""
+    """Return distinct codes of two letters and two digits."""
     found: dict[str, None] = {}
     while len(found) < count:
         letters = "".join(_LETTERS[k] for k in rng.integers(0, len(_LETTERS), 2))
@@ -69,7 +69,7 @@ def _codes(count: int, rng: np.random.Generator) -> tuple[str, ...]:
 def _amounts(
     name: str, threshold: int, tell: Callable[[str, int], str], rng: np.random.Generator
 ) -> Items:
-    """Ways of telling an amount below a threshold, and one of at least that."""
+    """Return the ways of telling an amount below a threshold, and one of at least that."""
     below, met = (
         tuple(tell(name, n) for n in rng.integers(*ends, _VARIETY).tolist())
         for ends in ((1, threshold), (threshold, 11))
@@ -85,7 +85,8 @@ def _make_words(
     extras: tuple[tuple[str, ...], ...] = (),
     **values: object,
 ) -> Words:
-    """The words of a theme for variables of these names; ``values`` are slots of its intro."""
+    """Return the words of a theme for variables of these names; ``values`` are slots of its
+    intro."""
 
     def phrases(sentence: str) -> tuple[str, ...]:
         pairs = zip(names, given, strict=True)
@@ -106,7 +107,7 @@ def _make_words(
 
 
 def candy_party(tenths: Sequence[int], rng: np.random.Generator) -> Words:
-    """Guests, candies, and who is happy because of whom."""
+    """Return the words of guests, of candies, and of who is happy because of whom."""
     names = _people(len(tenths), rng)
     people = zip(names, tenths, strict=True)
     items = [_amounts(name, t, lambda name, n: f"{name} {n}", rng) for name, t in people]
@@ -114,7 +115,8 @@ def candy_party(tenths: Sequence[int], rng: np.random.Generator) -> Words:
 
 
 def flower_garden(tenths: Sequence[int], rng: np.random.Generator) -> Words:
-    """Gardeners, cut flowers of many shades, and who is delighted because of whom."""
+    """Return the words of gardeners, of cut flowers of many shades, and of who is delighted because
+    of whom."""
     names = _people(len(tenths), rng)
     colours = [list(_PALETTE)[k] for k in rng.integers(0, len(_PALETTE), len(tenths))]
     items = [
@@ -129,7 +131,8 @@ def flower_garden(tenths: Sequence[int], rng: np.random.Generator) -> Words:
 
 
 def flu_vaccine(tenths: Sequence[int], rng: np.random.Generator) -> Words:
-    """Colleagues who get a flu shot after days of high fever or because others got theirs."""
+    """Return the words of colleagues who get a flu shot after days of high fever or because others
+    got theirs."""
     names = _people(len(tenths), rng)
 
     def describe(name: str, high: int) -> str:
@@ -142,7 +145,7 @@ def flu_vaccine(tenths: Sequence[int], rng: np.random.Generator) -> Words:
 
 
 def clinical_notes(tenths: Sequence[int], rng: np.random.Generator) -> Words:
-    """Laboratory markers raised by inherited alleles and by one another."""
+    """Return the words of laboratory markers raised by inherited alleles and by one another."""
     count = len(tenths)
     codes = _codes(2 * count + 4, rng)
     markers, alleles, others = codes[:count], codes[count : 2 * count], codes[2 * count :]
@@ -154,7 +157,7 @@ def clinical_notes(tenths: Sequence[int], rng: np.random.Generator) -> Words:
 
 
 def abstract(tenths: Sequence[int], rng: np.random.Generator) -> Words:
-    """Variables and switches, no story."""
+    """Return variables and switches, without a story."""
     count = len(tenths)
     names = [f"V{n}" for n in (rng.permutation(90) + 10).tolist()[:count]]
     switches = (rng.permutation(90) + 10).tolist()[:count]

@@ -34,7 +34,7 @@ Drawn = tuple[dict[str, Any], list[ContextTask], Mapping[str, int]]
 
 
 def build(spec: InstanceSpec) -> BuiltInstance:
-    """One context with its tasks, as rows. Raises ``UsageError`` if none can be drawn."""
+    """Return one context with its tasks, as rows. Raises ``UsageError`` if none can be drawn."""
     plan = ContextPlan.from_json(spec.config_json)
     key = attempt_key(spec.key, 0)
 
@@ -65,8 +65,8 @@ def build(spec: InstanceSpec) -> BuiltInstance:
 
 
 def draw(plan: ContextPlan, key: bytes, where: str) -> tuple[SampledContext, Words]:
-    """A Boolean context under its story names; raises ``UsageError`` where the design cannot be
-    met."""
+    """Draw a Boolean context under its story names. Raises ``UsageError`` where the design cannot
+    be met."""
     sampled = sample_context(plan.design, stream(key, "world"), where)
     told = plan.purpose not in ("deductive", "inductive")
     theme = plan.theme if told else "abstract"
@@ -75,6 +75,7 @@ def draw(plan: ContextPlan, key: bytes, where: str) -> tuple[SampledContext, Wor
 
 
 def _boolean(plan: ContextPlan, file_of: FileOf, key: bytes, where: str) -> Drawn:
+    """Draw a Boolean context with its tasks."""
     sampled, words = draw(plan, key, where)
     if plan.variant is None:
         tasks = pair_tasks(sampled, words, plan.design.bounds, file_of, key)
@@ -90,6 +91,7 @@ def _boolean(plan: ContextPlan, file_of: FileOf, key: bytes, where: str) -> Draw
 
 
 def _linear(plan: ContextPlan, file_of: FileOf, key: bytes) -> Drawn:
+    """Draw a linear context with its one task."""
     trap, design = plan.variant == "direct.trap", plan.design
     context, ends = sample_linear(design.sizes, design.kinds, stream(key, "world"), trap=trap)
     names = THEMES["abstract"]([5] * len(context.dag.nodes), stream(key, "words")).names
@@ -107,7 +109,7 @@ def _linear(plan: ContextPlan, file_of: FileOf, key: bytes) -> Drawn:
 
 
 def _quantities_json(quantities: Mapping[Pair, Quantities]) -> list[dict[str, str]]:
-    """All quantities of a context, one record a pair."""
+    """Return all quantities of a context, one record a pair."""
     return [
         {"cause": pair[0], "effect": pair[1], **{name: str(v) for name, v in values.items()}}
         for pair, values in quantities.items()

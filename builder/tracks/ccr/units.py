@@ -49,15 +49,15 @@ class PairUnits:
 
     @property
     def exhaustive(self) -> bool:
-        """Whether every pattern is there once."""
+        """Return whether every pattern is there once."""
         return not self.cells
 
 
 def pair_units(
     context: BooleanContext, tree: CutTree, pair: Pair, rng: np.random.Generator
 ) -> PairUnits:
-    """The units of a pair, in random order. Bits that play no role are drawn as
-    well, so that a case does not show which ones they are."""
+    """Return the units of a pair, in random order. Bits that play no role are drawn as well, so
+    that a case does not show which ones they are."""
     cause, effect = (context.dag.index[name] for name in pair)
     ancestors = ancestors_of(context.dag, effect)
     cells: tuple[tuple[str, Fraction], ...] = ()
@@ -78,19 +78,20 @@ def pair_units(
 
 
 def cell_probabilities(response: Response) -> tuple[tuple[str, Fraction], ...]:
-    """The exact probability of each cell that can occur."""
+    """Return the exact probability of each cell that can occur."""
     values = (response.low, response.pns, 1 - response.high)
     return tuple((name, value) for name, value in zip(CELLS, values, strict=True) if value)
 
 
 def _draw_bits(context: BooleanContext, count: int, rng: np.random.Generator) -> Bits:
-    """Bits from their distributions, shape (nodes, count)."""
+    """Draw bits from their distributions, shape (nodes, count)."""
     odds = np.array(context.tenths)[:, None]
     return rng.integers(0, TENTHS, (len(context.tenths), count)) < odds
 
 
 def _allocation(cells: dict[str, Fraction]) -> dict[str, int]:
-    """Units for each cell: a fair least number, the rest by probability (largest remainder)."""
+    """Return the number of units for each cell: a fair least number, the rest by probability
+    (largest remainder)."""
     rest = MAX_UNITS - LEAST_PER_CELL * len(cells)
     shares = {name: value * rest for name, value in cells.items()}
     counts = {name: int(share) for name, share in shares.items()}
@@ -107,7 +108,7 @@ def _draw_stratified_bits(
     cells: dict[str, Fraction],
     rng: np.random.Generator,
 ) -> Bits:
-    """Bits drawn from their distribution given the cell, shape (nodes, ``MAX_UNITS``)."""
+    """Draw bits from their distribution given the cell, shape (nodes, ``MAX_UNITS``)."""
     counts = _allocation(cells)
     wanted = np.repeat([CELLS.index(name) for name in counts], list(counts.values()))
     wanted = wanted[rng.permutation(MAX_UNITS)]
@@ -136,7 +137,8 @@ def _draw_stratified_bits(
 def _component_cells(
     wanted: NDArray[np.int64], masses: list[list[float]], rng: np.random.Generator
 ) -> list[NDArray[np.int64]]:
-    """The cell (or -1: any) of each component for each unit, given the cell of the whole chain.
+    """Draw the cell (or -1: any) of each component for each unit, given the cell of the whole
+    chain.
 
     The chain complies (10) when all components do; else the last one that does not decides, and
     what lies before it is free. So cells are drawn from the effect backwards.
@@ -167,7 +169,7 @@ def _component_cells(
 
 
 def _choose(weights: NDArray[np.int64], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Indices drawn in proportion to whole weights."""
+    """Draw indices in proportion to whole weights."""
     sums = np.cumsum(weights)
     drawn = rng.integers(0, sums[-1], count)
     return np.searchsorted(sums, drawn, side="right")

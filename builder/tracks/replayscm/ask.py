@@ -14,7 +14,7 @@ _TEXTS: Final = Texts(__file__)
 
 
 def write_prompt(inputs: Mapping[str, Any], variant: Variant, answer_file: str) -> str:
-    """The prompt as Markdown, from the task's public inputs alone."""
+    """Return the prompt as Markdown, from the task's public inputs alone."""
     kind = variant.name if variant.name == "hidden_roots" else "program"
     if variant.family == "alternative":
         kind = "alternative"
@@ -39,6 +39,7 @@ def write_prompt(inputs: Mapping[str, Any], variant: Variant, answer_file: str) 
 
 
 def _disclosure_text(inputs: Mapping[str, Any]) -> str:
+    """Return the list of what the task discloses."""
     names, roots = inputs["variables"], inputs["roots"]
     told: dict[str, object] = {"variables": ", ".join(names)}
     if roots is None:
@@ -57,6 +58,7 @@ def _disclosure_text(inputs: Mapping[str, Any]) -> str:
 
 
 def _table(names: Sequence[str], world: Mapping[str, Any]) -> str:
+    """Return one world as Markdown: its intervention and its rows."""
     width = max(len(name) for name in names)
     head = " ".join(name.rjust(width) for name in names)
     rows = "\n".join(
@@ -67,6 +69,7 @@ def _table(names: Sequence[str], world: Mapping[str, Any]) -> str:
 
 
 def _intervention(names: Sequence[str], world: Mapping[str, Any]) -> str:
+    """Return the intervention of a world in words."""
     if world["mode"] == "none":
         return "mode `none`"
     if world["mode"] == "hard_assigned":

@@ -20,7 +20,7 @@ _LABEL: Final = re.compile(r"X\d+")
 
 
 def read(text: str) -> Tree:
-    """A formula as nested lists, ``["and", "X1", ["not", "X2"]]``."""
+    """Return a formula as nested lists, ``["and", "X1", ["not", "X2"]]``."""
     tokens = text.replace("(", " ( ").replace(")", " ) ").split()
     stack: list[list[Any]] = [[]]
     for token in tokens:
@@ -36,7 +36,7 @@ def read(text: str) -> Tree:
 
 
 def value(tree: Tree, row: Mapping[str, int]) -> int:
-    """The value of a formula in one row."""
+    """Return the value of a formula in one row."""
     if isinstance(tree, str):
         return row[tree]
     operator, values = tree[0], [value(child, row) for child in tree[1:]]
@@ -74,6 +74,7 @@ def audit_instance(
 
 
 def _record_problems(record: Row, inputs: Row, target: Row) -> Iterator[str]:
+    """Yield the problems of one record."""
     names, gold = tuple(inputs["variables"]), tuple(sorted(target["gold"].items()))
     for label, worlds in (
         ("training", inputs["worlds"]),
@@ -106,7 +107,7 @@ def _reproduces(
 
 
 def _ladder_problems(record: Row) -> Iterator[str]:
-    """The levels show the same program with more and more evidence."""
+    """Yield where a level does not begin with all worlds of the one before."""
     ladder = [level for level in LEVELS if level in record["levels"]]
     for less, more in pairwise(ladder):
         before, after = record["levels"][less], record["levels"][more]

@@ -36,7 +36,8 @@ class ParentLimits:
 def disclosed_limits(
     program: HiddenProgram, disclosure: Disclosure, blocks: Sequence[Sequence[int]] = ()
 ) -> ParentLimits:
-    """What a disclosure admits, given the true roots. Hidden roots count as hidden order here."""
+    """Return the limits that a disclosure sets, given the true roots. Hidden roots count as hidden
+    order here."""
     allowed = {}
     for place, child in enumerate(program.order):
         if disclosure == "ordered":
@@ -50,14 +51,14 @@ def disclosed_limits(
 
 
 def limits_by_roots(n: int) -> Iterator[ParentLimits]:
-    """Every set of three roots, nothing else disclosed."""
+    """Yield the limits of every set of three roots, nothing else disclosed."""
     for roots in combinations(range(n), ROOTS):
         others = [v for v in range(n) if v not in roots]
         yield ParentLimits(bits(roots), {v: ((1 << n) - 1) & ~(1 << v) for v in others})
 
 
 def viable_limits(tables: PartialTables) -> list[ParentLimits]:
-    """Those of :func:`limits_by_roots` under which some program is train-exact."""
+    """Return the limits of every root set under which some program is train-exact."""
     return [
         setting
         for setting in limits_by_roots(tables.n)
@@ -97,7 +98,7 @@ def audit(
     disclosure: Disclosure,
     blocks: Sequence[Sequence[int]] = (),
 ) -> Audit:
-    """The complete audit of training ``tables`` against held-out rows."""
+    """Return the complete audit of training ``tables`` against held-out rows."""
     truth = disclosed_limits(program, disclosure, blocks)
     settings = [truth]
     if disclosure == "hidden_roots":
@@ -125,7 +126,7 @@ def audit(
 
 
 def is_unique(program: HiddenProgram, tables: PartialTables, completable: Flags) -> bool:
-    """(4): every completable set holds the parents and shows all its patterns."""
+    """Return whether every completable set holds the parents and shows all its patterns: (4)."""
     sets = sets_of(program.n)
     parents = np.array([bits(program.parents.get(v, ())) for v in range(program.n)])[:, None]
     settled = ((sets.masks & parents) == parents) & (tables.seen_patterns == sets.every)
@@ -133,21 +134,21 @@ def is_unique(program: HiddenProgram, tables: PartialTables, completable: Flags)
 
 
 def admitted_sets(tables: PartialTables, setting: ParentLimits) -> Flags:
-    """(1): consistent sets that the disclosure admits, shape (n, sets)."""
+    """Return the consistent sets that the disclosure admits, shape (n, sets): (1)."""
     masks = sets_of(tables.n).masks
     allowed = np.array([setting.allowed.get(v, -1) for v in range(tables.n)])[:, None]
     return np.asarray(tables.consistent() & (allowed >= 0) & ((masks & ~allowed) == 0))
 
 
 def completable_pairs(tables: PartialTables, setting: ParentLimits) -> Flags:
-    """(2): the pairs of some train-exact program, shape (n, sets)."""
+    """Return the pairs of some train-exact program, shape (n, sets): (2)."""
     admitted = admitted_sets(tables, setting)
     reach = [_closure(admitted, setting, without=v) for v in range(tables.n)]
     return np.asarray(admitted & ((sets_of(tables.n).masks & ~np.array(reach)[:, None]) == 0))
 
 
 def _closure(admitted: Flags, setting: ParentLimits, *, without: int | None = None) -> int:
-    """The variables that can be placed from the roots, ``without`` left out, as bits."""
+    """Return the variables that can be placed from the roots, ``without`` left out, as bits."""
     masks = sets_of(len(admitted)).masks
     waiting = {v: masks[admitted[v]] for v in setting.allowed if v != without}
     known, before = setting.roots, -1
@@ -162,7 +163,8 @@ def _closure(admitted: Flags, setting: ParentLimits, *, without: int | None = No
 def _undetermined_in_row(
     tables: PartialTables, heldout: ObservedRows, row: int, admitted: Flags, setting: ParentLimits
 ) -> Flags:
-    """(5) for one held-out row, shape (n,): which variables some train-exact program has wrong."""
+    """Return which variables some train-exact program has wrong in one held-out row, shape (n,):
+    (5)."""
     sets, n, clamped = sets_of(tables.n), tables.n, heldout.clamped[row]
     free = [v for v in setting.allowed if not clamped[v]]
     # One column per set D of wrong variables, shape (n, columns).

@@ -64,11 +64,11 @@ class Evidence:
 
 
 def generate(rng: np.random.Generator, settings: Generation = PAPER) -> Evidence:
-    """One attempt at an instance; raises :class:`Rejection`."""
+    """Make one attempt at an instance; raises :class:`Rejection`."""
     program = sample_program(rng, settings)
     units = draw_units(rng, settings.rows)
     training, reduction, covered = _training(rng, program, units, settings)
-    _check(program, training, settings)
+    _check_training(program, training, settings)
     before = len(training)
     if settings.disambiguation:
         training = _disambiguate(rng, program, units, training)
@@ -82,7 +82,7 @@ def generate(rng: np.random.Generator, settings: Generation = PAPER) -> Evidence
 def candidate_worlds(
     rng: np.random.Generator, program: HiddenProgram, units: UnitThresholds, count: int
 ) -> list[ReplayWorld]:
-    """Ordinary worlds that score something."""
+    """Draw ordinary worlds that score something."""
     found: list[ReplayWorld] = []
     while len(found) < count:
         intervention = draw_intervention(rng, program.n)
@@ -94,8 +94,8 @@ def candidate_worlds(
 def _training(
     rng: np.random.Generator, program: HiddenProgram, units: UnitThresholds, settings: Generation
 ) -> tuple[list[ReplayWorld], float, float]:
-    """Four random worlds, then four that rule out the most surviving shortcuts; the share of
-    shortcuts that these rule out, and that of mechanisms of which they rule one out."""
+    """Return four random worlds and the four that rule out the most surviving shortcuts, then the
+    share of shortcuts that these rule out, and that of mechanisms of which they rule one out."""
     candidates = candidate_worlds(rng, program, units, settings.proposals)
     survives = surviving_shortcuts(program, candidates)
     chosen = list(range(SEED_WORLDS))
@@ -118,7 +118,10 @@ def _training(
     return [candidates[k] for k in chosen], reduction, covered
 
 
-def _check(program: HiddenProgram, training: Sequence[ReplayWorld], settings: Generation) -> None:
+def _check_training(
+    program: HiddenProgram, training: Sequence[ReplayWorld], settings: Generation
+) -> None:
+    """Raise :class:`Rejection` where modes or exposure of the training worlds fall short."""
     modes = Counter(world.intervention.mode for world in training)
     if modes["hard_assigned"] < 3 or modes["hard_constant"] < 1:
         raise Rejection("mode mix")
@@ -135,7 +138,8 @@ def _disambiguate(
     units: UnitThresholds,
     training: list[ReplayWorld],
 ) -> list[ReplayWorld]:
-    """Up to three worlds, each only if it rules out many of the local alternatives."""
+    """Return the training worlds with up to three more, each of which rules out many local
+    alternatives."""
     candidates = candidate_worlds(rng, program, units, SEPARATORS)
     found = local_alternatives(program, tabulate_worlds(training))
     chosen = list(training)
@@ -157,7 +161,7 @@ def _heldout(
     units: UnitThresholds,
     training: Sequence[ReplayWorld],
 ) -> list[ReplayWorld]:
-    """Eight worlds with signatures of their own, some on target sets new to training."""
+    """Return eight worlds with signatures of their own, some on target sets new to training."""
     taken = {world.intervention for world in training}
     known = {world.targets for world in training}
     usual = sorted(known - {()})

@@ -38,7 +38,7 @@ CANDIDATES: Final = 40
 
 
 def coverage(program: HiddenProgram, worlds: Sequence[ReplayWorld]) -> tuple[int, int]:
-    """Window patterns seen and their number, over all endogenous variables.
+    """Return the number of window patterns seen and that of all, over all endogenous variables.
 
     A pattern is an assignment to the declared window of a variable; it is seen in a row where the
     variable is not set.
@@ -51,7 +51,7 @@ def coverage(program: HiddenProgram, worlds: Sequence[ReplayWorld]) -> tuple[int
 
 
 def window_patterns(program: HiddenProgram, worlds: Sequence[ReplayWorld]) -> dict[int, int]:
-    """By endogenous variable, the window patterns seen, as a bit set."""
+    """Return the window patterns seen, as a bit set, by endogenous variable."""
     seen = dict.fromkeys(program.windows, 0)
     for world in worlds:
         rows = world.rows.astype(np.int64)
@@ -66,7 +66,8 @@ def window_patterns(program: HiddenProgram, worlds: Sequence[ReplayWorld]) -> di
 def add_levels(
     needed: Collection[Level], key: bytes, evidence: Evidence
 ) -> dict[Level, tuple[ReplayWorld, ...]]:
-    """The training worlds of the ``needed`` levels and of those below; raises ``Rejection``."""
+    """Return the training worlds of the ``needed`` levels and of those below; raises
+    ``Rejection``."""
     levels: dict[Level, tuple[ReplayWorld, ...]] = {"original": evidence.training}
     if {*needed} - {"original"}:
         levels["extra"] = add_extra(stream(key, "extra"), evidence)
@@ -78,7 +79,8 @@ def add_levels(
 
 
 def add_extra(rng: np.random.Generator, evidence: Evidence) -> tuple[ReplayWorld, ...]:
-    """Extra Worlds: three or four observational or single-target worlds of most new patterns."""
+    """Add Extra Worlds: three or four observational or single-target worlds of most new
+    patterns."""
     program, added = evidence.program, list[ReplayWorld]()
     seen = window_patterns(program, evidence.training)
     while len(added) <= EXTRA_WORLDS:
@@ -94,7 +96,8 @@ def add_extra(rng: np.random.Generator, evidence: Evidence) -> tuple[ReplayWorld
 def add_counterexamples(
     rng: np.random.Generator, evidence: Evidence, extra: Sequence[ReplayWorld]
 ) -> tuple[ReplayWorld, ...]:
-    """CEx: window coverage to 1, then separate whatever the reference solvers can still find.
+    """Add the worlds of CEx: window coverage to 1, then separate all that the reference solvers can
+    still find.
 
     They fit the smallest function to a parent set, or the first within an AST cap, so the worlds
     separate, for every parent set of any train-exact program under hidden order, the functions so
@@ -127,14 +130,14 @@ def add_counterexamples(
 
 
 def _one_more(rng: np.random.Generator, evidence: Evidence) -> ReplayWorld:
-    """One more world where none is needed, so that two levels never have the same prompt."""
+    """Draw one more world where none is needed, so that two levels never have the same prompt."""
     return _simulate_allowed(rng, evidence, _multi_targets(rng, evidence.program, CANDIDATES))[0]
 
 
 def certify(
     rng: np.random.Generator, evidence: Evidence, cex: Sequence[ReplayWorld]
 ) -> tuple[ReplayWorld, ...]:
-    """Certified: worlds after those of CEx until the complete audit proves uniqueness.
+    """Add worlds to those of CEx until the complete audit proves uniqueness.
 
     Under hidden order, and so where more is disclosed. Greedy on the audit itself: each world is
     the best of 40 at shrinking what is still open, the unseen patterns and the sets that miss a
@@ -172,7 +175,8 @@ def _count_open(
 def _simulate_allowed(
     rng: np.random.Generator, evidence: Evidence, interventions: Sequence[Intervention]
 ) -> list[ReplayWorld]:
-    """Worlds of these interventions, without held-out signatures and vacuous ones."""
+    """Simulate worlds of those interventions that are neither vacuous nor of a held-out
+    signature."""
     heldout = {world.intervention for world in evidence.heldout}
     return [
         simulate(rng, evidence.program, evidence.units, one)
@@ -182,6 +186,7 @@ def _simulate_allowed(
 
 
 def _single_targets(rng: np.random.Generator, program: HiddenProgram) -> list[Intervention]:
+    """Return no intervention, and all those on one variable."""
     found = [Intervention("none")]
     for v in range(program.n):
         found += [Intervention("hard_constant", (v,), (bit,)) for bit in (0, 1)]
@@ -192,6 +197,7 @@ def _single_targets(rng: np.random.Generator, program: HiddenProgram) -> list[In
 def _multi_targets(
     rng: np.random.Generator, program: HiddenProgram, count: int
 ) -> list[Intervention]:
+    """Draw assignments to random sets of at least two variables."""
     return [
         set_targets(rng, "hard_assigned", program.n, int(rng.integers(2, program.n)))
         for _ in range(count)
@@ -201,7 +207,8 @@ def _multi_targets(
 def _most_new(
     program: HiddenProgram, seen: Mapping[int, int], candidates: Sequence[ReplayWorld]
 ) -> tuple[ReplayWorld, int, dict[int, int]]:
-    """The world that shows most new window patterns, how many, and all patterns seen with it."""
+    """Return the world that shows most new window patterns, their number, and all patterns seen
+    with it."""
     shown = [window_patterns(program, [world]) for world in candidates]
     gains = [sum((new[v] & ~seen[v]).bit_count() for v in seen) for new in shown]
     best = int(np.argmax(gains))
@@ -209,11 +216,12 @@ def _most_new(
 
 
 def _missing(program: HiddenProgram, seen: Mapping[int, int]) -> list[int]:
+    """Return the variables with window patterns not yet seen."""
     return [v for v, window in program.windows.items() if seen[v] != (1 << (1 << len(window))) - 1]
 
 
 def _misfits(program: HiddenProgram, tables: PartialTables) -> list[Alternative]:
-    """Fitted functions that are not the hidden mechanism, over every completable set."""
+    """Return the fitted functions that are not the hidden mechanism, over every completable set."""
     sets = sets_of(program.n)
     pairs = completable_pairs(tables, disclosed_limits(program, "hidden"))
     found = []

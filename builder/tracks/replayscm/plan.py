@@ -78,7 +78,7 @@ class Pool:
 
     @property
     def alternative(self) -> bool:
-        """Whether the task supplies a reference and asks for another program."""
+        """Return whether the task supplies a reference and asks for another program."""
         return self.variant.startswith("alternative.")
 
 
@@ -148,7 +148,7 @@ class ProgramSettings(TomlModel):
 
 
 def parse_settings(table: TomlTable) -> ProgramSettings:
-    """The checked table; raises :class:`UsageError` naming the key and the fix."""
+    """Return the checked table; raises :class:`UsageError` naming the key and the fix."""
     return check(ProgramSettings, table)
 
 
@@ -167,7 +167,7 @@ class ProgramPlan(InstancePlan):
 
     @property
     def task_plan(self) -> TaskPlan:
-        """What the release machinery reads of the plan: a task a pool."""
+        """Return the plan for the release machinery: a task a pool."""
         count = len(self.pools)
         if count > 1:
             return TaskPlan((count, count))
@@ -177,7 +177,7 @@ class ProgramPlan(InstancePlan):
 def plan_programs(
     config: ProgramSettings, split: str, count_root: bytes, private: bool
 ) -> list[InstanceSpec]:
-    """The instance specs of a split, in index order.
+    """Return the instance specs of a split, in index order.
 
     The order is random, so the index carries no information about the pools; those of a base cohort
     follow, so that the others are the same with and without them. With private truth a base program

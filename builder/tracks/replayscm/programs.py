@@ -47,21 +47,21 @@ class HiddenProgram:
 
     @property
     def n(self) -> int:
-        """Number of variables."""
+        """Return the number of variables."""
         return len(self.order)
 
     @property
     def roots(self) -> tuple[int, ...]:
-        """The three roots, in latent order."""
+        """Return the three roots, in latent order."""
         return self.order[:ROOTS]
 
     @property
     def endogenous(self) -> tuple[int, ...]:
-        """The other variables, in latent order."""
+        """Return the other variables, in latent order."""
         return self.order[ROOTS:]
 
     def table_over(self, child: int, members: Sequence[int]) -> int:
-        """The mechanism of ``child`` as a truth table over a set that holds its parents."""
+        """Return the mechanism of ``child`` as a truth table over a set that holds its parents."""
         parents, table = self.parents[child], 0
         for pattern in range(1 << len(members)):
             mine = sum((pattern >> members.index(u) & 1) << bit for bit, u in enumerate(parents))
@@ -69,11 +69,11 @@ class HiddenProgram:
         return table
 
     def mechanisms(self) -> dict[str, str]:
-        """Label to formula text, as answers hold them."""
+        """Return the formulas as answers hold them, by label."""
         return {name_of(v): to_text(self.formulas[v]) for v in sorted(self.endogenous)}
 
     def to_json(self) -> dict[str, Any]:
-        """Canonical, lossless."""
+        """Return a canonical, lossless JSON form."""
         return {
             "order": [name_of(v) for v in self.order],
             "windows": {name_of(v): [name_of(u) for u in w] for v, w in self.windows.items()},
@@ -82,7 +82,8 @@ class HiddenProgram:
 
 
 def draw_blocks(rng: np.random.Generator, program: HiddenProgram) -> tuple[tuple[int, ...], ...]:
-    """The roots, then runs of two or three endogenous slots; the last run may be shorter.
+    """Draw the blocks: the roots, then runs of two or three endogenous slots. The last run may be
+    shorter.
 
     Inside a block the variables are listed by label, so the list does not show their order.
     """
@@ -96,14 +97,14 @@ def draw_blocks(rng: np.random.Generator, program: HiddenProgram) -> tuple[tuple
 
 
 def name_of(v: int) -> str:
-    """The label of variable ``v``."""
+    """Return the label of variable ``v``."""
     return f"X{v + 1}"
 
 
 def assemble(
     order: tuple[int, ...], windows: Mapping[int, tuple[int, ...]], formulas: Mapping[int, Formula]
 ) -> HiddenProgram:
-    """A program from its formulas: parents are the variables they depend on."""
+    """Return a program from its formulas: parents are the variables they depend on."""
     parents = {
         v: tuple(sorted(int(name[1:]) - 1 for name in essential(formulas[v])))
         for v in order[ROOTS:]
@@ -113,7 +114,7 @@ def assemble(
 
 
 def sample_program(rng: np.random.Generator, settings: Generation = PAPER) -> HiddenProgram:
-    """A random program (Algorithm 1); raises :class:`Rejection`."""
+    """Draw a program (Algorithm 1); raises :class:`Rejection`."""
     first, last = settings.variables
     n = int(rng.choice(range(first, last + 1)))
     bound = int(rng.choice(list(WINDOWS), p=list(WINDOWS.values())))
@@ -134,8 +135,8 @@ def sample_program(rng: np.random.Generator, settings: Generation = PAPER) -> Hi
 def sample_formula(
     rng: np.random.Generator, parents: list[str], settings: Generation = PAPER
 ) -> Formula:
-    """A formula that depends on every parent, takes both values and has a size that is wanted;
-    raises :class:`Rejection` where none is found."""
+    """Draw a formula that depends on every parent and has an allowed size and depth; raises
+    :class:`Rejection`."""
     for _ in range(_DRAWS):
         formula = canonical(_draw(rng, parents, settings.operators))
         if not settings.sizes[0] <= size(formula) <= settings.sizes[1]:
@@ -149,7 +150,8 @@ def sample_formula(
 
 
 def _draw(rng: np.random.Generator, parents: list[str], operators: Sequence[str]) -> Formula:
-    """Every parent once and up to two again, joined in random order by random operators."""
+    """Draw a formula with every parent once and up to two again, joined in random order by random
+    operators."""
     joining = [operator for operator in OPERATORS if operator in operators and operator != "not"]
     negates = float("not" in operators)
     repeated = int(rng.choice(3, p=(0.5, 0.3, 0.2)))

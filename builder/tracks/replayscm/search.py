@@ -49,32 +49,33 @@ class FittedProgram:
     total: int
 
     def formulas(self) -> dict[str, Formula]:
-        """Label to formula."""
+        """Return the formulas by label."""
         chosen = sorted(self.choices.items())
         return {name_of(v): formula_of(choice, self.roots) for v, choice in chosen}
 
 
 def formula_of(choice: Choice, roots: Sequence[int]) -> Formula:
-    """The smallest formula of a choice; a constant mentions the first root."""
+    """Return the smallest formula of a choice; a constant mentions the first root."""
     members = choice.members or (min(roots),)
     return smallest_formulas().formula(choice.table, tuple(name_of(v) for v in members))
 
 
 def smallest_fit(tables: PartialTables, child: int, k: int) -> Choice:
-    """The smallest function of set ``k`` that completes the partial table of ``child``."""
+    """Return the smallest function of set ``k`` that completes the partial table of ``child``."""
     parents = sets_of(tables.n).members[k]
     return smallest_choice(int(tables.ones[child, k]), int(tables.zeros[child, k]), parents)
 
 
 def smallest_choice(ones: int, zeros: int, parents: tuple[int, ...]) -> Choice:
-    """The smallest function of ``parents`` that is 1 on ``ones`` and 0 on ``zeros`` (patterns)."""
+    """Return the smallest function of ``parents`` that is 1 on ``ones`` and 0 on ``zeros``
+    (patterns)."""
     smallest = smallest_formulas()
     table = smallest.smallest(ones, zeros, len(parents))
     return Choice(int(smallest.sizes[table]), parents, table)
 
 
 def first_fit(tables: PartialTables, child: int, k: int, cap: int) -> Choice | None:
-    """The first function of set ``k`` that completes the partial table of ``child``.
+    """Return the first function of set ``k`` that completes the partial table of ``child``.
 
     First by truth table among the functions whose smallest formula is within ``cap``: unseen
     patterns are 0 if they can be. ``None`` without one.
@@ -91,14 +92,15 @@ def first_fit(tables: PartialTables, child: int, k: int, cap: int) -> Choice | N
 
 @cache
 def _functions_within(inputs: int, cap: int) -> NDArray[np.int32]:
-    """The functions of so many inputs whose smallest formula is within ``cap``, by truth table."""
+    """Return the functions of so many inputs whose smallest formula is within ``cap``, by truth
+    table."""
     smallest = smallest_formulas()
     listed = smallest.by_size[inputs]
     return np.sort(listed[smallest.sizes[listed] <= cap])
 
 
 def smallest_program(tables: PartialTables, setting: ParentLimits) -> FittedProgram | None:
-    """The best program under known roots; ``None`` if none is train-exact.
+    """Return the program of least total size under known roots, None if none is train-exact.
 
     Dynamic programming over the sets of variables that are placed; ties keep the first found.
     """
@@ -129,7 +131,8 @@ def smallest_program(tables: PartialTables, setting: ParentLimits) -> FittedProg
 
 
 def smallest_program_and_roots(tables: PartialTables) -> FittedProgram | None:
-    """The best program over all sets of three roots; ties go to the first set."""
+    """Return the program of least total size over all sets of three roots, ties to the first set,
+    or None."""
     found = [smallest_program(tables, setting) for setting in viable_limits(tables)]
     reached = [program for program in found if program is not None]
     return min(reached, key=lambda program: (program.total, program.roots), default=None)
@@ -143,7 +146,7 @@ def find_alternative(
     *,
     smallest: bool = True,
 ) -> dict[str, Any] | None:
-    """A right answer to the Alternative-SCM task, or ``None`` if no flip is separable.
+    """Return a right answer to the Alternative-SCM task, or None if no flip is separable.
 
     Flips are tried in random order, or without ``rng`` by what they add to the total AST size (if
     ``smallest``), then variable, set and function.
@@ -174,7 +177,8 @@ def find_alternative(
 def _flips(
     program: HiddenProgram, tables: PartialTables, disclosure: Disclosure
 ) -> Iterator[tuple[int, Choice]]:
-    """The hidden mechanism over each larger set, with one unseen pattern the other way."""
+    """Yield the variables with their mechanism over a larger set, one unseen pattern turned the
+    other way."""
     sets, smallest = sets_of(program.n), smallest_formulas()
     pairs = completable_pairs(tables, disclosed_limits(program, disclosure))
     for child, k in np.argwhere(pairs).tolist():
@@ -191,14 +195,14 @@ def _flips(
 
 
 def extend_table(table: int, inputs: int) -> int:
-    """A truth table of ``inputs`` inputs as one of four, the others ignored."""
+    """Return a truth table of ``inputs`` inputs as one of four, the others ignored."""
     for more in range(inputs, INPUTS):
         table |= table << (1 << more)
     return table
 
 
 def _experiment(reference: Program, other: Program) -> dict[str, Any] | None:
-    """The most separating intervention and the first witness row that shows it."""
+    """Return the most separating intervention and the first witness row that shows it, or None."""
     rated = [
         (-separation(reference, other, name, value).pair, name, value)
         for name, value in interventions(reference)
@@ -217,7 +221,7 @@ def _experiment(reference: Program, other: Program) -> dict[str, Any] | None:
 def counterexample(
     program: HiddenProgram, tables: PartialTables, heldout: ObservedRows, deviation: Deviation
 ) -> dict[str, Any]:
-    """Roots and mechanisms of a legal program that is train-exact and wrong held-out."""
+    """Return roots and mechanisms of a legal program that is train-exact and wrong held-out."""
     setting, child = deviation.setting, deviation.child
     sets, pairs = sets_of(program.n), completable_pairs(tables, setting)
     roots = tuple(members(setting.roots))
@@ -242,7 +246,7 @@ def counterexample(
 
 
 def _wrong_choice(tables: PartialTables, heldout: ObservedRows, deviation: Deviation) -> Choice:
-    """The smallest train-consistent function that is wrong at the deviation's pattern."""
+    """Return the smallest train-consistent function that is wrong at the deviation's pattern."""
     sets = sets_of(tables.n)
     child, k = deviation.child, deviation.set_index
     values = heldout.values[deviation.row]

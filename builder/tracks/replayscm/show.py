@@ -14,7 +14,7 @@ _MODES: Final = ("none", "hard_constant", "hard_assigned")
 
 
 def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
-    """The parts of the report, as Markdown."""
+    """Return the parts of the report, as Markdown."""
     base = [world for world in worlds if _is_base(world)]
     paper = [world for world in worlds if not _is_base(world)]
     return [
@@ -30,32 +30,33 @@ def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
 
 
 def _paper(worlds: Sequence[Record]) -> list[str]:
-    """The tables that stand beside the paper's."""
+    """Return the tables that stand beside the paper's."""
     return [
         *_cohort(worlds),
         markdown_table(
             "Levels, over the matched programs (Table F.2)",
             ("", "Original", "Extra Worlds", "CEx", "Certified"),
-            _levels([world for world in worlds if len(world["levels"]) == len(LEVELS)]),
+            _level_rows([world for world in worlds if len(world["levels"]) == len(LEVELS)]),
         ),
     ]
 
 
 def _cohort(worlds: Sequence[Record], told: str = "") -> list[str]:
-    """How programs were made, and what shows them."""
+    """Return the tables of how programs were made and of the worlds that show them."""
     heads = ("", "paper", "ours")
     return [
-        markdown_table(f"{told}Programs (Table B.1)", heads, _programs(worlds)),
-        markdown_table(f"{told}Worlds (Tables B.1, B.2)", heads, _evidence(worlds)),
+        markdown_table(f"{told}Programs (Table B.1)", heads, _program_rows(worlds)),
+        markdown_table(f"{told}Worlds (Tables B.1, B.2)", heads, _world_rows(worlds)),
     ]
 
 
 def _is_base(world: Record) -> bool:
-    """Whether a program is one that the others are compared with (Tables F.1 to F.5)."""
+    """Return whether a program is one that the others are compared with (Tables F.1 to F.5)."""
     return any(label.endswith("-Base") for label in world["tasks"].values())
 
 
-def _programs(worlds: Sequence[Record]) -> list[list[str]]:
+def _program_rows(worlds: Sequence[Record]) -> list[list[str]]:
+    """Return rows of the paper's figures of programs beside ours."""
     formulas = [parse(text) for world in worlds for text in world["program"]["mechanisms"].values()]
     windows = Counter(
         max(len(window) for window in world["program"]["windows"].values()) for world in worlds
@@ -72,7 +73,8 @@ def _programs(worlds: Sequence[Record]) -> list[list[str]]:
     ]  # fmt: skip
 
 
-def _evidence(worlds: Sequence[Record]) -> list[list[str]]:
+def _world_rows(worlds: Sequence[Record]) -> list[list[str]]:
+    """Return rows of the paper's figures of worlds beside ours."""
     training = [world for record in worlds for world in record["levels"]["original"]]
     modes = Counter(world["mode"] for world in training)
     added = [record["statistics"]["disambiguation_worlds"] for record in worlds]
@@ -95,12 +97,13 @@ def _evidence(worlds: Sequence[Record]) -> list[list[str]]:
 
 
 def _novelty(record: Record) -> float:
-    """The share of held-out worlds whose target set never occurs in training."""
+    """Return the share of held-out worlds whose target set never occurs in training."""
     known = {tuple(world["targets"]) for world in record["levels"]["original"]}
     return mean(tuple(world["targets"]) not in known for world in record["heldout"])
 
 
-def _levels(matched: Sequence[Record]) -> list[list[str]]:
+def _level_rows(matched: Sequence[Record]) -> list[list[str]]:
+    """Return the rows of Table F.2, none without matched programs."""
     if not matched:
         return []
     shares = {
@@ -124,6 +127,7 @@ def _levels(matched: Sequence[Record]) -> list[list[str]]:
 
 
 def _determined_rows(truths: Sequence[Record]) -> list[list[str]]:
+    """Return a row a pool: how many records are determined, and unique."""
     rows = []
     for pool in dict.fromkeys(sorted(truth["pool"] for truth in truths)):
         members = [truth for truth in truths if truth["pool"] == pool]
@@ -140,7 +144,7 @@ def _determined_rows(truths: Sequence[Record]) -> list[list[str]]:
 
 
 def _range(values: Sequence[float], digits: int = 0) -> str:
-    """``mean (least–most)``, or one value where all are equal."""
+    """Return ``mean (least–most)``, or one value where all are equal."""
     low, high = min(values), max(values)
     if low == high:
         return f"{low:.{digits}f}"

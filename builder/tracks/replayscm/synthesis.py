@@ -46,7 +46,7 @@ class SmallestFormulas:
     chain_right: Ints
 
     def formula(self, table: int, names: tuple[str, ...]) -> Formula:
-        """The smallest formula of ``table`` with input i called ``names[i]``.
+        """Return the smallest formula of ``table`` with input i called ``names[i]``.
 
         Among several the one found first in the fixed order of the search. ``names`` may be
         shorter than the inputs where the function does not depend on the others; a constant
@@ -72,7 +72,8 @@ class SmallestFormulas:
         return operation(operator, *(self.formula(member, names) for member in reversed(members)))
 
     def smallest(self, ones: int, zeros: int, inputs: int) -> int:
-        """The smallest function of ``inputs`` inputs that is 1 on ``ones`` and 0 on ``zeros``.
+        """Return the smallest function of ``inputs`` inputs that is 1 on ``ones`` and 0 on
+        ``zeros``.
 
         Both are bit sets over the 2^inputs patterns and must not overlap. Ties go to the lower
         truth table, so the choice is one and the same everywhere.
@@ -84,7 +85,7 @@ class SmallestFormulas:
 
 @cache
 def smallest_formulas() -> SmallestFormulas:
-    """The table, computed once a process (a few tenths of a second)."""
+    """Return the table, computed once a process in a few tenths of a second."""
     search = _Search()
     search.run()
     order = np.lexsort((np.arange(FUNCTIONS), search.sizes)).astype(np.int32)
@@ -100,7 +101,7 @@ def smallest_formulas() -> SmallestFormulas:
 
 
 def _ignores(tables: Ints, inputs: int) -> NDArray[np.bool_]:
-    """Which functions depend on none of the inputs from number ``inputs`` on."""
+    """Return which functions depend on none of the inputs from number ``inputs`` on."""
     ignored = np.ones(len(tables), dtype=bool)
     for place in range(inputs, INPUTS):
         ones = input_column(place, INPUTS)
@@ -137,7 +138,8 @@ class _Search:
             new = np.concatenate(list(self._next_level(total)))
 
     def _next_level(self, total: int) -> Iterator[Ints]:
-        """The functions of size ``total`` + 1, each claimed by the operator that finds it first."""
+        """Yield the functions of size ``total`` + 1, each claimed by the operator that finds it
+        first."""
         last = self.levels[total]
         yield self._claim(FULL ^ last, total + 1, "not", last, np.full(len(last), -1, np.int32))
         for k in range(len(_NARY)):
@@ -155,6 +157,7 @@ class _Search:
                 yield self._claim(FULL ^ x ^ y, total + 1, "iff", x, y)
 
     def _claim(self, values: Ints, size: int, operator: str, left: Ints, right: Ints) -> Ints:
+        """Record how new functions are made, and return them."""
         chosen, first = _first(values, self.sizes != 0)
         self.sizes[chosen] = size
         self.operators[chosen] = OPERATORS.index(operator)
@@ -163,14 +166,14 @@ class _Search:
 
 
 def _first(values: Ints, known: NDArray[np.bool_]) -> tuple[Ints, NDArray[np.intp]]:
-    """The values not yet known, each once and sorted, and where each appears first."""
+    """Return the values not yet known, each once and sorted, and where each appears first."""
     places = np.flatnonzero(~known[values])
     chosen, first = np.unique(values[places], return_index=True)
     return chosen, places[first]
 
 
 def _pairs(first: Ints, second: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """All pairs, flat and in bounded batches."""
+    """Yield all pairs, flat and in bounded batches."""
     if len(first) == 0 or len(second) == 0:
         return
     rows = max(1, _BATCH // len(second))

@@ -21,7 +21,7 @@ Flags = NDArray[np.bool_]
 
 
 def bits(variables: Iterable[int]) -> int:
-    """A set of variables as one number: bit v stands for variable v."""
+    """Return a set of variables as one number: bit v stands for variable v."""
     return sum(1 << v for v in variables)
 
 
@@ -41,7 +41,7 @@ class ParentSets:
 
 @cache
 def sets_of(n: int) -> ParentSets:
-    """The candidate parent sets of a problem with ``n`` variables."""
+    """Return the candidate parent sets of a problem with ``n`` variables."""
     members = tuple(
         chosen for size in range(MAX_PARENTS + 1) for chosen in combinations(range(n), size)
     )
@@ -66,16 +66,16 @@ class PartialTables:
 
     @property
     def n(self) -> int:
-        """Number of variables."""
+        """Return the number of variables."""
         return len(self.zeros)
 
     @property
     def seen_patterns(self) -> Masks:
-        """Patterns seen at all."""
+        """Return the patterns seen with either value."""
         return self.zeros | self.ones
 
     def consistent(self) -> Flags:
-        """Which (V, S) are consistent: no pattern seen with both values, and V not in S."""
+        """Return which (V, S) are consistent: no pattern seen with both values, and V not in S."""
         own = sets_of(self.n).masks >> np.arange(self.n)[:, None] & 1 == 1
         return np.asarray(((self.zeros & self.ones) == 0) & ~own)
 
@@ -89,7 +89,7 @@ class ObservedRows:
 
 
 def stack(worlds: Sequence[ReplayWorld]) -> ObservedRows:
-    """The rows of all worlds, in order."""
+    """Return the rows of all worlds, one below the other."""
     values = np.concatenate([world.rows for world in worlds]).astype(np.int64)
     set_here = [np.isin(np.arange(values.shape[1]), world.targets) for world in worlds]
     clamped = np.repeat(set_here, [len(world.rows) for world in worlds], axis=0)
@@ -97,12 +97,12 @@ def stack(worlds: Sequence[ReplayWorld]) -> ObservedRows:
 
 
 def patterns(rows: ObservedRows) -> NDArray[np.int64]:
-    """The pattern of every set in every row, shape (rows, sets)."""
+    """Return the pattern of every set in every row, shape (rows, sets)."""
     return rows.values @ sets_of(rows.values.shape[1]).weights
 
 
 def tabulate(rows: ObservedRows) -> PartialTables:
-    """The partial tables of all variables over all sets."""
+    """Return the partial tables of all variables over all sets."""
     shown = (1 << patterns(rows)).astype(np.uint16)
     zeros, ones = (
         [
@@ -115,5 +115,5 @@ def tabulate(rows: ObservedRows) -> PartialTables:
 
 
 def tabulate_worlds(worlds: Iterable[ReplayWorld]) -> PartialTables:
-    """The partial tables of some worlds together."""
+    """Return the partial tables of some worlds together."""
     return tabulate(stack(list(worlds)))

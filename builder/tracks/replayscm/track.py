@@ -54,7 +54,7 @@ class Instance:
 
 
 def make_instance(plan: ProgramPlan, key: bytes) -> Instance:
-    """One attempt at an instance; raises ``Rejection``."""
+    """Make one attempt at an instance; raises ``Rejection``."""
     evidence = generate(stream(key, "evidence"), plan.generation)
     program, shifted = evidence.program, tuple[ReplayWorld, ...]()
     blocks = draw_blocks(stream(key, "blocks"), program)
@@ -66,7 +66,7 @@ def make_instance(plan: ProgramPlan, key: bytes) -> Instance:
 
 
 def task_inputs(made: Instance, pool: Pool) -> dict[str, Any]:
-    """What the task states, and nothing else; undisclosed members are null."""
+    """Return the public inputs of a task. Members that are not disclosed are null."""
     program, disclosure = made.evidence.program, pool.disclosure
     inputs: dict[str, Any] = {
         "variables": _names(range(program.n)),
@@ -82,8 +82,8 @@ def task_inputs(made: Instance, pool: Pool) -> dict[str, Any]:
 
 
 def task_truth(made: Instance, pool: Pool, matched: bool, key: bytes) -> dict[str, Any]:
-    """The truth of a pool's task: the hidden program, what the evidence determines, and a right
-    answer to an Alternative-SCM task; raises ``Rejection`` where there is none.
+    """Return the truth of a pool's task: the hidden program, what the evidence determines, and a
+    right answer to an Alternative-SCM task; raises ``Rejection`` where there is none.
 
     ``counterexample`` is a legal train-exact program that fails held-out, null where there is none.
     """
@@ -118,7 +118,7 @@ def task_truth(made: Instance, pool: Pool, matched: bool, key: bytes) -> dict[st
 
 
 def hidden_world(made: Instance, tasks: Mapping[str, str]) -> dict[str, Any]:
-    """The program, all its worlds and construction figures; ``tasks`` maps ids to pools."""
+    """Return the program, all its worlds and construction figures; ``tasks`` maps ids to pools."""
     program = made.evidence.program
     return {
         "program": program.to_json(),
@@ -134,7 +134,7 @@ def hidden_world(made: Instance, tasks: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _cells(flags: Flags) -> dict[str, str]:
-    """By variable that has any, the rows that are flagged, as bits in hexadecimal."""
+    """Return the flagged rows of each variable that has any, as bits in hexadecimal."""
     return {
         name_of(v): format(sum(1 << int(row) for row in np.flatnonzero(column)), "x")
         for v, column in enumerate(flags.T)
@@ -151,7 +151,7 @@ MAX_ATTEMPTS: Final = 100
 
 
 def build(spec: InstanceSpec) -> BuiltInstance:
-    """One program with its tasks, as rows; a rejected attempt is replaced by the next.
+    """Return one program with its tasks, as rows. A rejected attempt is replaced by the next.
 
     Nothing public names a pool: a task's id is a keyed hash of its label. Raises ``UsageError``
     when none of ``MAX_ATTEMPTS`` will do.
@@ -181,12 +181,12 @@ _INPUTS: Final = frozenset({"variables", "roots", "order", "blocks", "max_parent
 
 
 def _are_apart(one: str, other: str) -> bool:
-    """An Alternative-SCM prompt prints the program that the induction tasks ask for."""
+    """Return whether one of two variants prints the program that the other asks for."""
     return one.startswith("alternative.") != other.startswith("alternative.")
 
 
 def _lends(shown: Task, asked: Task) -> Iterator[str]:
-    """The program that an Alternative-SCM prompt prints, with the roots that it names."""
+    """Yield the program that an Alternative-SCM prompt prints, with the roots that it names."""
     program = shown.inputs.get("reference")
     if program and asked.family != "alternative":
         yield canonical({"mechanisms": program, "roots": shown.inputs["roots"]})

@@ -40,12 +40,12 @@ class ReplayWorld:
 
     @property
     def targets(self) -> tuple[int, ...]:
-        """The variables intervened on."""
+        """Return the variables intervened on."""
         return self.intervention.targets
 
 
 def worlds_json(worlds: Sequence[ReplayWorld], prefix: str) -> list[dict[str, Any]]:
-    """Worlds as a task or truth row holds them, in order, labelled ``prefix_00`` and on.
+    """Return worlds as a task or truth row holds them, in order, labelled ``prefix_00`` and on.
 
     Targets and cells come by label."""
     return [
@@ -69,30 +69,31 @@ class UnitThresholds:
 
 
 def draw_units(rng: np.random.Generator, rows: tuple[int, int] = ROWS) -> UnitThresholds:
-    """Units for worlds of so many rows, the least and the most."""
+    """Draw units for worlds of so many rows, the least and the most."""
     return UnitThresholds(rng.random((rows[1], 3)), rows[0])
 
 
 def draw_intervention(rng: np.random.Generator, n: int) -> Intervention:
-    """An ordinary intervention: mode by its share, one to three targets."""
+    """Draw an ordinary intervention: a mode by its share, one to three targets."""
     mode: Mode = list(MODES)[int(rng.choice(len(MODES), p=list(MODES.values())))]
     return set_targets(rng, mode, n, 0 if mode == "none" else int(rng.integers(1, 4)))
 
 
 def set_targets(rng: np.random.Generator, mode: Mode, n: int, count: int) -> Intervention:
-    """An intervention of ``mode`` on ``count`` random variables."""
+    """Draw an intervention of ``mode`` on ``count`` random variables."""
     targets = tuple(sorted(int(v) for v in rng.choice(n, size=count, replace=False)))
     return intervene(rng, mode, targets)
 
 
 def intervene(rng: np.random.Generator, mode: Mode, targets: tuple[int, ...]) -> Intervention:
-    """An intervention of ``mode`` on these targets, constants drawn where it has them."""
+    """Draw an intervention of ``mode`` on these targets. Only a hard_constant world has
+    constants."""
     constants = tuple(int(b) for b in rng.integers(2, size=len(targets)))
     return Intervention(mode, targets, constants if mode == "hard_constant" else ())
 
 
 def is_vacuous(program: HiddenProgram, intervention: Intervention) -> bool:
-    """Whether nothing would be scored: every endogenous variable is set."""
+    """Return whether nothing would be scored: every endogenous variable is set."""
     return set(program.endogenous) <= set(intervention.targets)
 
 
@@ -102,7 +103,7 @@ def simulate(
     units: UnitThresholds,
     intervention: Intervention,
 ) -> ReplayWorld:
-    """One world: rows of the program under the intervention."""
+    """Draw one world: rows of the program under the intervention."""
     count = int(rng.integers(units.fewest, len(units.thresholds) + 1))
     rows = np.zeros((count, program.n), dtype=np.uint8)
     levels = np.array(LEVELS)[rng.integers(len(LEVELS), size=3)]
@@ -129,7 +130,7 @@ def run_program(program: HiddenProgram, rows: Bits, targets: tuple[int, ...]) ->
 
 
 def _draw_assigned_column(rng: np.random.Generator, count: int) -> Bits:
-    """A biased column of both values: where all rows are equal, one of them is flipped."""
+    """Draw a biased column. Where all rows would be equal, one of them is flipped."""
     column: Bits = (rng.random(count) < rng.choice(BIASES)).astype(np.uint8)
     if column.min() == column.max():
         column[int(rng.integers(count))] ^= 1
@@ -142,13 +143,15 @@ RARE: Final = (0.05, 0.95)
 def shift_worlds(
     rng: np.random.Generator, program: HiddenProgram, worlds: Sequence[ReplayWorld]
 ) -> tuple[ReplayWorld, ...]:
-    """One world for each of ``worlds``, with as many rows."""
+    """Draw one world under other root distributions for each of ``worlds``, with as many rows."""
     return tuple(_shift_world(rng, program, world) for world in worlds)
 
 
 def _shift_world(
     rng: np.random.Generator, program: HiddenProgram, world: ReplayWorld
 ) -> ReplayWorld:
+    """Draw the counterpart of one world. Its roots are all rare (0.05 or 0.95), or one common coin
+    or its opposite."""
     count = len(world.rows)
     rows = np.zeros((count, program.n), dtype=np.uint8)
     rare, coin = rng.random() < 0.5, rng.random(count) < 0.5
