@@ -25,10 +25,14 @@ from grader.io.pipe import exit_with
 SIZES: Final = (100, 1_000, 10_000, 100_000)
 SEED: Final = 20250
 Estimate = Callable[[Pair, int, np.random.Generator], float]
+"""An estimator of a pair's effect from a sample of its own, given its size."""
 
 
 def figure_4(operator: Operator, tenths: int) -> BooleanContext:
-    """The Boolean model of Figure 4 with one operator and one probability throughout."""
+    """Return the Boolean model of Figure 4 with one operator and one probability throughout.
+
+    The probability of every exogenous bit is ``tenths`` tenths.
+    """
     kinds, sizes = zip(*PAPER_GRAPHS["figure-4"], strict=True)
     dag = chain(kinds, sizes, np.random.default_rng(0))
     count = len(dag.nodes)
@@ -36,7 +40,7 @@ def figure_4(operator: Operator, tenths: int) -> BooleanContext:
 
 
 def linear_figure_4(rng: np.random.Generator) -> LinearContext:
-    """The linear-Gaussian model of Figure 4, coefficients uniform in tenths from 0.5 to 1.5."""
+    """Return the linear-Gaussian model of Figure 4, coefficients in tenths from 0.5 to 1.5."""
     dag = figure_4("or", 5).dag
     drawn = [[Fraction(int(c), 10) for c in rng.integers(5, 16, len(row))]
              for row in parent_lists(dag)]  # fmt: skip
@@ -44,7 +48,7 @@ def linear_figure_4(rng: np.random.Generator) -> LinearContext:
 
 
 def appendix_c(bypass: bool) -> LinearContext:
-    """Figure C.1: every coefficient 1.5, with or without the edge from X5 to X6."""
+    """Return Figure C.1: every coefficient 1.5, with or without the edge from X5 to X6."""
     edges = [("X1", "X2"), ("X2", "X3"), ("X1", "X5"), ("X5", "X3"), ("X3", "X4"), ("X4", "Y"),
              ("X3", "X6"), ("X6", "Y")]  # fmt: skip
     dag = sorted_graph([*edges, ("X5", "X6")] if bypass else edges)
@@ -53,7 +57,10 @@ def appendix_c(bypass: bool) -> LinearContext:
 
 
 def sampled_pns(context: BooleanContext) -> Estimate:
-    """The share of a sample in which the effect is there under do(true) and not under do(false)."""
+    """Return the estimator of PNS by simulated interventions.
+
+    It is the share of a sample in which the effect is there under do(true), not under do(false).
+    """
     odds = np.array(context.tenths)[:, None] / 10
 
     def estimate(pair: Pair, size: int, rng: np.random.Generator) -> float:
@@ -65,52 +72,55 @@ def sampled_pns(context: BooleanContext) -> Estimate:
     return estimate
 
 
-def regressed(context: LinearContext, adjusted: Mapping[Pair, Sequence[str]]) -> Estimate:
-    """The coefficient of the cause where the effect is regressed on it, and on what is adjusted
-    for (C.1: X5, where it is a common cause)."""
+def regression_coefficient(
+    context: LinearContext, adjusted: Mapping[Pair, Sequence[str]]
+) -> Estimate:
+    """Return the estimator of an effect by least squares of the effect on its cause.
+
+    ``adjusted`` are the variables adjusted for, by pair (C.1: X5, where it is a common cause).
+    """
 
     def estimate(pair: Pair, size: int, rng: np.random.Generator) -> float:
         values: list[NDArray[np.float64]] = []
         for parents, row in zip(context.parents, context.coefficients, strict=True):
-            told = [float(c) * values[p] for p, c in zip(parents, row, strict=True)]
-            values.append(sum(told, rng.standard_normal(size)))
+            terms = [float(c) * values[p] for p, c in zip(parents, row, strict=True)]
+            values.append(sum(terms, rng.standard_normal(size)))
         names = (pair[0], *adjusted.get(pair, ()))
         columns = [np.ones(size), *(values[context.dag.index[name]] for name in names)]
-        found, *_ = np.linalg.lstsq(
-            np.stack(columns, axis=1), values[context.dag.index[pair[1]]], rcond=None
-        )
-        return float(found[1])
+        effect = values[context.dag.index[pair[1]]]
+        coefficients, *_ = np.linalg.lstsq(np.stack(columns, axis=1), effect, rcond=None)
+        return float(coefficients[1])
 
     return estimate
 
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
-    """Pairs whose estimates are multiplied, over those that divide them."""
+    """A product of effects over another: the pairs above the line and those below it."""
 
     above: Sequence[Pair]
     below: Sequence[Pair] = ()
 
     @property
     def text(self) -> str:
-        """Such as ``XC·CD`` or ``XY / CY``."""
+        """The quotient in words, such as ``XC·CD`` or ``XY / CY``."""
         above, below = ("·".join("".join(pair) for pair in row) for row in (self.above, self.below))
         return f"{above} / {below}" if below else above
 
-    def of(self, value: Callable[[Pair], float]) -> float:
-        """What it comes to."""
+    def compute(self, value: Callable[[Pair], float]) -> float:
+        """Return its number, given that of each pair."""
         return prod(map(value, self.above)) / prod(map(value, self.below))
 
 
 def inductive(nodes: Sequence[str]) -> list[Quotient]:
-    """The whole and its compositions (Definition 3.4; Figures E.1, E.3)."""
+    """Return the whole and its compositions (Definition 3.4; Figures E.1, E.3)."""
     x, *inner, y = nodes
     paths = [(x, y), *((x, c, y) for c in inner), tuple(nodes)]
     return [Quotient([*pairwise(path)]) for path in dict.fromkeys(paths)]
 
 
 def deductive(nodes: Sequence[str]) -> list[list[Quotient]]:
-    """Each local pair of Figure 4's tree, and it as a decomposition (Definition 3.5; E.2, E.4)."""
+    """Return each local pair of Figure 4's tree with its decompositions (Definition 3.5)."""
     x, c, d, y = nodes
     ways = {
         (x, c): [([(x, y)], [(c, y)]), ([(x, d)], [(c, d)])],
@@ -120,36 +130,29 @@ def deductive(nodes: Sequence[str]) -> list[list[Quotient]]:
     return [[Quotient([pair]), *(Quotient(*way) for way in found)] for pair, found in ways.items()]
 
 
-def simulate(
-    quotients: Sequence[Quotient], estimate: Estimate, size: int, rng: np.random.Generator
-) -> list[float]:
-    """Each quotient from estimates of its own."""
-    return [quotient.of(lambda pair: estimate(pair, size, rng)) for quotient in quotients]
-
-
 def _table(
     title: str, quotients: Sequence[Quotient], truths: Sequence[float], estimate: Estimate
 ) -> Table:
     rng = np.random.default_rng(SEED)
     table = Table("quantity", "exact", *(f"n = {size:,}" for size in SIZES), title=title)
-    columns = [simulate(quotients, estimate, size, rng) for size in SIZES]
+    columns = [
+        [quotient.compute(lambda pair, n=size: estimate(pair, n, rng)) for quotient in quotients]
+        for size in SIZES
+    ]
     for k, (quotient, truth) in enumerate(zip(quotients, truths, strict=True)):
         table.add_row(quotient.text, f"{truth:.5g}", *(f"{column[k]:.5g}" for column in columns))
     return table
 
 
-def _named(context: BooleanContext | LinearContext) -> dict[str, str]:
-    """The letters of Figure 4 by node."""
-    return dict(zip(context.dag.nodes, "XABCDEFY", strict=True))
-
-
 def _on_figure_4(title: str, context: BooleanContext | LinearContext, deduced: bool) -> list[Table]:
-    letters = _named(context)
+    letters = dict(zip(context.dag.nodes, "XABCDEFY", strict=True))
     back = {letter: node for node, letter in letters.items()}
     tree = cut_tree(context.dag)
-    measure = "pns" if isinstance(context, BooleanContext) else "ate"
+    if isinstance(context, BooleanContext):
+        measure, own = "pns", sampled_pns(context)
+    else:
+        measure, own = "ate", regression_coefficient(context, {})
     exact = {pair: float(values[measure]) for pair, values in exact_quantities(context).items()}
-    own = sampled_pns(context) if isinstance(context, BooleanContext) else regressed(context, {})
 
     def estimate(pair: Pair, size: int, rng: np.random.Generator) -> float:
         return own((back[pair[0]], back[pair[1]]), size, rng)
@@ -158,13 +161,13 @@ def _on_figure_4(title: str, context: BooleanContext | LinearContext, deduced: b
     groups = deductive(nodes) if deduced else [inductive(nodes)]
     truth = {(letters[a], letters[b]): value for (a, b), value in exact.items()}
     return [
-        _table(title, group, [one.of(truth.__getitem__) for one in group], estimate)
+        _table(title, group, [one.compute(truth.__getitem__) for one in group], estimate)
         for group in groups
     ]
 
 
 def tables() -> list[Table]:
-    """Everything that is printed."""
+    """Return the tables of Figures E.1 to E.4 and C.2, and Table D.1."""
     linear = linear_figure_4(np.random.default_rng(SEED))
     found = [
         *_on_figure_4("Figure E.1: PNS of the whole, or, p = 0.4", figure_4("or", 4), False),
@@ -176,9 +179,9 @@ def tables() -> list[Table]:
         context = appendix_c(bypass)
         whole = [Quotient([("X1", "X3"), ("X3", "Y")]), Quotient([("X1", "Y")])]
         exact = {pair: float(total_effect(context, *pair)) for one in whole for pair in one.above}
-        truths = [one.of(exact.__getitem__) for one in whole]
+        truths = [one.compute(exact.__getitem__) for one in whole]
         edge = "with" if bypass else "without"
-        estimate = regressed(context, {("X3", "Y"): ["X5"]} if bypass else {})
+        estimate = regression_coefficient(context, {("X3", "Y"): ["X5"]} if bypass else {})
         found.append(_table(f"Figure C.2: {edge} X5 to X6", whole, truths, estimate))
     growth = Table("nodes", "cutpoints", "pairs", "paths", title="Table D.1: cut trees by size")
     for count in range(3, 12):

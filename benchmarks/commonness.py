@@ -1,4 +1,4 @@
-"""``python -m benchmarks.commonness``: are pairs easier that the world writes about more often?
+"""``python -m benchmarks.commonness``: whether pairs are easier that more is written about.
 
     python -m benchmarks.commonness release answers/mine answers/other
 
@@ -16,9 +16,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from grader.answers.attempts import read_submission
@@ -35,12 +36,12 @@ from grader.statistics import bootstrap
 from grader.statistics.bootstrap import Draws
 
 CAP: Final = 1.0
-"""Of a loss, as in the paper's diagnostic loss; what is missing or withheld costs it."""
+"""The cap of a loss, as in the paper's diagnostic loss. What is missing or withheld costs it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A task: the group of its likes, what is resampled with it, log support and capped loss."""
+    """A task: its group of like tasks, its cluster of resampling, log support and capped loss."""
 
     group: str
     cluster: str
@@ -50,11 +51,10 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Slope:
-    """Loss by log support inside groups: least squares with an effect for each group.
+    """The slope of loss on log support by least squares with an effect for each group.
 
     ``varied`` groups have more than one support; only they say anything. ``rank`` is Spearman's
-    correlation of what is left when the mean of its group is taken from each. ``None`` where
-    nothing varies.
+    correlation of the values less the means of their groups. Figures are None where nothing varies.
     """
 
     tasks: int
@@ -66,24 +66,27 @@ class Slope:
 
 
 def cases(scores: Sequence[Score], supports: Mapping[str, int]) -> Iterator[Case]:
-    """The tasks of scenes whose support (by instance) is known."""
+    """Yield the tasks of scenes whose support (by instance) is known.
+
+    Where bundles have scenes of several supports, only tasks of bundles count, each in its bundle.
+    """
     tellings: dict[str, set[int]] = defaultdict(set)
     for score in scores:
         if score.bundle and score.instance_id in supports:
             tellings[score.bundle].add(supports[score.instance_id])
-    told_apart = any(len(found) > 1 for found in tellings.values())
+    bundled = any(len(found) > 1 for found in tellings.values())
     for score in scores:
         if (support := supports.get(score.instance_id)) is None:
             continue
-        if told_apart and not score.bundle:
-            continue
-        group = score.bundle if told_apart else f"{score.family}.{score.variant}"
-        cluster = score.bundle if told_apart else score.instance_id
-        yield Case(group, cluster, math.log(support), min(score.loss, CAP))
+        group, cluster = f"{score.family}.{score.variant}", score.instance_id
+        if bundled:
+            group = cluster = score.bundle
+        if group:
+            yield Case(group, cluster, math.log(support), min(score.loss, CAP))
 
 
 def regress(found: Sequence[Case]) -> Slope:
-    """The slope over some tasks, with its interval."""
+    """Return the slope over some tasks, with an interval that resamples their clusters."""
     groups: dict[str, list[Case]] = defaultdict(list)
     for case in found:
         groups[case.group].append(case)
@@ -108,27 +111,25 @@ def regress(found: Sequence[Case]) -> Slope:
     return Slope(len(found), len(groups), varied, _slope(left), ends, rank)
 
 
-def _without_means(found: Sequence[Case]) -> "np.ndarray[Any, np.dtype[np.float64]]":
-    """Commonness and loss (tasks, 2), each less the mean of its group."""
-    sums: dict[str, tuple[float, float, int]] = {}
-    for case in found:
-        x, y, count = sums.get(case.group, (0.0, 0.0, 0))
-        sums[case.group] = (x + case.commonness, y + case.loss, count + 1)
-    rows = []
-    for case in found:
-        x, y, count = sums[case.group]
-        rows.append((case.commonness - x / count, case.loss - y / count))
-    return np.array(rows)
+def _without_means(found: Sequence[Case]) -> NDArray[np.float64]:
+    """Return commonness and loss of each task (tasks, 2), less the means of its group."""
+    places = {name: k for k, name in enumerate(dict.fromkeys(case.group for case in found))}
+    group = np.array([places[case.group] for case in found])
+    values = np.array([(case.commonness, case.loss) for case in found])
+    sums = np.stack([np.bincount(group, column) for column in values.T], axis=1)
+    return values - (sums / np.bincount(group)[:, None])[group]
 
 
-def _slope(left: "np.ndarray[Any, np.dtype[np.float64]]") -> float | None:
+def _slope(left: NDArray[np.float64]) -> float | None:
     spread = float((left[:, 0] ** 2).sum())
     return None if spread < 1e-12 else float((left[:, 0] * left[:, 1]).sum()) / spread
 
 
 def supports_of(release: ReleaseFolder, split: str, instances: Sequence[str]) -> dict[str, int]:
-    """The support of the pair that a scene's names start from, by instance; raises ``UsageError``
-    where no scene of the split has one."""
+    """Return the support of the pair that a scene's names start from, by instance.
+
+    Raises ``UsageError`` where no scene of the split has one.
+    """
     found = {
         name: world["causenet"]["support"]
         for name, world in read_worlds(release, split, instances).items()
@@ -143,7 +144,7 @@ def supports_of(release: ReleaseFolder, split: str, instances: Sequence[str]) ->
 
 
 def line(system: str, found: Slope) -> str:
-    """A line of the table."""
+    """Return a line of the table."""
     ends = "" if found.interval is None else "[{:+.3f}, {:+.3f}]".format(*found.interval)
     slope, rank = ("–" if x is None else f"{x:+.3f}" for x in (found.slope, found.rank))
     counted = f"{found.tasks:5} {found.varied:3}/{found.groups:<4}"
@@ -151,7 +152,7 @@ def line(system: str, found: Slope) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print a line a system."""
+    """Print a table with a line for each system."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -22,7 +22,7 @@ ROUNDS: Final = 9
 ROOT: Final = Path(__file__).resolve().parent.parent
 
 
-def paired(command: list[str]) -> tuple[str, str, str]:
+def time_against_reference(command: list[str]) -> tuple[str, str, str]:
     """Return median seconds of ``command`` and of the reference, and their ratio, as text."""
     ours, theirs = [], []
     for _ in range(ROUNDS + 1):
@@ -65,7 +65,7 @@ def main() -> int:
             ("validate, all tracks of mini", [*grade[:3], "validate", *grade[3:-1]], ""),
             ("schema of one variant", [*grade[:3], "schema", "ate_uq_95"], ""),
         ):
-            table.add_row(label, *paired(command), target)
+            table.add_row(label, *time_against_reference(command), target)
         console.print(table)
     return 0
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.answers.submission import SubmissionLimits
+from grader.board.sessions import refuse_others
 from grader.board.workers import WorkFailure, WorkLimits, run_limited, run_patiently
 from grader.pipeline import grade
 from grader.release.exam import Exam
@@ -24,7 +25,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What is no submission to this exam, and why."""
+    """A file or folder that is no submission to this exam, and why."""
 
     source: Path
     reason: str
@@ -32,7 +33,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class NotGraded:
-    """A submission that could not be graded, and why; ``again`` as in ``workers.Failed``."""
+    """A submission that could not be graded, and why. ``again`` is that of ``WorkFailure``."""
 
     source: Path
     reason: str
@@ -51,22 +52,21 @@ def grade_all(
     budget: SubmissionLimits | None = None,
     documents: bool = False,
     patient: bool = False,
-    refuse: Callable[[GradedSubmission], None] = lambda _graded: None,
     advance: Callable[[], None] = lambda: None,
 ) -> list[Result]:
-    """Every submission, graded on its own, in the order of ``sources``.
+    """Grade every submission in a process of its own; return results in the order of ``sources``.
 
-    ``limits`` are a worker's, ``budget`` is what the answers of one may cost,
-    ``documents`` whether anyone will see more of a report than a table, ``patient`` whether what
-    fails for want of time or memory is tried once more. ``refuse`` raises ``UsageError`` for a
-    submission that must not be on the board; ``advance`` is called for each as it is finished.
+    ``limits`` are those of a process, ``budget`` is what reading the answers of one may cost.
+    ``documents`` is whether anyone will see more of a report than a table, ``patient`` whether what
+    fails for want of time or memory is tried once more. ``advance`` is called for each as it is
+    finished.
     """
     # Read once, before there are workers, which then share it.
     _ = exam.truths, exam.floors, exam.arms
 
     def work(source: Path) -> bytes:
         graded = grade(exam, source, slice_intervals=documents, tables=documents, limits=budget)
-        return json.dumps(_told(graded, source, refuse)).encode("ascii")
+        return json.dumps(_document(graded, source)).encode("ascii")
 
     found: dict[int, Result] = {}
     run = run_patiently if patient else run_limited
@@ -77,13 +77,16 @@ def grade_all(
 
 
 def with_figures(ledger: Path | None, exam: Exam, entries: Sequence[Entry]) -> list[Entry]:
-    """Entries of a private exam with what their teams are shown, which the ledger counts."""
+    """Return entries of a private exam with what their teams are shown, which the ledger counts."""
     shown = show_all(ledger, exam, [(entry.source, entry.report) for entry in entries])
     return [replace(entry, report=report) for entry, report in zip(entries, shown, strict=True)]
 
 
 def in_time(ledger: Path | None, exam: Exam, results: Sequence[Result]) -> list[Result]:
-    """Results of the final ranking, of which the ledger tells the answers that come too late."""
+    """Return results of the final ranking, in which answers that came too late are not graded.
+
+    The ledger knows which were handed in before the ranking was made.
+    """
     graded = {r.source: r for r in results if isinstance(r, Entry)}
     handed = {
         source: str(entry.report["submission"]["answers_sha256"])
@@ -103,17 +106,18 @@ def _result(source: Path, outcome: bytes | WorkFailure) -> Result:
     return Entry(source, document)
 
 
-def _told(
-    graded: GradedSubmission, source: Path, refuse: Callable[[GradedSubmission], None]
-) -> dict[str, Any]:
-    """The report of a submission, or ``left_out`` and why."""
+def _document(graded: GradedSubmission, source: Path) -> dict[str, Any]:
+    """Return the report of a submission, or ``left_out`` and why.
+
+    Raises ``UsageError`` for one that holds the sessions of another.
+    """
     if (reason := _unranked_reason(graded, source)) is not None:
         return {"left_out": reason}
-    refuse(graded)
+    refuse_others(graded)
     name = source.name.encode("utf-8", errors="replace").decode("utf-8")
-    told = {"file": name, "answers_sha256": graded.answers_sha256}
+    own = {"file": name, "answers_sha256": graded.answers_sha256}
     report = with_held_back(graded) if graded.exam.keeps_ledger else graded.report
-    return {**report, "submission": {**report["submission"], **told}}
+    return {**report, "submission": {**report["submission"], **own}}
 
 
 def _unranked_reason(graded: GradedSubmission, source: Path) -> str | None:

@@ -17,15 +17,15 @@ from grader.laboratory.transcript import MAX_LINE_BYTES, TranscriptError, check_
 from grader.reports.build import GradedSubmission
 
 SessionCounts = Mapping[str, Counter[str]]
-"""Submission to task to the number of sessions begun."""
+"""The number of sessions begun, by submission and task."""
 _MOST_FILES: Final = 1_000_000
 
 
 def count_sessions(folder: Path, key: bytes) -> SessionCounts:
-    """The sessions in a host's folder, wherever in it they are kept, opened with its ``key``.
+    """Count the sessions in a host's folder, at any depth, that were opened with its ``key``.
 
-    Whose a session is, and at which task, its first line says, not the name of its file: one that
-    was moved aside to start anew still counts. Raises ``UsageError`` for no folder.
+    The first line of a session says whose it is and at which task, not the name of its file: one
+    that was moved aside to start anew still counts. Raises ``UsageError`` for no folder.
     """
     if not folder.is_dir():
         raise UsageError(f"--sessions {folder}: no such folder; give that of `causal-exams lab`")
@@ -36,14 +36,14 @@ def count_sessions(folder: Path, key: bytes) -> SessionCounts:
             count += 1
             if count > _MOST_FILES:
                 raise UsageError(f"--sessions {folder}: over {_MOST_FILES:,} files in it")
-            if (opened := _opened(Path(place) / name, key)) is not None:
-                submission, task_id = opened
+            if (session := _read_session(Path(place) / name, key)) is not None:
+                submission, task_id = session
                 found.setdefault(submission, Counter())[task_id] += 1
     return found
 
 
-def _opened(path: Path, key: bytes) -> tuple[str, str] | None:
-    """Submission and task of a session that the host opened; ``None`` for any other file."""
+def _read_session(path: Path, key: bytes) -> tuple[str, str] | None:
+    """Return submission and task of a session that the host opened, or None for another file."""
     try:
         with open_regular(path) as handle:
             line = handle.readline(MAX_LINE_BYTES + 1)
@@ -72,7 +72,10 @@ def refuse_others(graded: GradedSubmission) -> None:
 
 
 def sessions_of(found: SessionCounts, name: str, tasks: Set[str]) -> dict[str, Any] | None:
-    """What a board says of a submitter's sessions at the tasks of an exam."""
+    """Return how many sessions a submission began at the tasks of an exam, or None for none.
+
+    ``tasks`` are those it began any at, ``most`` is the number at one task.
+    """
     counts = [count for task, count in found.get(name, Counter()).items() if task in tasks]
     if not counts:
         return None

@@ -1,7 +1,7 @@
-"""Work on things from strangers, each in a process with a limit on memory and time.
+"""Work on files of strangers, each in a process with a limit on memory and time.
 
 A process is a fork: what the parent has read, such as a release, is read once for all of them.
-Whatever a piece of work does (ends its process, eats memory, never ends), it costs itself alone.
+Whatever a piece of work does (ends its process, eats memory, never ends), the others go on.
 """
 
 import multiprocessing
@@ -27,7 +27,7 @@ _LONGEST: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class WorkLimits:
-    """What one piece of work may use: ``memory`` in bytes beside what is shared, ``seconds``."""
+    """Limits of one piece of work: ``memory`` in bytes beside what is shared, and ``seconds``."""
 
     memory: int
     seconds: float
@@ -35,7 +35,7 @@ class WorkLimits:
 
 @dataclass(frozen=True, slots=True)
 class WorkFailure:
-    """Work that came to nothing, and why, in one line.
+    """A piece of work without a result, and why, in one line.
 
     ``again`` is whether it may end otherwise another time: it ran out of time or memory, its
     process ended, or the fault is ours. It is false where its input is what is wrong.
@@ -52,7 +52,7 @@ Thing = TypeVar("Thing")
 def run_limited(
     work: Callable[[Thing], bytes], things: Sequence[Thing], workers: int, limits: WorkLimits
 ) -> Iterator[tuple[int, Outcome]]:
-    """What ``work`` makes of each of ``things``, with its place, as it is finished.
+    """Yield place and outcome of ``work`` on each of ``things``, as each is finished.
 
     Each has a process of its own, so that nothing of it is left for the next: no outcome depends on
     the number of ``workers`` or on the other things.
@@ -82,7 +82,7 @@ def run_limited(
 def run_patiently(
     work: Callable[[Thing], bytes], things: Sequence[Thing], workers: int, limits: WorkLimits
 ) -> Iterator[tuple[int, Outcome]]:
-    """As :func:`run_limited`; what may end otherwise another time is tried once more, alone."""
+    """Do as :func:`run_limited`, and once more, alone, what may end otherwise another time."""
     late = []
     for place, outcome in run_limited(work, things, workers, limits):
         if isinstance(outcome, WorkFailure) and outcome.again:
@@ -118,7 +118,7 @@ class _Worker:
         self.until = time.monotonic() + limits.seconds
 
     def outcome(self, ready: bool) -> Outcome:
-        """What came of it; ``ready`` is whether there is something to read."""
+        """Return the result or why there is none. ``ready`` is whether there is one to read."""
         if not ready:
             return WorkFailure(f"took more than {self._limits.seconds:g} s", again=True)
         try:
@@ -132,7 +132,7 @@ class _Worker:
         if message[:1] == _DONE:
             return message[1:]
         reason = message[1:].decode("utf-8", errors="replace")
-        if reason in _MEMORY:
+        if reason == _MEMORY[1]:
             reason = f"needs more than {self._limits.memory >> 20} MiB of memory"
         return WorkFailure(reason, again=message[:1] == _OURS)
 
@@ -150,7 +150,7 @@ def _serve(
     ours: Sequence[Connection],
     memory: int,
 ) -> None:
-    """Do the work within its limits, and send what came of it."""
+    """Do the work within its limits, and send its result or why there is none."""
     for end in ours:  # else no worker would see that its parent has gone
         end.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
@@ -165,9 +165,9 @@ def _serve(
 
 
 def _reason(error: Exception) -> str:
-    """Why, in one line: the input's fault in its own words, ours with its kind."""
+    """Return why, in one line: the input's fault in its own words, ours with its kind."""
     if type(error).__name__ in _MEMORY:
-        return type(error).__name__ if type(error).__name__ == _MEMORY[1] else _MEMORY[1]
+        return _MEMORY[1]
     text = " ".join(str(error).split())[:_LONGEST]
     if isinstance(error, UsageError):
         return text
@@ -175,10 +175,10 @@ def _reason(error: Exception) -> str:
 
 
 def _limit(memory: int) -> None:
-    """At most so many bytes more than a fork has from its parent; no image of it when it fails.
+    """Limit this fork to so many bytes more than it has from its parent, and write no core.
 
-    What counts is memory that can be written (``RLIMIT_DATA``). Addresses would be the wrong thing
-    to count: an allocator reserves hundreds of mebibytes of them, now more, now less, and uses few.
+    The limit is on memory that can be written (``RLIMIT_DATA``). Addresses would be wrong to
+    count: an allocator reserves hundreds of mebibytes of them, now more, now less, and uses few.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     pages = Path("/proc/self/statm")

@@ -22,7 +22,7 @@ from typing import Any, Final
 from grader.answers.collect import submissions_in
 from grader.answers.submission import Submission
 from grader.board.grading import Entry, LeftOut, NotGraded, Result, grade_all, in_time, with_figures
-from grader.board.sessions import SessionCounts, count_sessions, refuse_others, sessions_of
+from grader.board.sessions import SessionCounts, count_sessions, sessions_of
 from grader.board.workers import WorkLimits
 from grader.commands.common import (
     EXAM,
@@ -136,8 +136,7 @@ def _grade(arguments: argparse.Namespace, exam: Exam, sources: Sequence[Path]) -
             limits=WorkLimits(arguments.memory << 20, arguments.wall),
             budget=limits_of(arguments),
             documents=bool(arguments.json or arguments.html),
-            refuse=refuse_others,
-            advance=lambda: bar.update(task, advance=1, refresh=True),
+                advance=lambda: bar.update(task, advance=1, refresh=True),
         )
     return in_time(arguments.ledger, exam, results) if exam.is_final else results
 

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from grader.answers.parquet_answers import card_of
 from grader.answers.submission import SubmissionLimits, Unreadable
 from grader.board.grading import Entry, NotGraded, grade_all, with_figures
-from grader.board.sessions import refuse_others
 from grader.board.workers import WorkFailure, WorkLimits, run_patiently
 from grader.errors import UsageError
 from grader.hub.results import (
@@ -264,7 +263,7 @@ def reports(
     """Yield the outcome of each file, each graded in a process of its own."""
     results = grade_all(
         exam, list(sources), workers=setup.workers, limits=setup.limits, budget=setup.budget,
-        documents=True, patient=True, refuse=refuse_others,
+        documents=True, patient=True,
     )  # fmt: skip
     entries = [result for result in results if isinstance(result, Entry)]
     if exam.keeps_ledger and entries:

@@ -33,19 +33,23 @@ def fetch(address: Address, *, anew: bool = False) -> Path:
     note. Raises ``UsageError``.
     """
     api = connect()
-    if address.revision is not None and not anew and (cached := _cached(api, address)) is not None:
+    if (
+        address.revision is not None
+        and not anew
+        and (cached := _cached_folder(api, address)) is not None
+    ):
         return cached
     try:
         with explain_hub_errors(address):
             return _download(api, address)
     except UsageError as error:
-        if address.revision is not None or (cached := _cached(api, address)) is None:
+        if address.revision is not None or (cached := _cached_folder(api, address)) is None:
             raise
         print(f"note: {error}; taken as last fetched", file=sys.stderr)
         return cached
 
 
-def _cached(api: "HfApi", address: Address) -> Path | None:
+def _cached_folder(api: "HfApi", address: Address) -> Path | None:
     """Return the folder, or None where not all of the release is in the cache."""
     from huggingface_hub.errors import LocalEntryNotFoundError
 

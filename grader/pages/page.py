@@ -1,8 +1,8 @@
-"""What every page of ours is: one self-contained document, light or dark as the reader's system.
+"""Pages as values, and the HTML of a page: one document that stands by itself, light or dark.
 
-No external request, no font, no image: the file can be mailed, archived, or opened from a USB
-stick. Nothing runs but a script of our own where a page has one, named by its hash. Sections and
-their blocks are values; only here do they become HTML, escaped.
+It makes no external request and has no font and no image: the file can be mailed, archived, or
+opened from a USB stick. No script runs but one of our own where a page has one, named by its hash.
+Sections and their blocks are values. Only here do they become HTML, escaped.
 """
 
 import base64
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from grader.pages.svg import Svg
 from grader.pages.table import Table
-from grader.pages.words import explained, glossary, safe
+from grader.pages.words import glossary, safe, with_term_explained
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -29,7 +29,7 @@ _LONGEST_TEXT: Final = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Strong:
-    """Words in bold; with ``marks``, classes of our own, words that light up what has them too."""
+    """Words in bold. With ``marks``, classes of our own, they light up what has these too."""
 
     text: str
     marks: str = ""
@@ -37,19 +37,19 @@ class Strong:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph of plain and bold words; a ``note`` says how to read what stands beside it."""
+    """A paragraph of plain and bold words. A ``note`` says how to read what stands beside it."""
 
     text: str | Sequence[str | Strong]
     note: bool = False
 
     def parts(self) -> Sequence[str | Strong]:
-        """Its plain and bold words."""
+        """Return its plain and bold words."""
         return [self.text] if isinstance(self.text, str) else self.text
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Blocks that are shown when their summary is clicked."""
+    """Blocks that are shown when their summary is clicked, or at once where ``opened``."""
 
     summary: str
     blocks: "Sequence[Inside]"
@@ -58,7 +58,7 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """Columns of blocks; on a narrow screen below each other."""
+    """Columns of blocks, which stand below each other on a narrow screen."""
 
     columns: "Sequence[Sequence[Block]]"
 
@@ -74,7 +74,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """Figures at a glance; those that come first are drawn largest."""
+    """Figures at a glance. The first ``large`` ones are drawn largest."""
 
     tiles: Sequence[Tile]
     large: int = 2
@@ -82,7 +82,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of several to be chosen; the first is. ``style`` of a page says what follows from it.
+    """Radio buttons, of which the first is chosen. The page's ``style`` says what a choice does.
 
     ``options`` are ids, which are of the code, and labels.
     """
@@ -99,7 +99,7 @@ class Code:
     text: str
 
     def lines(self) -> list[str]:
-        """As many lines as a page shows."""
+        """Return as many lines as a page shows."""
         return self.text[:_LONGEST_TEXT].splitlines()
 
 
@@ -107,13 +107,13 @@ Block = Table | Svg | Paragraph | Fold | SideBySide | Card | Choice | Code
 
 
 def non_empty(*tables: Table) -> list[Table]:
-    """Those that have a row."""
+    """Return the tables that have a row."""
     return [table for table in tables if table.rows]
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and what stands under it; nothing of it is shown where there is no block.
+    """A heading and the blocks under it. Without a block nothing of it is shown.
 
     A ``folded`` one shows its heading and ``aside`` alone, until it is clicked or linked to.
     """
@@ -125,7 +125,7 @@ class Section:
 
 
 Inside = Block | Section
-"""What stands in a section: blocks, and sections of its own."""
+"""The members of a section: blocks, and sections of its own."""
 
 
 def page(
@@ -138,10 +138,10 @@ def page(
     script: str = "",
     ahead: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """A whole page; ``style`` and ``script`` are our own, everything else is plain text.
+    """Return the HTML of a page. ``style`` and ``script`` are our own, all else is plain text.
 
-    With ``contents`` a list of the sections stands at its head; ``ahead`` are links above it and
-    what they are called, such as the way back.
+    With ``contents`` a list of the sections stands at its head. ``ahead`` are links above it with
+    their names, such as the way back.
     """
     return _template().render(
         title=title,
@@ -158,46 +158,47 @@ def page(
 
 @cache
 def _template() -> "Template":
-    """The template of every page, whose values are all made safe, whoever wrote them.
+    """Return the template of every page, whose values are all made safe, whoever wrote them.
 
     ``own`` is for markup that stands in the code, ``picture`` and ``glossary`` make it.
     """
     import jinja2
     from markupsafe import Markup as Safe
 
-    def printed(value: object, limit: int = 200) -> Safe:
+    def to_markup(value: object, limit: int = 200) -> Safe:
         return value if isinstance(value, Safe) else Safe(safe(str(value), limit))
 
     environment = jinja2.Environment(
         autoescape=True,
-        finalize=printed,
+        finalize=to_markup,
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
     )
     environment.filters |= {
-        "upto": printed,
+        "upto": to_markup,
         "own": Safe,
         "newline": Safe,
         "kind": lambda block: type(block).__name__,
         "picture": lambda drawing: Safe(drawing.markup()),
         "heading": lambda text: Safe(_heading(text)),
-        "explained": lambda text: Safe(explained(text)),
+        "explained": lambda text: Safe(with_term_explained(text)),
         "glossary": lambda markup: Safe(glossary(markup)),
     }
     return environment.from_string(_TEMPLATE)
 
 
 def _heading(heading: str) -> str:
-    """A heading as HTML: its first term explained, subscripts below the line."""
+    """Return a heading as HTML, with its first term explained and subscripts below the line."""
 
     def with_subscripts(text: str) -> str:
         return re.sub(r"_([A-Z]+)", r"<sub>\1</sub>", safe(text))
 
-    return explained(heading, with_subscripts).replace(" ↓", "&nbsp;↓").replace(" ↑", "&nbsp;↑")
+    markup = with_term_explained(heading, with_subscripts)
+    return markup.replace(" ↓", "&nbsp;↓").replace(" ↑", "&nbsp;↑")
 
 
 def _policy(script: str) -> str:
-    """What a browser may do with a page: show it; whatever slipped through escaping cannot run."""
+    """Return the policy by which a browser shows a page and runs nothing but ``script``."""
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     runs = f"script-src 'sha256-{digest}'; " if script else ""
     return (

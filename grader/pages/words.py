@@ -9,44 +9,44 @@ from typing import Final
 
 
 def printable(value: str) -> str:
-    """``value`` with its control characters made visible."""
+    """Return text with its control characters made visible."""
     return "".join(c if c.isprintable() else "\ufffd" for c in value)
 
 
 def clip_text(value: str, limit: int) -> str:
-    """``value``, or its beginning with dots where it is longer."""
+    """Return text, or its beginning with dots where it is longer than ``limit``."""
     return value if len(value) <= limit else value[: limit - 1] + "…"
 
 
 def safe(value: str, limit: int = 200) -> str:
-    """Untrusted text for HTML and SVG: escaped, without control characters, bounded."""
+    """Return untrusted text for HTML and SVG: escaped, without control characters, bounded."""
     return escape(clip_text(printable(value), limit), quote=True)
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number for a table; a dash where there is none."""
+    """Return a number for a table, or a dash for None."""
     if value is None:
         return "–"
     return f"{value:.{digits}f}" if abs(value) < 1e6 else f"{value:.2e}"
 
 
 def points(value: float | None) -> str:
-    """Points, with one digit; a dash where there are none."""
+    """Return points with one digit, or a dash for None."""
     return number(value, 1)
 
 
 def percent(share: float | None) -> str:
-    """A share as a percentage with one digit; a dash where there is none."""
+    """Return a share (0 to 1) as a percentage with one digit, or a dash for None."""
     return "–" if share is None else f"{100 * share:.1f}%"
 
 
 def count(value: float | None) -> str:
-    """A count or a rung as it is; a dash where a redacted report leaves it out."""
+    """Return a count or a rung as it is, or a dash where a redacted report leaves it out."""
     return "–" if value is None else f"{value:.0f}"
 
 
 def count_text(value: float | None) -> str:
-    """A large count with its unit, such as 12.9k or 2.45M; a dash where there is none."""
+    """Return a large count with its unit, such as 12.9k or 2.45M, or a dash for None."""
     if value is None:
         return "–"
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
@@ -56,17 +56,17 @@ def count_text(value: float | None) -> str:
 
 
 def interval_text(interval: Sequence[float] | None, digits: int = 3) -> str:
-    """An interval; a dash where there is none."""
+    """Return an interval in brackets, or a dash for None."""
     return "–" if interval is None else f"[{interval[0]:.{digits}f}, {interval[1]:.{digits}f}]"
 
 
 def signed_number(value: float | None, digits: int = 1) -> str:
-    """A difference with its sign, zero with a plus; a dash where there is none."""
+    """Return a difference with its sign, zero with a plus, or a dash for None."""
     return "–" if value is None else f"{value:+z.{digits}f}"
 
 
 def signed_interval(interval: Sequence[float] | None, digits: int = 1) -> str:
-    """An interval of differences; a dash where there is none."""
+    """Return an interval of differences in brackets, or a dash for None."""
     return (
         "–"
         if interval is None
@@ -75,7 +75,7 @@ def signed_interval(interval: Sequence[float] | None, digits: int = 1) -> str:
 
 
 def with_count(figure: str, tasks: int | None) -> str:
-    """A figure with its number of tasks; a dash over none."""
+    """Return a figure with its number of tasks in brackets, or a dash over no task."""
     if tasks == 0:
         return "–"
     return figure if tasks is None or figure == "–" else f"{figure} ({tasks})"
@@ -91,8 +91,11 @@ _TERM: Final = re.compile(
 _USED: Final = re.compile(r'<abbr title="([^"]*)">(.*?)</abbr>')
 
 
-def explained(text: str, write: Callable[[str], str] = safe) -> str:
-    """Plain text as HTML, in which the first term tells what it means; ``write`` escapes it."""
+def with_term_explained(text: str, write: Callable[[str], str] = safe) -> str:
+    """Return plain text as HTML, in which the first term shows what it means on hovering.
+
+    ``write`` escapes text.
+    """
     found = _TERM.search(text)
     if found is None:
         return write(text)
@@ -102,7 +105,7 @@ def explained(text: str, write: Callable[[str], str] = safe) -> str:
 
 
 def glossary(markup: str) -> str:
-    """The terms that finished markup explains, as a list to unfold; nothing without any.
+    """Return a list to unfold of the terms that finished markup explains, "" without any.
 
     A title shows on hovering only, which a telephone cannot do.
     """

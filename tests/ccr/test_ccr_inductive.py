@@ -197,16 +197,16 @@ def test_the_papers_simulations_converge() -> None:
         assert np.mean(errors[1]) < np.mean(errors[0]) / 4 and max(errors[1]) < 0.15
     for bypass, whole in ((False, 20.25), (True, 23.625)):
         context = simulations.appendix_c(bypass)
-        own = simulations.regressed(context, {("X3", "Y"): ["X5"]} if bypass else {})
+        own = simulations.regression_coefficient(context, {("X3", "Y"): ["X5"]} if bypass else {})
         parts = own(("X1", "X3"), 40_000, rng) * own(("X3", "Y"), 40_000, rng)
         assert parts == pytest.approx(20.25, rel=0.03)
         assert own(("X1", "Y"), 40_000, rng) == pytest.approx(whole, rel=0.03)
-    unadjusted = simulations.regressed(simulations.appendix_c(True), {})
+    unadjusted = simulations.regression_coefficient(simulations.appendix_c(True), {})
     assert abs(unadjusted(("X3", "Y"), 40_000, rng) - 4.5) > 0.3, "X5 is a common cause there"
     tree = ("X", "C", "D", "Y")
     assert [one.text for one in simulations.inductive(tree)] == ["XY", "XC·CY", "XD·DY", "XC·CD·DY"]
     value = {("X", "C"): 2.0, ("C", "D"): 3.0, ("D", "Y"): 5.0, ("X", "D"): 6.0, ("C", "Y"): 15.0,
              ("X", "Y"): 30.0}  # fmt: skip
-    assert {one.of(value.__getitem__) for one in simulations.inductive(tree)} == {30.0}
+    assert {one.compute(value.__getitem__) for one in simulations.inductive(tree)} == {30.0}
     for group in simulations.deductive(tree):
-        assert len({one.of(value.__getitem__) for one in group}) == 1
+        assert len({one.compute(value.__getitem__) for one in group}) == 1
