@@ -7,8 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hub_place import Says
-from local_hub import LocalHub, serving
+from local_hub import LocalHub, Says, serving
 
 os.environ.setdefault("HF_HUB_DISABLE_XET", "1")  # read when the client is first imported
 

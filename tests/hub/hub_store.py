@@ -74,6 +74,10 @@ class Discussion:
             "changes": {"base": "refs/heads/main"}, "filesWithConflicts": [], "diff": "",
         }  # fmt: skip
 
+    def comment(self, author: str, text: str) -> dict[str, Any]:
+        latest = {"raw": text, "html": "", "author": {}}
+        return self.say("comment", author, {"edited": False, "hidden": False, "latest": latest})
+
     def say(self, kind: str, author: str, data: Mapping[str, Any]) -> dict[str, Any]:
         event = {
             "id": f"{self.num:04d}{len(self.events):04d}", "type": kind, "createdAt": DATE,
@@ -156,7 +160,6 @@ class Store:
     members: dict[str, set[str]] = field(default_factory=dict)
     repos: dict[tuple[str, str], Repo] = field(default_factory=dict)
     large: dict[str, bytes] = field(default_factory=dict)
-    parts: dict[tuple[str, int], bytes] = field(default_factory=dict)
 
     def user(self, token: str | None) -> str | None:
         if token is None:
@@ -210,7 +213,7 @@ class Store:
             return repo.commit(ref, files, head["summary"]), None
         number = len(repo.discussions) + 1
         pr = Discussion(number, head["summary"], user, base)
-        pr.say("comment", user, _comment(head.get("description") or ""))
+        pr.comment(user, head.get("description") or "")
         repo.discussions.append(pr)
         return repo.commit(f"refs/pr/{number}", files, head["summary"]), pr
 
@@ -234,31 +237,6 @@ class Store:
                 pass
             case _:
                 raise Refusal(400, "", f"nothing here deletes or copies: {key}")
-
-    def merge(self, repo: Repo, pr: Discussion, user: str | None) -> None:
-        """What the pull request changed, onto the main branch."""
-        if not self.may_write(repo, user):
-            raise Refusal(403, "", "You cannot merge this pull request")
-        if pr.status not in ("open", "draft"):
-            raise Refusal(400, "", f"This pull request is {pr.status}")
-        before, after = repo.commits[pr.base], repo.files(f"refs/pr/{pr.num}")
-        files = {
-            p: b for p, b in repo.files("main").items() if p not in before.keys() - after.keys()
-        }
-        files |= {path: blob for path, blob in after.items() if before.get(path) != blob}
-        repo.commit("refs/heads/main", files, f"merge {pr.num}")
-        pr.status = "merged"
-        assert user is not None
-        pr.say("status-change", user, {"status": "merged"})
-
-
-def _comment(text: str) -> dict[str, Any]:
-    return {"edited": False, "hidden": False, "latest": {"raw": text, "html": "", "author": {}}}
-
-
-def comment_on(pr: Discussion, user: str, text: str) -> dict[str, Any]:
-    """Say something under a pull request."""
-    return pr.say("comment", user, _comment(text))
 
 
 def check_card(text: str) -> None:

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import fake_builder
 import pytest
-from hub_place import Says
-from local_hub import LocalHub
+from local_hub import LocalHub, Says
 
 from builder.release.manifest import read_manifest
 from grader.opening import open_release

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hub_place import Says, put
 from huggingface_hub import parse_eval_result_entries
-from local_hub import LocalHub
+from local_hub import LocalHub, Says, put
 
 RELEASE = ("--release", "hf://org/exams@v1")
 
@@ -47,7 +46,7 @@ def test_it_is_proposed_to_the_model_once(
     code, out, err = says(*told)
     assert code == 0 and "/discussions/1" in out, err
     model = hub.repo("bob/model", "model")
-    hub.store.merge(model, model.discussions[0], "bob")
+    model.commit("refs/heads/main", model.files("refs/pr/1"), "merge")
     code, out, _ = says(*told)
     assert code == 0 and "says so already" in out and len(model.discussions) == 1
 

@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hub_place import Says, put
-from local_hub import LocalHub
+from local_hub import LocalHub, Says, put
 
 from grader.errors import UsageError
 from grader.hub.address import Address

@@ -118,13 +118,6 @@ def test_each_failure_is_one_line_and_the_next_run_sends_the_rest(
 
 
 @pytest.mark.slow
-def test_large_files_go_in_parts(hub: LocalHub, tiny: Path, publish: Publish) -> None:
-    hub.chunk = 2000
-    assert publish(tiny, "--repo", "org/exams")[0] == 0
-    assert any(r.path.endswith("/complete") for r in hub.requests)
-
-
-@pytest.mark.slow
 def test_a_benchmark_that_the_hub_does_not_list_yet_is_published_all_the_same(
     hub: LocalHub, tiny: Path, publish: Publish, monkeypatch: pytest.MonkeyPatch
 ) -> None:

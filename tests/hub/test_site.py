@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hub_place import Says
-from local_hub import LocalHub
+from local_hub import LocalHub, Says, put
 
 from grader.hub.site import write_site
 from grader.opening import open_release
@@ -123,8 +122,6 @@ def test_names_of_rows_fit_what_a_page_keeps_of_them(rows: Rows, tmp_path: Path)
 def test_it_goes_from_the_dataset_to_a_space_and_a_rerun_sends_nothing(
     hub: LocalHub, rows: Rows, says: Says, tmp_path: Path
 ) -> None:
-    from hub_place import put
-
     copy = tmp_path / "org-results"
     (copy / "results").mkdir(parents=True)
     for row in rows.values():

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Self
 
 import pytest
-from hub_place import Says, put
 from hub_store import Blob, Repo
-from local_hub import LocalHub
+from local_hub import LocalHub, Says, put
 
 from grader.board.grading import NotGraded
 

@@ -74,7 +74,7 @@ class People:
 
 @pytest.fixture
 def people(tmp_path: Path) -> Iterator[People]:
-    own = LocalHub(chunk=1 << 18)
+    own = LocalHub()
     own.add_user("ann", "org")
     own.add_user("bob")
     with serving(own):
