@@ -14,11 +14,13 @@ from causalds_scenes import every_task, in_views, public, rows, values, world
 from builder.stories.fictional import LETTERS, themes
 from builder.stories.frames import NO_DIRECTION
 from builder.stories.knowledge import domains
-from builder.tracks.causalds.ask.wording import NAMES
 from grader.opening import open_release
 from grader.scoring.model import RawAnswer
 from grader.scoring.score import score_answer
 from grader.tracks import VARIANTS
+
+NAMES = ("Moon dust", "Ring tilt", "Comet tail")
+"""Names of another world, which stand in examples: one that might be right would be an answer."""
 
 FILLED = {
     "<number>": "1.5", "<whole number>": "1", "<true or false>": "true", "<label>": "+",

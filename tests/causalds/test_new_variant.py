@@ -26,7 +26,7 @@ def test_every_piece_has_its_place(
         place = line.split("  →  ")[1].split(",")[0]
         assert (root / place).exists() or (root / place).parent.is_dir(), place
     row = tomllib.loads(files["1-variants.toml"])["effect_estimate"]["ate_rank"]
-    assert row["shape"] == SHAPE and row["rung"] == 2
+    assert row["shape"] == SHAPE and row["rung"] == 2 and "$x and $y" in row["question"]
     asker = ast.parse(files["2-asker.py"]).body[0]
     assert isinstance(asker, ast.FunctionDef) and asker.name == "ate_rank"
     assert ast.parse("{" + textwrap.dedent(files["3-eligibility.py"]) + "}")

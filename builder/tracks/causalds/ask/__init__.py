@@ -1,4 +1,4 @@
-"""What can be asked of a scene: one function per variant of ``grader.tracks``."""
+"""Ask questions of a scene, by one function per variant of ``grader.tracks``."""
 
 from typing import Final
 

@@ -1,6 +1,6 @@
-"""The constant answers that floors are the best of, and the scenes that they are graded on.
+"""List the constant answers that floors are the best of, and plan the scenes they are graded on.
 
-Numbers and intervals come from fixed grids; names are those that an answer may hold, never the ones
+Numbers and intervals come from fixed grids. Names are those that an answer may hold, never the ones
 that are right.
 """
 
@@ -26,15 +26,16 @@ _PREDICTED: Final = (0.0, 0.5, -0.5, 1.0, -1.0)
 _CHANCES: Final = (0.5, 0.3, 0.4, 0.6, 0.7)
 
 _ROWS: Final = RowCounts(train=50, test=200)
-"""Training and held-out rows of a twin's scenes. Constants see no row; of held-out labels their
+"""Training and held-out rows of a twin's scenes. Constants see no row. Of held-out labels their
 points need the spread alone, whose chance deviation averages out over scenes."""
 _SCENES_OF_A_TASK: Final = 12
-"""Scenes that are planned for each task wanted: a twelfth of them hosts the rarest variant."""
+"""Scenes that are planned for each task that floors need: a twelfth of them hosts the rarest
+variant."""
 
 
 def twin(config: SceneSettings, tasks: int) -> SceneSettings:
-    """Return the settings of the scenes that floors are measured on: the composition as it is, few
-    rows, clean tables, since constants look at none."""
+    """Return the settings of the scenes that floors are measured on. The composition stays as it
+    is. They have few rows and clean tables, since constants look at none."""
     return config.model_copy(
         update={
             "scenes": _SCENES_OF_A_TASK * tasks,
@@ -63,40 +64,41 @@ def constants(task: Task, truth: Truth) -> Iterator[tuple[str, str]]:
         yield from _predictions(task)
         return
     for name, content in _contents(task, truth):
-        yield name, canonical({**_demanded(task), **content})
+        yield name, canonical({**_required_members(task), **content})
 
 
-def _demanded(task: Task) -> dict[str, object]:
-    """What an answer must repeat of its question."""
+def _required_members(task: Task) -> dict[str, object]:
+    """Return what an answer must repeat of its question."""
     key = "conditioning_var"
     return {key: task.inputs[key]} if key in task.inputs else {}
 
 
 def _contents(task: Task, truth: Truth) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """Yield the name and the members of each constant answer that is a JSON object."""
     shape = task.shape
     kind, field = shape.kind, shape.field
 
-    def each(*values: object) -> Iterator[tuple[str, Mapping[str, object]]]:
+    def always(*values: object) -> Iterator[tuple[str, Mapping[str, object]]]:
         for value in values:
             yield f"always {_as_text(value)}", {field: value}
 
     match kind:
         case "sign" | "label":
-            yield from each(*shape.labels)
+            yield from always(*shape.labels)
         case "signs":
             for before, after in product(shape.labels, repeat=2):
                 content = {"sign_before": before, "sign_after": after}
                 yield f"always {before}, then {after}", content
         case "boolean":
-            yield from each(True, False)
+            yield from always(True, False)
         case "count":
-            yield from each(*range(_LARGEST_COUNT + 1), *shape.labels)
+            yield from always(*range(_LARGEST_COUNT + 1), *shape.labels)
         case "name":
             candidates = task.inputs["candidates"]
             yield "the first candidate", {field: candidates[0]}
             yield "the last candidate", {field: candidates[-1]}
         case "number":
-            yield from each(*_NUMBERS)
+            yield from always(*_NUMBERS)
         case "interval":
             for centre, half in product(_CENTRES, _HALVES):
                 low, high = centre - half, centre + half
@@ -110,10 +112,16 @@ def _contents(task: Task, truth: Truth) -> Iterator[tuple[str, Mapping[str, obje
             wrapped = kind == "sets"
             yield "none", {field: [[]] if wrapped else []}
             yield "all", {field: [names] if wrapped else names}
-            yield from each(*shape.labels)
-        case "predictions" | "units" | "quantities" | "deduction" | "program" | "alternative":
-            raise ValueError(f"{task.task_id}: no constant answer of kind {kind}")
-        case "session":
+            yield from always(*shape.labels)
+        case (
+            "predictions"
+            | "units"
+            | "quantities"
+            | "deduction"
+            | "program"
+            | "alternative"
+            | "session"
+        ):
             raise ValueError(f"{task.task_id}: no constant answer of kind {kind}")
         case _:
             assert_never(kind)
@@ -128,7 +136,7 @@ def _as_text(value: object) -> str:
 
 
 def _every_edge(task: Task, names: Sequence[str]) -> list[dict[str, str]]:
-    """Every ordered pair where direction counts, every pair where it does not."""
+    """Return every ordered pair where direction counts, every pair where it does not."""
     directed = task.shape.name == "edges"
     ends = ("from", "to") if directed else ("a", "b")
     pairs = ((a, b) for a, b in product(names, repeat=2) if (a != b if directed else a < b))
@@ -136,7 +144,7 @@ def _every_edge(task: Task, names: Sequence[str]) -> list[dict[str, str]]:
 
 
 def _predictions(task: Task) -> Iterator[tuple[str, str]]:
-    """Constant columns, one number for continuous outcomes and one for binary ones."""
+    """Yield constant columns, one number for continuous outcomes and one for binary ones."""
     rows = int(task.inputs["rows"])
     if task.shape.pool == "nrel_interval":
         for centre, half in product(_PREDICTED, _HALVES):

@@ -1,4 +1,4 @@
-"""Prediction of held-out outcomes (rung 1; paper A.9)."""
+"""Ask for predictions of held-out outcomes (rung 1; paper A.9)."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,6 @@ from builder.tracks.causalds.ask.wording import (
     Truth,
     asks,
     bold,
-    fenced,
     number,
     percent,
 )
@@ -20,81 +19,39 @@ from grader.tracks.causalds.shapes import PREDICTION_ALPHA
 
 @asks("prediction.point_predictor")
 def point_predictor(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """A number for every held-out row: the outcome, or its probability of being 1."""
-    if scene.outcome.kind == "binary":
-        wanted = (
-            f"For each row, give the probability that {bold(scene.outcome)} is 1: a number from 0 "
-            "to 1."
-        )
-        scoring = (
-            "Scored by the root of the Brier score (the mean squared difference between your "
-            "probability and the true 0 or 1), relative to 1 + the standard deviation of the "
-            "held-out values. Numbers below 0 count as 0, numbers above 1 as 1."
-        )
-        rows = ["0.31", "0.87"]
-    else:
-        wanted = f"For each row, give one number: your prediction of {bold(scene.outcome)}."
-        scoring = (
-            "Scored by the root mean squared error over the held-out rows, relative to 1 + the "
-            "standard deviation of the held-out values."
-        )
-        rows = ["0.42", "-1.05"]
-    yield Question(
-        question=f"{_task(scene)}\n\n{wanted}",
-        answer=f"{_csv(scene, 'prediction', rows)}\n\n{scoring}",
-        inputs=_inputs(scene),
-        truth=_truth(scene),
-    )
+    """Ask for a number for every held-out row: the outcome, or its probability of being 1."""
+    rows = "0.31\n0.87" if scene.outcome.kind == "binary" else "0.42\n-1.05"
+    words = f"prediction.of_{scene.outcome.kind}"
+    slots = _file_slots(scene, "prediction", rows)
+    yield Question(_inputs(scene), _truth(scene), slots=slots, words=words)
 
 
 @asks("prediction.prediction_interval")
 def prediction_interval(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """A number and a central 90% interval for every held-out row."""
-    level = percent(1 - PREDICTION_ALPHA)
-    penalty = number(2 / PREDICTION_ALPHA)
-    wanted = (
-        f"For each row, give your prediction of {bold(scene.outcome)} and a **central {level} "
-        "prediction interval**: the new value should fall below `lower` in "
-        f"{percent(PREDICTION_ALPHA / 2)} of cases and above `upper` in as many."
-    )
-    scoring = (
-        f"Scored by the mean interval score over the held-out rows, (upper - lower) plus {penalty} "
-        "times the distance by which the true value misses the interval, relative to 1 + the "
-        "standard deviation of the held-out values. `lower` must not exceed `upper` in any row. "
-        "The column `prediction` must be there but does not enter the score."
-    )
-    rows = ["0.42,-0.90,1.74", "-1.05,-2.37,0.27"]
-    yield Question(
-        question=f"{_task(scene)}\n\n{wanted}",
-        answer=f"{_csv(scene, 'prediction,lower,upper', rows)}\n\n{scoring}",
-        inputs={**_inputs(scene), "alpha": PREDICTION_ALPHA},
-        truth=_truth(scene),
-    )
+    """Ask for a number and a central 90% interval for every held-out row."""
+    slots = {
+        **_file_slots(scene, "prediction,lower,upper", "0.42,-0.90,1.74\n-1.05,-2.37,0.27"),
+        "level": percent(1 - PREDICTION_ALPHA),
+        "tail": percent(PREDICTION_ALPHA / 2),
+        "penalty": number(2 / PREDICTION_ALPHA),
+    }
+    yield Question({**_inputs(scene), "alpha": PREDICTION_ALPHA}, _truth(scene), slots=slots)
 
 
-def _task(scene: Scene) -> str:
-    outcome, rows = bold(scene.outcome), f"{scene.plan.equations.test:,}"
+def _file_slots(scene: Scene, header: str, example: str) -> dict[str, str]:
+    """Return the slots for the files to learn from and the CSV file to write."""
     measured = scene.motif.outcome in scene.measured
-    sources = "`data.parquet` and `calibration.parquet`" if measured else "`data.parquet`"
-    but = f"the measurements of {outcome}" if measured else "that one"
-    return (
-        f"Learn from {sources} to predict {outcome}. `test_features.parquet` has "
-        f"{rows} further rows of the same kind with every column of `data.parquet` "
-        f"but {but}; predict {outcome} itself for each of them. Any method will do, and no causal "
-        "reading is asked for."
-    )
-
-
-def _csv(scene: Scene, header: str, rows: list[str]) -> str:
-    count = f"{scene.plan.equations.test:,}"
-    return (
-        f"A CSV file with the header `{header}` and then {count} lines of numbers, one "
-        "for each row of `test_features.parquet` and in the same order:\n\n"
-        f"{fenced('csv', chr(10).join([header, *rows, '...']))}"
-    )
+    return {
+        "rows": f"{scene.plan.equations.test:,}",
+        "header": header,
+        "example": example,
+        "sources": "`data.parquet`" + " and `calibration.parquet`" * measured,
+        "held_back": f"the measurements of {bold(scene.outcome)}" if measured else "that one",
+    }
 
 
 def _inputs(scene: Scene) -> dict[str, object]:
+    """Return the inputs of a prediction, its columns those of the clean view."""
     return {
         "outcome": scene.outcome.name,
         "outcome_kind": scene.outcome.kind,
@@ -104,7 +61,7 @@ def _inputs(scene: Scene) -> dict[str, object]:
 
 
 def _truth(scene: Scene) -> Truth:
-    """The labels themselves are in ``causalds_labels``; here, what normalises the error."""
+    """Return what normalises the error. The labels themselves are in ``causalds_labels``."""
     labels = scene.held_out.astype(np.float64)
     return Truth(
         target={
