@@ -6,7 +6,7 @@ which class each must reach.
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
@@ -21,9 +21,9 @@ from baselines.exam import (
     from_prompts,
     generator,
 )
-from builder.tracks.ccr.graph import Pair, cut_tree, sorted_graph
+from builder.tracks.ccr.graph import cut_tree, sorted_graph
 from builder.tracks.ccr.model import BooleanContext, LinearContext
-from builder.tracks.ccr.quantities import Quantities, exact_quantities
+from builder.tracks.ccr.quantities import exact_quantities, total_effect
 from builder.tracks.ccr.questions import check_deduction
 from builder.tracks.ccr.text import GivenValue
 from grader.scoring.shape import Task
@@ -35,18 +35,37 @@ def solve(prompt: str) -> dict[str, Any]:
     """Return the right answer to a direct, inductive or deductive task."""
     if "These values are given" in prompt:
         return {"value": _deduction(prompt)}
-    linear = "obey these equations" in prompt
-    quantities = exact_quantities(_linear_context(prompt) if linear else _boolean_context(prompt))
     listed = re.findall(r"^- (Q\d+): (.*)$", prompt, re.MULTILINE)
-    return {"quantities": {name: _product(text, quantities) for name, text in listed}}
+    quantity = _linear_quantity(prompt) if "obey these equations" in prompt else _quantity(prompt)
+    return {"quantities": {name: _product(text, quantity) for name, text in listed}}
 
 
-def _product(text: str, quantities: Mapping[Pair, Quantities]) -> float:
+Quantity = Callable[[str, str, str], Fraction]
+"""(measure, cause, effect) -> its value."""
+
+
+def _product(text: str, quantity: Quantity) -> float:
     """Return the product of the quantities that a text names, such as "PNS(A, B) PNS(B, C)"."""
     result = Fraction(1)
     for measure, cause, effect in _TERM.findall(text):
-        result *= quantities[cause, effect][measure.lower()]
+        result *= quantity(measure.lower(), cause, effect)
     return float(result)
+
+
+def _quantity(prompt: str) -> Quantity:
+    """Return the quantities of the Boolean model in a prompt, as a function."""
+    context = _boolean_context(prompt)
+    quantities = exact_quantities(context, cut_tree(context.dag))
+    return lambda measure, cause, effect: quantities[cause, effect][measure]
+
+
+def _linear_quantity(prompt: str) -> Quantity:
+    """Return the total effects in the linear model of a prompt, as a function of cause and effect.
+
+    Its graph may have no cutpoint, and then has no cut tree.
+    """
+    context = _linear_context(prompt)
+    return lambda _, cause, effect: total_effect(context, cause, effect)
 
 
 def _boolean_context(prompt: str) -> BooleanContext:

@@ -91,9 +91,11 @@ def test_flip_noise_has_the_stated_mean_over_200_seeds(exam: Exam, rate: float) 
 
 
 def test_every_system_answers_every_kind_of_task(exam: Exam) -> None:
-    """A reference row that leaves tasks out would not be comparable."""
+    """A reference row that leaves tasks out would not be comparable. The graph of a trap has no
+    cutpoint, and once ended the reader of linear prompts."""
     stated = Exam({"seed": "d", "purpose": "direct", "variant": "direct.boolean", "sizes": (3, 3)})
-    tasks = [exam.pairs[0][0], stated.pairs[0][0]]
+    trap = Exam({"seed": "d", "purpose": "linear", "variant": "direct.trap", "sizes": (4, 4)})
+    tasks = [one.pairs[0][0] for one in (exam, stated, trap)]
     asked = OpenedExam(None, "dev", "mini", tuple(tasks), Path())
     for system in named_systems(["all"]):
         if system.name.startswith("ccr-"):
