@@ -1,6 +1,7 @@
 """Running the real command line in process, and what every run must satisfy."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,16 @@ class Runner:
     def __init__(self, release: Path, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.release, self.place, self.capsys = release, place, capsys
 
+    @property
+    def dev(self) -> Sequence[str | Path]:
+        """Options that name the release and its split ``dev``."""
+        return "--release", self.release, "--split", "dev"
+
+    @property
+    def test(self) -> Sequence[str | Path]:
+        """Options that name the release and its private split ``test``."""
+        return "--release", self.release, "--split", "test"
+
     def run(self, *words: str | Path) -> Run:
         """Any command; never a traceback, and one line on stderr when it fails."""
         self.capsys.readouterr()
@@ -52,8 +63,8 @@ class Runner:
         """Grade ``source``; the report and the rows by the task's short name."""
         json_file, table = self.place / "report.json", self.place / "rows.parquet"
         run = self.run(
-            "grade", source, "--release", self.release, "--split", "dev", "--exam", exam,
-            "--json", json_file, "--parquet", table, *options,
+            "grade", source, *self.dev, "--exam", exam, *options,
+            "--json", json_file, "--parquet", table,
         )  # fmt: skip
         assert run.code in (0, 1), run.err
         report = json.loads(json_file.read_text(encoding="utf-8"))

@@ -126,7 +126,7 @@ def test_what_every_report_remarks_is_said_once(
     without = Floors(notices=("no skill in causalds: the release has no floors of this split",))
     monkeypatch.setattr(Floors, "from_manifest", lambda *_: without)
     (board / "b" / "usage.jsonl").write_text("1\n", "utf-8")
-    told = runner.run("leaderboard", board, "--release", runner.release, "--split", "dev").err
+    told = runner.run("leaderboard", board, *runner.dev).err
     assert told.count("no skill in causalds") == 1
     assert f"note: {board / 'b'}: usage.jsonl line 1" in told
 
@@ -134,7 +134,7 @@ def test_what_every_report_remarks_is_said_once(
 def test_a_board_has_a_budget_for_each_submission(runner: Runner, board: Path) -> None:
     """As ``grade`` has, with the same options."""
     file = runner.place / "board.json"
-    dev = ("--release", runner.release, "--split", "dev", "--json", file)
+    dev = (*runner.dev, "--json", file)
     counts = []
     for cells in ("50000", "1"):
         assert runner.run("leaderboard", board, *dev, "--max-cells", cells).code == 0
@@ -163,15 +163,17 @@ def test_a_board_gives_its_workers_the_limits_asked_for(
         return run_limited(work, things, workers, limits)
 
     monkeypatch.setattr("grader.board.grading.run_limited", spy)
-    dev = ("--release", runner.release, "--split", "dev")
-    assert runner.run("leaderboard", board, *dev, "--memory", "700", "--seconds", "50").code == 0
+    assert (
+        runner.run("leaderboard", board, *runner.dev, "--memory", "700", "--seconds", "50").code
+        == 0
+    )
     assert given == [WorkLimits(700 << 20, 50)]
 
 
 def test_a_written_table_runs_nothing_either(runner: Runner, gold: Path, tmp_path: Path) -> None:
     """A packed file's own name begins the message of an answer that is not read."""
     put(gold, "ate", "{}")
-    dev = ("--release", runner.release, "--split", "dev", "--exam", "all")
+    dev = (*runner.dev, "--exam", "all")
     packed, table = tmp_path / "=1+1.parquet", tmp_path / "rows.csv"
     assert runner.run("pack", gold, *dev, "--name", "x", "--out", packed).code == 0
     assert runner.run("grade", packed, *dev, "--csv", table, "--quiet").code == 0

@@ -203,7 +203,7 @@ def test_hostile_pages_stay_silent_in_a_browser(runner: Runner, gold: Path, tmp_
     words = ("browse", runner.release, "--split", "dev", "--exam", "all", "--answers", gold)
     assert runner.run(*words, "--html", folder).code == 0
     report = tmp_path / "report.html"
-    at = ("grade", gold, "--release", runner.release, "--split", "dev", "--exam", "all")
+    at = ("grade", gold, *runner.dev, "--exam", "all")
     assert runner.run(*at, "--html", report).code == 0
     for page in (report, folder / INDEX, folder / f"{task_id('method')}.html"):
         assert console(page) == [], page

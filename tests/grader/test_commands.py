@@ -59,7 +59,7 @@ def test_the_same_answers_give_the_same_bytes(runner: Runner, gold: Path) -> Non
     for turn in range(3):
         files = {kind: runner.place / f"out.{kind}" for kind in outputs}
         runner.run(
-            "grade", gold, "--release", runner.release, *DEV,
+            "grade", gold, *runner.dev,
             *(word for kind, file in files.items() for word in (f"--{kind}", file)),
         )  # fmt: skip
         hashes.add(tuple(hashlib.sha256(f.read_bytes()).hexdigest() for f in files.values()))
@@ -99,9 +99,7 @@ def test_validate_and_grade_agree_on_every_case(runner: Runner, tmp_path: Path) 
         for name, answer in chosen.items():
             put(folder, name, answer)
         run = runner.grade(folder)
-        shown = runner.run(
-            "validate", folder, "--release", runner.release, *DEV, "--exam", "all", "--strict"
-        )
+        shown = runner.run("validate", folder, *runner.dev, "--exam", "all", "--strict")
         listed = {
             tuple(line.split()[:2]) for line in shown.out.splitlines() if line.startswith("cds-")
         }
@@ -129,7 +127,7 @@ def test_strict_and_fail_under_decide_the_exit_code(runner: Runner, gold: Path) 
 
 def test_the_exam_defaults_to_the_one_that_was_answered(runner: Runner, gold: Path) -> None:
     """``mini`` is the only exam; ``all`` has one task more."""
-    options = ("--release", runner.release, *DEV, "--quiet")
+    options = (*runner.dev, "--quiet")
     assert f"scored {len(TASKS) - 1} " in runner.run("grade", gold, *options).out
     assert f"scored {len(TASKS)} " in runner.run("grade", gold, *options, "--exam", "all").out
     assert runner.run(gold, *options).code == 0, "a folder alone is graded"
@@ -138,7 +136,7 @@ def test_the_exam_defaults_to_the_one_that_was_answered(runner: Runner, gold: Pa
 def test_a_workspace_holds_what_the_test_taker_needs(runner: Runner, tmp_path: Path) -> None:
     """Read back as an agent would: with its columns, in row order, without the outcome."""
     out = tmp_path / "work"
-    options = ("--release", runner.release, *DEV, "--exam", "all")
+    options = (*runner.dev, "--exam", "all")
     run = runner.run("workspace", *options, "--out", out)
     assert run.code == 0, run.err
     assert sorted(os.listdir(out)) == sorted(map(task_id, TASKS))
@@ -181,13 +179,12 @@ def test_a_packed_submission_grades_like_its_folder(runner: Runner, tmp_path: Pa
     usage = {"task_id": task_id("ate"), "input_tokens": 3}
     (folder / "usage.jsonl").write_text(json.dumps(usage), encoding="utf-8")
     packed = tmp_path / "subs" / "packed.parquet"
-    options = ("--release", runner.release, *DEV)
-    run = runner.run("pack", folder, "--name", "Mine [1.0]", "--out", packed, *options)
+    run = runner.run("pack", folder, "--name", "Mine [1.0]", "--out", packed, *runner.dev)
     assert run.code == 0, run.err
     board = tmp_path / "board.json"
     page = tmp_path / "board.html"
     run = runner.run(
-        "leaderboard", tmp_path / "subs", *options, "--json", board, "--html", page
+        "leaderboard", tmp_path / "subs", *runner.dev, "--json", board, "--html", page
     )  # fmt: skip
     assert run.code == 0 and "Mine [1.0]" in run.out
     first, second = [entry["report"] for entry in json.loads(board.read_text("utf-8"))]
@@ -204,8 +201,9 @@ def test_an_empty_folder_packs_and_unpacks(runner: Runner, tmp_path: Path) -> No
     """The name of an empty submission must survive, and its zero."""
     (tmp_path / "none").mkdir()
     packed = tmp_path / "none.parquet"
-    options = ("--release", runner.release, *DEV)
-    assert runner.run("pack", tmp_path / "none", "--name", "N", "--out", packed, *options).code == 0
+    assert (
+        runner.run("pack", tmp_path / "none", "--name", "N", "--out", packed, *runner.dev).code == 0
+    )
     run = runner.grade(packed)
     assert run.report["submission"]["system"] == "N" and run.report["points"] == 0.0
 
@@ -229,7 +227,7 @@ def test_a_leaderboard_leaves_out_what_it_cannot_read(
         (board / name).mkdir()
     (board / "c" / "run.json").write_text('{"system": "c"}', "utf-8")
     out = tmp_path / "board.json"
-    run = runner.run("leaderboard", board, "--release", runner.release, *DEV, "--json", out)
+    run = runner.run("leaderboard", board, *runner.dev, "--json", out)
     assert run.code == 0
     ranked = json.loads(out.read_text("utf-8"))
     assert [(e["rank"], e["report"]["submission"]["system"]) for e in ranked[:3]] == [
@@ -249,22 +247,22 @@ def test_a_leaderboard_leaves_out_what_it_cannot_read(
 def test_explain_says_why_an_answer_is_invalid(runner: Runner, gold: Path) -> None:
     """Reason code, file and field in one place."""
     put(gold, "ate_interval", '{"ate": 1, "ci_lower": 2, "ci_upper": 1}')
-    options = ("--release", runner.release, *DEV, "--answers", gold)
+    options = (*runner.dev, "--answers", gold)
     run = runner.run("explain", task_id("ate_interval"), *options)
     assert "invalid (bounds_reversed: a lower bound above its upper bound)" in run.out
     assert f"{answer_file('ate_interval')}: at /ci_lower" in run.out
     put(gold, "ate_interval", b'{"ate": "\x1b[31m\xff')
     assert "\x1b" not in runner.run("explain", task_id("ate_interval"), *options).out
-    message = runner.fails("explain", task_id("ate")[:-1], "--release", runner.release, *DEV)
+    message = runner.fails("explain", task_id("ate")[:-1], *runner.dev)
     assert f"did you mean '{task_id('ate')}'" in message
 
 
 def test_outputs_replace_neither_each_other_nor_an_answer(runner: Runner, gold: Path) -> None:
     """``--json`` aimed at an answer's name used to destroy the answer."""
     place = runner.place / "one"
-    words = ("grade", gold, "--release", runner.release, *DEV)
+    words = ("grade", gold, *runner.dev)
     assert "--csv" in runner.fails(*words, "--json", place, "--csv", place)
-    compared = ("compare", gold, gold, "--release", runner.release, *DEV)
+    compared = ("compare", gold, gold, *runner.dev)
     assert "choose another" in runner.fails(*compared, "--json", place, "--html", place)
     answer = next(iter(sorted(gold.glob("cds-*.json"))))
     before = answer.read_bytes()
@@ -276,14 +274,13 @@ def test_answers_meant_for_another_exam_are_remarked_on(
     runner: Runner, gold: Path, tmp_path: Path
 ) -> None:
     """Zero points without a word sends people looking for a bug in their agent."""
-    words = ("--release", runner.release, "--split", "test", "--exam", "all", "--quiet")
+    words = (*runner.test, "--exam", "all", "--quiet")
     run = runner.run("grade", gold, *words)
     assert "none of the answers is to a task of split test" in run.err
     packed = tmp_path / "packed.parquet"
-    dev = ("--release", runner.release, *DEV)
-    runner.run("pack", gold, *dev, "--exam", "all", "--name", "x", "--out", packed)
+    runner.run("pack", gold, *runner.dev, "--exam", "all", "--name", "x", "--out", packed)
     report = tmp_path / "report.json"
-    runner.run("grade", packed, *dev, "--exam", "mini", "--json", report)
+    runner.run("grade", packed, *runner.dev, "--exam", "mini", "--json", report)
     assert any("packed for exam" in note for note in json.loads(report.read_text())["notices"])
 
 
@@ -292,7 +289,7 @@ def test_answers_of_a_run_of_another_release_are_remarked_on(
 ) -> None:
     """Ids of two builds may be the same while their tasks are not; ``run.json`` knows."""
     copied, report = shutil.copytree(gold, tmp_path / "mine"), tmp_path / "report.json"
-    words = ("grade", copied, "--release", runner.release, *DEV, "--json", report)
+    words = ("grade", copied, *runner.dev, "--json", report)
     own = open_release(runner.release).content_hashes("dev")
     for hashes, remarked in ((own, False), ({**own, next(iter(own)): "0" * 64}, True)):
         (copied / "run.json").write_text(json.dumps({"hashes": {"release": hashes}}))
@@ -332,7 +329,7 @@ def test_our_own_bug_exits_3_and_names_the_task(
     )
     monkeypatch.setitem(TRACKS, "causalds", replace(track, variants=variants))
     report = runner.place / "r.json"
-    run = runner.run("grade", gold, "--release", runner.release, *DEV, "--json", report)
+    run = runner.run("grade", gold, *runner.dev, "--json", report)
     assert run.code == 3
     assert task_id("ate") in run.err and "effect_estimate.ate_point" in run.err
     assert "scorer is broken" in run.err and "our fault" in run.err

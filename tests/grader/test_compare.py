@@ -152,9 +152,8 @@ def test_the_exam_is_the_one_that_holds_what_either_answered(
     shutil.copy(gold / answer_file("ate"), few)
     result, _ = compared(runner, few, gold, "--split", "dev")
     assert result["exam"] == "mini" and result["answered"]["second_only"] == len(TASKS) - 2
-    at = ("--release", runner.release, "--split", "dev")
-    assert "no answer here" in runner.fails("compare", gold, empty, *at)
-    assert "no such folder" in runner.fails("compare", gold, tmp_path / "nowhere", *at)
+    assert "no answer here" in runner.fails("compare", gold, empty, *runner.dev)
+    assert "no such folder" in runner.fails("compare", gold, tmp_path / "nowhere", *runner.dev)
 
 
 def test_a_private_comparison_is_for_the_maintainer(
@@ -163,8 +162,7 @@ def test_a_private_comparison_is_for_the_maintainer(
     """Whether one of two own answers wins says which is nearer to the truth."""
     other = Path(shutil.copytree(secret, tmp_path / "other"))
     (other / answer_file("ate", "test")).write_text(json.dumps({"ate": 1.01}))
-    at = ("--release", runner.release, "--split", "test")
-    assert "--reveal" in runner.fails("compare", secret, other, *at)
+    assert "--reveal" in runner.fails("compare", secret, other, *runner.test)
     full, _ = compared(runner, secret, other, "--split", "test", "--reveal")
     assert full["tracks"]["causalds"]["tasks"]["by_task"]["wins"] == 1
 

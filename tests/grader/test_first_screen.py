@@ -89,7 +89,7 @@ def test_the_commands_print_one_screen_and_the_rest_when_asked(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     put(gold, "method", "{")
-    at = ("grade", gold, "--release", runner.release, "--split", "dev", "--exam", "all")
+    at = ("grade", gold, *runner.dev, "--exam", "all")
     short, full = (
         [line.rstrip() for line in runner.run(*at, *more).out.splitlines()]
         for more in ((), ("--full",))

@@ -150,7 +150,7 @@ def test_a_truncated_table_is_a_notice(runner: Runner, gold: Path, keep: int) ->
     only_changed(run, set())
     packed = gold.parent / "packed.parquet"
     packed.write_bytes(file.read_bytes())
-    message = runner.fails("grade", packed, "--release", runner.release, "--split", "dev")
+    message = runner.fails("grade", packed, *runner.dev)
     assert "packed.parquet: cannot be read as Parquet" in message and "pack" in message
 
 
@@ -188,7 +188,6 @@ def test_a_small_file_that_unpacks_to_gigabytes_is_not_unpacked(runner: Runner, 
     only_changed(run, {"ate"})
 
 
-DEV = ("--split", "dev")
 HOSTILE_NAMES = [
     "[bold red]x[/bold red]", "[/]", "[link=http://x]y[/link]", "\x1b[2J\x1b[31mred",
     "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "a\nb\rc\td",
@@ -213,7 +212,7 @@ def test_a_hostile_system_name_is_only_text(runner: Runner, gold: Path, name: st
     if name.startswith("[bold"):
         assert "[bold red]x[/bold red]" in run.out, "markup must be shown, not obeyed"
     if name.startswith(("[/]", "\x1b")):
-        board = runner.run("leaderboard", gold.parent, "--release", runner.release, *DEV)
+        board = runner.run("leaderboard", gold.parent, *runner.dev)
         assert "\x1b" not in board.out
         assert name.startswith("\x1b") or "[/]" in board.out
 

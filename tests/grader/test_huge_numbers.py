@@ -66,7 +66,7 @@ def test_a_huge_number_in_one_attempt_ends_nothing(
         put(several / "attempt-2", name, text)
     one = tmp_path / "board" / "one"
     shutil.copytree(several / "attempt-2", one)
-    dev = ("--release", runner.release, "--split", "dev", "--exam", "all")
+    dev = (*runner.dev, "--exam", "all")
     for source in (several, one):
         assert runner.grade(source, "--html", tmp_path / "page.html").code == 0
     assert runner.run("compare", one, several, *dev).code == 0

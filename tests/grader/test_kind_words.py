@@ -33,8 +33,8 @@ def test_an_answer_outside_the_exam_is_told(runner: Runner, tmp_path: Path) -> N
 
 def test_explain_refuses_before_it_prints(runner: Runner, gold: Path, tmp_path: Path) -> None:
     """Half a page and then an error reads as if the half were all there is."""
-    at = ("explain", task_id("ate"), "--release", runner.release, *DEV)
-    secret = ("explain", task_id("ate", "test"), "--release", runner.release, "--split", "test")
+    at = ("explain", task_id("ate"), *runner.dev)
+    secret = ("explain", task_id("ate", "test"), *runner.test)
     for words in (
         (*at, "--html", tmp_path / "x.html"),
         (*at, "--answers", gold, "--html", tmp_path / "x.html"),
@@ -46,9 +46,7 @@ def test_explain_refuses_before_it_prints(runner: Runner, gold: Path, tmp_path: 
 
 def test_explain_has_one_status(runner: Runner, gold: Path) -> None:
     """What only the truth can tell came as a second status beside the first."""
-    run = runner.run(
-        "explain", task_id("ate"), "--release", runner.release, *DEV, "--answers", gold
-    )
+    run = runner.run("explain", task_id("ate"), *runner.dev, "--answers", gold)
     assert re.findall(r"^status +(\w+)$", run.out, re.MULTILINE) == ["scored"]
     assert "verified" not in run.out
 
@@ -59,12 +57,11 @@ def test_options_of_grading_are_those_of_boards_and_comparisons(
     """A board of signed sessions was graded by other rules."""
     key = tmp_path / "host.key"
     key.write_bytes(b"k" * 32)
-    at = ("--release", runner.release, *DEV)
     for words in (("leaderboard", board), ("compare", gold, gold)):
-        assert runner.run(*words, *at, "--transcript-key", key).code == 0
-    assert runner.run("validate", gold, *at, "--transcript-key", key).code == 0
+        assert runner.run(*words, *runner.dev, "--transcript-key", key).code == 0
+    assert runner.run("validate", gold, *runner.dev, "--transcript-key", key).code == 0
     explained = ("explain", task_id("ate"), "--answers", gold, "--transcript-key", key)
-    assert runner.run(*explained, *at).code == 0
+    assert runner.run(*explained, *runner.dev).code == 0
 
 
 def test_a_submission_to_another_exam_is_left_out_with_a_word(
@@ -72,11 +69,11 @@ def test_a_submission_to_another_exam_is_left_out_with_a_word(
 ) -> None:
     """Packed for another split, it stood last with 0 points."""
     secret = tmp_path / "secret"
-    options = ("--release", runner.release, "--split", "test", "--reveal", "--out", secret)
+    options = (*runner.test, "--reveal", "--out", secret)
     assert runner.run("gold", *options).code == 0
-    options = ("--release", runner.release, "--split", "test", "--name", "other")
+    options = (*runner.test, "--name", "other")
     assert runner.run("pack", secret, *options, "--out", board / "other.parquet").code == 0
-    run = runner.run("leaderboard", board, "--release", runner.release, *DEV)
+    run = runner.run("leaderboard", board, *runner.dev)
     assert run.code == 0 and "other" not in run.out
     assert "left out" in run.err and "other.parquet" in run.err.replace("\n", "")
 
@@ -97,7 +94,7 @@ def test_namesakes_are_told_apart_and_copies_flagged(
         (board / name).mkdir()
         put(board / name, "ate", name)
     out = tmp_path / "board.json"
-    run = runner.run("leaderboard", board, "--release", runner.release, *DEV, "--json", out)
+    run = runner.run("leaderboard", board, *runner.dev, "--json", out)
     rows = {
         row["report"]["submission"]["file"]: row["report"] for row in json.loads(out.read_text())
     }
@@ -123,19 +120,16 @@ def test_an_output_is_what_its_name_says(
     runner: Runner, gold: Path, tmp_path: Path, option: str, name: str, said: str
 ) -> None:
     """A mistyped folder was made, and a CSV file stood there as a workbook."""
-    message = runner.fails(
-        "grade", gold, "--release", runner.release, *DEV, option, tmp_path / name
-    )
+    message = runner.fails("grade", gold, *runner.dev, option, tmp_path / name)
     assert said in message
     assert not (tmp_path / name).exists() and not (tmp_path / "absent").exists()
 
 
 def test_mistyped_ids_and_folders_meet_near_ones(runner: Runner, gold: Path) -> None:
     """Sixteen hexadecimal digits are seldom typed right."""
-    at = ("--release", runner.release, *DEV)
     for words in (
-        ("validate", gold.with_name("glod"), *at),
-        (str(gold.with_name("glod")), *at),
+        ("validate", gold.with_name("glod"), *runner.dev),
+        (str(gold.with_name("glod")), *runner.dev),
         ("grade", gold, "--release", runner.release.with_name("relaese"), *DEV),
     ):
         assert "did you mean" in runner.fails(*words)

@@ -191,33 +191,31 @@ def test_half_of_the_exam_is_shown_and_only_the_salt_says_which(release: Path) -
 def test_the_ledger_counts_submissions_and_says_what_they_told(
     runner: Runner, secret: Path, tmp_path: Path
 ) -> None:
-    at = ("--release", runner.release, "--split", "test")
     ledger = ("--ledger", tmp_path / "ledger.json")
     folder = tmp_path / "in"
     shutil.copytree(secret, folder / "acme@1")
-    assert runner.run("grade", folder / "acme@1", *at, *ledger).code == 0
+    assert runner.run("grade", folder / "acme@1", *runner.test, *ledger).code == 0
     board = runner.place / "board.json"
-    assert runner.run("leaderboard", folder, *at, *ledger, "--json", board).code == 0
+    assert runner.run("leaderboard", folder, *runner.test, *ledger, "--json", board).code == 0
     written = json.loads((tmp_path / "ledger.json").read_text("utf-8"))
     ((key, teams),) = written["exams"].items()
     assert key.endswith("/test/demo") and list(teams) == ["acme"]
     assert len(teams["acme"]) == 1, "the same answers twice are one submission"
     (line,) = json.loads(board.read_text("utf-8"))
     assert line["report"]["points"] is None, "an exam of eight tasks has no figure to show"
-    shown = runner.run("leaderboard", folder, *at, *ledger).out
+    shown = runner.run("leaderboard", folder, *runner.test, *ledger).out
     assert "Ledger of demo" in shown and "1/100" in shown and "0/0" in shown
     (tmp_path / "ledger.json").write_text('{"exams": [1]}')
-    assert "is no ledger" in runner.fails("grade", folder / "acme@1", *at, *ledger)
+    assert "is no ledger" in runner.fails("grade", folder / "acme@1", *runner.test, *ledger)
 
 
 def test_the_final_ranking_is_made_once(runner: Runner, secret: Path, tmp_path: Path) -> None:
     """One submission of each team, the same answers again, and nothing that comes later."""
-    at = ("--release", runner.release, "--split", "test")
     ledger = ("--ledger", tmp_path / "ledger.json")
     folder = tmp_path / "in"
     for name in ("acme@1", "acme@2"):
         shutil.copytree(secret, folder / name)
-    command = ("leaderboard", folder, *at, *ledger, "--final")
+    command = ("leaderboard", folder, *runner.test, *ledger, "--final")
     assert "2 submissions of team" in runner.fails(*command)
     assert not (tmp_path / "ledger.json").exists()
     (folder / "acme@2").rename(folder / "bell")

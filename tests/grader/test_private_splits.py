@@ -76,13 +76,12 @@ def test_a_private_split_tells_no_task_its_score_unless_asked(
     runner: Runner, secret: Path, tmp_path: Path
 ) -> None:
     """An absolute error beside one's own answer is the truth, give or take a sign."""
-    private = ("--release", runner.release, "--split", "test")
     table = tmp_path / "rows.csv"
-    assert "--reveal" in runner.fails("grade", secret, *private, "--csv", table)
+    assert "--reveal" in runner.fails("grade", secret, *runner.test, "--csv", table)
     assert not table.exists()
-    assert runner.run("grade", secret, *private, "--csv", table, "--reveal").code == 0
+    assert runner.run("grade", secret, *runner.test, "--csv", table, "--reveal").code == 0
     task = next(iter(sorted(secret.glob("cds-*")))).stem
-    asked = ("explain", task, *private, "--answers", secret)
+    asked = ("explain", task, *runner.test, "--answers", secret)
     assert "--reveal" in runner.fails(*asked)
     assert "1.000 of 1" in runner.run(*asked, "--reveal").out
 
@@ -91,14 +90,14 @@ def test_a_private_report_is_redacted_unless_revealed(
     runner: Runner, secret: Path, tmp_path: Path
 ) -> None:
     """A submission with one answer read the hidden structure of its task off the slices."""
-    private, file = ("--release", runner.release, "--split", "test"), tmp_path / "report.json"
-    assert runner.run("grade", secret, *private, "--json", file).code == 0
+    file = tmp_path / "report.json"
+    assert runner.run("grade", secret, *runner.test, "--json", file).code == 0
     report = json.loads(file.read_text("utf-8"))
     assert first_problem("report", report) is None and report["redacted"]
     track = report["tracks"]["causalds"]
     assert "structure" not in track["slices"] and "variant" in track["slices"]
     rows = [row for axis in track["slices"].values() for row in axis.values()]
     assert rows and all(row["points"] is None for row in rows) and not track["readings"]
-    assert runner.run("grade", secret, *private, "--json", file, "--reveal").code == 0
+    assert runner.run("grade", secret, *runner.test, "--json", file, "--reveal").code == 0
     revealed = json.loads(file.read_text("utf-8"))
     assert "redacted" not in revealed and "structure" in revealed["tracks"]["causalds"]["slices"]

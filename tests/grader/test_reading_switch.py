@@ -77,7 +77,7 @@ def test_a_board_has_the_score_of_the_reading(
     shutil.copytree(mixed, folder / "mixed")
     shutil.copytree(gold_source, folder / "gold")
     scores = by_reading(runner.grade(mixed).report)
-    at = ("leaderboard", folder, "--release", runner.release, "--split", "dev", "--exam", "all")
+    at = ("leaderboard", folder, *runner.dev, "--exam", "all")
     pages = {}
     for way in WAYS:
         page = tmp_path / f"{way}.html"
@@ -92,9 +92,10 @@ def test_a_board_has_the_score_of_the_reading(
 def test_explain_browse_and_compare_follow(
     runner: Runner, mixed: Path, gold_source: Path, tmp_path: Path
 ) -> None:
-    at = ("--release", runner.release, "--split", "dev")
     for way, other in (WAYS, WAYS[::-1]):
-        told = runner.run("explain", task_id("ate"), *at, "--answers", mixed, "--reading", way).out
+        told = runner.run(
+            "explain", task_id("ate"), *runner.dev, "--answers", mixed, "--reading", way
+        ).out
         labels = [line.split()[0] for line in told.splitlines() if line.split()]
         assert labels.index(way) + 1 == labels.index(other)
         site = tmp_path / way
@@ -104,6 +105,8 @@ def test_explain_browse_and_compare_follow(
         assert ("dropped" in index) == (way == "paper")
         page = (site / f"{task_id('ate')}.html").read_text("utf-8")
         assert page.index(f"{way} reading: pool") < page.index(f"{other} reading: pool")
-        out = runner.run("compare", gold_source, mixed, *at, "--exam", "all", "--reading", way).out
+        out = runner.run(
+            "compare", gold_source, mixed, *runner.dev, "--exam", "all", "--reading", way
+        ).out
         table = out[out.index("CausalDSScore (lower is better)") :]
         assert table.index(f"│ {way}") < table.index(f"│ {other}")

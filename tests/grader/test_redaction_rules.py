@@ -59,7 +59,6 @@ def test_all_that_a_board_shows_follows_from_the_figures_that_are_shown(
     runner: Runner, secret: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Page, table, ranks and JSON of answers that are worth the same to the ladder alone."""
-    at = ("--release", runner.release, "--split", "test")
     for team in ("acme", "bell"):
         folder = shutil.copytree(secret, tmp_path / "in" / team)
         (folder / "run.json").write_text(json.dumps({"system": team}), "utf-8")
@@ -78,7 +77,7 @@ def test_all_that_a_board_shows_follows_from_the_figures_that_are_shown(
         monkeypatch.setattr(pipeline, "score", marked)
         page, data, told = (tmp_path / f"{number}.{end}" for end in ("html", "json", "ledger"))
         kept = ("--ledger", told, "--html", page, "--json", data)
-        run = runner.run("leaderboard", tmp_path / "in", *at, *kept)
+        run = runner.run("leaderboard", tmp_path / "in", *runner.test, *kept)
         assert run.code == 0 and json.loads(data.read_bytes())[0]["report"]["points"] is not None
         return run.out + run.err, page.read_bytes(), data.read_bytes()
 
@@ -108,7 +107,7 @@ def test_a_private_report_with_attempts_keeps_to_the_schema(
     runner: Runner, secret: Path, tmp_path: Path
 ) -> None:
     """Attempts at a private split: none of their figures, and no row per task."""
-    at = ("--release", runner.release, "--split", "test", "--ledger", tmp_path / "ledger.json")
+    at = (*runner.test, "--ledger", tmp_path / "ledger.json")
     for number in (1, 2):
         shutil.copytree(secret, tmp_path / "twice" / f"attempt-{number}")
     (tmp_path / "twice" / "attempt-2" / answer_file("ate", "test")).write_text("{")

@@ -192,7 +192,7 @@ def test_a_single_attempt_folder_is_an_ordinary_submission(
 
 
 def test_folders_with_one_number_and_too_many_are_refused(runner: Runner, tmp_path: Path) -> None:
-    at = ("--release", runner.release, "--split", "dev", "--exam", "all")
+    at = (*runner.dev, "--exam", "all")
     for name in ("attempt-1", "attempt-01"):
         (tmp_path / "twice" / name).mkdir(parents=True)
     assert "have one number" in runner.fails("grade", tmp_path / "twice", *at)
@@ -205,13 +205,13 @@ def test_validate_says_that_it_looks_at_one_attempt(
     runner: Runner, gold: Path, tmp_path: Path
 ) -> None:
     place = three(gold, tmp_path / "thrice")
-    run = runner.run("validate", place, "--release", runner.release, "--split", "dev")
+    run = runner.run("validate", place, *runner.dev)
     assert run.code == 0 and "of 3 attempts, attempt-1 is looked at" in run.out
 
 
 def test_pack_takes_one_attempt(runner: Runner, gold: Path, tmp_path: Path) -> None:
     """A packed file holds one answer a task; of several attempts it would be a pick of the best."""
     place = three(gold, tmp_path / "thrice")
-    at = ("--release", runner.release, "--split", "dev", "--name", "x")
+    at = (*runner.dev, "--name", "x")
     message = runner.fails("pack", place, *at, "--out", tmp_path / "x.parquet")
     assert "pack one of them, such as" in message and "attempt-1" in message

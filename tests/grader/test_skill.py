@@ -139,7 +139,7 @@ def test_boards_rank_by_skill_and_comparisons_are_of_skill(
     worse = Path(shutil.copytree(gold, tmp_path / "worse"))
     put(worse, "ate", '{"ate": 1e9}')
     out, page = tmp_path / "compared.json", tmp_path / "board.html"
-    at = ("--release", runner.release, *DEV, "--exam", "mini")
+    at = (*runner.dev, "--exam", "mini")
     run = runner.run("compare", gold, worse, *at, "--json", out)
     found = json.loads(out.read_text("utf-8"))
     assert run.code == 0 and " skill " in run.out

@@ -20,7 +20,7 @@ def test_a_submission_of_any_name_can_be_read(
 ) -> None:
     """A backslash before a star was neither escaped nor found; a neighbour must not be matched."""
     board = gold.rename(tmp_path / name)
-    dev = ("--release", runner.release, "--split", "dev", "--exam", "all")
+    dev = (*runner.dev, "--exam", "all")
     assert f"{len(TASKS)} valid" in runner.run("validate", board, *dev).out
     packed = board / f"{name}.parquet"
     assert runner.run("pack", board, *dev, "--name=x", "--out", packed).code == 0
@@ -37,5 +37,5 @@ def test_a_release_in_a_folder_of_any_name_can_be_read(
     runner.release = Path(shutil.copytree(release, tmp_path / name))
     assert runner.grade(gold).report["points"] == 100.0
     assert runner.run("verify", runner.release).code == 0
-    at = ("--release", runner.release, "--split", "dev", "--task", task_id("ate"))
+    at = (*runner.dev, "--task", task_id("ate"))
     assert runner.run("workspace", *at, "--out", tmp_path / "w").code == 0

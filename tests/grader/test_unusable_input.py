@@ -46,7 +46,7 @@ def test_names_that_do_not_exist_are_answered_with_near_ones(runner: Runner, gol
 def test_answers_beside_attempts_are_asked_back(runner: Runner, gold: Path) -> None:
     """They would be graded as nothing, silently, or as an attempt that nobody named."""
     (gold / "attempt-1").mkdir()
-    message = runner.fails("grade", gold, "--release", runner.release, *DEV)
+    message = runner.fails("grade", gold, *runner.dev)
     assert "stands beside attempt-1" in message and "move it into one of" in message
 
 
@@ -127,7 +127,7 @@ def test_an_output_that_cannot_be_written_is_named(
     (tmp_path / "file").write_text("precious", encoding="utf-8")
     (tmp_path / "folder").mkdir()
     for target in (tmp_path / "file" / "out", tmp_path / "folder"):
-        message = runner.fails("grade", gold, "--release", runner.release, *DEV, option, target)
+        message = runner.fails("grade", gold, *runner.dev, option, target)
         assert str(target) in message and "cannot be written" in message
     assert (tmp_path / "file").read_text("utf-8") == "precious"
     assert os.listdir(tmp_path / "folder") == []
@@ -143,12 +143,11 @@ def test_a_folder_is_written_whole_or_not_at_all(
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "x").write_text("precious", encoding="utf-8")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
-    at = ("--release", runner.release, *DEV)
     for target in ("file", "full", "file/inside", "link"):
-        message = runner.fails(command, *at, "--out", tmp_path / target)
+        message = runner.fails(command, *runner.dev, "--out", tmp_path / target)
         assert str(tmp_path / target) in message
     (tmp_path / "empty").mkdir()
-    assert runner.run(command, *at, "--out", tmp_path / "empty").code == 0
+    assert runner.run(command, *runner.dev, "--out", tmp_path / "empty").code == 0
     assert [name for name in os.listdir(tmp_path) if name.startswith(".")] == []
 
 
@@ -164,7 +163,7 @@ def test_an_interrupted_write_leaves_the_old_file(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Path, "replace", interrupted)
-    run = runner.run("grade", gold, "--release", runner.release, *DEV, option, target)
+    run = runner.run("grade", gold, *runner.dev, option, target)
     assert run.code == 130 and run.err == "interrupted\n"
     assert target.read_text("utf-8") == "yesterday"
     assert sorted(os.listdir(tmp_path)) == ["gold", "out", "outputs"]
@@ -179,8 +178,7 @@ def test_an_interrupted_workspace_leaves_nothing(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("grader.workspace._write_scene", interrupted)
-    at = ("--release", runner.release, *DEV)
-    assert runner.run("workspace", *at, "--out", tmp_path / "w").code == 130
+    assert runner.run("workspace", *runner.dev, "--out", tmp_path / "w").code == 130
     assert os.listdir(tmp_path) == ["outputs"]
 
 
@@ -188,14 +186,16 @@ def test_a_device_is_written_through_and_stays_a_device(
     runner: Runner, gold: Path, tmp_path: Path
 ) -> None:
     """Renaming over /dev/null, as root, breaks the machine; over a FIFO, the pipeline."""
-    at = ("--release", runner.release, *DEV)
-    assert runner.run("grade", gold, *at, "--json", "/dev/null", "--csv", "/dev/null").code == 0
+    assert (
+        runner.run("grade", gold, *runner.dev, "--json", "/dev/null", "--csv", "/dev/null").code
+        == 0
+    )
     assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with ThreadPoolExecutor(1) as reader:  # a report is longer than what a pipe holds
         read = reader.submit(pipe.read_bytes)
-        assert runner.run("grade", gold, *at, "--json", pipe).code == 0
+        assert runner.run("grade", gold, *runner.dev, "--json", pipe).code == 0
         assert json.loads(read.result(timeout=30))["points"] == 100.0
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
@@ -206,8 +206,7 @@ def test_a_linked_output_keeps_its_link(runner: Runner, gold: Path, tmp_path: Pa
     (tmp_path / "reports" / "5.json").write_text("old", encoding="utf-8")
     link = tmp_path / "latest.json"
     link.symlink_to("reports/5.json")
-    at = ("--release", runner.release, *DEV)
-    assert runner.run("grade", gold, *at, "--json", link).code == 0
+    assert runner.run("grade", gold, *runner.dev, "--json", link).code == 0
     assert link.is_symlink() and link.read_text("utf-8").startswith("{")
 
 

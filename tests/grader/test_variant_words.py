@@ -41,7 +41,7 @@ def test_explain_tells_rule_answer_and_reason(runner: Runner, gold: Path, spec: 
     """All that one line each can say, whatever the variant."""
     (name, *_) = [name for name, task in TASKS.items() if task.key == spec.key]
     said = runner.run(
-        "explain", task_id(name), "--release", runner.release, "--split", "dev",
+        "explain", task_id(name), *runner.dev,
         "--answers", gold,
     )  # fmt: skip
     assert said.code == 0
