@@ -19,13 +19,6 @@ Reading = dict[str, float]
 """The values that a crystal shows, by node."""
 
 FAMILIES: Final = ("linear", "quadratic")
-_PUBLIC: Final = frozenset(
-    ("variables", "target", "family", "mode", "frequency_may_be_parent", "shifts", "records")
-) | {"chain", "opening", "reactor", "reactor_range", "budget", "tolerance"}
-_PRIVATE: Final = frozenset(
-    ("suite", "setting", "regime", "equations", "base", "records", "manipulator", "reactor")
-) | {"disturbance", "frequency"}
-_VARIABLE: Final = frozenset({"name", "display", "controllable", "low", "high"})
 MAX_BUDGET: Final = 1000
 MAX_NODES: Final = 12
 
@@ -87,8 +80,6 @@ class Episode:
 
     @classmethod
     def _parse(cls, task_id: str, public: Mapping[str, Any], private: Mapping[str, Any]) -> Self:
-        _members(public, _PUBLIC, "public")
-        _members(private, _PRIVATE, "private")
         variables = tuple(_variable(entry) for entry in public["variables"])
         if not 1 <= len(variables) < MAX_NODES:
             raise EpisodeError(f"public.variables: between 1 and {MAX_NODES - 1} of them")
@@ -192,13 +183,6 @@ class Episode:
         return Crystal(self.model, self.private["manipulator"], self.mode, affected)
 
 
-def _members(part: Mapping[str, Any], expected: frozenset[str], where: str) -> None:
-    if absent := expected - part.keys():
-        raise EpisodeError(f"{where}.{min(absent)}: absent")
-    if strange := part.keys() - expected:
-        raise EpisodeError(f"{where}.{min(strange)}: not part of the format")
-
-
 def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise EpisodeError(f"{value!r} is not a finite number")
@@ -213,7 +197,6 @@ def _range(low: object, high: object, where: str) -> tuple[float, float]:
 
 
 def _variable(entry: Mapping[str, Any]) -> Variable:
-    _members(entry, _VARIABLE, "public.variables")
     low, high = _range(entry["low"], entry["high"], f"public.variables.{entry['name']}")
     return Variable(entry["name"], entry["display"], bool(entry["controllable"]), low, high)
 

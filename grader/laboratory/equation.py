@@ -1,24 +1,22 @@
-"""The target's equation in a hypothesis: a sum of terms, read token by token, never evaluated."""
+"""The target's equation in a hypothesis: a sum of terms, read factor by factor, never evaluated."""
 
 import re
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from grader.io.jsonio import clip
 
-Token = tuple[str, str]
 Term = tuple[str, int]
 """A parent and its power."""
 Factor = Callable[[str], tuple[str, Term]]
 
 BASE: Final = ("", 0)
 MAX_COEFFICIENT: Final = 1e12
-_SIGNS: Final = {("operator", "+"): 1.0, ("operator", "-"): -1.0}
-_TOKEN: Final = re.compile(
-    r"\s*(?:(?P<number>(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d{1,3})?)"
-    r"|(?P<name>[^\W\d]\w*)|(?P<operator>\*\*|[-+*^=]))"
+_SIGNS: Final = re.compile(r"[\s+-]*+")
+_FACTOR: Final = re.compile(
+    r"\s*+(?:(?P<number>(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d{1,3})?)"
+    r"|(?P<name>[^\W\d]\w*+)(?:\s*+(?:\^|\*\*)\s*+(?P<power>[\w.]++))?)\s*+"
 )
 
 
@@ -64,83 +62,70 @@ class Equation:
         )
 
 
-def read_equation(tokens: Iterable[Token], factor: Factor) -> Equation:
-    """Return the equation that ``tokens`` spell; raises :class:`BadHypothesis`.
+def read_equation(text: str, factor: Factor) -> Equation:
+    """Return the equation that ``text`` spells; raises :class:`BadHypothesis`.
 
     ``factor`` gives the kind of a name (``variable``, ``symbol`` or ``base``) and its term.
     """
     equation = Equation(False, None, {})
-    rest = deque(tokens)
-    while rest:
-        sign = 1.0
-        while rest and rest[0] in _SIGNS:
-            sign *= _SIGNS[rest.popleft()]
-        equation.add(sign, *_product(rest, factor))
-        if rest and rest[0] not in _SIGNS:
+    text = text.strip()
+    place = 0
+    while place < len(text):
+        signs = _SIGNS.match(text, place)
+        assert signs is not None
+        if place and not signs[0]:
             raise BadHypothesis(
-                f"freq_equation: {clip(rest[0][1])} is not expected there; "
+                f"freq_equation: {clip(text[place : place + 12])} is not expected there; "
                 "write a sum of coefficient*name"
             )
+        sign = -1.0 if signs[0].count("-") % 2 else 1.0
+        place, number, symbol, variable = _read_product(text, signs.end(), factor)
+        equation.add(sign, number, symbol, variable)
     return equation
 
 
-def _product(rest: deque[Token], factor: Factor) -> tuple[float | None, Term | None, Term | None]:
-    """Take a product from ``rest``; return its number, its coefficient's name and its variable."""
+def _read_product(
+    text: str, place: int, factor: Factor
+) -> tuple[int, float | None, Term | None, Term | None]:
+    """Read the product at ``place``; return its end, number, coefficient's name and variable."""
     number: float | None = None
     symbol: Term | None = None
     variable: Term | None = None
     while True:
-        kind, text = rest.popleft() if rest else ("end", "")
-        if kind == "number":
-            number = (1.0 if number is None else number) * _finite(text)
-        elif kind == "name":
-            what, term = factor(text)
-            if what == "variable":
+        match = _FACTOR.match(text, place)
+        if match is None:
+            raise BadHypothesis(_unreadable(text[place : place + 12].strip()))
+        place = match.end()
+        if match["number"]:
+            number = (1.0 if number is None else number) * _finite(match["number"])
+        else:
+            kind, term = factor(match["name"])
+            if kind == "variable":
                 if variable is not None:
                     raise BadHypothesis("freq_equation: a product of two variables")
-                variable = term[0], _power(rest)
+                if match["power"] not in (None, "1", "2"):
+                    raise BadHypothesis("freq_equation: a power other than 2")
+                variable = term[0], int(match["power"] or 1)
+            elif match["power"]:
+                raise BadHypothesis("freq_equation: a power of a coefficient")
             elif symbol is not None:
                 raise BadHypothesis("freq_equation: two coefficients in one term")
             else:
                 symbol = term
-        else:
-            raise BadHypothesis(
-                "freq_equation: it ends, or two operators meet, where a number or a name should be"
-            )
-        if not rest or rest[0] != ("operator", "*"):
-            return number, symbol, variable
-        rest.popleft()
+        if not text.startswith("*", place):
+            return place, number, symbol, variable
+        place += 1
 
 
-def tokens_of(text: str) -> list[Token]:
-    """Return ``text`` as (kind, text) tokens; raises :class:`BadHypothesis`."""
-    tokens, position = [], 0
-    text = text.rstrip()
-    while position < len(text):
-        match = _TOKEN.match(text, position)
-        if match is None:
-            raise BadHypothesis(
-                f"freq_equation: {clip(text[position : position + 12])} cannot be read; "
-                "write a sum of coefficient*name"
-            )
-        kind = str(match.lastgroup)
-        tokens.append((kind, match.group(kind)))
-        position = match.end()
-    return tokens
-
-
-def _power(rest: deque[Token]) -> int:
-    """Take the power of the variable before from ``rest``, 1 where none is written."""
-    if len(rest) < 2 or rest[0] not in (("operator", "^"), ("operator", "**")):
-        return 1
-    rest.popleft()
-    power = rest.popleft()
-    if power not in (("number", "1"), ("number", "2")):
-        raise BadHypothesis("freq_equation: a power other than 2")
-    return int(power[1])
+def _unreadable(rest: str) -> str:
+    """Return what is wrong where ``rest`` begins with neither a number nor a name."""
+    if not rest or rest[0] in "+-*^=":
+        return "freq_equation: it ends, or two operators meet, where a number or a name should be"
+    return f"freq_equation: {clip(rest)} cannot be read; write a sum of coefficient*name"
 
 
 def _finite(text: str) -> float:
+    """Return a number in an equation; raises :class:`BadHypothesis` where it is too large."""
     value = float(text)
     if not abs(value) <= MAX_COEFFICIENT:
         raise BadHypothesis(f"freq_equation: {clip(text)} is too large")

@@ -19,7 +19,6 @@ from grader.laboratory.equation import (
     Equation,
     Term,
     read_equation,
-    tokens_of,
 )
 from grader.laboratory.names import MAX_NAME, plain
 
@@ -182,12 +181,13 @@ class _Parser:
     def _equation(self, text: object) -> Equation:
         if not isinstance(text, str) or len(text) > MAX_EQUATION:
             raise BadHypothesis(f"freq_equation: not a text of at most {MAX_EQUATION} characters")
-        tokens = tokens_of(text)
-        if len(tokens) > 1 and tokens[1] == ("operator", "="):
-            if self._spellings.get(plain(tokens[0][1])) != self._target:
-                raise BadHypothesis(f"freq_equation: its left side is not {self._target}")
-            tokens = tokens[2:]
-        return read_equation(tokens, self._factor)
+        left, equals, right = text.partition("=")
+        name = left.strip()
+        if equals and not (
+            name.isidentifier() and self._spellings.get(plain(name)) == self._target
+        ):
+            raise BadHypothesis(f"freq_equation: its left side is not {self._target}")
+        return read_equation(right if equals else text, self._factor)
 
     def _factor(self, name: str) -> tuple[str, Term]:
         """Return the kind of a name, ``base``, ``symbol`` or ``variable``, and its term."""

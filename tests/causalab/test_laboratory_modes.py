@@ -124,7 +124,6 @@ def test_circular_equations_are_no_model() -> None:
         ("public", "mode", "wish", "mode"),
         ("public", "budget", -1, "budget"),
         ("public", "shifts", [-5.0, 0.0, 5.0], "shifts"),
-        ("public", "extra", 1, "extra"),
     ],
 )
 def test_an_episode_that_contradicts_itself_is_refused(

@@ -22,7 +22,7 @@ from grader.answers.submission import Submission, Unreadable
 from grader.errors import Invalid, UsageError
 from grader.io.jsonio import BadJson, canonical, parse_strict
 from grader.io.schemas import first_problem
-from grader.laboratory.equation import BadHypothesis, tokens_of
+from grader.laboratory.equation import BadHypothesis, read_equation
 from grader.laboratory.transcript import TranscriptError, check_chain, read_lines
 from grader.opening import open_release
 from grader.tracks import VARIANTS
@@ -67,7 +67,7 @@ def fuzz_transcripts(data: bytes) -> None:
     with suppress(TranscriptError):
         check_chain(read_lines(data))
     with suppress(BadHypothesis):
-        tokens_of(data.decode("utf-8", "replace")[:2000])
+        read_equation(data.decode("utf-8", "replace")[:2000], lambda name: ("variable", (name, 1)))
 
 
 def fuzz_programs(data: bytes) -> None:

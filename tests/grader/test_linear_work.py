@@ -22,7 +22,7 @@ from grader.io import schemas
 from grader.io.jsonio import BadJson
 from grader.io.names import known_name, normal_name
 from grader.io.schemas import first_problem
-from grader.laboratory.equation import BadHypothesis, tokens_of
+from grader.laboratory.equation import BadHypothesis, read_equation
 from grader.laboratory.names import plain
 from grader.laboratory.transcript import TranscriptError, read_lines
 from grader.release.exam import Exam
@@ -162,7 +162,9 @@ READERS: dict[str, Callable[[str, int], object]] = {
     "blocks": lambda unit, n: blocks(unit * n),
     "yes or no": lambda unit, n: yes_or_no(unit * n),
     "formulas": lambda unit, n: attempt(lambda: parse(unit * n), FormulaError),
-    "equations": lambda unit, n: attempt(lambda: tokens_of(unit * n), BadHypothesis),
+    "equations": lambda unit, n: attempt(
+        lambda: read_equation(unit * n, lambda name: ("variable", (name, 1))), BadHypothesis
+    ),
     "objects in text": lambda unit, n: attempt(
         lambda: list(candidates((unit * n).encode())), BadJson
     ),
