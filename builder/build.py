@@ -49,17 +49,18 @@ from builder.release.shards import (
     write_shard,
 )
 from builder.release.workspace import (
+    GATE_FILE,
     Workspace,
     finished_release,
+    name_release,
     open_workspace,
-    place,
-    publish,
-    write_gate,
+    workspace_at,
 )
 from builder.splits.config import ReleaseConfig
 from builder.splits.roots import Root
 from builder.splits.track import DrawnExam
 from builder.tracks import TRACKS
+from grader.io.files import write_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ def build_release(
     the parts and leave them at ``staging``, an fsspec address (None: below ``out``). Raises
     ``UsageError``, ``InstanceFailed`` and ``WorkerDied``.
     """
-    workspace, mark = place(out), fingerprint(config, roots)
+    workspace, mark = workspace_at(out), fingerprint(config, roots)
     finished = finished_release(workspace, mark, fresh)
     if finished is not None:
         return Outcome("already built", workspace.out, finished, None)
@@ -101,9 +102,9 @@ def build_release(
     with open_workspace(workspace, mark, fresh) as resuming, Workers(workers) as pool:
         remote = None
         if cluster is not None:
-            remote = Cluster(cluster, f"{staging or f'file://{workspace.partial}/store'}/{mark}")
+            remote = Cluster(cluster, f"{staging or f'file://{workspace.folder}/store'}/{mark}")
             if fresh:
-                remote.clear()
+                remote.remove_store()
         jobs = list(part_jobs(specs, workspace.parts, resuming or remote is not None))
         parts = _made_parts(specs, (remote or pool).map(make_part, jobs), len(jobs), reporter)
         exams = _compose_exams(config, roots, specs, parts)
@@ -112,12 +113,12 @@ def build_release(
         contents = Contents(config, roots, specs, parts, exams, shards, floors)
         manifest = _write_papers(contents, workspace)
         report = check_release(workspace.release, reporter.note, workers, workspace.parts)
-        write_gate(workspace.release, report.markdown)
+        write_text(workspace.release / GATE_FILE, report.markdown)
         if not report.ok:
             return Outcome("refused by the gate", workspace.release, manifest, report)
-        publish(workspace)
+        name_release(workspace)
         if remote is not None:
-            remote.clear()
+            remote.remove_store()
     return Outcome("built", workspace.out, manifest, report)
 
 
@@ -248,7 +249,7 @@ def _shard_jobs(
 
 
 def _write_papers(contents: Contents, workspace: Workspace) -> dict[str, Any]:
-    """What each repository says of itself; the public manifest."""
+    """Write manifest, card and papers of each repository; return the public manifest."""
     repositories = {workspace.public: manifest_of(contents, workspace.public, private=False)}
     if any(split.private for split in contents.config.splits):
         repositories[workspace.private] = manifest_of(contents, workspace.private, private=True)
@@ -258,7 +259,7 @@ def _write_papers(contents: Contents, workspace: Workspace) -> dict[str, Any]:
 
 
 def build_alone(config: ReleaseConfig, roots: Mapping[str, Root], label: str) -> dict[str, Any]:
-    """Builds the instance called ``track/split/index`` by itself and describes its rows."""
+    """Build the instance called ``track/split/index`` by itself and describe its rows."""
     spec = plan_one(config, roots, label)
     tables, built = build_instance(TRACKS[spec.track], spec)
     return {

@@ -16,9 +16,10 @@ from builder.build import check_release
 from builder.commands.common import FAILED, OK, add, composition_table
 from builder.release.extra_exam import draw_extra_exam
 from builder.release.progress import Reporter
-from builder.release.workspace import GATE_FILE, write_gate
+from builder.release.workspace import GATE_FILE
 from builder.tracks import TRACKS
 from grader.errors import UsageError
+from grader.io.files import write_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     except UsageError as error:  # a public side alone, as it is downloaded
         reporter.warn(f"without a {GATE_FILE}: {error}")
         return OK
-    write_gate(release, report.markdown)
+    write_text(release / GATE_FILE, report.markdown)
     if report.ok:
         return OK
     print(

@@ -77,6 +77,8 @@ def exam_lines(
 
 
 def _exams(opened: ReleaseFolder, split: str, manifest: Mapping[str, Any]) -> list[HeldExam]:
+    """Return every exam of a split as it stands in the files, with the compositions in
+    ``manifest``."""
     listed = opened.exams(split)
     members = {name for names in listed.values() for name in names}
     tasks = {task.task_id: task for task in opened.tasks(split, prompts=False, only=members)}

@@ -42,6 +42,8 @@ def schema_problems(release: Path, tracks: Mapping[str, Track]) -> Iterator[str]
 
 
 def _difference(schema: pa.Schema, expected: pa.Schema | None) -> str | None:
+    """Return the first difference of a shard's columns from those of its config, None if there
+    is none."""
     if expected is None:
         return "no config of a release"
     for name in [*expected.names, *schema.names]:

@@ -122,7 +122,7 @@ def _points(
 
 
 def _sample(tasks: Sequence[Task]) -> list[Task]:
-    """``SAMPLE`` tasks a variant; of an instance all or none."""
+    """Return ``SAMPLE`` tasks of each variant; of an instance all tasks or none."""
     ranked = sorted(tasks, key=lambda t: hashlib.sha256(f"floor/{t.instance_id}".encode()).digest())
     kept: dict[str, list[Task]] = {}
     for task in ranked:
@@ -133,7 +133,7 @@ def _sample(tasks: Sequence[Task]) -> list[Task]:
 
 
 def _distance(row: FloorRow) -> float:
-    """How many standard errors the mean is from the floor, if tasks were throws of a coin.
+    """Return how many standard errors the mean is from the floor, if tasks were throws of a coin.
 
     Points are shares, so no spread is larger than that of a coin of the same mean.
     """

@@ -86,7 +86,7 @@ class LeakReport:
         return not self.leaks
 
     def markdown(self) -> str:
-        """The p-values as a table, then what was not tested and why."""
+        """Return the p-values as a table, then what was not tested and why."""
         lines = [
             f"Facts tested: {len(self.rows)}. A fact leaks if p ≤ {LEVEL}/{len(self.rows)} = "
             f"{self.threshold:.2g}. Rows are instances with one task each; of more than "
@@ -143,7 +143,7 @@ class ClassMeans(BaseEstimator):  # type: ignore[misc]
 
 
 @dataclass(frozen=True, slots=True)
-class _Tested:
+class _FactTest:
     """A fact over the rows that it is tested on: ``labels`` and ``strata`` of shape (n,)."""
 
     where: str
@@ -163,10 +163,10 @@ def leak_test(
     """
     public = public_side(release)
     places = [(track, split) for track in tracks(public, known) for split in splits(public, track)]
-    return leaks_of((sampled(release, *place) for place in places), known, permutations)
+    return leaks_of((sample_tables(release, *place) for place in places), known, permutations)
 
 
-def sampled(release: Path, track: str, split: str) -> SplitTables:
+def sample_tables(release: Path, track: str, split: str) -> SplitTables:
     """Return ``INSTANCES`` instances of a track of a split, drawn by hashes of their ids: of a
     large split the prompts alone would be gigabytes."""
     paths = shards(truth_side(release, track, split), f"{track}_worlds", split)
@@ -178,12 +178,12 @@ def leaks_of(
     chosen: Iterable[SplitTables], known: Mapping[str, Track], permutations: int = PERMUTATIONS
 ) -> LeakReport:
     """Run the leak test over what was read, a track of a split at a time."""
-    tested: list[_Tested] = []
+    tested: list[_FactTest] = []
     skipped: list[tuple[str, str, str]] = []
     for tables in chosen:
         where = f"{tables.split} {tables.track}"
         for fact, (subjects, labels) in sorted(facts(tables, known[tables.track]).items()):
-            found = _prepared(where, fact, subjects, labels)
+            found = _prepare_test(where, fact, subjects, labels)
             if isinstance(found, str):
                 skipped.append((where, fact, found))
             else:
@@ -222,9 +222,9 @@ def facts(tables: SplitTables, track: Track) -> dict[str, tuple[list[LeakSubject
     }
 
 
-def _prepared(
+def _prepare_test(
     where: str, fact: str, subjects: Sequence[LeakSubject], labels: Sequence[str]
-) -> _Tested | str:
+) -> _FactTest | str:
     """Return the fact over the rows that share their disclosures with one of another class (in all
     others permutations change nothing), or why it cannot be tested."""
     if len(set(labels)) < 2:
@@ -239,7 +239,7 @@ def _prepared(
         return "determined by the disclosures"
     if Counter(names[row] for row in kept).most_common(2)[1][1] < MIN_CLASS:
         return f"fewer than two classes of {MIN_CLASS} rows that share disclosures"
-    return _Tested(
+    return _FactTest(
         where,
         fact,
         [subjects[row] for row in kept],
@@ -249,7 +249,7 @@ def _prepared(
 
 
 def merge_rare(labels: Sequence[str]) -> tuple[str, ...]:
-    """``labels`` with the smallest classes merged until each has ``MIN_CLASS`` rows."""
+    """Return ``labels`` with the smallest classes merged until each has ``MIN_CLASS`` rows."""
     names = {label: label for label in labels}
     while True:
         counts = Counter(names[label] for label in labels)
@@ -261,7 +261,7 @@ def merge_rare(labels: Sequence[str]) -> tuple[str, ...]:
         names = {label: merged if name in pair else name for label, name in names.items()}
 
 
-def _test(item: _Tested, looks: Sequence[tuple[int, float]]) -> LeakRow:
+def _test(item: _FactTest, looks: Sequence[tuple[int, float]]) -> LeakRow:
     """Test a fact; every look but the last can only acquit."""
     X, starts = matrix([features(subject) for subject in item.subjects], item.strata)
     ids = [f"{subject.task.instance_id} {subject.task.task_id}" for subject in item.subjects]
@@ -302,7 +302,7 @@ def matrix(
             spread = column.std() or 1.0
             fifths = _categories(np.searchsorted(cuts, column, side="right").tolist())
             block = np.hstack([((column - column.mean()) / spread)[:, None], fifths])
-        block = within(block, strata)
+        block = centre_in_strata(block, strata)
         size = float(np.linalg.norm(block.T @ block))
         if size > 1e-9:
             blocks.append(block / np.sqrt(size))
@@ -312,7 +312,7 @@ def matrix(
     return np.hstack(blocks), (0, *np.cumsum(widths[:-1]).tolist())
 
 
-def within(columns: Floats, strata: Ints) -> Floats:
+def centre_in_strata(columns: Floats, strata: Ints) -> Floats:
     """Return columns, shape (n, p), less their means within each stratum."""
     sums = np.zeros((int(strata.max()) + 1, columns.shape[1]))
     np.add.at(sums, strata, columns)

@@ -117,7 +117,8 @@ def _lines(name: str, failure: str, check: Callable[..., Any], *arguments: objec
 
 
 def _reference_problems(track: Track, tables: SplitTables) -> Iterator[str]:
-    """Rows refer to rows of their instance: a task without its scene or truth cannot be graded."""
+    """Yield tasks without their scene or truth, which cannot be graded, and truths without a
+    task."""
     for task in tables.tasks.values():
         truth = tables.truth.get(task.task_id)
         if track.scenes and (task.instance_id, task.view) not in tables.scenes:
@@ -129,8 +130,8 @@ def _reference_problems(track: Track, tables: SplitTables) -> Iterator[str]:
 
 
 def task_row_problems(track: Track, rows: PartRows) -> Iterator[str]:
-    """Every task row is what the grader's specification says of its variant, and shows what its
-    scene holds: all else reaches test takers as an unfair or unanswerable question."""
+    """Yield where a task row is not what the grader's specification says of its variant, or does
+    not show what its scene holds: test takers would get an unfair or unanswerable question."""
     tables, graded = rows.tables, {track.name: track.grader}
     for row in (row for own in rows.tasks.values() for row in own):
         task = tables.tasks[row["task_id"]]
@@ -147,6 +148,7 @@ def task_row_problems(track: Track, rows: PartRows) -> Iterator[str]:
 
 
 def _differences(track: Track, task: TaskRow, spec: Variant) -> Iterator[str]:
+    """Yield the columns of a task row that its variant specifies otherwise."""
     expected = {
         "track": (task.track, spec.track),
         "rung": (task.rung, spec.rung),
@@ -163,6 +165,7 @@ def _differences(track: Track, task: TaskRow, spec: Variant) -> Iterator[str]:
 
 
 def _scene_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[str]:
+    """Yield where a task row does not show what its scene holds."""
     if scene.story not in task.prompt:
         yield "the prompt does not hold the story"
     if list(scene.data_columns) != [name for name, _ in scene.columns]:
@@ -177,7 +180,7 @@ def derive_again(track: Track, rows: PartRows, found: Findings) -> None:
     """Derive every truth of a part a second time, and read every story again, the views of a scene
     one after another: what they share is worked out once."""
     views = {task.task_id: task.view for task in rows.tables.tasks.values()}
-    for name, view, shown in _shown(track, rows):
+    for name, view, shown in _views_of(track, rows):
         truths = [t for t in rows.truths.get(name, ()) if view in (None, views.get(t["task_id"]))]
         world = rows.tables.worlds[name]
         given = (world, truths, rows.labels.get(name), shown)
@@ -188,7 +191,7 @@ def derive_again(track: Track, rows: PartRows, found: Findings) -> None:
             found.problems[STORIES] += _lines(name, "no reading", _story_problems, *read)
 
 
-def _shown(track: Track, rows: PartRows) -> Iterator[tuple[str, str | None, Row]]:
+def _views_of(track: Track, rows: PartRows) -> Iterator[tuple[str, str | None, Row]]:
     """Yield instance, view and what is shown of it: its scene, or else its tasks in no view."""
     if not track.scenes:
         yield from ((n, None, {"tasks": rows.tasks.get(n, [])}) for n in rows.tables.worlds)
@@ -226,7 +229,7 @@ def _grade(task: Task, truth: Truth, known: dict[str, Score], found: Findings) -
     found.answers[task.task_id] = ""
     text = task.shape.gold(task, truth)
     found.answers[task.task_id] = hashlib.sha256(text.encode("utf-8")).hexdigest()
-    gold, empty = (_scored(task, truth, answer, known) for answer in (text, None))
+    gold, empty = (_score_once(task, truth, answer, known) for answer in (text, None))
     found.counts["gold"] += gold.points
     found.counts["empty"] += empty.points
     if empty.points:
@@ -242,7 +245,7 @@ def lost_points(score: Score) -> str | None:
     return f"({score.family}.{score.variant}) {told}"
 
 
-def _scored(task: Task, truth: Truth, answer: str | None, known: dict[str, Score]) -> Score:
+def _score_once(task: Task, truth: Truth, answer: str | None, known: dict[str, Score]) -> Score:
     """Return the score of an answer, or of none. Views of an instance ask the same of the same
     truth: it is graded once, so that ids and view may be those of another view."""
     columns = {"columns"} if task.shape.kind == "predictions" else set()

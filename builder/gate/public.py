@@ -56,7 +56,7 @@ def features(subject: LeakSubject) -> dict[str, float | str]:
 
 
 def _ids(subject: LeakSubject) -> Iterator[tuple[str, float | str]]:
-    """Every digit of both ids, and what the file name says beyond the id."""
+    """Yield every digit of both ids, and what the file name says beyond the id."""
     task = subject.task
     for kind, text in (("instance", task.instance_id), ("task", task.task_id)):
         yield f"{kind}: length", float(len(text))
@@ -66,7 +66,7 @@ def _ids(subject: LeakSubject) -> Iterator[tuple[str, float | str]]:
 
 
 def _places(subject: LeakSubject) -> Iterator[tuple[str, float | str]]:
-    """Places of both rows in their files, and of the task in its exam."""
+    """Yield the places of both rows in their files, and of the task in its exam."""
     scene = subject.scene
     for kind, place in (("task", subject.task.place), ("scene", scene.place if scene else None)):
         if place is not None:
@@ -80,14 +80,14 @@ def _places(subject: LeakSubject) -> Iterator[tuple[str, float | str]]:
 
 
 def _sizes(subject: LeakSubject) -> Iterator[tuple[str, float | str]]:
-    """Lengths of the texts without the names in them, and of the names."""
+    """Yield lengths of the texts without the names in them, and of the names."""
     scene, task = subject.scene, subject.task
-    prompt = task.prompt.replace(scene.story, "") if scene else _frame(task.prompt)
+    prompt = task.prompt.replace(scene.story, "") if scene else _lines_without_data(task.prompt)
     numbers = [str(value) for value in task.inputs.values() if isinstance(value, int | float)]
     texts = {} if subject.whole else {"prompt": prompt}
     texts |= {"story": scene.story} if scene else {}
     for kind, text in texts.items():
-        bare = _without(text, [*subject.names, *numbers, task.task_id])
+        bare = _remove_words(text, [*subject.names, *numbers, task.task_id])
         yield f"{kind}: characters", float(len(bare))
         yield f"{kind}: words", float(len(bare.split()))
         yield f"{kind}: lines", float(text.count("\n"))
@@ -98,13 +98,13 @@ def _sizes(subject: LeakSubject) -> Iterator[tuple[str, float | str]]:
     yield "names: length", sum(map(len, subject.names)) / max(len(subject.names), 1)
 
 
-def _frame(prompt: str) -> str:
+def _lines_without_data(prompt: str) -> str:
     """Return the lines of a prompt that are neither data nor rules: no digit, no list item."""
     lines = (line for line in prompt.splitlines() if not line.startswith("- "))
     return "\n".join(line for line in lines if not re.search(r"\d", line))
 
 
-def _without(text: str, words: Sequence[str]) -> str:
+def _remove_words(text: str, words: Sequence[str]) -> str:
     """Return ``text`` with every occurrence of ``words`` removed, longest first."""
     present = sorted(set(words) - {""}, key=lambda word: (-len(word), word))
     pattern = "|".join(map(re.escape, present))
@@ -112,8 +112,8 @@ def _without(text: str, words: Sequence[str]) -> str:
 
 
 def _orders(subject: LeakSubject) -> Iterator[tuple[str, float | str]]:
-    """Of the columns and of every list of names: where the ends stand, and its agreement with the
-    alphabet, with first mention in the text and with the first of these lists."""
+    """Yield of the columns and of every list of names where the ends stand, and its agreement
+    with the alphabet, with first mention in the text and with the first of these lists."""
     scene, told = subject.scene, subject.told
     text = scene.story if scene else subject.task.prompt
     columns = [tuple(name for name, _ in scene.columns), scene.data_columns] if scene else []

@@ -75,6 +75,7 @@ _COMPOSITION: Final = (
 
 
 def _floor_table(floors: Sequence[FloorRow]) -> list[str]:
+    """Return the lines of the table of floors."""
     lines = [
         "## Floors",
         "",

@@ -94,7 +94,7 @@ def run_gate(
                 return GateReport(tuple(lines))
             lines += _truths(tables, total)
             tell("gate: exams, known answers, floors")
-            graded = _graded(opened, release, tables, pool, Path(folder))
+            graded = _exam_points_by_split(opened, release, tables, pool, Path(folder))
     floors = [check_floors(opened, tracks, split) for split in opened.splits]
     for split in opened.splits:
         manifest = read_manifest(opened.truth_side(split).path)
@@ -205,7 +205,7 @@ def _truths(tables: Tables, found: Findings) -> Iterator[GateLine]:
         yield line_of(STORIES, found.problems[STORIES], figure)
 
 
-def _graded(
+def _exam_points_by_split(
     opened: ReleaseFolder, release: Path, tables: Tables, pool: Workers, scratch: Path
 ) -> dict[str, list[ExamPoints]]:
     """Return the points of right answers and of none through the whole grader, by split."""

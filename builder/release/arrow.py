@@ -36,7 +36,7 @@ Floats = npt.NDArray[np.floating[Any]]
 
 
 def round_data(values: npt.ArrayLike) -> npt.NDArray[np.float32]:
-    """``values`` to 6 significant decimal digits, as float32 of the same shape.
+    """Return ``values`` to 6 significant decimal digits, as float32 of the same shape.
 
     Negative zero and anything below 1e-37 become 0: float32 has no six digits there. Elsewhere six
     digits survive the passage through float32 (FLT_DIG = 6), so rounding again changes
@@ -63,7 +63,8 @@ def round_data(values: npt.ArrayLike) -> npt.NDArray[np.float32]:
 
 
 def round_truth(value: float) -> float:
-    """``value`` to 9 significant decimal digits; -0 becomes 0. Raises ``ValueError`` for NaN."""
+    """Return ``value`` to 9 significant decimal digits; -0 becomes 0. Raises ``ValueError`` for
+    NaN."""
     if not np.isfinite(value):
         raise ValueError("a value is not finite")
     return float(f"{value:.{TRUTH_DIGITS}g}") + 0.0
@@ -72,7 +73,8 @@ def round_truth(value: float) -> float:
 def table_from_rows(
     rows: Sequence[Row], schema: pa.Schema, *, as_published: bool = False
 ) -> pa.Table:
-    """``rows`` as a table of exactly ``schema``, floats rounded unless they are ``as_published``.
+    """Return ``rows`` as a table of exactly ``schema``, floats rounded unless they are
+    ``as_published``.
 
     Raises ``ValueError`` when a row lacks a column, has one too many or holds a float that is not
     finite, and ``pa.ArrowException`` when a value does not fit its type.
@@ -84,31 +86,31 @@ def table_from_rows(
             raise ValueError(f"a row and the schema differ in the columns {', '.join(difference)}")
     columns = [pa.array([row[field.name] for row in rows], type=field.type) for field in schema]
     if not as_published:
-        columns = [_rounded(column) for column in columns]
+        columns = [_round_nested(column) for column in columns]
     for column, field in zip(columns, schema, strict=True):
         if column.null_count and not field.nullable:
             raise ValueError(f"the column {field.name} must not hold nulls")
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def _rounded(array: pa.Array) -> pa.Array:
-    """``array`` with every float in it rounded, at any depth."""
+def _round_nested(array: pa.Array) -> pa.Array:
+    """Return ``array`` with every float in it rounded, at any depth."""
     if pa.types.is_floating(array.type):
-        return _rounded_floats(array)
+        return _round_floats(array)
     if pa.types.is_list(array.type):
         if not _has_floats(array.type):
             return array
         return pa.ListArray.from_arrays(
-            array.offsets, _rounded(array.values), type=array.type, mask=_mask(array)
+            array.offsets, _round_nested(array.values), type=array.type, mask=_null_mask(array)
         )
     if pa.types.is_struct(array.type):
         fields = [array.type.field(i) for i in range(array.type.num_fields)]
-        children = [_rounded(array.field(i)) for i in range(array.type.num_fields)]
-        return pa.StructArray.from_arrays(children, fields=fields, mask=_mask(array))
+        children = [_round_nested(array.field(i)) for i in range(array.type.num_fields)]
+        return pa.StructArray.from_arrays(children, fields=fields, mask=_null_mask(array))
     return array
 
 
-def _mask(array: pa.Array) -> pa.Array | None:
+def _null_mask(array: pa.Array) -> pa.Array | None:
     return array.is_null() if array.null_count else None
 
 
@@ -118,7 +120,8 @@ def _has_floats(kind: pa.DataType) -> bool:
     return any(_has_floats(kind.field(i).type) for i in range(kind.num_fields))
 
 
-def _rounded_floats(array: pa.Array) -> pa.Array:
+def _round_floats(array: pa.Array) -> pa.Array:
+    """Return float32 to 6 significant digits, float64 to 9; nulls stay."""
     mask = array.is_null().to_numpy(zero_copy_only=False)
     values = array.fill_null(0.0).to_numpy(zero_copy_only=False)
     if pa.types.is_float32(array.type):
@@ -144,16 +147,16 @@ class ContentHasher:
         self._rows = 0
 
     def update(self, table: pa.Table) -> None:
-        """Feeds more rows of the schema."""
+        """Feed more rows of the schema."""
         self._rows += table.num_rows
         for name in self._schema.names:
             for chunk in table.column(name).chunks:
                 self._feed(name, chunk)
 
     def hexdigest(self) -> str:
-        """The content hash so far: 64 hex digits."""
+        """Return the content hash so far: 64 hex digits."""
         total = hashlib.sha256()
-        total.update(describe(self._schema).encode("utf-8"))
+        total.update(schema_text(self._schema).encode("utf-8"))
         total.update(struct.pack("<q", self._rows))
         for path in sorted(self._nodes):
             total.update(path.encode("utf-8") + b"\0" + self._nodes[path].digest())
@@ -165,6 +168,8 @@ class ContentHasher:
         return self._nodes[path]
 
     def _feed(self, path: str, array: pa.Array) -> None:
+        """Feed an array, and what is nested in it, to the hashes of its node and of the nodes
+        below."""
         valid = array.is_valid().to_numpy(zero_copy_only=False).astype(np.uint8)
         self._hash(f"{path}?").update(valid.tobytes())
         kind = array.type
@@ -189,7 +194,7 @@ class ContentHasher:
 
 
 def _all_bytes(texts: pa.StringArray) -> memoryview:
-    """The UTF-8 of texts without nulls, one after the other, as they lie in memory."""
+    """Return the UTF-8 of texts without nulls, one after the other, as they lie in memory."""
     _, offsets, data = texts.buffers()
     if not len(texts) or data is None:
         return memoryview(b"")
@@ -197,22 +202,23 @@ def _all_bytes(texts: pa.StringArray) -> memoryview:
     return memoryview(data)[ends[0] : ends[1]]
 
 
-def describe(schema: pa.Schema) -> str:
-    """The schema as text that does not depend on how Arrow prints types or names list items."""
-    return ";".join(f"{field.name}:{_describe_type(field.type)}" for field in schema)
+def schema_text(schema: pa.Schema) -> str:
+    """Return the schema as text that does not depend on how Arrow prints types or names list
+    items."""
+    return ";".join(f"{field.name}:{_type_text(field.type)}" for field in schema)
 
 
-def _describe_type(kind: pa.DataType) -> str:
+def _type_text(kind: pa.DataType) -> str:
     if pa.types.is_list(kind):
-        return f"list<{_describe_type(kind.value_type)}>"
+        return f"list<{_type_text(kind.value_type)}>"
     if pa.types.is_struct(kind):
         fields = [kind.field(i) for i in range(kind.num_fields)]
-        return f"struct<{','.join(f'{f.name}:{_describe_type(f.type)}' for f in fields)}>"
+        return f"struct<{','.join(f'{f.name}:{_type_text(f.type)}' for f in fields)}>"
     return str(kind)
 
 
 def content_sha256(schema: pa.Schema, tables: Iterable[pa.Table]) -> str:
-    """The content hash (see ``ContentHasher``) of the rows of ``tables`` in order."""
+    """Return the content hash (see ``ContentHasher``) of the rows of ``tables`` in order."""
     hasher = ContentHasher(schema)
     for table in tables:
         hasher.update(table)
@@ -220,7 +226,7 @@ def content_sha256(schema: pa.Schema, tables: Iterable[pa.Table]) -> str:
 
 
 def commitment(row_salts: bytes, config: str, split: str, row: Row) -> tuple[str, str]:
-    """The id of a private row and the salted SHA-256 that binds its publisher to it.
+    """Return the id of a private row and the salted SHA-256 that binds its publisher to it.
 
     With ``id`` the row's first column,
 

@@ -29,7 +29,7 @@ Try = Callable[[int, int], dict[str, list[Row]]]
 def first_accepted(
     spec: InstanceSpec, attempt: Try, most: int, wanted: str, fix: str
 ) -> BuiltInstance:
-    """The instance from the first of ``most`` tries that is not rejected.
+    """Return the instance from the first of ``most`` tries that is not rejected.
 
     Raises ``UsageError`` with the reasons when there is none; ``wanted`` names what was tried for
     and ``fix`` what to change.
@@ -50,5 +50,5 @@ def first_accepted(
 
 
 def rejections_text(rejections: Mapping[str, int]) -> str:
-    """The reasons with their counts, for messages."""
+    """Return the reasons with their counts as text."""
     return ", ".join(f"{reason} ({n}x)" for reason, n in sorted(rejections.items()))

@@ -36,17 +36,17 @@ class Place:
     url: str = ""
 
     def file(self, name: str) -> str:
-        """Where a file of the repository is; in a folder, relative to it."""
+        """Return where a file of the repository is; in a folder, relative to it."""
         return f"{self.url.replace('/tree/', '/resolve/')}/{name}" if self.url else name
 
 
 def folder(visibility: str) -> Place:
-    """One side of a release as it was built, in the folder ``release``."""
+    """Return one side of a release as it was built, in the folder ``release``."""
     return Place(f"release/{visibility}", "release")
 
 
 def on_hub(repo: str, revision: str) -> Place:
-    """A repository on the Hub, at a tag."""
+    """Return a repository on the Hub, at a tag."""
     return Place(repo, f"hf://{repo}@{revision}", f"{PAGE}/datasets/{repo}/tree/{revision}")
 
 
@@ -88,7 +88,7 @@ def description() -> str:
 
 
 def front_matter(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """The card's YAML as a mapping, in the order in which it is written."""
+    """Return the card's YAML as a mapping, in the order in which it is written."""
     rows = _rows(manifest)
     size = next((name for limit, name in _SIZES if rows < limit), "1M<n<10M")
     front: dict[str, Any] = _texts()["head"] | {
@@ -113,7 +113,7 @@ def front_matter(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _default_config(manifest: Mapping[str, Any]) -> str:
-    """All tasks in one table, or the truths of the first track on the private side."""
+    """Return the config of all tasks or, on the private side, the truths of the first track."""
     configs: list[str] = list(manifest["configs"])
     truths = [config for config in configs if config.endswith("_truth")]
     wanted = truths if manifest["visibility"] == "private" else [CONFIG]
@@ -121,6 +121,7 @@ def _default_config(manifest: Mapping[str, Any]) -> str:
 
 
 def _fields(manifest: Mapping[str, Any], place: Place) -> dict[str, str]:
+    """Return the fields of the templates."""
     default = _default_config(manifest)
     return {
         "title": title(manifest),
@@ -144,7 +145,7 @@ def _fields(manifest: Mapping[str, Any], place: Place) -> dict[str, str]:
 
 
 def _scene_examples(manifest: Mapping[str, Any], place: Place) -> dict[str, str]:
-    """Examples with the scenes of the first track that ships some; empty where none does."""
+    """Return examples with the scenes of the first track that ships some, empty where none does."""
     names = ("scenes_python", "scenes_sql")
     for config, splits in sorted(manifest["configs"].items()):
         if config.endswith("_scenes"):
@@ -158,12 +159,13 @@ def _scene_examples(manifest: Mapping[str, Any], place: Place) -> dict[str, str]
 
 
 def _rows(manifest: Mapping[str, Any]) -> int:
-    """Tasks in this repository; on the private side, truths."""
+    """Return the number of tasks of a repository's splits."""
     tasks = [track for split in manifest["splits"].values() for track in split["tracks"].values()]
     return sum(track["realised"].get("tasks", 0) for track in tasks)
 
 
 def _splits(manifest: Mapping[str, Any]) -> str:
+    """Return the table of splits and tracks, with the exams that take their tasks."""
     lines = ["| split | truth | track | instances | tasks | exams |", "|---|---|---|---|---|---|"]
     for name, split in manifest["splits"].items():
         for track, entry in split["tracks"].items():
@@ -181,6 +183,7 @@ def _splits(manifest: Mapping[str, Any]) -> str:
 
 
 def _configs(manifest: Mapping[str, Any]) -> str:
+    """Return the table of configs and splits, with what their rows hold."""
     lines = ["| config | split | rows | content |", "|---|---|---|---|"]
     tracks = {track for split in manifest["splits"].values() for track in split["tracks"]}
     for config, splits in manifest["configs"].items():
@@ -192,6 +195,7 @@ def _configs(manifest: Mapping[str, Any]) -> str:
 
 
 def _truth_note(manifest: Mapping[str, Any]) -> str:
+    """Return which splits have their truths here, and which with the maintainer."""
     by_truth: dict[str, list[str]] = {}
     for name, split in manifest["splits"].items():
         by_truth.setdefault(split["truth"], []).append(f"`{name}`")
@@ -219,7 +223,7 @@ def _composition(manifest: Mapping[str, Any]) -> str:
 
 
 def _telling(manifest: Mapping[str, Any]) -> str:
-    """Who wrote the stories: rules, or the language models that the split file names."""
+    """Return who wrote the stories: rules, or the language models that the split file names."""
     texts = _texts()["telling"]
     told: dict[str, str] = {}
     for name, split in manifest["configuration"].get("splits", {}).items():
@@ -234,5 +238,5 @@ def _telling(manifest: Mapping[str, Any]) -> str:
 
 
 def _model(llm: Mapping[str, str]) -> str:
-    """A model's name, and when it was asked."""
+    """Return a model's name, and when it was asked."""
     return f"`{llm['model']}`" + (f", on {llm['told_on']}" if "told_on" in llm else "")

@@ -44,8 +44,8 @@ class Cluster:
 
     def map(self, make: Make, jobs: Iterable[PartJob]) -> Iterator[tuple[Part, bool]]:
         """Yield what ``make`` returns for each job, the part fetched to its folder here."""
-        ray = _connected(self.address)
-        remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(_stage)
+        ray = _connect(self.address)
+        remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(_stage_part)
         ahead = _AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
         waiting = iter(jobs)
         in_work: dict[Any, PartJob] = {}
@@ -62,44 +62,45 @@ class Cluster:
                 raise WorkerDied(f"Ray lost the worker of {job} ({type(lost).__name__})") from None
             if error is not None:
                 raise error
-            if not self.fetch(job, job.folder) or (part := find_part(job.folder)) is None:
+            if not self.fetch_part(job, job.folder) or (part := find_part(job.folder)) is None:
                 raise UsageError(f"--staging {self.store}: {job} is not there as it was written")
             yield part, found
 
-    def fetch(self, job: PartJob, folder: Path) -> bool:
+    def fetch_part(self, job: PartJob, folder: Path) -> bool:
         """Copy a part to a folder, which appears when it is whole; whether there is one."""
         unfinished = folder.with_name(f"{folder.name}.unfinished")
         for leftover in (unfinished, folder):
             shutil.rmtree(leftover, ignore_errors=True)
-        with self._reached() as system:
-            if not system.exists(f"{self._place(job)}/{RECORD}"):
+        with self._file_system() as system:
+            if not system.exists(f"{self._address(job)}/{RECORD}"):
                 return False
             unfinished.mkdir(parents=True, mode=0o700)
-            for file in system.ls(self._place(job), detail=False):
+            for file in system.ls(self._address(job), detail=False):
                 name = file.rstrip("/").rpartition("/")[2]
                 (unfinished / name).write_bytes(system.cat_file(file))
         unfinished.rename(folder)
         return True
 
-    def put(self, job: PartJob, folder: Path) -> None:
+    def store_part(self, job: PartJob, folder: Path) -> None:
         """Copy a staged part to the store."""
-        with self._reached() as system:
-            system.makedirs(self._place(job), exist_ok=True)
+        with self._file_system() as system:
+            system.makedirs(self._address(job), exist_ok=True)
             for file in sorted(folder.iterdir(), key=lambda file: file.name == RECORD):
-                system.pipe_file(f"{self._place(job)}/{file.name}", file.read_bytes())
+                system.pipe_file(f"{self._address(job)}/{file.name}", file.read_bytes())
 
-    def clear(self) -> None:
+    def remove_store(self) -> None:
         """Remove everything of this build from the store."""
-        with self._reached() as system:
+        with self._file_system() as system:
             if system.exists(self.store):
                 system.rm(self.store, recursive=True)
 
-    def _place(self, job: PartJob) -> str:
+    def _address(self, job: PartJob) -> str:
         return f"{self.store}/{job.origin.track}/{job.origin.split}/{job.folder.name}"
 
     @contextmanager
-    def _reached(self) -> Iterator[Any]:
-        """The file system behind the store; whatever goes wrong with it is the user's to mend."""
+    def _file_system(self) -> Iterator[Any]:
+        """Yield the file system behind the store. Raises ``UsageError`` for whatever goes wrong
+        with it."""
         try:
             import fsspec
 
@@ -115,21 +116,22 @@ class Cluster:
             ) from None
 
 
-def _stage(cluster: Cluster, make: Make, job: PartJob) -> tuple[bool, Exception | None]:
-    """Stage a part in the store; whether it was there, or the error, which Ray would wrap."""
+def _stage_part(cluster: Cluster, make: Make, job: PartJob) -> tuple[bool, Exception | None]:
+    """Stage a part in the store. Return whether it was there, and the error if any: Ray would
+    wrap one that is raised."""
     try:
         with threadpool_limits(limits=1), TemporaryDirectory() as scratch:
             folder = job.origin.folder(Path(scratch), int(job.folder.name))
-            there = job.resuming and cluster.fetch(job, folder)
+            there = job.resuming and cluster.fetch_part(job, folder)
             part, found = make(replace(job, folder=folder, resuming=there))
-            cluster.put(job, part.folder)
+            cluster.store_part(job, part.folder)
             return found, None
     except Exception as error:
         return False, error
 
 
-def _connected(address: str) -> Any:
-    """Ray, connected to the cluster at ``address``, or to one that is started here."""
+def _connect(address: str) -> Any:
+    """Return Ray, connected to the cluster at ``address`` or to one that is started here."""
     try:
         import ray
     except ImportError:

@@ -84,8 +84,8 @@ def draw_extra_exam(
 def _split(
     manifest: Mapping[str, Any], tracks: Mapping[str, Track], wanted: str | None, release: Path
 ) -> tuple[str, str]:
-    """The split to draw from, the one named or else the only one with public truth, and its track
-    that composes exams."""
+    """Return the split to draw from, the one named or else the only one with public truth, and
+    its track that composes exams."""
     splits = manifest["splits"]
     able = {
         name: track
@@ -109,7 +109,7 @@ def _split(
 
 
 def _exams(read: Read, config: str) -> dict[str, DrawnExam]:
-    """The exams that the split has."""
+    """Return the exams that the split has."""
     ids: dict[str, list[str]] = {}
     bundles: dict[str, dict[str, tuple[str, str]]] = {}
     for row in read(config, EXAM_SCHEMA.names):

@@ -43,12 +43,12 @@ class TwinJob:
     wanted: tuple[tuple[InstanceSpec, frozenset[str]], ...]
 
 
-Grade = Callable[[TwinJob], list[list[tuple[str, Points]]]]
+GradeTwin = Callable[[TwinJob], list[list[tuple[str, Points]]]]
 """Builds the instances of a job and grades every constant on them."""
 
 
 def measure_floors(
-    config: ReleaseConfig, grade: Grade, pool: Workers, reporter: Reporter
+    config: ReleaseConfig, grade: GradeTwin, pool: Workers, reporter: Reporter
 ) -> dict[str, Any]:
     """Return the floors of a release's manifest: split to track to its ``rules`` and ``variants``.
 
@@ -67,16 +67,16 @@ def measure_floors(
             twin = floors.twin(settings, config.floor_tasks)
             entry = next((entry for track, own, entry in known if (track, own) == (name, twin)), {})
             if not entry:
-                points = _graded(track, grade, twin, config.floor_tasks, pool, reporter)
-                best = {key: _best(tasks) for key, tasks in sorted(points.items())}
+                points = _grade_twin(track, grade, twin, config.floor_tasks, pool, reporter)
+                best = {key: _best_constant(tasks) for key, tasks in sorted(points.items())}
                 entry = {"rules": track.grader.rules, "variants": best}
                 known.append((name, twin, entry))
             found.setdefault(split.name, {})[name] = entry
     return found
 
 
-def _graded(
-    track: Track, grade: Grade, twin: Any, tasks: int, pool: Workers, reporter: Reporter
+def _grade_twin(
+    track: Track, grade: GradeTwin, twin: Any, tasks: int, pool: Workers, reporter: Reporter
 ) -> dict[str, list[Points]]:
     """Build a twin, at least ``tasks`` instances for each variant where it has so many; return the
     points of all constants on each task, by variant."""
@@ -87,7 +87,7 @@ def _graded(
     found: dict[str, list[Points]] = {}
     counts: Counter[str] = Counter()
     for _ in range(ROUNDS):
-        wanted = _missing(specs, floors, counts, tasks)
+        wanted = _instances_to_build(specs, floors, counts, tasks)
         specs = [spec for spec in specs if spec.index not in wanted]
         items = [*wanted.values()]
         parts = [tuple(items[k : k + PART]) for k in range(0, len(items), PART)]
@@ -104,7 +104,7 @@ def _graded(
     return found
 
 
-def _missing(
+def _instances_to_build(
     specs: Sequence[InstanceSpec], floors: Floors, counts: Counter[str], tasks: int
 ) -> dict[int, tuple[InstanceSpec, frozenset[str]]]:
     """Return by index the instances to build and what each is wanted for: every variant takes the
@@ -135,6 +135,8 @@ def grade_constants(job: TwinJob, track: Track) -> list[list[tuple[str, Points]]
 
 
 def _points(floors: Floors, tasks: Iterable[tuple[Task, Truth]]) -> Iterator[tuple[str, Points]]:
+    """Yield floor and points of every constant for each task and, where tasks of an instance
+    count together, for the instance."""
     together: dict[str, list[Graded]] = {}
     for task, truth in tasks:
         points = {}
@@ -167,7 +169,7 @@ def tasks_of(track: Track, built: BuiltInstance) -> Iterator[tuple[Task, Truth]]
         yield read_task(row, truths, labels, track.grader)
 
 
-def _best(tasks: Sequence[Mapping[str, float]]) -> dict[str, Any]:
+def _best_constant(tasks: Sequence[Mapping[str, float]]) -> dict[str, Any]:
     """Return the constant answer of the largest mean, the first of several alike."""
     means = {name: math.fsum(one[name] for one in tasks) / len(tasks) for name in tasks[0]}
     answer = max(means, key=lambda name: round(means[name], 12))

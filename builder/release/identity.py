@@ -25,7 +25,8 @@ CODE: Final = ("builder", "dataset_card", "grader", "schemas")
 
 
 def canary(name: str, release_version: str) -> str:
-    """The GUID by which a training corpus can find a release; the same for every build of it."""
+    """Return the GUID by which a training corpus can find a release; the same for every build of
+    it."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, f"causal-exams canary/{name}/{release_version}"))
 
 
@@ -55,12 +56,12 @@ def code_files() -> list[Path]:
 
 @cache
 def library_versions() -> dict[str, str]:
-    """The versions of the libraries whose results are in the bytes of a release."""
+    """Return the versions of the libraries whose results are in the bytes of a release."""
     return {name: version(name) for name in LIBRARIES}
 
 
 def fingerprint(config: ReleaseConfig, roots: Mapping[str, Root]) -> str:
-    """The identity of a build: equal fingerprints give equal bytes on one platform.
+    """Return the identity of a build: equal fingerprints give equal bytes on one platform.
 
     It covers the configuration, the rules by which floors are graded, the code, the libraries and,
     through their commitments, the private roots.

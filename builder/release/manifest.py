@@ -39,7 +39,7 @@ class Contents:
 
 
 def manifest_of(contents: Contents, repository: Path, *, private: bool) -> dict[str, Any]:
-    """The manifest of a repository.
+    """Return the manifest of a repository.
 
     Of a private-truth split the public one shows only what its questions show; the private one has
     all counts, and the salts of the commitments.
@@ -66,7 +66,7 @@ def manifest_of(contents: Contents, repository: Path, *, private: bool) -> dict[
 
 
 def write_manifest(manifest: Mapping[str, Any], repository: Path) -> None:
-    """Writes ``manifest.json``; one that breaks its schema is our bug (``ValueError``)."""
+    """Write ``manifest.json``. Raises ``ValueError`` for one that breaks its schema: our bug."""
     problem = first_problem("manifest", manifest)
     if problem is not None:
         raise ValueError(f"manifest.json would be invalid {problem}")
@@ -74,7 +74,7 @@ def write_manifest(manifest: Mapping[str, Any], repository: Path) -> None:
 
 
 def read_manifest(repository: Path) -> dict[str, Any]:
-    """The manifest of a repository on disk; raises ``UsageError``."""
+    """Return the manifest of a repository on disk; raises ``UsageError``."""
     file = repository / MANIFEST
     try:
         manifest = json.loads(file.read_bytes())
@@ -90,7 +90,7 @@ def read_manifest(repository: Path) -> dict[str, Any]:
 
 
 def refuse_imported(manifest: Mapping[str, Any], folder: Path) -> None:
-    """Raises ``UsageError`` for a release that was imported: its hidden worlds are not known."""
+    """Raise ``UsageError`` for a release that was imported: its hidden worlds are not known."""
     if "imported" in manifest["configuration"]:
         raise UsageError(
             f"{folder}: an imported release, whose worlds are not known here; check it with "
@@ -99,7 +99,7 @@ def refuse_imported(manifest: Mapping[str, Any], folder: Path) -> None:
 
 
 def changed_shards(repository: Path, manifest: Mapping[str, Any]) -> list[str]:
-    """The shards that are absent or whose SHA-256 is not the manifest's."""
+    """Return the shards that are absent or whose SHA-256 is not the manifest's."""
     changed = []
     for name, entry in sorted(manifest["shards"].items()):
         try:
@@ -112,6 +112,8 @@ def changed_shards(repository: Path, manifest: Mapping[str, Any]) -> list[str]:
 
 
 def _split(contents: Contents, split: SplitConfig, private: bool) -> dict[str, Any]:
+    """Return a split's truth, seed or its commitment, counts of each track, and tasks of each
+    exam."""
     entry: dict[str, Any] = {"truth": split.truth}
     if split.private:
         entry["seed_commitment"] = contents.roots[split.name].commitment
@@ -171,7 +173,7 @@ def _levels(parts: Sequence[Part], track: Track, table: str, column: str) -> dic
 
 
 def head(name: str, version: str, visibility: str) -> dict[str, Any]:
-    """The members that say what a release is and what made it."""
+    """Return the members that say what a release is and what made it."""
     return {
         "format": FORMAT,
         "release": name,
@@ -185,7 +187,7 @@ def head(name: str, version: str, visibility: str) -> dict[str, Any]:
 
 
 def listing(shards: Sequence[Shard]) -> dict[str, dict[str, Any]]:
-    """``shards``, and ``configs``: rows, bytes and content hash of each config and split.
+    """Return ``shards``, and ``configs``: rows, bytes and content hash of each config and split.
 
     A config's content hash is over the hashes of its row groups, shard after shard.
     """

@@ -93,7 +93,7 @@ def croissant(manifest: Mapping[str, Any], repository: Path, place: Place) -> st
 
 
 def _files(manifest: Mapping[str, Any], place: Place) -> Iterator[dict[str, Any]]:
-    """Each shard with its hash, and a set of them for each config and split."""
+    """Yield each shard with its hash, and a set of them for each config and split."""
     within = {}
     if place.url:
         within = {"containedIn": {"@id": _REPOSITORY}}
@@ -125,6 +125,7 @@ def _set(config: str, split: str) -> str:
 
 
 def _record_sets(manifest: Mapping[str, Any], repository: Path) -> Iterator[dict[str, Any]]:
+    """Yield the columns of each config and split."""
     for config, split in _tables(manifest):
         with open_shard(shards(repository, config, split)[0]) as file:
             schema = file.schema_arrow
@@ -137,7 +138,7 @@ def _record_sets(manifest: Mapping[str, Any], repository: Path) -> Iterator[dict
 
 
 def _fields(schema: pa.Schema, owner: str, files: str) -> Sequence[dict[str, Any]]:
-    """The columns that hold one value a row; tables inside a row are told by their column alone."""
+    """Return the columns that hold one value a row; tables inside a row are left out."""
     return [
         {
             "@type": "cr:Field", "@id": f"{owner}/{field.name}", "name": f"{owner}/{field.name}",
@@ -150,6 +151,7 @@ def _fields(schema: pa.Schema, owner: str, files: str) -> Sequence[dict[str, Any
 
 
 def _kind(kind: pa.DataType) -> str | None:
+    """Return the type of a column in the terms of schema.org, None for nested ones."""
     if pa.types.is_string(kind):
         return "sc:Text"
     if pa.types.is_boolean(kind):

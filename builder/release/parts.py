@@ -57,12 +57,12 @@ class Origin:
         return -(-self.instances // self.size)
 
     def folder(self, staging: Path, number: int) -> Path:
-        """Where part ``number`` is staged."""
+        """Return where part ``number`` is staged."""
         return staging / self.track / self.split / part_name(number)
 
 
 def part_name(number: int) -> str:
-    """The name of a part's folder."""
+    """Return the name of a part's folder."""
     return f"{number:05d}"
 
 
@@ -89,7 +89,7 @@ class Part:
         return f"{self.origin.track}/{self.origin.split}/{self.folder.name}"
 
     def read(self, config: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """One config's rows, memory-mapped."""
+        """Return one config's rows, memory-mapped."""
         return read_staged(self.folder, config, columns)
 
 
@@ -136,7 +136,7 @@ def build_part(job: PartJob, track: Track) -> Part:
 
 
 def build_instance(track: Track, spec: InstanceSpec) -> tuple[dict[str, pa.Table], BuiltInstance]:
-    """One instance as tables that fit the track's schemas, and as the track built it; raises
+    """Return one instance as tables that fit the track's schemas, and as the track built it; raises
     ``InstanceFailed``.
 
     A ``UsageError`` is the user's to mend (a plan that cannot be met, an endpoint that is down) and
@@ -162,7 +162,7 @@ def build_instance(track: Track, spec: InstanceSpec) -> tuple[dict[str, pa.Table
 
 
 def _check_owner(config: str, table: pa.Table, spec: InstanceSpec) -> None:
-    """A row that names another instance would end up outside its part."""
+    """Raise ``ValueError`` for a row of another instance: it would end up outside its part."""
     if "instance_id" in table.schema.names:
         strangers = set(table.column("instance_id").to_pylist()) - {spec.instance_id}
         if strangers:
@@ -204,7 +204,8 @@ def _write(file: Path, table: pa.Table) -> int:
 
 
 def sort_key(schema: pa.Schema) -> tuple[str, ...]:
-    """The columns that order a config's rows and must be unique: the id, and the view if any.
+    """Return the columns that order a config's rows and must be unique: the id, and the view if
+    any.
 
     A task's id is its own; only where rows are views of one instance does the view belong to it.
     """
@@ -226,7 +227,7 @@ def find_part(folder: Path) -> Part | None:
 
 
 def read_staged(folder: Path, config: str, columns: Sequence[str] | None = None) -> pa.Table:
-    """One config's rows of the part in a folder, memory-mapped."""
+    """Return one config's rows of the part in a folder, memory-mapped."""
     with pa.memory_map(str(folder / f"{config}.arrow")) as source:
         table = pa.ipc.open_file(source).read_all()
     return table if columns is None else table.select(list(columns))
@@ -235,7 +236,8 @@ def read_staged(folder: Path, config: str, columns: Sequence[str] | None = None)
 def staged_rows(
     parts: Sequence[Part], config: str, columns: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Some columns of a config's rows over all parts; none where the track has no such config."""
+    """Return some columns of a config's rows over all parts; none where the track has no such
+    config."""
     for part in parts:
         if config in part.sizes:
             yield from part.read(config, columns).to_pylist()

@@ -21,7 +21,7 @@ SHARD: Final = re.compile(
 
 
 def public_side(release: Path) -> Path:
-    """``release/public``; raises ``UsageError`` when there is no release."""
+    """Return ``release/public``; raises ``UsageError`` when there is no release."""
     public = release / "public"
     if not public.is_dir():
         raise UsageError(
@@ -32,24 +32,24 @@ def public_side(release: Path) -> Path:
 
 
 def configs(side: Path) -> list[str]:
-    """The configs of a side, sorted."""
+    """Return the configs of a side, sorted."""
     return sorted({path.parent.name for path in side.glob("*/*-00000-of-*.parquet")})
 
 
 def splits(side: Path, config: str) -> list[str]:
-    """The splits that ``config`` has on a side, sorted."""
+    """Return the splits that ``config`` has on a side, sorted."""
     found = (SHARD.fullmatch(path.name) for path in (side / config).glob("*.parquet"))
     return sorted({match["split"] for match in found if match is not None})
 
 
 def shards(side: Path, config: str, split: str) -> list[Path]:
-    """The Parquet files of ``config`` for ``split`` on a side, in shard order."""
+    """Return the Parquet files of ``config`` for ``split`` on a side, in shard order."""
     found = [(path, SHARD.fullmatch(path.name)) for path in sorted((side / config).glob("*"))]
     return [path for path, match in found if match is not None and match["split"] == split]
 
 
 def every_shard(release: Path, config: str) -> dict[str, list[Path]]:
-    """Split to the shards of ``config``, on whichever side of the release they are."""
+    """Return the shards of ``config`` by split, on whichever side of the release they are."""
     return {
         split: shards(release / side, config, split)
         for side in SIDES
@@ -58,14 +58,15 @@ def every_shard(release: Path, config: str) -> dict[str, list[Path]]:
 
 
 def column_names(paths: Sequence[Path]) -> list[str]:
-    """The columns of some shards of one config, in order; none without a shard."""
+    """Return the columns of some shards of one config, in order; none without a shard."""
     return list(open_shard(paths[0]).schema_arrow.names) if paths else []
 
 
 def groups(
     paths: Sequence[Path], columns: Sequence[str] | None = None
 ) -> Iterator[tuple[pa.Table, pq.RowGroupMetaData]]:
-    """The row groups of some shards, one in memory at a time, and what the file says of each."""
+    """Yield the row groups of some shards, one in memory at a time, and what the file says of
+    each."""
     wanted = None if columns is None else list(columns)
     for path in paths:
         with open_shard(path) as file:
@@ -75,13 +76,13 @@ def groups(
 
 
 def rows(paths: Sequence[Path], columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-    """The rows of some shards."""
+    """Yield the rows of some shards."""
     for table, _ in groups(paths, columns):
         yield from table.to_pylist()
 
 
 def rows_where(paths: Sequence[Path], column: str, value: object) -> Iterator[dict[str, Any]]:
-    """The rows with that value in that column; other row groups are not read whole."""
+    """Yield the rows with that value in that column; other row groups are not read whole."""
     for path in paths:
         with open_shard(path) as file:
             for number in range(file.num_row_groups):

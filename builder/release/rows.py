@@ -34,7 +34,8 @@ def task_row(
     view: str = "clean",
     input_mode: str | None = None,
 ) -> Row:
-    """A row of ``<track>``: the task called ``name``; ``input_mode`` is the variant's own."""
+    """Return a row of ``<track>``: the task called ``name``; ``input_mode`` is the variant's
+    own."""
     return {
         "task_id": name,
         "instance_id": instance_id,
@@ -60,7 +61,7 @@ def truth_row(
     *,
     should_abstain: bool = False,
 ) -> Row:
-    """A row of ``<track>_truth``; the number and its error are null where there is none."""
+    """Return a row of ``<track>_truth``; the number and its error are null where there is none."""
     return {
         "task_id": name,
         "instance_id": instance_id,
@@ -83,7 +84,7 @@ def world_row(
     key: str | None = None,
     **told: str,
 ) -> Row:
-    """A row of ``<track>_worlds``: what rebuilds and audits the instance.
+    """Return a row of ``<track>_worlds``: what rebuilds and audits the instance.
 
     ``key`` is the instance's own but for worlds that several instances share; ``told`` are the
     texts that the track's schema has besides.

@@ -10,7 +10,7 @@ TEXT: Final = pa.string()
 def table_schema(
     *fields: tuple[str, pa.DataType], nullable: frozenset[str] = frozenset()
 ) -> pa.Schema:
-    """An explicit schema; only the fields named in ``nullable`` may be null."""
+    """Return an explicit schema; only the fields named in ``nullable`` may be null."""
     return pa.schema([pa.field(name, kind, nullable=name in nullable) for name, kind in fields])
 
 
@@ -65,7 +65,8 @@ TRUTH: Final = table_schema(
 
 
 def worlds_schema(*told: str) -> pa.Schema:
-    """One row per instance: config ``<track>_worlds``, with the texts that a track tells besides.
+    """Return the schema of ``<track>_worlds``: one row per instance, with ``texts`` that a track
+    has besides.
 
     ``key`` rebuilds the instance, ``attempt`` says which try it was, ``world_json`` is the world.
     """
@@ -81,7 +82,7 @@ def worlds_schema(*told: str) -> pa.Schema:
 
 
 def scenes_schema(number: pa.DataType) -> pa.Schema:
-    """One row per instance and view: config ``<track>_scenes``, its numbers of the given type."""
+    """Return the schema of ``<track>_scenes``: one row per instance and view, numbers of a type."""
     table = pa.list_(pa.struct([("name", TEXT), ("values", pa.list_(number))]))
     return table_schema(
         ("instance_id", TEXT),
@@ -95,7 +96,8 @@ def scenes_schema(number: pa.DataType) -> pa.Schema:
 
 
 def labels_schema(number: pa.DataType) -> pa.Schema:
-    """One row per instance: config ``<track>_labels``, held-out outcomes of the given type."""
+    """Return the schema of ``<track>_labels``: one row per instance, held-out outcomes of a
+    type."""
     return table_schema(
         ("instance_id", TEXT),
         ("outcome", TEXT),

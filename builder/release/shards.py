@@ -94,8 +94,8 @@ def plan_shards(
     repository: Path,
     row_salts: bytes | None,
 ) -> list[ShardJob]:
-    """The shards of one config and split: whole row groups, spread evenly; raises ``ValueError``
-    when two rows have the same id."""
+    """Return the shards of one config and split: whole row groups, spread evenly; raises
+    ``ValueError`` when two rows have the same id."""
     folders = [part.folder for part in parts]
     places = _row_groups(folders, config, schema)
     groups = len(places) - 1
@@ -118,12 +118,12 @@ def plan_shards(
 
 
 def shard_name(config: str, split: str, index: int, count: int) -> str:
-    """The path of a shard inside its repository, as the Hub expects it."""
+    """Return the path of a shard inside its repository, as the Hub expects it."""
     return f"{config}/{split}-{index:05d}-of-{count:05d}.parquet"
 
 
 def schema_with_canary(schema: pa.Schema, canary: str) -> pa.Schema:
-    """The schema with the canary in its metadata, so that every shard carries it."""
+    """Return the schema with the canary in its metadata, so that every shard carries it."""
     return schema.with_metadata({"canary": f"causal-exams:{canary}"})
 
 
@@ -173,7 +173,7 @@ def _commitments(job: ShardJob, salts: bytes, table: pa.Table) -> pa.Table:
 
 
 def write_tables(job: ShardJob, groups: Iterable[pa.Table]) -> Shard:
-    """Writes one shard, one row group to a table; the file appears under its name when whole."""
+    """Write one shard, one row group to a table; the file appears under its name when whole."""
     file = job.repository / job.name
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(file.name + ".unfinished")
@@ -211,7 +211,7 @@ def write_tables(job: ShardJob, groups: Iterable[pa.Table]) -> Shard:
 
 
 def _texts(path: str, kind: pa.DataType) -> Iterator[str]:
-    """The Parquet paths of the strings in a column, at any depth."""
+    """Return the Parquet paths of the strings in a column, at any depth."""
     if pa.types.is_list(kind):
         yield from _texts(f"{path}.list.element", kind.value_type)
     elif pa.types.is_struct(kind):

@@ -77,8 +77,8 @@ def split_tables(
 
 
 def truth_side(release: Path, track: str, split: str) -> Path:
-    """The side of a release that holds the truth of a split; raises ``UsageError`` when it is not
-    there."""
+    """Return the side of a release that holds the truth of a split; raises ``UsageError`` when
+    it is not there."""
     public, private = public_side(release), release / "private"
     side = public if shards(public, f"{track}_truth", split) else private
     if not shards(side, f"{track}_truth", split):
@@ -90,7 +90,7 @@ def truth_side(release: Path, track: str, split: str) -> Path:
 
 
 def _series(cell: pa.Scalar) -> list[dict[str, Any]]:
-    """One nested table as ``[{"name": ..., "values": array}, ...]``."""
+    """Return one nested table as ``[{"name": ..., "values": array}, ...]``."""
     series = cell.values
     if series is None or len(series) == 0:
         return []
@@ -115,7 +115,7 @@ def _placed_rows(paths: Sequence[Path]) -> Iterator[tuple[dict[str, Any], RowPla
 
 
 def table_rows(table: pa.Table) -> Iterator[dict[str, Any]]:
-    """The rows of a table; the values of nested tables are arrays, not lists."""
+    """Yield the rows of a table; the values of nested tables are arrays."""
     nested = [name for name in NESTED if name in table.column_names]
     tables = {name: [_series(cell) for cell in table.column(name)] for name in nested}
     for offset, row in enumerate(table.drop_columns(nested).to_pylist()):
@@ -123,13 +123,13 @@ def table_rows(table: pa.Table) -> Iterator[dict[str, Any]]:
 
 
 def task_row(row: Mapping[str, Any], place: RowPlace) -> TaskRow:
-    """A task row."""
+    """Return a row of ``<track>`` as a task."""
     told = {**row, "inputs": json.loads(row["inputs_json"]), "place": place}
     return TaskRow(**{name: told[name] for name in TaskRow.__slots__})
 
 
 def scene_row(row: Mapping[str, Any], place: RowPlace) -> SceneRow:
-    """A scene row; the nested tables are only measured, never turned into Python numbers."""
+    """Return a row of ``<track>_scenes`` as a scene: its nested tables are only measured."""
     names, lengths = [], []
     for table in (row["data"], row["test_features"]):
         sizes = {len(series["values"]) for series in table} or {0}

@@ -1,4 +1,4 @@
-"""Where a release comes into being: ``OUT.partial`` beside ``OUT``.
+"""The folder of a build: ``OUT.partial`` beside ``OUT``.
 
 Nothing under the final name is ever half-written: a release is assembled in ``OUT.partial`` and
 gets its name in one step, after the gate. Staged parts stay there until then, readable by nobody
@@ -29,24 +29,24 @@ _LOCK: Final = ".lock"
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """The folders of one build. ``out`` is absolute; ``partial`` lies beside it."""
+    """The folders of one build. ``out`` is absolute; ``folder`` lies beside it."""
 
     out: Path
 
     @property
-    def partial(self) -> Path:
+    def folder(self) -> Path:
         """The folder in which everything happens."""
         return self.out.with_name(self.out.name + ".partial")
 
     @property
     def parts(self) -> Path:
         """Where parts are staged."""
-        return self.partial / "parts"
+        return self.folder / "parts"
 
     @property
     def release(self) -> Path:
         """Where the release is assembled."""
-        return self.partial / "release"
+        return self.folder / "release"
 
     @property
     def public(self) -> Path:
@@ -59,8 +59,8 @@ class Workspace:
         return self.release / "private"
 
 
-def place(out: Path) -> Workspace:
-    """The workspace of an output folder; raises ``UsageError`` when it cannot be one."""
+def workspace_at(out: Path) -> Workspace:
+    """Return the workspace of an output folder; raises ``UsageError`` when it cannot be one."""
     try:
         resolved = out.resolve()
     except (OSError, ValueError, RuntimeError) as error:
@@ -85,7 +85,7 @@ def finished_release(
     out = workspace.out
     if not out.exists() or not any(out.iterdir()):
         return None
-    if not is_release(out):
+    if not (out / "public" / MANIFEST).is_file():
         raise UsageError(
             f"--out {out}: is a folder with other things in it, which no build replaces; name a "
             "new folder with --out"
@@ -109,31 +109,26 @@ def finished_release(
     return manifest
 
 
-def is_release(folder: Path) -> bool:
-    """Whether a folder looks like the output of a build."""
-    return (folder / "public" / MANIFEST).is_file()
-
-
 @contextmanager
 def open_workspace(workspace: Workspace, fingerprint: str, fresh: bool) -> Iterator[bool]:
-    """Takes hold of ``OUT.partial``; yields whether staged parts of the same build may be there.
+    """Take hold of ``OUT.partial``; yield whether staged parts of the same build may be there.
 
     Parts of another configuration, secret or code are removed. Raises ``UsageError`` when another
     build is at work there or the folder cannot be written.
     """
-    partial = workspace.partial
-    held = {entry.name for entry in partial.iterdir()} if partial.is_dir() else set()
+    folder = workspace.folder
+    held = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
     if held - {_LOCK} and _STATE not in held:
         raise UsageError(
-            f"--out {workspace.out}: {partial} holds other things; move it or name another --out"
+            f"--out {workspace.out}: {folder} holds other things; move it or name another --out"
         )
     try:
-        partial.mkdir(parents=True, exist_ok=True, mode=0o700)
-        partial.chmod(0o700)
-        handle = os.open(partial / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder.chmod(0o700)
+        handle = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
     except OSError as error:
         raise UsageError(
-            f"--out {workspace.out}: cannot write {partial} ({error.strerror or error}); "
+            f"--out {workspace.out}: cannot write {folder} ({error.strerror or error}); "
             "name a folder you may write to"
         ) from None
     try:
@@ -141,39 +136,34 @@ def open_workspace(workspace: Workspace, fingerprint: str, fresh: bool) -> Itera
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise UsageError(
-                f"--out {workspace.out}: another build is at work in {partial}; wait for it or "
+                f"--out {workspace.out}: another build is at work in {folder}; wait for it or "
                 "name another --out"
             ) from None
-        same = not fresh and _state(partial) == fingerprint
+        same = not fresh and _state(folder) == fingerprint
         if not same:
             shutil.rmtree(workspace.parts, ignore_errors=True)
-            (partial / _STATE).write_text(canonical({"fingerprint": fingerprint}), encoding="utf-8")
+            (folder / _STATE).write_text(canonical({"fingerprint": fingerprint}), encoding="utf-8")
         shutil.rmtree(workspace.release, ignore_errors=True)
-        shutil.rmtree(partial / _REPLACED, ignore_errors=True)
+        shutil.rmtree(folder / _REPLACED, ignore_errors=True)
         workspace.public.mkdir(parents=True)
         yield same
     finally:
         os.close(handle)
 
 
-def publish(workspace: Workspace) -> None:
-    """Gives the assembled release its final name and removes everything staged."""
+def name_release(workspace: Workspace) -> None:
+    """Give the assembled release its final name and remove everything staged."""
     out = workspace.out
     if out.exists():
         # Out of the way first: a folder cannot be renamed onto one that is not empty.
-        out.rename(workspace.partial / _REPLACED)
+        out.rename(workspace.folder / _REPLACED)
     workspace.release.rename(out)
-    shutil.rmtree(workspace.partial)
+    shutil.rmtree(workspace.folder)
 
 
-def _state(partial: Path) -> str | None:
+def _state(folder: Path) -> str | None:
     try:
-        fingerprint = json.loads((partial / _STATE).read_bytes())["fingerprint"]
+        fingerprint = json.loads((folder / _STATE).read_bytes())["fingerprint"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return str(fingerprint)
-
-
-def write_gate(release: Path, findings: str) -> None:
-    """Writes ``GATE.md``."""
-    (release / GATE_FILE).write_text(findings, encoding="utf-8")

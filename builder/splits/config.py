@@ -46,7 +46,7 @@ class Draw:
     variants: frozenset[str] | None = None
 
     def asks(self, key: str) -> bool:
-        """Whether the exam asks a variant."""
+        """Return whether the exam asks a variant."""
         return self.variants is None or key in self.variants
 
 
@@ -148,7 +148,7 @@ class _Split(TomlModel):
 
     @model_validator(mode="after")
     def _check_root(self) -> Self:
-        """A split has a stated seed or one place of a secret."""
+        """Check that a split has a stated seed or one place of a secret."""
         places = [key for key in ("secret_env", "secret_file") if getattr(self, key) is not None]
         seed, such = self.seed is not None, 'secret_env = "CAUSAL_EXAMS_SECRET"'
         if self.truth == "public" and places:
@@ -177,6 +177,7 @@ def load_config(path: Path, tracks: Mapping[str, Track]) -> ReleaseConfig:
 
 
 def _split(file: TomlTable, name: str, path: Path, tracks: Mapping[str, Track]) -> SplitConfig:
+    """Check one split of a file, with its tracks and exams."""
     if not _SPLIT_NAME.fullmatch(name) or name in _RESERVED:
         what = "use lower-case letters, digits and _ (not 'all'), such as dev"
         raise file.problem(f"splits.{name}", f"no good split name; {what}")
@@ -210,7 +211,7 @@ def _split(file: TomlTable, name: str, path: Path, tracks: Mapping[str, Track]) 
 def _draws(
     exam: str, draws: Mapping[str, _Draw], split: TomlTable, tracks: list[Track], path: Path
 ) -> tuple[Draw, ...]:
-    """What an exam takes of its tracks."""
+    """Check one exam of a split: what it takes of its tracks."""
     table = TomlTable({}, f"{split.where}exams.")
     if not _NAME.fullmatch(exam) or exam in _RESERVED:
         what = "use lower-case letters, digits, - and _ (not 'all')"
@@ -228,6 +229,7 @@ def _draws(
 
 
 def _draw(told: _Draw, track: Track, table: TomlTable, path: Path) -> Draw:
+    """Check what an exam takes of one track."""
     if told.exam is not None:
         if track.exams is None:
             raise table.problem("exam", f"{track.name} has no exam files; write tasks = …")
@@ -247,8 +249,8 @@ def _draw(told: _Draw, track: Track, table: TomlTable, path: Path) -> Draw:
 
 
 def _exam_file(name: str, path: Path) -> Path:
-    """An exam file beside the split file that names it; else the one that comes with the builder,
-    so that a copy of a split file plans wherever it lies."""
+    """Return an exam file beside the split file that names it; else the one that comes with the
+    builder, so that a copy of a split file plans wherever it lies."""
     beside, ours = path.parent / name, SPLITS / name
     for file in (beside, ours):
         if file.is_file():
@@ -262,7 +264,7 @@ def _exam_file(name: str, path: Path) -> Path:
 def _with_exams(
     track: Track, settings: Any, exams: tuple[ExamConfig, ...], truth: Truth, where: str
 ) -> Any:
-    """The settings of a track that plans its instances for the exams they are in."""
+    """Return the settings of a track that plans its instances for the exams they are in."""
     models = tuple(
         (exam.name, draw.model)
         for exam in exams
@@ -275,7 +277,8 @@ def _with_exams(
 
 
 def _check_private_exams(table: TomlTable, split: SplitConfig, tracks: Mapping[str, Track]) -> None:
-    """In a private-truth split each task is in exactly one exam, so there must be one to be in."""
+    """Check that each variant of a private-truth split is in an exam, and that at most one takes
+    all its tasks: each task is in exactly one exam."""
     for track, _ in split.tracks:
         draws = [draw for exam in split.exams for draw in exam.draws if draw.track == track]
         if not draws:
@@ -297,9 +300,9 @@ def _check_private_exams(table: TomlTable, split: SplitConfig, tracks: Mapping[s
 def _document(
     document: Mapping[str, Any], tracks: Mapping[str, Track], path: Path
 ) -> dict[str, Any]:
-    """The document as the manifest shows it, with each exam file's table beside its name, as
-    ``model``: manifest and fingerprint hold all that was asked for. The place of a secret is
-    nobody's business, nor are the places that a track's ``published`` leaves out."""
+    """Return the document as the manifest shows it, with each exam file's table beside its name,
+    as ``model``: manifest and fingerprint hold all that was asked for. The place of a secret is
+    left out, and so are the places that a track's ``published`` leaves out."""
 
     splits: dict[str, Any] = {}
     for name, split in document["splits"].items():

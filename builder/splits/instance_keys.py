@@ -38,7 +38,7 @@ def _adapter_of(kind: type[InstancePlan]) -> TypeAdapter[Any]:
 
 
 def plan_stream(count_root: bytes, track: str, split: str, purpose: str) -> np.random.Generator:
-    """The random numbers with which a split is planned, one stream a purpose."""
+    """Return the random numbers with which a split is planned, one stream a purpose."""
     return stream(hmac_key(count_root, f"{track}/{split}/plan"), purpose)
 
 
@@ -49,7 +49,7 @@ def keyed_specs(
     count_root: bytes,
     private: bool,
 ) -> list[InstanceSpec]:
-    """The specs of ``plans``, in their order, at ``place`` (track, split).
+    """Return the specs of ``plans``, in their order, at ``place`` (track, split).
 
     Plans come in random order, so that the index carries no information about the plan.
     ``naming`` holds the prefix of the public ids and the kind of thing they name. Keys and ids

@@ -53,7 +53,7 @@ class Root:
 def read_roots(
     config: ReleaseConfig, environment: Mapping[str, str] = os.environ
 ) -> tuple[dict[str, Root], list[str]]:
-    """The root of every split, and warnings about how secrets are kept.
+    """Return the root of every split, and warnings about how secrets are kept.
 
     Raises ``UsageError`` when a secret is absent, too short or not hexadecimal.
     """
@@ -69,7 +69,7 @@ def read_roots(
 
 
 def placeholder_roots(config: ReleaseConfig) -> dict[str, Root]:
-    """Roots good for counting only, so that a plan needs no secret."""
+    """Return roots good for counting only, so that a plan needs no secret."""
     return {
         split.name: Root(split.name, split.private, (split.seed or "plan").encode("utf-8"))
         for split in config.splits
@@ -79,6 +79,7 @@ def placeholder_roots(config: ReleaseConfig) -> dict[str, Root]:
 def _secret(
     config: ReleaseConfig, split: SplitConfig, environment: Mapping[str, str], warnings: list[str]
 ) -> bytes:
+    """Return the secret of a split; what is unsafe about its file is added to ``warnings``."""
     where = f"{config.path}: splits.{split.name}"
     if split.secret_env is not None:
         source = f"the variable {split.secret_env}"
@@ -101,6 +102,7 @@ def _secret(
 
 
 def _read_key_file(file: Path, where: str, warnings: list[str]) -> str:
+    """Return the text of a key file; that others can read it is added to ``warnings``."""
     try:
         with file.open("rb") as handle:
             mode = os.fstat(handle.fileno()).st_mode
@@ -119,7 +121,7 @@ def _read_key_file(file: Path, where: str, warnings: list[str]) -> str:
 
 
 def _decode(text: str, where: str) -> bytes:
-    """The bytes of a hex secret; messages never show any of it."""
+    """Return the bytes of a hex secret; messages never show any of it."""
     digits = text.strip()
     if not digits:
         raise UsageError(f"{where} is empty; {_HOW_TO}")

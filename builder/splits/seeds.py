@@ -20,17 +20,17 @@ ID_DIGITS: Final = 16
 
 
 def hmac_key(key: bytes, message: str) -> bytes:
-    """HMAC-SHA256 of the UTF-8 bytes of ``message`` under ``key``: 32 bytes."""
+    """Return HMAC-SHA256 of the UTF-8 bytes of ``message`` under ``key``: 32 bytes."""
     return hmac.digest(key, message.encode("utf-8"), hashlib.sha256)
 
 
 def instance_key(root: bytes, track: str, split: str, index: int, stage: str = "instance") -> bytes:
-    """The key of instance ``index`` of a track in a split: 32 bytes."""
+    """Return the key of instance ``index`` of a track in a split: 32 bytes."""
     return hmac_key(root, f"{track}/{split}/{index}/{stage}")
 
 
 def id_key(root: bytes, track: str, split: str, index: int) -> bytes:
-    """The key under which the public ids of one instance are derived: 32 bytes.
+    """Return the key under which the public ids of one instance are derived: 32 bytes.
 
     It is separate from the instance key, so that ids say nothing about the hidden world.
     """
@@ -38,7 +38,7 @@ def id_key(root: bytes, track: str, split: str, index: int) -> bytes:
 
 
 def attempt_key(key: bytes, attempt: int) -> bytes:
-    """The key of try ``attempt`` (0, 1, ...) at an instance: 32 bytes.
+    """Return the key of try ``attempt`` (0, 1, ...) at an instance: 32 bytes.
 
     A rejected instance is replaced by its next attempt, by rule and without looking elsewhere.
     """
@@ -46,7 +46,7 @@ def attempt_key(key: bytes, attempt: int) -> bytes:
 
 
 def public_id(prefix: str, key: bytes, label: str) -> str:
-    """``prefix-`` and 64 bits (hex) of HMAC(``key``, ``label``); ``key`` is an id key.
+    """Return ``prefix-`` and 64 bits (hex) of HMAC(``key``, ``label``); ``key`` is an id key.
 
     Task ids use prefix ``cds`` and the variant's key as label, scene ids prefix and label
     ``scene``.
@@ -55,16 +55,16 @@ def public_id(prefix: str, key: bytes, label: str) -> str:
 
 
 def stream(key: bytes, stage: str) -> np.random.Generator:
-    """The random generator of one stage (``"world"``, ``"data"``, ...) under ``key``."""
+    """Return the random generator of one stage (``"world"``, ``"data"``, ...) under ``key``."""
     seed = int.from_bytes(hmac_key(key, stage)[:16], "big")
     return np.random.Generator(np.random.Philox(key=seed))
 
 
 def pick(rng: np.random.Generator, items: Sequence[T]) -> T:
-    """One of the items, each as likely as the others."""
+    """Return one of the items, each as likely as the others."""
     return items[int(rng.integers(len(items)))]
 
 
 def random_order(rng: np.random.Generator, items: Sequence[T]) -> list[T]:
-    """The items in a random order."""
+    """Return the items in a random order."""
     return [items[int(place)] for place in rng.permutation(len(items))]

@@ -44,7 +44,7 @@ class TomlTable:
     beside: Path = Path()
 
     def problem(self, key: str, what: str) -> UsageError:
-        """The complaint about the value of ``key``."""
+        """Return the complaint about the value of ``key``."""
         return UsageError(f"{self.where}{key}: {what}")
 
 
@@ -57,18 +57,18 @@ class Fault(ValueError):
 
 
 def check(model: type[Made], table: TomlTable) -> Made:
-    """The table as an instance of the model; raises ``UsageError``."""
+    """Return the table as an instance of the model; raises ``UsageError``."""
     adapter = TypeAdapter(model)
     try:
         return adapter.validate_json(json.dumps(table.values))  # in JSON, a list may be a tuple
     except ValidationError as error:
         schema = adapter.json_schema()
-        faults = [_Place.of(fault, table.values, schema) for fault in error.errors()]
-        raise UsageError(table.where + min(faults, key=lambda one: one.order).told()) from None
+        faults = [_FaultPlace.from_error(fault, table.values, schema) for fault in error.errors()]
+        raise UsageError(table.where + min(faults, key=lambda one: one.order).message()) from None
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _FaultPlace:
     """A fault and where it is: the positions of the keys on the way, the path, the last key, the
     value there, its JSON schema, and the keys that are known beside it."""
 
@@ -80,10 +80,10 @@ class _Place:
     known: tuple[str, ...]
 
     @staticmethod
-    def of(fault: ErrorDetails, values: Any, whole: Mapping[str, Any]) -> "_Place":
+    def from_error(fault: ErrorDetails, values: Any, whole: Mapping[str, Any]) -> "_FaultPlace":
         """Follow the place of a fault through the document and the schema of its model."""
         inner = getattr(fault.get("ctx", {}).get("error"), "key", "")
-        order, path, known, schema = [], "", (), _resolved(whole, whole)
+        order, path, known, schema = [], "", (), _resolve_schema(whole, whole)
         keys = (int(key) if key.isdigit() else key for key in inner.split(".") if key)
         for step in (*fault["loc"], *keys):
             if isinstance(values, Mapping) and schema.get("type") == "object":
@@ -96,23 +96,23 @@ class _Place:
                 path, part, values = f"{path}[{step}]", schema["items"], values[step]
             else:
                 break  # what follows names a branch of the model, or one number of a pair
-            schema = _resolved(part or {}, whole)
+            schema = _resolve_schema(part or {}, whole)
         order.append(math.inf)  # of a list and its entries, an entry first
-        return _Place(fault, tuple(order), path.removeprefix("."), values, schema, known)
+        return _FaultPlace(fault, tuple(order), path.removeprefix("."), values, schema, known)
 
-    def told(self) -> str:
-        """The message: path, what was found, and the remedy."""
+    def message(self) -> str:
+        """Return the message: path, what was found, and the remedy."""
         kind, error = self.fault["type"], self.fault.get("ctx", {}).get("error")
         if isinstance(error, Fault):
             what = str(error)
         elif kind in ("extra_forbidden", "unexpected_keyword_argument"):
             what = f"unknown key{did_you_mean(self.path.rpartition('.')[2], self.known)}"
         elif math.inf in self.order[:-1]:
-            what = f"missing; give {_wanted(self.schema)}"
+            what = f"missing; give {_expected_value(self.schema)}"
         elif kind == "literal_error" and "description" not in self.schema:
             what = f"unknown name {clip(self.value)}{did_you_mean(str(self.value), self._names)}"
         else:
-            what = f"must be {_wanted(self.schema)}, not {clip(self.value)}"
+            what = f"must be {_expected_value(self.schema)}, not {clip(self.value)}"
         return f"{self.path}: {what}"
 
     @property
@@ -120,21 +120,21 @@ class _Place:
         return self.schema.get("enum") or [self.schema.get("const", "")]
 
 
-def _resolved(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A part of a schema without references and without the null that no TOML has; the doc string
-    of a model is no description of a value."""
+def _resolve_schema(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a part of a schema without references and without the null that no TOML has; the
+    doc string of a model is no description of a value."""
     own = {key: schema[key] for key in ("description",) if key in schema and schema is not whole}
     for branch in schema.get("anyOf", ()):
         if branch != {"type": "null"}:
-            return {**_resolved(branch, whole), **own}
+            return {**_resolve_schema(branch, whole), **own}
     if "$ref" in schema:
         schema = whole["$defs"][schema["$ref"].rpartition("/")[2]]
-        return {**_resolved({**schema, "description": ""}, whole), "description": "", **own}
+        return {**_resolve_schema({**schema, "description": ""}, whole), "description": "", **own}
     return schema
 
 
-def _wanted(schema: Mapping[str, Any]) -> str:
-    """What the value at a place must be, in words."""
+def _expected_value(schema: Mapping[str, Any]) -> str:
+    """Return in words what the value at a place must be."""
     low, high = (f"{schema.get(end, 0):.15g}" for end in ("minimum", "maximum"))
     match schema:
         case {"description": str(what)} if what:
@@ -142,7 +142,7 @@ def _wanted(schema: Mapping[str, Any]) -> str:
         case {"enum": [*known]}:
             return f"one of {', '.join(known)}"
         case {"prefixItems": [first, *_]}:
-            pair = _wanted(first).replace("a ", "two ").replace("number", "numbers")
+            pair = _expected_value(first).replace("a ", "two ").replace("number", "numbers")
             return f"{pair}, the least and the most"
         case {"items": {"enum": [*known]}}:
             return f"a list of names such as {clip(known[:2])}"
@@ -153,7 +153,7 @@ def _wanted(schema: Mapping[str, Any]) -> str:
         case {"type": "boolean"}:
             return "true or false"
         case {"type": "array"}:
-            return f"a list of {_wanted(schema['items']).removeprefix('a ')}s"
+            return f"a list of {_expected_value(schema['items']).removeprefix('a ')}s"
         case {"additionalProperties": {"type": "number"}}:
             return "a table of weights"
         case {"type": "object"}:
@@ -162,7 +162,7 @@ def _wanted(schema: Mapping[str, Any]) -> str:
 
 
 def read_toml(path: Path) -> TomlTable:
-    """A file's table; raises ``UsageError`` naming the file and what is wrong with it."""
+    """Return a file's table; raises ``UsageError`` naming the file and what is wrong with it."""
     try:
         if path.is_dir():
             raise UsageError(f"{path}: is a folder; name a split file such as splits/mini.toml")
@@ -188,7 +188,7 @@ def read_toml(path: Path) -> TomlTable:
 
 
 def _no_settings(value: object, where: str) -> Iterator[str]:
-    """TOML has dates, infinities and not-a-number; no setting of a release does."""
+    """Yield dates, infinities and not-a-number, which TOML has and no setting is."""
     plain = isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
     if isinstance(value, dict | list):
         for key, member in value.items() if isinstance(value, dict) else enumerate(value):

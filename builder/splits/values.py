@@ -21,7 +21,7 @@ def _variable(value: object) -> object:
     return value
 
 
-def _ordered(pair: tuple[Any, Any]) -> tuple[Any, Any]:
+def _check_order(pair: tuple[Any, Any]) -> tuple[Any, Any]:
     if pair[0] > pair[1]:
         raise Fault(f"{pair[0]:g} is more than {pair[1]:g}; swap them")
     return pair
@@ -33,12 +33,12 @@ Variable = Annotated[str, BeforeValidator(_variable)]
 """The name of an environment variable."""
 Share = Annotated[float, Field(ge=0, le=1)]
 Weight = Annotated[float, Field(ge=0, le=1e9)]
-Ordered: Final = AfterValidator(_ordered)
+Ordered: Final = AfterValidator(_check_order)
 """Of two numbers the first is not the larger."""
 
 
 def as_known(name: object, known: Iterable[str]) -> str:
-    """The name if it is ``known``; raises :class:`Fault`."""
+    """Return the name if it is ``known``; raises :class:`Fault`."""
     for one in known:
         if one == name:
             return one
@@ -46,12 +46,12 @@ def as_known(name: object, known: Iterable[str]) -> str:
 
 
 def one_of(known: Iterable[str]) -> BeforeValidator:
-    """One of the ``known`` names."""
+    """Return the validator of one of the ``known`` names."""
     return BeforeValidator(lambda name: as_known(name, known))
 
 
 def some(value: object, known: Sequence[str]) -> tuple[str, ...]:
-    """The names of a list, at least one and each once, in the order of ``known``; raises
+    """Return the names of a list, at least one and each once, in the order of ``known``; raises
     :class:`Fault`."""
     if not isinstance(value, list | tuple) or not value:
         what = f"a list of names such as {clip(list(known[:2]))}"
@@ -63,29 +63,30 @@ def some(value: object, known: Sequence[str]) -> tuple[str, ...]:
 
 
 def some_of(known: Sequence[str]) -> BeforeValidator:
-    """Some of the ``known`` names, at least one and each once, in the order of ``known``."""
+    """Return the validator of some of the ``known`` names: at least one and each once, in the
+    order of ``known``."""
     schema = {"type": "array", "items": {"enum": [*known]}}
     listed = Annotated[Any, WithJsonSchema(schema)]
     return BeforeValidator(lambda value: some(value, known), json_schema_input_type=listed)
 
 
 def check_keys(found: Iterable[str], known: Iterable[str], inside: str = "") -> None:
-    """Raises :class:`Fault` for a key that is not ``known``, of the table at ``inside``."""
+    """Raise :class:`Fault` for a key that is not ``known``, of the table at ``inside``."""
     for key in found:
         if key not in known:
             raise Fault(f"unknown key{did_you_mean(key, known)}", inside + key)
 
 
 def check_positive(weights: Weights, key: str = "") -> Weights:
-    """The weights; raises :class:`Fault` where none is positive."""
+    """Return the weights; raises :class:`Fault` where none is positive."""
     if not any(weights.values() if isinstance(weights, dict) else weights):
         raise Fault("no weight is positive; give at least one", key)
     return weights
 
 
 def weights_of(known: Collection[str], ordered: bool = False) -> WrapValidator:
-    """Weights by ``known`` name, one at least positive: as the file has them, or ``ordered``, those
-    that are positive in the order of ``known``."""
+    """Return the validator of weights by ``known`` name, one at least positive: as the file has
+    them or, with ``ordered``, those that are positive in the order of ``known``."""
 
     def check(value: object, handler: Callable[[object], dict[str, float]]) -> dict[str, float]:
         if not isinstance(value, Mapping):

@@ -9,7 +9,7 @@ import pytest
 from handmade import Plan, make_tables, write
 
 from builder.gate import leak
-from builder.gate.leak import LeakReport, facts, leak_test, matrix, merge_rare, sampled
+from builder.gate.leak import LeakReport, facts, leak_test, matrix, merge_rare, sample_tables
 from builder.gate.public import disclosures, features
 from builder.release.tables import split_tables
 from builder.tracks import TRACKS
@@ -148,7 +148,7 @@ def test_a_large_split_is_tested_on_a_sample_that_hashes_draw(
     tables = make_tables(Plan(scenes=98, seed=4, variants=FEW))
     release = write(tables, tmp_path)
     monkeypatch.setattr(leak, "INSTANCES", 30)
-    found = facts(sampled(release, "causalds", "dev"), TRACKS["causalds"])
+    found = facts(sample_tables(release, "causalds", "dev"), TRACKS["causalds"])
     instances = {subject.task.instance_id for subject in found["instance: structure"][0]}
     assert len(instances) == 30
     assert instances == set(sorted(_worlds(tables), key=leak._digest)[:30])

@@ -19,7 +19,7 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import KFold, permutation_test_score
 
-from builder.gate.leak import ClassMeans, merge_rare, within
+from builder.gate.leak import ClassMeans, centre_in_strata, merge_rare
 from builder.graphs.identification import is_identifiable
 from builder.splits.config import load_config
 from builder.stories.story import order_pair
@@ -131,7 +131,9 @@ def p_value(told: Sequence[Told], texts: Sequence[str], fact: str, fine: bool = 
     kept = np.flatnonzero([len(set(labels[strata == own])) > 1 for own in strata])
     strata = np.unique(strata[kept], return_inverse=True)[1]
     bags = CountVectorizer(token_pattern=r"[A-Za-z]+|[,;:]", lowercase=False, min_df=LEAST_STORIES)
-    words = within(bags.fit_transform([texts[int(i)] for i in kept]).toarray() * 1.0, strata)
+    words = centre_in_strata(
+        bags.fit_transform([texts[int(i)] for i in kept]).toarray() * 1.0, strata
+    )
     words = words[:, words.std(axis=0) > 0] / words.std(axis=0)[words.std(axis=0) > 0]
     _, _, p = permutation_test_score(
         ClassMeans(tuple(range(words.shape[1]))), words, labels[kept], groups=strata,
