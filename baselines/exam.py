@@ -22,9 +22,10 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from builder.reader import read_story
 from builder.splits.seeds import pick
 from builder.tracks import TRACKS
+from grader.answers.collect import run_card
 from grader.errors import UsageError
 from grader.io.files import write_text
-from grader.io.jsonio import pretty
+from grader.io.jsonio import BadJson, pretty
 from grader.io.paths import path_inside
 from grader.opening import open_release, release_path
 from grader.release.release import ReleaseFolder, select_exam
@@ -129,7 +130,8 @@ def prepare_folder(folder: Path, system: str, settings: Mapping[str, Any], notes
     try:
         folder.mkdir(parents=True, exist_ok=True)
         old = sorted(folder.iterdir())
-        if old and (owner := _owner(folder)) != system:
+        owner = _system_of(folder) if old else system
+        if owner != system:
             whose = f"answers of {owner!r}" if owner else "files that no run.json explains"
             raise UsageError(
                 f"{folder}: holds {whose}, not of {system!r}; choose another --out or empty it"
@@ -145,11 +147,11 @@ def prepare_folder(folder: Path, system: str, settings: Mapping[str, Any], notes
         ) from None
 
 
-def _owner(folder: Path) -> object:
+def _system_of(folder: Path) -> object:
     """Return the system whose answers a folder holds; None where no ``run.json`` says so."""
     try:
-        return json.loads((folder / "run.json").read_bytes())["system"]
-    except (OSError, ValueError, KeyError, TypeError):
+        return run_card(folder).get("system")
+    except BadJson:
         return None
 
 

@@ -1,4 +1,5 @@
-"""A miniature of the public reference release, written by the tests in its published formats."""
+"""A miniature of the public reference release: of its published formats what an import reads, and
+a few members more."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -70,17 +71,14 @@ def ground_truth(
         "scene_id": scene_id,
         "graph": {
             "nodes": nodes,
-            "edges": pairs,
             "treatment": "X",
             "outcome": "Y",
             "observed_nodes": [node for node in nodes if node not in latent],
-            "latent_nodes": list(latent),
             "nodes_named": named(*nodes),
             "edges_named": [named(*pair) for pair in pairs],
         },
         "mapping": {node: NAMES[node] for node in nodes},
         "causal": {
-            "valid_backdoor_sets": [list(one) for one in sets],
             "valid_backdoor_sets_named": [named(*one) for one in sets],
             "forbidden_conditioning_named": {
                 part: named(*(forbidden or {}).get(part, ()))
@@ -90,21 +88,13 @@ def ground_truth(
             "identification_named": {"identifiable": identifiable, "method": method},
         },
         "association": {"sign": association[0], "value": association[1]},
-        "conditional_associations": list(conditionals),
         "conditional_associations_by_id": {one["condition_var_id"]: one for one in conditionals},
-        "conditional_associations_by_name": {one["condition_var"]: one for one in conditionals},
-        "splits": {"train_idx": list(range(50)), "test_idx": list(range(50, 54))},
         "counterfactual_identification": {
             kind: {"estimand_kind": kind, "identifiable": verdict}
             for kind, verdict in kinds.items()
         },
         "ett": {"value": ate if ett is None else ett, "sign": "+"},
-        "metadata": {
-            "motif": "confounding",
-            "structural_label": structure,
-            "identifiable": True,
-            "observation_model": {"grid": [0.0] * 10},
-        },
+        "metadata": {"structural_label": structure, "observation_model": {"grid": [0.0] * 10}},
         "outcome_stats": {"std": std, "n_train": 16000, "outcome_name": NAMES["Y"]},
         **more,
     }
@@ -130,19 +120,12 @@ def item(
         "scene_id": scene_id,
         "task_id": task_id,
         "task_type": family,
-        "rung": 1,
         "prompt": f"## Task: {family}\n\nA published prompt about {variant}.\n",
-        "output_type": "csv" if csv else "json",
         "output_variant": variant,
-        "outcome_type": "continuous",
         "input_mode": "symbolic" if symbolic else "parquet",
-        "is_symbolic": symbolic,
-        "response_schema": None,
         "inputs": inputs,
         "scoring_key": "somewhere",
         "observation_variant": view,
-        "scene_structure_label": "confounding",
-        "answer_file_stem": f"task{number}",
         "answer_filename": f"task{number}.{'csv' if csv else 'json'}",
     }
 
