@@ -133,6 +133,7 @@ def deductive(nodes: Sequence[str]) -> list[list[Quotient]]:
 def _table(
     title: str, quotients: Sequence[Quotient], truths: Sequence[float], estimate: Estimate
 ) -> Table:
+    """Return the exact value of each quotient and an estimate of it for each size of sample."""
     rng = np.random.default_rng(SEED)
     table = Table("quantity", "exact", *(f"n = {size:,}" for size in SIZES), title=title)
     columns = [
@@ -145,6 +146,7 @@ def _table(
 
 
 def _on_figure_4(title: str, context: BooleanContext | LinearContext, deduced: bool) -> list[Table]:
+    """Return a table for each local pair of Figure 4's tree (``deduced``), or one for the whole."""
     letters = dict(zip(context.dag.nodes, "XABCDEFY", strict=True))
     back = {letter: node for node, letter in letters.items()}
     tree = cut_tree(context.dag)

@@ -169,6 +169,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _print_table(asked: argparse.Namespace) -> int:
+    """Grade each folder of answers and print its slope; raises ``UsageError``."""
     split = Split.open(open_release(asked.release), asked.split, exam=asked.exam)
     print(f"{'system':<24} {'tasks':>5} groups   {'slope':>7} {'95% interval':<18} rank corr.")
     for folder in asked.answers:

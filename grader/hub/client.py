@@ -113,6 +113,7 @@ def _explanation(error: BaseException) -> str | None:
 
 
 def _explanation_of_status(status: int, message: str | None) -> str:
+    """Return what an HTTP status means, with the Hub's own message where it says more."""
     answer = f" ({' '.join(message.split())[:200]})" if message else ""
     match status:
         case 401:

@@ -58,6 +58,7 @@ def eval_results(
 def _entries(
     report: Mapping[str, Any], address: Address, commit: str, source: str | None
 ) -> "Iterator[EvalResultEntry]":
+    """Yield the entry of the exam, and one for each of several tracks that was attempted."""
     from huggingface_hub import EvalResultEntry
 
     run = report["submission"]["run"]

@@ -95,6 +95,7 @@ def _outcome(score: Score) -> str:
 
 
 def _task_page(view: TaskView, links: Sequence[tuple[str, str]], reading: str) -> str:
+    """Return the page of a task, with links to the index and to its neighbours at its head."""
     task, scene = view.task, view.scene
     prompt = "Prompt" if scene is None else "Prompt, as it is given"
     sections = [

@@ -124,6 +124,7 @@ def _nearest_gap(middle: float, boxes: Sequence[float]) -> float:
 
 
 def _box(name: str, at: Point, kind: Kind) -> str:
+    """Draw a node as a box whose upper left corner is ``at``, its name on at most two lines."""
     x, y = at
     style = f"{_FILLS[kind]};stroke:var(--ink)"
     box = element("rect", x=x, y=y, width=_BOX_X, height=_BOX_Y, rx=10, style=style)

@@ -144,6 +144,7 @@ class Specification:
         return table.without_empty() if found.get("drop_empty") else table
 
     def _column(self, column: str | Sequence[str], texts: Mapping[str, str]) -> Column:
+        """Return a specified column; ``texts`` are words for places in its heading and keys."""
         if column == SYSTEM.heading:
             return SYSTEM
         named = self.columns.get(column, (column, column)) if isinstance(column, str) else column

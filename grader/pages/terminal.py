@@ -128,6 +128,7 @@ def _width(table: Table, place: int) -> int:
 
 
 def _grid(table: Table, framed: bool) -> Grid:
+    """Return a table for rich as it stands, however wide it is."""
     grid = Grid(
         title=plain(table.title) if table.title else None,
         title_justify="left",

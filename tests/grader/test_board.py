@@ -146,10 +146,14 @@ def test_a_board_has_a_budget_for_each_submission(runner: Runner, board: Path) -
 @pytest.mark.parametrize("formula", ["=1+1", "+1", "-1+2", "@SUM(A1)", "\t=1", "\r=1"])
 def test_a_spreadsheet_runs_nothing_that_a_cell_says(formula: str) -> None:
     """Words behind an apostrophe, numbers as they are."""
-    from grader.reports.table import _as_text
+    from grader.reports.table import _spreadsheet_cell
 
-    assert _as_text(formula) == f"'{formula}"
-    assert _as_text(-1.5) == -1.5 and _as_text("a=b") == "a=b" and _as_text(None) is None
+    assert _spreadsheet_cell(formula) == f"'{formula}"
+    assert (
+        _spreadsheet_cell(-1.5) == -1.5
+        and _spreadsheet_cell("a=b") == "a=b"
+        and _spreadsheet_cell(None) is None
+    )
 
 
 def test_a_board_gives_its_workers_the_limits_asked_for(
