@@ -1,5 +1,6 @@
 """What a Hub keeps: users, repositories, commits, large files, tags, pull requests."""
 
+import base64
 import hashlib
 import json
 from collections.abc import Mapping
@@ -197,7 +198,7 @@ class Store:
         self, repo: Repo, revision: str, lines: list[dict[str, Any]], user: str | None, pull: bool
     ) -> tuple[str, Discussion | None]:
         """A commit of the lines that a client sends; ``pull`` opens a pull request of it."""
-        if user is None or (not pull and not self._own(repo, revision, user)):
+        if user is None or (not pull and not self.may_write(repo, user)):
             raise Refusal(403, "", "Forbidden: pass `create_pr=1` to open a pull request")
         head = next(line["value"] for line in lines if line["key"] == "header")
         base = repo.resolve(revision)
@@ -209,23 +210,14 @@ class Store:
         if (told := files.get("eval.yaml")) is not None and repo.kind == "dataset":
             check_eval_yaml(told.data)
         if not pull:
-            ref = revision if revision.startswith("refs/") else f"refs/heads/{revision}"
-            return repo.commit(ref, files, head["summary"]), None
+            return repo.commit(f"refs/heads/{revision}", files, head["summary"]), None
         number = len(repo.discussions) + 1
         pr = Discussion(number, head["summary"], user, base)
         pr.comment(user, head.get("description") or "")
         repo.discussions.append(pr)
         return repo.commit(f"refs/pr/{number}", files, head["summary"]), pr
 
-    def _own(self, repo: Repo, revision: str, user: str) -> bool:
-        if self.may_write(repo, user):
-            return True
-        number = revision.removeprefix("refs/pr/")
-        return number.isdigit() and repo.discussions[int(number) - 1].author == user
-
     def _apply(self, files: dict[str, Blob], key: str, value: Mapping[str, Any]) -> None:
-        import base64
-
         match key:
             case "file":
                 files[value["path"]] = Blob(base64.b64decode(value["content"]))

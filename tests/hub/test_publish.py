@@ -95,7 +95,7 @@ def test_a_dry_run_touches_nothing(hub: LocalHub, tiny: Path, publish: Publish) 
 @pytest.mark.parametrize(
     ("fault", "line"),
     [
-        (("PUT", "^/lfs/", 500, 9), "the Hub answered 500"),
+        (("PUT", "^/lfs/", 500, 99), "the Hub answered 500"),
         (("POST", "/commit/", 429, 9), "asked too often"),
         (("POST", "objects/batch", 401, 9), "token was refused"),
         (("POST", "/commit/", 412, 1), "was changed meanwhile"),
@@ -290,6 +290,3 @@ def test_an_imported_release_goes_the_same_way(
     card = hub.repo("org/published").files("main")["README.md"].data.decode()
     assert 'load_dataset("org/published"' in card and "release/public" not in card
     assert "nothing to send" in publish(tmp_path / "release", "--repo", "org/published")[1]
-    (tmp_path / "release/public/eval.yaml").unlink()
-    code, _, err = publish(tmp_path / "release", "--repo", "org/published")
-    assert code == 2 and "import the release again" in err and err.count("\n") == 1
