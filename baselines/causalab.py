@@ -16,7 +16,7 @@ from baselines.exam import Answers, OpenedExam, Solver, TrackSystems, answer_not
 from causal_exams.laboratory.front_ends import reply_to
 from causal_exams.laboratory.session import Session
 from grader.errors import UsageError
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import write_hypothesis
 from grader.opening import open_release
@@ -37,9 +37,11 @@ class Client:
 
     def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the reply to one request; raises :class:`RefusedRequest`."""
-        reply: Mapping[str, Any] = json.loads(reply_to(self._session, canonical(request).encode()))
+        reply: Mapping[str, Any] = json.loads(
+            reply_to(self._session, canonical_json(request).encode())
+        )
         if not reply["ok"]:
-            raise RefusedRequest(f"{canonical(request)}: {reply['error']}")
+            raise RefusedRequest(f"{canonical_json(request)}: {reply['error']}")
         return reply
 
 

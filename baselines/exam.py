@@ -25,7 +25,7 @@ from builder.tracks import TRACKS
 from grader.answers.collect import run_card
 from grader.errors import UsageError
 from grader.io.files import write_text
-from grader.io.jsonio import BadJson, pretty
+from grader.io.jsonio import BadJson, pretty_json
 from grader.io.paths import path_inside
 from grader.opening import open_release, release_path
 from grader.release.release import ReleaseFolder, select_exam
@@ -140,7 +140,7 @@ def prepare_folder(folder: Path, system: str, settings: Mapping[str, Any], notes
             if _ANSWER_FILE.fullmatch(path.name) and path.is_file():
                 path.unlink()
         run = {"system": system, "settings": dict(settings), "notes": notes}
-        write_text(folder / "run.json", pretty(run))
+        write_text(folder / "run.json", pretty_json(run))
     except OSError as error:
         raise UsageError(
             f"{folder}: cannot write there ({error.strerror or error}); choose another --out"
@@ -162,7 +162,7 @@ def write_answer(folder: Path, task: Task, answer: Answer) -> None:
 
 def text_of(answer: Answer) -> str:
     """Return the answer as its file holds it."""
-    return answer if isinstance(answer, str) else pretty(dict(answer))
+    return answer if isinstance(answer, str) else pretty_json(dict(answer))
 
 
 def csv_text(**columns: FloatArray) -> str:

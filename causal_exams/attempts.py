@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from grader.answers.submission import MAX_BYTES, Unreadable, open_regular
 from grader.errors import UsageError
 from grader.io.files import write_text
-from grader.io.jsonio import pretty
+from grader.io.jsonio import pretty_json
 from grader.io.paths import path_inside
 from grader.reports.table import ENDINGS
 from grader.scoring.shape import Task
@@ -84,7 +84,7 @@ def write_answers(
                 stream.write(json.dumps(lines[-1]) + "\n")
     except OSError as error:
         raise UsageError(f"{folder}: cannot be written ({error.strerror})") from None
-    write_text(folder / "run.json", pretty(card))
+    write_text(folder / "run.json", pretty_json(card))
     return lines
 
 

@@ -28,7 +28,7 @@ from causal_exams.laboratory.host import Host
 from causal_exams.laboratory.session import MEMBER_TYPES, OPERATIONS, TOOLS, Session
 from causal_exams.words import list_packages, pinned_versions, wording
 from grader.answers.submission import MAX_BYTES
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.scoring.model import RawAnswer
 from grader.scoring.score import check
 from grader.scoring.shape import Task
@@ -253,7 +253,7 @@ def laboratory_tools(session: Session, *, recorded: bool = False) -> list[ToolDe
 
     def tool(name: str) -> ToolDef:
         async def run(members: Members) -> str:
-            return canonical(use(name, members))
+            return canonical_json(use(name, members))
 
         needed, optional = OPERATIONS[TOOLS[name]]
         if recorded:

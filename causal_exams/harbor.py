@@ -15,9 +15,9 @@ import grader
 from causal_exams.words import DOCKER, wording
 from grader.errors import UsageError
 from grader.io.files import new_folder
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.io.paths import path_inside
-from grader.io.schemas import folder as schemas
+from grader.io.schemas import schema_folder as schemas
 from grader.release.exam import Exam
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
@@ -96,7 +96,7 @@ def _write_task(exam: Exam, task: Task, truth: Truth | None, place: Path, archiv
         path_inside(tests, source.name).write_bytes(source.read_bytes())
         path_inside(tests, source.name).chmod(0o755)
     (tests / "grader.tar.gz").write_bytes(archive)
-    (tests / "task.json").write_text(canonical(_task_document(task, truth)), encoding="utf-8")
+    (tests / "task.json").write_text(canonical_json(_task_document(task, truth)), encoding="utf-8")
     if truth is not None:
         _write_solution(task, truth, place / "solution")
 
@@ -111,7 +111,7 @@ def _config(exam: Exam, task: Task, collect: bool) -> str:
         "exam": exam.name,
     }
     # A JSON string of plain text is a string of TOML.
-    quoted = {name: canonical(value) for name, value in facts.items()}
+    quoted = {name: canonical_json(value) for name, value in facts.items()}
     return _CONFIG.format(**quoted, collect=str(collect).lower(), seconds=_AGENT_SECONDS)
 
 
@@ -121,14 +121,15 @@ def _task_document(task: Task, truth: Truth | None) -> dict[str, Any]:
         "task_id": task.task_id, "instance_id": task.instance_id, "track": task.track,
         "family": task.family, "variant": task.variant, "view": task.view,
         "input_mode": task.input_mode, "prompt": "", "answer_schema": task.answer_schema,
-        "answer_file": task.answer_file, "inputs_json": canonical(task.inputs),
+        "answer_file": task.answer_file, "inputs_json": canonical_json(task.inputs),
     }  # fmt: skip
     if truth is None:
         return {"task": row, "truth": None}
     known = {
         "task_id": truth.task_id, "instance_id": truth.instance_id,
         "should_abstain": truth.should_abstain, "structure": truth.structure,
-        "value": truth.value, "value_se": truth.value_se, "target_json": canonical(truth.target),
+        "value": truth.value, "value_se": truth.value_se,
+        "target_json": canonical_json(truth.target),
     }  # fmt: skip
     return {"task": row, "truth": known, "labels": truth.labels}
 

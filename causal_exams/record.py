@@ -20,7 +20,7 @@ from causal_exams.attempts import ERROR, Attempt, attempt_of, samples, write_ans
 from grader.commands.common import read_key
 from grader.errors import UsageError
 from grader.io.files import write_text
-from grader.io.jsonio import canonical, pretty
+from grader.io.jsonio import canonical_json, pretty_json
 from grader.pages.report_page import report_page
 from grader.pipeline import grade
 from grader.release.exam import Exam
@@ -95,7 +95,7 @@ def check_same(path: Path, new: Mapping[str, Any]) -> None:
         return
     try:
         old = json.loads(path.read_bytes())
-        before, after = _compared_settings(old), _compared_settings(json.loads(pretty(new)))
+        before, after = _compared_settings(old), _compared_settings(json.loads(pretty_json(new)))
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         raise UsageError(f"{path}: is no card of a run; choose another --out") from None
     for name in sorted(before.keys() | after.keys()):
@@ -157,8 +157,8 @@ def record(
         whole = sum(attempts.values())
         card["partial"] = f"{len(taken):,} of {whole:,} attempts were taken{words}"
     for folder in (out, out / "answers"):
-        write_text(folder / "run.json", pretty(card))
-    write_text(out / "usage.jsonl", "".join(canonical(line) + "\n" for line in lines))
+        write_text(folder / "run.json", pretty_json(card))
+    write_text(out / "usage.jsonl", "".join(canonical_json(line) + "\n" for line in lines))
     counted = Counter(str(line["ending"]) for line in lines)
     count = sum(attempts[task_id] for task_id in asked)
     return Outcome(
@@ -178,6 +178,6 @@ def _report(out: Path, exam: Exam) -> GradedSubmission | None:
     key = out / "host.key"
     split = replace(exam.split, transcript_key=read_key(key) if key.exists() else None)
     graded = grade(replace(exam, split=split), out / "answers")
-    write_text(out / "report.json", pretty(graded.report))
+    write_text(out / "report.json", pretty_json(graded.report))
     write_text(out / "report.html", report_page(graded.report, TRACKS, graded.scores))
     return graded

@@ -32,7 +32,7 @@ from causal_exams.record import Outcome, card_of, check_same, record
 from causal_exams.tasks import Sitting, exam_task
 from grader.errors import UsageError
 from grader.io.files import write_text
-from grader.io.jsonio import pretty
+from grader.io.jsonio import pretty_json
 from grader.io.names import did_you_mean
 from grader.pages.report import costliest, first_screen
 from grader.pages.terminal import console
@@ -105,7 +105,7 @@ def sit(run: Run) -> int:
             descriptor = os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             os.write(descriptor, secrets.token_bytes(32))
             os.close(descriptor)
-        write_text(run.out / "run.json", pretty({**card, "partial": "it has not ended yet"}))
+        write_text(run.out / "run.json", pretty_json({**card, "partial": "it has not ended yet"}))
         try:
             _ask_model(run, model, [exam_task(track, run.sitting) for track in tracks], costs)
         except BaseException:

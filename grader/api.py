@@ -15,7 +15,7 @@ from typing import Any
 from grader.answers.attempts import read_submission
 from grader.answers.submission import Submission
 from grader.errors import UsageError
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.io.names import did_you_mean
 from grader.opening import open_release
 from grader.pipeline import grade as grade_exam
@@ -181,7 +181,7 @@ def _submission(answers: Mapping[str, Any], split: Split) -> Submission:
         if task_id not in known:
             found.note_unknown("answers", str(task_id), known)
             continue
-        text = answer if isinstance(answer, str | bytes) else canonical(answer)
+        text = answer if isinstance(answer, str | bytes) else canonical_json(answer)
         data = text.encode("utf-8") if isinstance(text, str) else text
         found.add(task_id, RawAnswer(f"answers[{task_id!r}]", data))
     return found

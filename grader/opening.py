@@ -20,8 +20,8 @@ def open_release(path: Path | None = None, private: Path | None = None) -> Relea
     is the folder or address of its private side, by default the folder ``private`` beside the
     public one. Raises ``UsageError``.
     """
-    path = local(release_path(path) or Path("release"))
-    return ReleaseFolder.open(path, None if private is None else local(private), TRACKS)
+    path = local_folder(release_path(path) or Path("release"))
+    return ReleaseFolder.open(path, None if private is None else local_folder(private), TRACKS)
 
 
 def release_path(path: Path | None) -> Path | None:
@@ -36,7 +36,7 @@ def address_of(path: Path | None) -> Address | None:
     return Address.parse(str(path)) if path is not None and path.parts[:1] == (_SCHEME,) else None
 
 
-def local(path: Path) -> Path:
+def local_folder(path: Path) -> Path:
     """Return ``path`` itself, or the folder to which its address is fetched; raises
     ``UsageError``."""
     address = address_of(path)

@@ -97,7 +97,7 @@ def _held_back(exam: Exam, report: dict[str, Any], rows: Sequence[Score]) -> dic
     return with_figure(silent, round(report["points"], 1), [round(x, 1) for x in ends], shows)
 
 
-def look_at(exam: Exam, submission: Submission) -> tuple[Answers, list[str]]:
+def check_submission(exam: Exam, submission: Submission) -> tuple[Answers, list[str]]:
     """Return the checked answers and notices about them, without reading any truth."""
     checked = check_attempts(exam.tasks, submission)
     attempts, _ = sign_attempts(exam, submission.source, checked)
@@ -269,7 +269,7 @@ def _nothing_found(exam: Exam, submission: Submission) -> str:
     return f"no answer here; answers are named like {exam.tasks[0].answer_file}"
 
 
-def about_exam(exam: Exam) -> list[str]:
+def exam_notices(exam: Exam) -> list[str]:
     """Return the notices that stand in the report of every submission."""
     return [*([_deprecated_notice(exam)] if exam.deprecated else []), *exam.floors.notices]
 

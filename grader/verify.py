@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from grader.errors import UsageError
 from grader.io import parquet
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.io.schemas import first_problem
 from grader.release.release import ReleaseFolder
 from grader.release.side import Side
@@ -152,7 +152,7 @@ def _commitment_problems(release: ReleaseFolder, private: Side, split: str) -> I
         for row_id, row in _rows(private.shards(config, split)):
             seen += 1
             salt = hmac.digest(key, f"{config}/{split}/{row_id}".encode(), "sha256")
-            digest = hashlib.sha256(salt + canonical(row).encode()).hexdigest()
+            digest = hashlib.sha256(salt + canonical_json(row).encode()).hexdigest()
             if expected.get(row_id) != digest:
                 yield f"{config}: row {row_id} is not what was committed to"
         if seen != len(expected):

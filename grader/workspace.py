@@ -9,7 +9,7 @@ from typing import Final
 import duckdb
 
 from grader.io import parquet
-from grader.io.jsonio import pretty
+from grader.io.jsonio import pretty_json
 from grader.io.paths import path_inside
 from grader.io.schemas import schema
 from grader.pages.terminal import progress
@@ -66,7 +66,7 @@ def _write_question(task: Task, folder: Path) -> Path:
     place.mkdir()
     (place / "prompt.md").write_text(task.prompt, encoding="utf-8")
     document = schema(f"answers/{task.shape.name}")
-    (place / "answer.schema.json").write_text(pretty(document), encoding="utf-8")
+    (place / "answer.schema.json").write_text(pretty_json(document), encoding="utf-8")
     return place
 
 
@@ -79,7 +79,7 @@ def _write_scene(
         (place / "story.md").write_text(scene.story + "\n", encoding="utf-8")
         if task.input_mode != "data":
             continue
-        (place / "columns.json").write_text(pretty(scene.columns), encoding="utf-8")
+        (place / "columns.json").write_text(pretty_json(scene.columns), encoding="utf-8")
         for name in scene.tables:
             if name == "test_features" and task.shape.kind != "predictions":
                 continue

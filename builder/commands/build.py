@@ -31,7 +31,7 @@ from builder.splits.roots import read_roots
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.io.files import write_text
-from grader.io.jsonio import pretty
+from grader.io.jsonio import pretty_json
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     only = f"{PROGRAM} build {shlex.quote(str(arguments.toml))} --only"
     try:
         if arguments.only is not None:
-            print(pretty(build_alone(config, roots, arguments.only)), end="")
+            print(pretty_json(build_alone(config, roots, arguments.only)), end="")
             return OK
         outcome = build_release(
             config,
@@ -190,7 +190,7 @@ def _report_lock(
     """Compare a build with its lock file and warn of differences; ``update`` writes the file."""
     file, built = config.lock_path, lock_document(manifest)
     if update:
-        write_text(file, pretty(built))
+        write_text(file, pretty_json(built))
         reporter.note(f"wrote {file}")
         return
     try:

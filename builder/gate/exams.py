@@ -16,7 +16,7 @@ from typing import Any, Final
 from builder.gate.part_check import lost_points
 from builder.gate.report import GateLine, line_of
 from builder.splits.track import VARIED_FROM, Composition, Track
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.pipeline import grade
 from grader.release.exam import choose_exam
 from grader.release.release import WHOLE_SPLIT, ReleaseFolder
@@ -152,7 +152,7 @@ def constant_labels(split: str, exams: Sequence[HeldExam], truths: Mapping[str, 
 
 
 def _answer(truth: Truth) -> str:
-    return canonical([truth.should_abstain, truth.value, dict(truth.target)])
+    return canonical_json([truth.should_abstain, truth.value, dict(truth.target)])
 
 
 def as_requested(split: str, exams: Sequence[HeldExam]) -> GateLine:

@@ -24,7 +24,7 @@ from builder.release.tables import Row, SplitTables
 from builder.splits.track import SceneRow, TaskRow, Track
 from grader.errors import UsageError
 from grader.io.files import write_text
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.release.rows import task_of
 from grader.scoring.model import RawAnswer, Score, Truth
 from grader.scoring.score import score_answer
@@ -70,7 +70,7 @@ def checker_sha256() -> str:
     """Return the identity of the code that checks, and of the libraries that its findings depend
     on."""
     libraries = {name: version(name) for name in (*LIBRARIES, "networkx", "duckdb", "jsonschema")}
-    text = canonical([source_sha256(), libraries])
+    text = canonical_json([source_sha256(), libraries])
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
@@ -85,7 +85,7 @@ def check_part(part: Part, track: Track) -> None:
         return
     found = findings(part, track)
     told = {"counts": found.counts, "problems": found.problems, "answers": found.answers}
-    write_text(file, canonical({"identity": identity, "findings": told}))
+    write_text(file, canonical_json({"identity": identity, "findings": told}))
 
 
 def read_check(part: Part) -> Findings:
@@ -251,7 +251,7 @@ def _score_once(task: Task, truth: Truth, answer: str | None, known: dict[str, S
     columns = {"columns"} if task.shape.kind == "predictions" else set()
     inputs = {name: value for name, value in task.inputs.items() if name not in columns}
     asked = [task.instance_id, task.spec.key, inputs]
-    question = canonical([*asked, truth.should_abstain, truth.value, truth.target, answer])
+    question = canonical_json([*asked, truth.should_abstain, truth.value, truth.target, answer])
     if question not in known:
         raw = None if answer is None else RawAnswer(task.answer_file, answer.encode("utf-8"))
         known[question] = score_answer(task, truth, raw)

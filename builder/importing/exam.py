@@ -31,7 +31,7 @@ from builder.release.shards import GROUP_ROWS, Shard, schema_with_canary, write_
 from builder.splits.track import DrawnExam, Row
 from grader.errors import UsageError
 from grader.io.files import new_folder
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.io.paths import path_inside
 from grader.io.schemas import first_problem
 from grader.tracks.causalds import TRACK as GRADER
@@ -129,7 +129,7 @@ def _manifest(exam: ImportedExam, shards: Sequence[Shard]) -> dict[str, Any]:
     }
     return {
         **head(*RELEASE, "public"),
-        "fingerprint": hashlib.sha256(canonical(identity).encode("utf-8")).hexdigest(),
+        "fingerprint": hashlib.sha256(canonical_json(identity).encode("utf-8")).hexdigest(),
         "configuration": configuration,
         "splits": {exam.split: split},
         **listing(shards),

@@ -14,7 +14,7 @@ from builder.release.reader import public_side
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.names import did_you_mean
-from grader.io.paths import plain
+from grader.io.paths import check_plain
 from grader.opening import open_release
 
 ERRATA: Final = "ERRATA.md"
@@ -40,7 +40,7 @@ def deprecate(
     why = " ".join(why.split())
     if not 0 < len(why) <= _LONGEST:
         raise UsageError(f"--why: say why, in 1 to {_LONGEST} characters")
-    if plain(version, "--version") == manifest["version"]:
+    if check_plain(version, "--version") == manifest["version"]:
         raise UsageError(f"--version {version}: is the release's now; an erratum makes another one")
     known = {task.task_id: task for task in opened.tasks(split, prompts=False)}
     before = opened.deprecated_tasks(split)

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from builder.splits.seeds import hmac_key
 from builder.splits.track import Row
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 
 DATA_DIGITS: Final = 6
 TRUTH_DIGITS: Final = 9
@@ -235,11 +235,12 @@ def commitment(row_salts: bytes, config: str, split: str, row: Row) -> tuple[str
       separators ``,`` and ``:``, non-ASCII characters as they are, nulls as ``null``, lists as
       arrays, structs as objects, integers as integers, and floats as the shortest decimal that
       gives back the stored double, where a float32 is first widened to a double exactly
-      (``grader.io.jsonio.canonical`` of what DuckDB's ``fetchall`` or Arrow's ``to_pylist`` give);
+      (``grader.io.jsonio.canonical_json`` of what DuckDB's ``fetchall`` or Arrow's ``to_pylist``
+      give);
     - commitment = SHA-256(salt || UTF-8 of text), hex.
 
     So the standalone grader recomputes it from the Parquet file with DuckDB alone.
     """
     row_id = str(next(iter(row.values())))
     salt = hmac_key(row_salts, f"{config}/{split}/{row_id}")
-    return row_id, hashlib.sha256(salt + canonical(row).encode("utf-8")).hexdigest()
+    return row_id, hashlib.sha256(salt + canonical_json(row).encode("utf-8")).hexdigest()

@@ -16,7 +16,7 @@ from builder.release.rows import read_task
 from builder.release.schemas import FLAT
 from builder.release.shards import GROUP_ROWS, Shard, schema_with_canary, write_groups
 from builder.splits.track import Row
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.io.schemas import schema
 from grader.scoring.track import Track
 
@@ -56,7 +56,7 @@ def _flat_rows(job: FlatJob, track: Track) -> Iterator[Row]:
     for row in rows(shards(job.public, track.name, job.split)):
         name, answer = row["answer_schema"], None
         if name not in schemas:
-            schemas[name] = canonical(schema(f"answers/{name}"))
+            schemas[name] = canonical_json(schema(f"answers/{name}"))
         if job.answered:
             task, truth = read_task(row, truths, labels, track)
             answer = task.shape.gold(task, truth)

@@ -11,7 +11,7 @@ from typing import Final
 from builder.splits.config import ReleaseConfig
 from builder.splits.roots import Root
 from builder.stories.knowledge import own_files
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.version import __version__
 
 FORMAT: Final = 1
@@ -40,7 +40,7 @@ def source_sha256() -> str:
         total.update(hashlib.sha256(file.read_bytes()).digest())
     own = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in own_files()}
     if own:
-        total.update(canonical(own).encode("utf-8"))
+        total.update(canonical_json(own).encode("utf-8"))
     return total.hexdigest()
 
 
@@ -67,7 +67,7 @@ def fingerprint(config: ReleaseConfig, roots: Mapping[str, Root]) -> str:
     through their commitments, the private roots.
     """
     commitments = {name: root.commitment for name, root in roots.items() if root.private}
-    text = canonical(
+    text = canonical_json(
         {
             "builder": __version__,
             "commitments": commitments,

@@ -18,7 +18,7 @@ from builder.splits.roots import Root
 from builder.splits.track import Track
 from grader.errors import UsageError
 from grader.io.files import file_sha256, write_text
-from grader.io.jsonio import canonical, pretty
+from grader.io.jsonio import canonical_json, pretty_json
 from grader.io.schemas import first_problem
 from grader.version import __version__
 
@@ -70,7 +70,7 @@ def write_manifest(manifest: Mapping[str, Any], repository: Path) -> None:
     problem = first_problem("manifest", manifest)
     if problem is not None:
         raise ValueError(f"manifest.json would be invalid {problem}")
-    write_text(repository / MANIFEST, pretty(manifest))
+    write_text(repository / MANIFEST, pretty_json(manifest))
 
 
 def read_manifest(repository: Path) -> dict[str, Any]:
@@ -197,7 +197,7 @@ def listing(shards: Sequence[Shard]) -> dict[str, dict[str, Any]]:
         groups.setdefault((shard.config, shard.split), []).append(shard)
     configs: dict[str, dict[str, Any]] = {}
     for (config, split), members in sorted(groups.items()):
-        digests = canonical([digest for shard in members for digest in shard.groups])
+        digests = canonical_json([digest for shard in members for digest in shard.groups])
         configs.setdefault(config, {})[split] = {
             "rows": sum(shard.rows for shard in members),
             "bytes": sum(shard.bytes for shard in members),

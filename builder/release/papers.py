@@ -13,7 +13,7 @@ from builder.release.flat import CONFIG
 from builder.release.manifest import write_manifest
 from builder.release.reader import open_shard, shards
 from grader.hub.eval_results import FRAMEWORK, task_id
-from grader.io.jsonio import pretty
+from grader.io.jsonio import pretty_json
 
 CARD: Final = "README.md"
 EVAL: Final = "eval.yaml"
@@ -69,7 +69,7 @@ def croissant(manifest: Mapping[str, Any], repository: Path, place: Place) -> st
     loaders: MLCommons Croissant 1.0 with its responsible-AI vocabulary, hashes as the manifest has
     them, fields as the shards."""
     words: dict[str, Any] = yaml.safe_load(_WORDS.read_text(encoding="utf-8"))
-    return pretty(
+    return pretty_json(
         {
             "@context": words["context"],
             "@type": "sc:Dataset",

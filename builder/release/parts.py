@@ -23,7 +23,7 @@ from builder.release.planning import Specs
 from builder.splits.track import BuiltInstance, InstanceSpec, Track
 from grader.errors import UsageError
 from grader.io.files import file_sha256
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 
 PART_INSTANCES: Final = 20
 """The instances of a part where a split has many."""
@@ -189,7 +189,7 @@ def stage_part(
         "sizes": sizes,
         "rejections": rejections,
     }
-    (unfinished / RECORD).write_text(canonical(record), encoding="utf-8")
+    (unfinished / RECORD).write_text(canonical_json(record), encoding="utf-8")
     unfinished.rename(folder)
     return Part(origin, folder, sizes, rejections)
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from builder.splits.track import InstanceSpec, Row
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.release.rows import task_of, truth_of
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task, Variant
@@ -48,7 +48,7 @@ def task_row(
         "prompt": prompt,
         "answer_schema": variant.shape.name,
         "answer_file": name + variant.shape.suffix,
-        "inputs_json": canonical(dict(inputs)),
+        "inputs_json": canonical_json(dict(inputs)),
     }
 
 
@@ -71,7 +71,7 @@ def truth_row(
         "value_se": None if number is None else number.se,
         "value_draws": None if number is None else number.draws,
         "value_source": None if number is None else number.source,
-        "target_json": canonical(dict(target)),
+        "target_json": canonical_json(dict(target)),
     }
 
 
@@ -96,7 +96,7 @@ def world_row(
         "key": key or spec.key.hex(),
         "structure": structure,
         **told,
-        "world_json": canonical(dict(world)),
+        "world_json": canonical_json(dict(world)),
     }
 
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from builder.release.manifest import MANIFEST, changed_shards, read_manifest
 from grader.errors import UsageError
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 
 GATE_FILE: Final = "GATE.md"
 """What the gate found, beside both sides of a release."""
@@ -142,7 +142,9 @@ def open_workspace(workspace: Workspace, fingerprint: str, fresh: bool) -> Itera
         same = not fresh and _state(folder) == fingerprint
         if not same:
             shutil.rmtree(workspace.parts, ignore_errors=True)
-            (folder / _STATE).write_text(canonical({"fingerprint": fingerprint}), encoding="utf-8")
+            (folder / _STATE).write_text(
+                canonical_json({"fingerprint": fingerprint}), encoding="utf-8"
+            )
         shutil.rmtree(workspace.release, ignore_errors=True)
         shutil.rmtree(folder / _REPLACED, ignore_errors=True)
         workspace.public.mkdir(parents=True)

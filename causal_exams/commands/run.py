@@ -26,7 +26,7 @@ from causal_exams.laboratory.session import MAX_SUBMISSION
 from causal_exams.protocols import OPEN, SETTINGS
 from causal_exams.tracks import PAPER, PRESETS
 from grader.errors import UsageError
-from grader.opening import local
+from grader.opening import local_folder
 
 REQUIRED = "Inspect is not installed; pip install 'causal-exams[run]'"
 
@@ -129,9 +129,9 @@ def run(arguments: argparse.Namespace) -> int:
             raise UsageError("--sample-id and --limit: choose one")
         options["sample_id"] = arguments.sample_id.split(",")
     system = arguments.system or arguments.model
-    private = None if arguments.private is None else str(local(arguments.private).absolute())
+    private = None if arguments.private is None else str(local_folder(arguments.private).absolute())
     sitting = Sitting(
-        release=str(local(arguments.release).absolute()),
+        release=str(local_folder(arguments.release).absolute()),
         private=private,
         submission=_folder_name(system),
         sessions=str(out / "sessions"),

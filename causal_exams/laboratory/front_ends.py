@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final
 from causal_exams.laboratory.session import MEMBER_TYPES, OPERATIONS, TOOLS, Reply, Session
 from causal_exams.words import wording
 from grader.errors import UsageError
-from grader.io.jsonio import BadJson, canonical, parse_strict
+from grader.io.jsonio import BadJson, canonical_json, parse_strict
 from grader.version import __version__
 
 if TYPE_CHECKING:
@@ -24,20 +24,20 @@ def reply_to(session: Session, line: bytes) -> str:
     """Return the reply to one request line, without line feed."""
     if len(line) > MAX_REQUEST:
         error = f"a line of over {MAX_REQUEST >> 10} KiB; shorten it"
-        return canonical(session.refuse("request", error, "a line that is too long"))
+        return canonical_json(session.refuse("request", error, "a line that is too long"))
     try:
         document = parse_strict(line)
     except BadJson as problem:
         shown = ascii(line[:80].decode("utf-8", errors="replace"))
         error = f'not JSON ({problem.message}); send one object a line, such as {{"op":"status"}}'
-        return canonical(session.refuse("request", error, shown))
-    return canonical(session.request(document))
+        return canonical_json(session.refuse("request", error, shown))
+    return canonical_json(session.request(document))
 
 
 def serve(session: Session, requests: BinaryIO, replies: BinaryIO) -> None:
     """Answer until the requests end or nobody reads the replies; blank lines are skipped."""
     try:
-        _write(replies, canonical(session.greeting()))
+        _write(replies, canonical_json(session.greeting()))
         while line := requests.readline(MAX_REQUEST + 2):
             if not line.endswith(b"\n") and len(line) > MAX_REQUEST:
                 _skip_rest(requests)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 from causal_exams.attempts import ANSWERED, STEPS
 from causal_exams.protocols import OPEN, Protocol
 from causal_exams.words import wording
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 
 if TYPE_CHECKING:
     from causal_exams.conversation import Conversation
@@ -33,7 +33,7 @@ async def lead_react(talk: "Conversation", *, verify: bool = False) -> None:
     """Let the agent take its steps; with ``verify`` hold the first prediction back once."""
     talk.offer_laboratory(recorded=True)
     talk.begin(wording("causalab-react.system"))
-    talk.say(canonical(talk.session.greeting()))
+    talk.say(canonical_json(talk.session.greeting()))
     for _ in range(REPLIES + 3 * talk.session.laboratory.episode.budget):
         if await talk.reply() is None:
             return

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final
 from causal_exams.extraction import yes_or_no
 from causal_exams.protocols import CLOSED, Protocol, take_one_reply
 from causal_exams.words import wording
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 
 if TYPE_CHECKING:
     from causal_exams.conversation import Conversation
@@ -110,7 +110,7 @@ async def ask_one_by_one(talk: "Conversation", *, examples: bool = False) -> Non
     if read is not None:
         left = iter(read)
         replies = [next(left) if reply.strip() else "" for reply in replies]
-    talk.answer(canonical(answer_of(asked, [yes_or_no(reply) for reply in replies])))
+    talk.answer(canonical_json(answer_of(asked, [yes_or_no(reply) for reply in replies])))
 
 
 PRESETS: Final[Mapping[str, Protocol]] = {

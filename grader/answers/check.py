@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.errors import Invalid
-from grader.io.jsonio import BadJson, canonical, clip, parse_strict
+from grader.io.jsonio import BadJson, canonical_json, clip, parse_strict
 from grader.io.names import is_null_equivalent, normal_label
 from grader.io.schemas import first_problem
 from grader.scoring.model import Checked, Predictions, RawAnswer
@@ -214,7 +214,7 @@ def answers_sha256(answers: Mapping[str, Checked]) -> str:
     """
     total = hashlib.sha256()
     for task_id, told in answers.items():
-        answer = canonical(_plain(told.answer))
+        answer = canonical_json(_plain(told.answer))
         total.update(f"{task_id} {told.status} {told.abstained} {answer}\n".encode())
     return total.hexdigest()
 
@@ -228,4 +228,4 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    return sorted(map(_plain, value), key=canonical) if isinstance(value, frozenset) else value
+    return sorted(map(_plain, value), key=canonical_json) if isinstance(value, frozenset) else value

@@ -27,7 +27,7 @@ from grader.answers.submission import (
     open_regular,
 )
 from grader.errors import UsageError
-from grader.io.jsonio import BadJson, canonical, clip, parse_strict
+from grader.io.jsonio import BadJson, canonical_json, clip, parse_strict
 from grader.io.names import nearest_path
 from grader.scoring.model import RawAnswer
 from grader.scoring.shape import Task
@@ -219,7 +219,7 @@ def _add_value(
     if suffix is None:
         found.note_unknown(where, task_id, suffixes)
         return
-    text = answer if isinstance(answer, str) and suffix != ".json" else canonical(answer)
+    text = answer if isinstance(answer, str) and suffix != ".json" else canonical_json(answer)
     data = text.encode("utf-8")
     if len(data) > MAX_BYTES[suffix]:
         raw = RawAnswer(where, reason="too_large", message=f"over {MAX_BYTES[suffix] >> 20} MiB")

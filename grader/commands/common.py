@@ -9,7 +9,7 @@ from grader.answers.attempts import read_submission
 from grader.answers.submission import Submission, SubmissionLimits
 from grader.errors import UsageError
 from grader.io.files import write_text
-from grader.io.jsonio import pretty
+from grader.io.jsonio import pretty_json
 from grader.io.processors import processors
 from grader.opening import open_release
 from grader.release.exam import Exam, Split
@@ -128,7 +128,7 @@ def write_documents(
 ) -> None:
     """Write the files of ``--json`` and ``--html`` where they were asked for."""
     if arguments.json:
-        write_text(arguments.json, pretty(document()))
+        write_text(arguments.json, pretty_json(document()))
     if arguments.html:
         write_text(arguments.html, page())
 

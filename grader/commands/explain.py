@@ -18,7 +18,7 @@ from grader.answers.submission import json_object
 from grader.commands.common import RELEASE, add, check_outputs, open_split
 from grader.errors import UsageError
 from grader.io.files import write_text
-from grader.io.jsonio import BadJson, canonical
+from grader.io.jsonio import BadJson, canonical_json
 from grader.io.names import did_you_mean
 from grader.pages.systems import in_pool, readings_from
 from grader.pages.terminal import console, plain
@@ -89,7 +89,7 @@ def _question_lines(task: Task, *, question: bool) -> list[Line]:
         ("pool", f"{shape.pool}; metric {shape.metric}; answer file {task.answer_file}"),
     ]
     if shape.abstainable:
-        lines.append(("abstain", canonical({shape.field: shape.abstention})))
+        lines.append(("abstain", canonical_json({shape.field: shape.abstention})))
     return [*lines, ("asked", _question(task.prompt))] if question else lines
 
 

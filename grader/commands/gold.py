@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write one answer file per task."""
     from grader.io.files import new_folder
-    from grader.io.jsonio import pretty
+    from grader.io.jsonio import pretty_json
     from grader.io.paths import path_inside
 
     split = open_split(arguments)
@@ -34,6 +34,6 @@ def run(arguments: argparse.Namespace) -> int:
             text = task.shape.gold(task, exam.truths[task.task_id])
             path_inside(folder, task.task_id, task.shape.suffix).write_text(text, encoding="utf-8")
         run_card = {"system": "gold", "notes": "the truth itself; every task scores 1 point"}
-        (folder / "run.json").write_text(pretty(run_card), encoding="utf-8")
+        (folder / "run.json").write_text(pretty_json(run_card), encoding="utf-8")
     print(f"{arguments.out}: {len(exam.tasks)} right answers")
     return 0

@@ -43,7 +43,7 @@ from grader.pages.report import SPECIFICATION
 from grader.pages.systems import SETTINGS, in_reading, setting_of
 from grader.pages.table import Table
 from grader.pages.terminal import console, in_terminal, plain, progress
-from grader.pipeline import about_exam, grade
+from grader.pipeline import exam_notices, grade
 from grader.release.exam import Exam
 from grader.reports.ledger import Ledger, default_path, ladder_of, refuse_several
 from grader.tracks import TRACKS
@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
     entries = _of_setting(entries, arguments.setting)
     failed = [(r.source.name, r.reason) for r in results if isinstance(r, NotGraded)]
     left_out = [result.reason for result in results if isinstance(result, LeftOut)]
-    _print_notes(entries, left_out, failed, about_exam(exam))
+    _print_notes(entries, left_out, failed, exam_notices(exam))
     if not entries:
         raise UsageError(
             f"{arguments.submissions}: no usable submission in it; give a folder of packed files "
@@ -136,7 +136,7 @@ def _grade(arguments: argparse.Namespace, exam: Exam, sources: Sequence[Path]) -
             limits=WorkLimits(arguments.memory << 20, arguments.wall),
             budget=limits_of(arguments),
             documents=bool(arguments.json or arguments.html),
-                advance=lambda: bar.update(task, advance=1, refresh=True),
+            advance=lambda: bar.update(task, advance=1, refresh=True),
         )
     return in_time(arguments.ledger, exam, results) if exam.is_final else results
 

@@ -12,7 +12,7 @@ from grader.answers.attempts import refuse_attempts
 from grader.answers.parquet_answers import pack, system_name
 from grader.commands.common import PUBLIC_EXAM, add, add_limits, read_answers
 from grader.errors import UsageError
-from grader.pipeline import look_at
+from grader.pipeline import check_submission
 from grader.release.exam import Exam
 from grader.scoring.model import Checked
 
@@ -33,13 +33,13 @@ def run(arguments: argparse.Namespace) -> int:
     name = system_name(arguments.name)
     refuse_attempts(arguments.answers)
     exam, found = read_answers(arguments)
-    checked, _ = look_at(exam, found)
+    checked, _ = check_submission(exam, found)
     pack(arguments.out, exam, found, name)
-    tell(str(arguments.out), exam, checked)
+    print_packed(str(arguments.out), exam, checked)
     return 0
 
 
-def tell(what: str, exam: Exam, checked: Mapping[str, Checked]) -> None:
+def print_packed(what: str, exam: Exam, checked: Mapping[str, Checked]) -> None:
     """Print how many answers ``what`` holds to the exam, and which are invalid."""
     from collections import Counter
 

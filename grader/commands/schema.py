@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Sequence
 
 from grader.errors import UsageError
-from grader.io.jsonio import pretty
+from grader.io.jsonio import pretty_json
 from grader.io.names import did_you_mean
 from grader.io.schemas import schema
 from grader.scoring.shape import Variant
@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
         for spec in variants:
             print(f"{spec.track}  rung {spec.rung}  {spec.key}  ({spec.shape.name})")
         return 0
-    print(pretty(schema(f"answers/{_find(arguments.variant, variants).shape.name}")), end="")
+    print(pretty_json(schema(f"answers/{_find(arguments.variant, variants).shape.name}")), end="")
     return 0
 
 

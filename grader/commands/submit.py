@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from grader.commands.common import PUBLIC_EXAM, add, add_limits, read_answers
-from grader.commands.pack import tell
+from grader.commands.pack import print_packed
 from grader.errors import UsageError
 from grader.pages.systems import SETTINGS
 
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.hub.address import Address
     from grader.hub.client import connect
     from grader.hub.submissions import hand_in
-    from grader.pipeline import look_at
+    from grader.pipeline import check_submission
 
     repo = Address.parse(arguments.to, "--to").repo
     refuse_attempts(arguments.answers)
@@ -52,9 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
         found.run = {**found.run, "setting": arguments.setting}
     with tempfile.TemporaryDirectory() as folder:
         packed = Path(folder) / "submission.parquet"
-        checked, _ = look_at(exam, found)
+        checked, _ = check_submission(exam, found)
         pack(packed, exam, found, system_name(name))
-        tell(str(arguments.answers), exam, checked)
+        print_packed(str(arguments.answers), exam, checked)
         if all(answer.status != "scored" for answer in checked.values()):
             raise UsageError(f"{arguments.answers}: no valid answer in it, so nothing was sent")
         receipt = hand_in(api, packed, repo, direct=arguments.direct)

@@ -21,10 +21,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """List every answer that is invalid, or valid in part, with file, field and expectation."""
     from grader.pages.terminal import console, plain
-    from grader.pipeline import look_at
+    from grader.pipeline import check_submission
 
     exam, submission = read_answers(arguments)
-    checked, notices = look_at(exam, submission)
+    checked, notices = check_submission(exam, submission)
     out = console()
     for task_id, answer in checked.items():
         if answer.message and answer.status != "missing":

@@ -17,9 +17,9 @@ import duckdb
 from grader.errors import UsageError
 from grader.hub.client import cache_folder, explain_hub_errors
 from grader.io.files import file_sha256
-from grader.io.jsonio import canonical, pretty
+from grader.io.jsonio import canonical_json, pretty_json
 from grader.io.paths import is_plain
-from grader.io.schemas import folder as schema_folder
+from grader.io.schemas import schema_folder
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -86,8 +86,8 @@ class ResultsDataset:
         """
         from huggingface_hub import CommitOperationAdd
 
-        lines = "".join(canonical(_log_line(row, event)) + "\n" for row in rows)
-        files = {f"{FOLDER}/{row['id']}.json": pretty(row) for row in rows}
+        lines = "".join(canonical_json(_log_line(row, event)) + "\n" for row in rows)
+        files = {f"{FOLDER}/{row['id']}.json": pretty_json(row) for row in rows}
         files[LOG] = self._log + lines
         if not self._has_card:
             files[CARD] = _CARD_TEXT

@@ -24,7 +24,7 @@ class BadJson(Exception):
         self.message = message
 
 
-def canonical(value: object) -> str:
+def canonical_json(value: object) -> str:
     """Return ``value`` as canonical JSON: sorted keys, no spaces, shortest floats, no NaN.
 
     Raises ``ValueError`` for NaN and infinities, ``TypeError`` for what is not JSON.
@@ -34,7 +34,7 @@ def canonical(value: object) -> str:
     )
 
 
-def pretty(value: object) -> str:
+def pretty_json(value: object) -> str:
     """Return ``value`` as indented JSON with sorted keys and a final newline, for people."""
     return json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 

@@ -32,7 +32,7 @@ def is_plain(name: object) -> bool:
     )
 
 
-def plain(name: object, what: str) -> str:
+def check_plain(name: object, what: str) -> str:
     """Return ``name``; raises ``UsageError`` that begins with ``what`` where it is not plain."""
     if not is_plain(name):
         raise UsageError(f"{what} {clip(name)} is no plain name; use {GRAMMAR}")
@@ -46,4 +46,4 @@ def path_inside(folder: Path, name: str, ending: str = "") -> Path:
     plain, so that nothing outside ``folder`` is ever meant.
     """
     assert len(ending) <= _ENDING
-    return folder / f"{plain(name, f'{folder}:')}{ending}"
+    return folder / f"{check_plain(name, f'{folder}:')}{ending}"

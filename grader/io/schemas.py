@@ -19,13 +19,13 @@ _ENOUGH: Final = 20
 more, and a hostile list of a million has a million of them."""
 
 
-def folder() -> Path:
+def schema_folder() -> Path:
     """Return the folder of schemas: package data in a wheel, ``schemas/`` in a checkout."""
     packaged = Path(__file__).parent.parent / "schemas"
     return packaged if packaged.is_dir() else Path(__file__).parent.parent.parent / "schemas"
 
 
-_folders: Final[list[Path]] = [folder()]
+_folders: Final[list[Path]] = [schema_folder()]
 
 
 def add_folder(path: Path) -> None:

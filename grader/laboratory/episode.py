@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, Self
 
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.laboratory.model import MODES, Crystal, CyclicModel, Mode, Model, Term
 from grader.laboratory.names import AmbiguousNames, plain, spellings_of
 
@@ -161,7 +161,7 @@ class Episode:
         The private part stays out: a hash of it would let a test taker check guesses of the
         mechanism. A transcript is tied to the private part by its readings.
         """
-        text = canonical({"task_id": self.task_id, "public": self.public})
+        text = canonical_json({"task_id": self.task_id, "public": self.public})
         return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
     @cached_property

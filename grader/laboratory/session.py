@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NoReturn
 
-from grader.io.jsonio import BadJson, canonical, clip, parse_strict
+from grader.io.jsonio import BadJson, canonical_json, clip, parse_strict
 from grader.laboratory.episode import Episode, Reading
 from grader.laboratory.equation import BadHypothesis
 from grader.laboratory.hypothesis import EMPTY, Hypothesis, parse_hypothesis
@@ -287,7 +287,7 @@ def _number(value: object) -> float | None:
 def _storable(record: object) -> object:
     """Return ``record`` as it is read back from a transcript; raises :class:`BadHypothesis`."""
     try:
-        data = canonical(record).encode("utf-8")
+        data = canonical_json(record).encode("utf-8")
         if len(data) > MAX_RECORD:
             raise BadHypothesis(f"the record is over {MAX_RECORD >> 10} KiB; shorten it")
         return parse_strict(data, max_depth=_RECORD_DEPTH)

@@ -9,7 +9,7 @@ import hmac
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from grader.io.jsonio import BadJson, canonical, parse_strict
+from grader.io.jsonio import BadJson, canonical_json, parse_strict
 
 Line = dict[str, Any]
 """One line as a value: ``index``, ``event``, the event's members, ``digest`` and maybe ``mac``."""
@@ -46,7 +46,7 @@ def content_of(line: Mapping[str, Any]) -> Line:
 
 def write_line(line: Mapping[str, Any]) -> str:
     """Return a line as it stands in a file, with its line feed."""
-    return canonical(line) + "\n"
+    return canonical_json(line) + "\n"
 
 
 def read_lines(text: bytes) -> list[Line]:
@@ -69,7 +69,7 @@ def read_lines(text: bytes) -> list[Line]:
             raise TranscriptError(number, error.message) from None
         if not isinstance(line, dict):
             raise TranscriptError(number, "not an object")
-        if canonical(line).encode("utf-8") != row:
+        if canonical_json(line).encode("utf-8") != row:
             raise TranscriptError(number, "not as the laboratory writes it; it was edited")
         lines.append(line)
     return lines
@@ -98,7 +98,7 @@ def check_chain(lines: Sequence[Mapping[str, Any]], key: bytes | None = None) ->
 
 
 def _digest(content: Mapping[str, Any], previous: str) -> str:
-    return hashlib.sha256((previous + canonical(content)).encode("utf-8")).hexdigest()
+    return hashlib.sha256((previous + canonical_json(content)).encode("utf-8")).hexdigest()
 
 
 def _mac(digest: str, key: bytes) -> str:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.pages import page as draw
 from grader.pages.charts import heat_cell
 from grader.pages.page import Block, Card, Fold, Inside, Paragraph, Section, Tile, non_empty
@@ -116,7 +116,7 @@ def _card(report: Report, tracks: Tracks) -> Card:
         for one in headlines(report, tracks)
     ]  # fmt: skip
     counts, release = report["census"], report["release"]
-    digest = hashlib.sha256(canonical(release["content_sha256"]).encode("utf-8")).hexdigest()
+    digest = hashlib.sha256(canonical_json(release["content_sha256"]).encode("utf-8")).hexdigest()
     tiles = [
         *large,
         Tile("system", name_of(report), _settings(report)),

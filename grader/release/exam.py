@@ -107,7 +107,7 @@ def shown_half(instances: Collection[str], salt: bytes) -> frozenset[str]:
     return frozenset(ranked[: len(ranked) // 2])
 
 
-def arms(tasks: Sequence[Task], stated: Arms, tracks: Mapping[str, Track]) -> Arms:
+def arms_of(tasks: Sequence[Task], stated: Arms, tracks: Mapping[str, Track]) -> Arms:
     """Return bundle and arm of every task that has partners among ``tasks``.
 
     ``stated`` is what the exam says; it goes before what a track sees from the tasks. A bundle
@@ -161,7 +161,7 @@ class Exam:
     def arms(self) -> Arms:
         """Bundle and arm of its tasks that have partners in it."""
         stated = self.split.release.exam_bundles(self.split.name)
-        return arms(self.tasks, stated.get(self.name, {}), self.tracks)
+        return arms_of(self.tasks, stated.get(self.name, {}), self.tracks)
 
     @cached_property
     def floors(self) -> Floors:

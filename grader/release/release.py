@@ -12,7 +12,7 @@ from typing import Any, Self
 from grader.errors import UsageError
 from grader.io import parquet
 from grader.io.names import did_you_mean, nearest_path
-from grader.io.paths import plain
+from grader.io.paths import check_plain
 from grader.release.rows import TASK_COLUMNS, TRUTH_COLUMNS, task_of, truth_of
 from grader.release.side import Side
 from grader.scoring.model import Truth
@@ -149,7 +149,7 @@ class ReleaseFolder:
             ) from None
         except (ValueError, TypeError) as error:
             raise _unreadable(where, error) from None
-        plain(task.task_id, f"{self.public.path}: the task")
+        check_plain(task.task_id, f"{self.public.path}: the task")
         shape = task.shape
         if task.answer_file != task.task_id + shape.suffix or task.answer_schema != shape.name:
             raise UsageError(
@@ -173,7 +173,7 @@ class ReleaseFolder:
         for row in self.rows(self.public, "{}_exams", split, columns, suffix):
             exams.setdefault(row["exam"], []).append(row["task_id"])
         for exam in exams:
-            plain(exam, f"{self.public.path}: the exam")
+            check_plain(exam, f"{self.public.path}: the exam")
         return exams
 
     def deprecated_tasks(self, split: str) -> dict[str, str]:

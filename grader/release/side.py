@@ -10,7 +10,7 @@ from typing import Any, Self
 from grader.errors import UsageError
 from grader.io.files import file_sha256
 from grader.io.jsonio import clip
-from grader.io.paths import is_plain, path_inside, plain
+from grader.io.paths import check_plain, is_plain, path_inside
 
 
 @dataclass(slots=True)
@@ -83,9 +83,9 @@ def _check_manifest(manifest: dict[str, Any]) -> None:
 def _check_names(manifest: Mapping[str, Any], file: Path) -> None:
     """Raise ``UsageError`` for a name that is not plain: names become parts of paths."""
     for name, split in manifest["splits"].items():
-        plain(name, f"{file}: the split")
+        check_plain(name, f"{file}: the split")
         for exam in split.get("exams", ()):
-            plain(exam, f"{file}: the exam")
+            check_plain(exam, f"{file}: the exam")
     for name in manifest["shards"]:
         parts = name.split("/")
         if len(parts) != 2 or not all(map(is_plain, parts)):

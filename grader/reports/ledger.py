@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from grader.errors import UsageError
 from grader.io.files import write_text
-from grader.io.jsonio import clip, pretty
+from grader.io.jsonio import clip, pretty_json
 from grader.release.exam import Exam
 from grader.reports.build import GradedSubmission
 from grader.reports.redact import SUBMISSIONS, Ladder, weights, with_figure
@@ -153,7 +153,7 @@ class Ledger:
 
     def save(self) -> None:
         """Write the ledger down, whole or not at all."""
-        write_text(self._path, pretty(self._document))
+        write_text(self._path, pretty_json(self._document))
 
     def show(self, report: Mapping[str, Any], team: str, ladder: Ladder) -> dict[str, Any]:
         """Return a redacted report with the team's figure so far, if it has one."""

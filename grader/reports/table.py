@@ -12,7 +12,7 @@ import duckdb
 from grader.answers.attempts import USAGE_FIGURES, amount_of, mean_usage
 from grader.io import parquet
 from grader.io.files import replacing
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.scoring.model import Checked, Score, Truth
 
 _GRADER: Final = Path(__file__).parents[1]
@@ -166,7 +166,7 @@ def _spreadsheet_cell(cell: Any) -> Any:
 def truth_json(truth: Truth) -> str:
     """Return the target of one task as JSON for ``--reveal``, without held-out labels, which are
     long."""
-    return canonical(
+    return canonical_json(
         {
             "should_abstain": truth.should_abstain,
             "value": truth.value,

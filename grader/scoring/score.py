@@ -4,7 +4,7 @@ from collections.abc import Callable
 from sys import intern
 from typing import Final, TypeVar
 
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.scoring.model import Checked, RawAnswer, Score, Truth
 from grader.scoring.route import needs_mark, route
 from grader.scoring.shape import Task
@@ -88,7 +88,7 @@ def _score(task: Task, truth: Truth, checked: Checked) -> Score:
         should_abstain=truth.should_abstain,
         coverage=mark.coverage if mark else None,
         width=_finite(mark.width) if mark else None,
-        extra_json=intern(canonical({name: _finite(value) for name, value in extra.items()})),
+        extra_json=intern(canonical_json({name: _finite(value) for name, value in extra.items()})),
         message="; ".join(filter(None, [checked.message, mark.message]))
         if mark
         else checked.message or _why(truth, checked),

@@ -15,7 +15,7 @@ from grader.answers.collect import collect
 from grader.board.sessions import refuse_others
 from grader.commands.main import main
 from grader.errors import UsageError
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.io.schemas import first_problem, schema
 from grader.laboratory.episode import Episode
 from grader.laboratory.session import Laboratory
@@ -320,7 +320,7 @@ def test_a_private_report_does_not_say_whether_a_made_up_session_replays(
     session = Laboratory(episode_of(task, known.truths[task.task_id]))
     session.intervene(session.episode.names[0], 50)
     session.predict(1)
-    lines = [json.loads(canonical(line)) for line in session.transcript]
+    lines = [json.loads(canonical_json(line)) for line in session.transcript]
     lines[1]["reading"][session.episode.names[1]] += 1
     shown, hashes = [], []
     for number, text in enumerate((session.transcript_text(), resealed(lines).decode())):

@@ -16,7 +16,7 @@ from causal_exams.cli import main
 from causal_exams.laboratory.front_ends import MAX_REQUEST, serve
 from causal_exams.laboratory.session import Session, session_path
 from grader.errors import UsageError
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.laboratory.episode import Episode
 from grader.laboratory.transcript import read_lines
 from grader.tracks.causalab.shapes import true_hypothesis
@@ -27,7 +27,7 @@ KEY = b"0123456789abcdef0123456789abcdef"
 def talk(session: Session, *requests: object) -> list[dict[str, Any]]:
     """The greeting and the replies to some requests, over the wire format."""
     sent = b"".join(
-        (r if isinstance(r, bytes) else canonical(r).encode()) + b"\n" for r in requests
+        (r if isinstance(r, bytes) else canonical_json(r).encode()) + b"\n" for r in requests
     )
     replies = io.BytesIO()
     serve(session, io.BytesIO(sent), replies)

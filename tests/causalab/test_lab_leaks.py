@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from causal_exams.laboratory.session import Session
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.laboratory.episode import Episode
 
 NAMES = ["density", "moisture", "ph", "temperatureC", TARGET, "nobody", ""]
@@ -32,7 +32,7 @@ def _twin(seed: int, **options: Any) -> tuple[Episode, Episode]:
     """
     disturbance = {"nodes": ["ph"], "values": [-5.0, 0.0, 5.0]}
     episode = random_episode(seed, 5, records=0, disturbance=disturbance, **options)
-    private = json.loads(canonical(episode.private))
+    private = json.loads(canonical_json(episode.private))
     private["suite"], private["regime"], private["setting"] = "other", "0o0i", "wide"
     return episode, Episode.load(episode.task_id, episode.public, private)
 

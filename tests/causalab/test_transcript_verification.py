@@ -10,7 +10,7 @@ from causalab_episodes import chain_episode, make_row, random_episode
 from lab_tasks import grade, task_and_truth
 from lab_verification import resealed, verify
 
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.laboratory.episode import Episode
 from grader.laboratory.session import Laboratory, RefusedRequest
 from grader.laboratory.transcript import TranscriptError, content_of, write_line
@@ -142,7 +142,7 @@ CHANGES: dict[str, tuple[Change, int]] = {
 def test_a_change_that_replay_contradicts_is_refused_even_with_a_new_chain(name: str) -> None:
     change, line = CHANGES[name]
     episode = chain_episode(budget=2)
-    lines = [json.loads(canonical(entry)) for entry in honest(episode).transcript]
+    lines = [json.loads(canonical_json(entry)) for entry in honest(episode).transcript]
     change(lines)
     with pytest.raises(TranscriptError) as error:
         verify(episode, resealed(lines))
@@ -166,7 +166,7 @@ def test_what_replay_cannot_contradict_only_a_host_key_finds(change: Change) -> 
     episode = chain_episode()
     signed = honest(episode, KEY)
     verify(episode, signed.transcript_text().encode(), KEY)
-    lines = [json.loads(canonical(entry)) for entry in signed.transcript]
+    lines = [json.loads(canonical_json(entry)) for entry in signed.transcript]
     change(lines)
     forged = resealed(lines)
     verify(episode, forged)
@@ -230,7 +230,7 @@ def test_every_truncation_is_refused() -> None:
 def test_lines_of_another_shape_never_break_the_grader() -> None:
     """A forger may put anything where the laboratory puts text, numbers or objects."""
     episode = chain_episode()
-    lines = [json.loads(canonical(entry)) for entry in honest(episode).transcript]
+    lines = [json.loads(canonical_json(entry)) for entry in honest(episode).transcript]
     for index, line in enumerate(lines):
         for member in content_of(line):
             for value in (None, 7, -1, 1e300, "x", [], {}, {"x": [None]}, True):
@@ -251,7 +251,7 @@ def test_the_grader_calls_a_tampered_transcript_invalid_and_says_why() -> None:
     session = honest(episode)
     good = grade(task, truth, session.transcript_text())
     assert (good.status, good.points) == ("scored", 1.0)
-    lines = [json.loads(canonical(entry)) for entry in session.transcript]
+    lines = [json.loads(canonical_json(entry)) for entry in session.transcript]
     edited = grade(task, truth, plain([{**lines[0], "budget": 9}, *lines[1:]]).decode())
     assert (edited.status, edited.reason, edited.points) == ("invalid", "transcript", 0.0)
     assert "line 1" in edited.message

@@ -25,7 +25,7 @@ from builder.tracks.ccr.questions import Deduction, check_deduction, compose
 from builder.tracks.ccr.sampling import sample_context
 from builder.tracks.ccr.text import GivenValue, decimal
 from builder.tracks.ccr.track import TRACK
-from grader.io.jsonio import pretty
+from grader.io.jsonio import pretty_json
 from grader.scoring.model import RawAnswer
 from grader.scoring.score import score_answer
 
@@ -113,7 +113,7 @@ def test_the_prompt_tells_all_that_is_needed(changes: dict[str, Any]) -> None:
     for seed in range(4):
         made = built(f"inductive/{seed}", **changes)
         ((task, truth),) = pairs_of(made, "ccr")
-        raw = RawAnswer(task.answer_file, pretty(perfect(task)).encode())
+        raw = RawAnswer(task.answer_file, pretty_json(perfect(task)).encode())
         assert score_answer(task, truth, raw).points == 1
         (world,) = made.rows["ccr_worlds"]
         (row,) = made.rows["ccr_truth"]

@@ -24,7 +24,7 @@ from builder.tracks.ccr.questions import Deduction, deduce
 from builder.tracks.ccr.text import decimal, prompts
 from builder.tracks.ccr.themes import THEMES
 from builder.tracks.ccr.track import TRACK
-from grader.io.schemas import folder
+from grader.io.schemas import schema_folder
 from grader.scoring.model import RawAnswer, Truth
 from grader.scoring.score import score_answer
 from grader.scoring.shape import Task
@@ -75,7 +75,9 @@ def test_single_questions_can_be_answered_one_call_at_a_time(theme: str) -> None
 SCHEMA_EXAMPLES = {
     name: [
         example
-        for example in json.loads((folder() / "answers" / f"{name}.json").read_text())["examples"]
+        for example in json.loads((schema_folder() / "answers" / f"{name}.json").read_text())[
+            "examples"
+        ]
         if not isinstance(example.get("value"), str)  # a word, which the prompt lists
     ]
     for name in ("quantities", "deduction")

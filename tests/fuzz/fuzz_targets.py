@@ -20,7 +20,7 @@ from grader.answers.check import read_predictions
 from grader.answers.parquet_answers import card_of, read_parquet_answers
 from grader.answers.submission import Submission, Unreadable
 from grader.errors import Invalid, UsageError
-from grader.io.jsonio import BadJson, canonical, parse_strict
+from grader.io.jsonio import BadJson, canonical_json, parse_strict
 from grader.io.schemas import first_problem
 from grader.laboratory.equation import BadHypothesis, read_equation
 from grader.laboratory.transcript import TranscriptError, check_chain, read_lines
@@ -38,7 +38,7 @@ def fuzz_json(data: bytes) -> None:
     """The hardened parser and every answer schema; what is read can be written and read again."""
     with suppress(BadJson):
         value = parse_strict(data)
-        assert parse_strict(canonical(value).encode("utf-8")) == value
+        assert parse_strict(canonical_json(value).encode("utf-8")) == value
         for name in SCHEMAS:
             problem = first_problem(name, value)
             assert problem is None or len(problem) < 1000

@@ -13,7 +13,7 @@ from case_files import CASE_FILES
 from small_release import TASKS, answer_file, task_id
 
 from grader.answers.check import REASONS
-from grader.io.schemas import first_problem, folder
+from grader.io.schemas import first_problem, schema_folder
 from grader.release.exam import Exam
 from grader.scoring.model import RawAnswer
 from grader.scoring.score import check, score
@@ -68,7 +68,7 @@ def test_every_variant_has_schema_gold_writer_and_cases(dev: Exam) -> None:
     """A variant without one of them would be asked but not graded, or graded but not tested."""
     for spec in VARIANTS:
         assert pickle.loads(pickle.dumps(spec)) == spec, f"{spec.key}: no worker can be sent it"
-        assert (folder() / "answers" / f"{spec.shape.name}.json").is_file(), (
+        assert (schema_folder() / "answers" / f"{spec.shape.name}.json").is_file(), (
             f"{spec.key}: no schema"
         )
         kinds = {case["kind"] for case in TABLES.get(spec.key, [])}
@@ -149,7 +149,9 @@ def test_what_is_scored_fits_the_published_schema(spec: Any) -> None:
 @pytest.mark.parametrize("spec", VARIANTS, ids=lambda spec: spec.key)
 def test_the_examples_in_a_schema_fit_it(spec: Any) -> None:
     """Test takers copy the examples."""
-    document = json.loads((folder() / "answers" / f"{spec.shape.name}.json").read_text("utf-8"))
+    document = json.loads(
+        (schema_folder() / "answers" / f"{spec.shape.name}.json").read_text("utf-8")
+    )
     assert document["examples"]
     for example in document["examples"]:
         assert first_problem(f"answers/{spec.shape.name}", example) is None

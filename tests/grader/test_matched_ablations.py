@@ -14,7 +14,7 @@ from small_release import SCHEMAS, restate, task_id, write_shard
 
 from grader.opening import open_release
 from grader.pages import page as draw
-from grader.release.exam import arms
+from grader.release.exam import arms_of
 from grader.reports.table import ScoreTable, fill_usage
 from grader.scoring.model import Score
 from grader.scoring.shape import Task
@@ -43,7 +43,7 @@ def test_the_same_question_under_two_views_is_a_bundle() -> None:
         task("t3", "clean", asked | {"treatment": "C"}),
         task("t4", "proxy", asked, instance="another scene"),
     ]
-    found = arms(tasks, {}, TRACKS)
+    found = arms_of(tasks, {}, TRACKS)
     assert set(found) == {"t1", "t2"}
     assert found["t1"][0] == found["t2"][0] and found["t1"][1:] + found["t2"][1:] == (
         "clean",
@@ -54,13 +54,13 @@ def test_the_same_question_under_two_views_is_a_bundle() -> None:
 def test_what_an_exam_says_goes_first_and_tellings_are_numbered() -> None:
     tasks = [task(f"t{k}", "clean", {"treatment": name}) for k, name in enumerate("ABCD")]
     stated = {"t0": ("b1", ""), "t1": ("b1", ""), "t2": ("b2", "fictional"), "t3": ("b2", "plain")}
-    assert arms(tasks, stated, TRACKS) == {
+    assert arms_of(tasks, stated, TRACKS) == {
         "t0": ("b1", "telling 1"),
         "t1": ("b1", "telling 2"),
         "t2": ("b2", "fictional"),
         "t3": ("b2", "plain"),
     }
-    assert arms(tasks, {"t0": ("alone", "")}, TRACKS) == {}
+    assert arms_of(tasks, {"t0": ("alone", "")}, TRACKS) == {}
 
 
 def pair(name: str, scene: str, clean: Score, proxy: Score) -> list[Score]:

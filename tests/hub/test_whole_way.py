@@ -20,7 +20,7 @@ import pytest
 from hub_store import Repo
 from local_hub import LocalHub, serving
 
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.io.schemas import first_problem
 
 ROOT = Path(__file__).parent.parent.parent
@@ -189,7 +189,7 @@ def private_bytes(private: Path) -> frozenset[bytes]:
             needles |= {salt.encode(), bytes.fromhex(salt)}
     for file in private.rglob("*.parquet"):
         for row in pq.read_table(file).to_pylist():
-            needles.add(canonical(row).encode())
+            needles.add(canonical_json(row).encode())
             needles |= {text.encode() for text in _telling(row)}
     gate = (private.parent / "GATE.md").read_text(encoding="utf-8")
     needles |= {line.encode() for line in gate.splitlines() if "| test " in line and "." in line}

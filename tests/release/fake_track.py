@@ -12,7 +12,7 @@ from builder.splits.settings import TomlModel, TomlTable, check
 from builder.splits.track import BuiltInstance, InstanceSpec, TaskPlan, Track
 from builder.tracks.causalds.rows import PRIVATE_CONFIGS
 from builder.tracks.causalds.rows import SCHEMAS as TABLES
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.tracks import TRACKS as GRADED
 
 FORMS = {
@@ -45,7 +45,7 @@ def plan(config: int, split: str, count_root: bytes, private: bool) -> list[Inst
         specs.append(
             InstanceSpec(
                 NAME, split, index, instance_key(count_root, NAME, split, index),
-                public_id("scene", ids, "scene"), private, ids, canonical(settings),
+                public_id("scene", ids, "scene"), private, ids, canonical_json(settings),
                 _asked(settings),
             )
         )  # fmt: skip
@@ -77,7 +77,7 @@ def build(spec: InstanceSpec) -> BuiltInstance:
                 "should_abstain": False, "structure": settings["motif"],
                 "value": None if family == "association" else float(values.mean()),
                 "value_se": 0.001234567891, "value_draws": 512, "value_source": "rqmc",
-                "target_json": canonical(TARGETS.get(family, {})),
+                "target_json": canonical_json(TARGETS.get(family, {})),
             }
         )  # fmt: skip
     tables = [{"name": name, "values": column} for name, column in zip("XY", values, strict=True)]

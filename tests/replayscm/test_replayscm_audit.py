@@ -18,7 +18,7 @@ from builder.tracks.replayscm.generate import count_shortcuts
 from builder.tracks.replayscm.plan import Generation, ProgramSettings
 from builder.tracks.replayscm.search import extend_table
 from builder.tracks.replayscm.synthesis import smallest_formulas
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.scoring.model import Truth
 from grader.tracks.replayscm.boolean import essential, evaluate, parse, size, truth_table, variables
 from grader.tracks.replayscm.problem import Problem, Worlds, pack, parse_map, read_problem
@@ -218,7 +218,7 @@ def test_the_check_of_a_part_names_a_false_certificate() -> None:
     assert found(truths) == (len(truths), [])
     target = json.loads(str(truths[0]["target_json"]))
     lie = {"determined": not target["determined"]}
-    lies = [{**truths[0], "target_json": canonical({**target, **lie})}, *truths[1:]]
+    lies = [{**truths[0], "target_json": canonical_json({**target, **lie})}, *truths[1:]]
     ((problem,), proved) = found(lies)[::-1]
     assert problem.startswith(f"{truths[0]['task_id']}: ") and proved == len(truths)
 
@@ -261,7 +261,7 @@ def test_a_level_that_does_not_begin_with_the_one_before_is_refused() -> None:
     record = json.loads(str(world["world_json"]))
 
     def problems(levels: dict[str, object]) -> list[str]:
-        told = {**world, "world_json": canonical({**record, "levels": levels})}
+        told = {**world, "world_json": canonical_json({**record, "levels": levels})}
         found = audit_instance(told, rows["replayscm_truth"], None, {"tasks": rows["replayscm"]})
         return [problem for problem in found if "do not begin" in problem]
 

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import UsageError
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 
 
 def request_hash(request: Mapping[str, Any]) -> str:
     """Return the SHA-256 of a request's canonical JSON."""
-    return hashlib.sha256(canonical(request).encode()).hexdigest()
+    return hashlib.sha256(canonical_json(request).encode()).hexdigest()
 
 
 class Transcript:

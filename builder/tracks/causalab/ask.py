@@ -12,7 +12,7 @@ from typing import Any, Final
 from builder.splits.track import InstanceSpec
 from builder.stories.texts import Texts
 from builder.tracks.causalab.plan import MOST_OF_THREE, EpisodeSettings, GraphPlan
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.laboratory.session import ENGINE_VERSION
 from grader.laboratory.transcript import seal, write_line
 from grader.scoring.model import Truth
@@ -175,7 +175,7 @@ def _transcript(task: Task, hypothesis: Mapping[str, Any], prediction: float) ->
     """Return the transcript of a session that states a hypothesis and predicts, each line with the
     digest of the lines before it."""
     inputs = task.inputs
-    told = canonical({"task_id": task.task_id, "public": inputs})
+    told = canonical_json({"task_id": task.task_id, "public": inputs})
     events: list[dict[str, Any]] = [
         {
             "event": "opened",

@@ -34,7 +34,7 @@ from builder.tracks.ccr.text import (
 )
 from builder.tracks.ccr.themes import Words
 from builder.tracks.ccr.units import PairUnits, pair_units
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 from grader.tracks.ccr.contexts import evaluate_context
@@ -241,17 +241,17 @@ def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
             for share in _SHARES:
                 moved = [place < round(share * units) for place in range(units)]
                 effect = {"factual": moved, "do_true": moved, "do_false": [False] * units}
-                yield f"the cause moves {share:.0%} of the units", canonical(effect)
-            yield "always yes", canonical({world: [True] * units for world in _WORLDS})
+                yield f"the cause moves {share:.0%} of the units", canonical_json(effect)
+            yield "always yes", canonical_json({world: [True] * units for world in _WORLDS})
         case "quantities":
             names = sorted(task.inputs["quantities"])
             for value in _NUMBERS:
                 told = {"quantities": dict.fromkeys(names, value)}
-                yield f"always {value:g}", canonical(told)
+                yield f"always {value:g}", canonical_json(told)
         case "deduction":
             for answer in (*_WORDS, *_NUMBERS):
                 named = answer if isinstance(answer, str) else f"{answer:g}"
-                yield f"always {named}", canonical({"value": answer})
+                yield f"always {named}", canonical_json({"value": answer})
         case other:
             raise ValueError(f"no constant answer of kind {other}")
 

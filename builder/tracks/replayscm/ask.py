@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from builder.stories.texts import Texts
 from builder.tracks.replayscm.plan import ProgramSettings
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task, Variant
 
@@ -113,4 +113,4 @@ def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
             answer = {"mechanisms": last, "intervention": experiment, "witness": witness}
         elif task.shape.name == "roots_mechanisms":
             answer["roots"] = roots
-        yield f"always {name}", canonical(answer)
+        yield f"always {name}", canonical_json(answer)

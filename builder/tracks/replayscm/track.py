@@ -30,7 +30,7 @@ from builder.tracks.replayscm.search import counterexample, find_alternative
 from builder.tracks.replayscm.show import report
 from builder.tracks.replayscm.tables import Flags, PartialTables, stack, tabulate_worlds
 from builder.tracks.replayscm.worlds import ReplayWorld, shift_worlds, worlds_json
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.scoring.shape import Task
 from grader.tracks import variant as variant_of
 from grader.tracks.replayscm import TRACK as GRADER
@@ -189,8 +189,8 @@ def _lends(shown: Task, asked: Task) -> Iterator[str]:
     """Yield the program that an Alternative-SCM prompt prints, with the roots that it names."""
     program = shown.inputs.get("reference")
     if program and asked.family != "alternative":
-        yield canonical({"mechanisms": program, "roots": shown.inputs["roots"]})
-        yield canonical({"mechanisms": program})
+        yield canonical_json({"mechanisms": program, "roots": shown.inputs["roots"]})
+        yield canonical_json({"mechanisms": program})
 
 
 TRACK: Final = Track(

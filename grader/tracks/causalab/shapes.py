@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import write_hypothesis
 from grader.laboratory.session import Laboratory
@@ -25,7 +25,7 @@ def gold_answer(task: Task, truth: Truth) -> str:
     episode = episode_of(task, truth)
     if not episode.budget:
         answer = {"hypothesis": true_hypothesis(episode), "prediction": episode.frequency}
-        return canonical(answer) + "\n"
+        return canonical_json(answer) + "\n"
     laboratory = Laboratory(episode, "gold")
     laboratory.predict(episode.frequency, true_hypothesis(episode))
     return laboratory.transcript_text()

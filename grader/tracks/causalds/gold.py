@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Any
 
-from grader.io.jsonio import pretty
+from grader.io.jsonio import pretty_json
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 
@@ -29,8 +29,8 @@ def _or_abstention(members: Callable[[Task, Truth], Members]) -> Callable[[Task,
     @wraps(members)
     def write(task: Task, truth: Truth) -> str:
         if truth.should_abstain:
-            return pretty({task.shape.field: task.shape.abstention})
-        return pretty(members(task, truth))
+            return pretty_json({task.shape.field: task.shape.abstention})
+        return pretty_json(members(task, truth))
 
     return write
 

@@ -14,7 +14,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
 
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.reports.table import ScoreTable
 from grader.scoring.shape import Task
 from grader.statistics import bootstrap
@@ -48,7 +48,7 @@ def bundle(task: Task) -> tuple[str, str] | None:
 
 def _question(task: Task) -> str:
     inputs = {key: value for key, value in task.inputs.items() if key not in _OF_THE_VIEW}
-    text = canonical([task.instance_id, task.spec.key, inputs])
+    text = canonical_json([task.instance_id, task.spec.key, inputs])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.answers.check import check_json
-from grader.io.jsonio import pretty
+from grader.io.jsonio import pretty_json
 from grader.scoring.model import Mark, Truth
 from grader.scoring.shape import Shape, Task, read_variants
 from grader.tracks.ccr.algorithm import (
@@ -101,17 +101,17 @@ def valid_share(truth: Truth, sets: Sequence[Answers | None], pair: PairEstimate
 
 def _gold_units(task: Task, truth: Truth) -> str:
     answers = truth.target["answers"]
-    return pretty({rung: [bit == "1" for bit in answers[rung]] for rung in sorted(answers)})
+    return pretty_json({rung: [bit == "1" for bit in answers[rung]] for rung in sorted(answers)})
 
 
 def _gold_quantities(task: Task, truth: Truth) -> str:
     listed = truth.target["quantities"]
-    return pretty({"quantities": {n: float(Fraction(q["exact"])) for n, q in listed.items()}})
+    return pretty_json({"quantities": {n: float(Fraction(q["exact"])) for n, q in listed.items()}})
 
 
 def _gold_deduction(task: Task, truth: Truth) -> str:
     verdict = truth.target["verdict"]
-    return pretty({"value": truth.value if verdict == "value" else verdict})
+    return pretty_json({"value": truth.value if verdict == "value" else verdict})
 
 
 _shape = partial(Shape, pool="pass", metric="rae", input_mode="prompt")

@@ -15,7 +15,7 @@ from functools import partial
 from itertools import combinations, product
 from typing import Any
 
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.scoring.model import RawAnswer, Truth
 from grader.scoring.shape import Task
 from grader.tracks.replayscm.boolean import Formula, essential
@@ -234,7 +234,7 @@ def _counterexample_problem(task: Task, target: Mapping[str, Any], heldout: Worl
     answer = dict(shown)
     if task.family == "alternative":
         answer |= {"intervention": {"variable": "", "value": 0}, "witness": {}}
-    checked = check(task, RawAnswer("program", canonical(answer).encode("utf-8")))
+    checked = check(task, RawAnswer("program", canonical_json(answer).encode("utf-8")))
     if not isinstance(checked.answer, Submission):
         return f"the counterexample is no legal answer: {checked.message}"
     if not replay(checked.answer.program, checked.answer.problem.training).exact:

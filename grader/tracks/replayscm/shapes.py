@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from grader.io.jsonio import pretty
+from grader.io.jsonio import pretty_json
 from grader.scoring.model import Truth
 from grader.scoring.shape import Shape, Task, read_variants
 from grader.tracks.replayscm.scoring import alternative, facts, induction
@@ -12,16 +12,16 @@ from grader.tracks.replayscm.submission import check
 
 
 def _gold(task: Task, truth: Truth) -> str:
-    return pretty({"mechanisms": truth.target["gold"]})
+    return pretty_json({"mechanisms": truth.target["gold"]})
 
 
 def _gold_roots(task: Task, truth: Truth) -> str:
-    return pretty({"mechanisms": truth.target["gold"], "roots": truth.target["roots"]})
+    return pretty_json({"mechanisms": truth.target["gold"], "roots": truth.target["roots"]})
 
 
 def _gold_alternative(task: Task, truth: Truth) -> str:
     """The one that the audit found."""
-    return pretty(truth.target["alternative"])
+    return pretty_json(truth.target["alternative"])
 
 
 _shape = partial(

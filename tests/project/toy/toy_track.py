@@ -20,7 +20,7 @@ from builder.splits.instance_keys import InstancePlan, keyed_specs
 from builder.splits.seeds import public_id, stream
 from builder.splits.settings import TomlModel, TomlTable, check
 from grader.answers.check import check_json
-from grader.io.jsonio import canonical, pretty
+from grader.io.jsonio import canonical_json, pretty_json
 from grader.pages import svg
 from grader.pages.page import Section
 from grader.pages.table import Table
@@ -42,7 +42,7 @@ def _score_law(task: Task, truth: Truth, answer: Mapping[str, Any]) -> Mark:
 
 LAW: Final = Shape(
     "law", "quantities", "law", "f1", "share_right", check_json, _score_law,
-    lambda task, truth: pretty({"law": truth.target["law"]}), input_mode="prompt",
+    lambda task, truth: pretty_json({"law": truth.target["law"]}), input_mode="prompt",
 )  # fmt: skip
 STRETCH: Final = Variant(
     "toy", "spring", "stretch", 2, QUANTITIES, "Right when the length is within a tenth of it."
@@ -169,7 +169,7 @@ def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
     for number in (0.0, 50.0):
         law = {"slope": number, "intercept": number}
         told = {"quantities": {"Q1": number}} if task.spec == STRETCH else {"law": law}
-        yield f"always {number:g}", canonical(told)
+        yield f"always {number:g}", canonical_json(told)
 
 
 BUILDER: Final = building.Track(

@@ -13,7 +13,7 @@ from builder.stories.verbalise import DEFAULT
 from builder.tracks.causalds.design.eligibility import hosted_variants
 from builder.tracks.causalds.design.scene_plan import CLEAN, ScenePlan
 from builder.tracks.causalds.plan.config import RowCounts, SceneSettings
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 
@@ -64,7 +64,7 @@ def constants(task: Task, truth: Truth) -> Iterator[tuple[str, str]]:
         yield from _predictions(task)
         return
     for name, content in _contents(task, truth):
-        yield name, canonical({**_required_members(task), **content})
+        yield name, canonical_json({**_required_members(task), **content})
 
 
 def _required_members(task: Task) -> dict[str, object]:

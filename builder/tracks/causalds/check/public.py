@@ -11,7 +11,7 @@ from builder.graphs.identification import is_identifiable
 from builder.splits.track import LeakFacts, SceneRow, TaskRow
 from builder.tracks.causalds.design.eligibility import VARIANTS
 from builder.tracks.causalds.plan.names import FIRST
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 from grader.scoring.shape import Task
 
 Row = Mapping[str, Any]
@@ -101,7 +101,9 @@ def lends(shown: Task, asked: Task) -> Iterator[str]:
         listed = {line.removeprefix("- ") for line in block.splitlines()}
         names = [name for name in asked.inputs["available"] if name in listed]
         if names and listed not in stated:
-            yield canonical({asked.shape.field: [names] if asked.shape.kind == "sets" else names})
+            yield canonical_json(
+                {asked.shape.field: [names] if asked.shape.kind == "sets" else names}
+            )
 
 
 _ROLES: Final = ("treatment", "outcome", "conditioning_var", "variable")

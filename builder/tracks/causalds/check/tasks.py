@@ -17,7 +17,7 @@ from builder.equations.margins import EFFECT_MARGIN, MEASURED_SIGN_MARGIN, SIGN_
 from builder.tracks.causalds.check import graph as audit_graph
 from builder.tracks.causalds.check.stored_scene import StoredScene
 from builder.tracks.causalds.design.eligibility import KEYS, one_each
-from grader.io.jsonio import canonical
+from grader.io.jsonio import canonical_json
 
 Row = Mapping[str, Any]
 
@@ -117,7 +117,7 @@ def audit_task(key: str, case: Case) -> Iterator[str]:
         yield f"{key}: {problem}"
         return
     # As JSON, because True is not 1 in a target.
-    if canonical(case.target) != canonical(derived.target):
+    if canonical_json(case.target) != canonical_json(derived.target):
         yield f"{key}: target {case.target}, derived {derived.target}"
     told = [case.row[f"value{part}"] for part in ("", "_se", "_source")]
     expected = [None if derived.number is None else derived.number[part] for part in _NUMBER]
