@@ -10,7 +10,7 @@ one for which sum_z P(y | x, z) P(z) is P(y | do(x)) in every model of the graph
 from functools import lru_cache
 
 from builder.graphs.bits import closure, members, subsets
-from builder.graphs.graph import LatentDAG, connected, endpoints
+from builder.graphs.graph import LatentDAG, connected_nodes, endpoints
 
 
 def valid_adjustment_sets(g: LatentDAG, x: str, y: str) -> tuple[frozenset[str], ...]:
@@ -34,7 +34,7 @@ def adjustable(g: LatentDAG, x: str, y: str) -> bool:
     usable, parents, children = _back_door(g, x, y)
     x_bit, y_bit = 1 << g.index[x], 1 << g.index[y]
     given = closure(x_bit | y_bit, parents, -1) & usable
-    return not connected(x_bit, parents, children, given) & y_bit
+    return not connected_nodes(x_bit, parents, children, given) & y_bit
 
 
 def minimal_adjustment_sets(g: LatentDAG, x: str, y: str) -> tuple[frozenset[str], ...]:
@@ -109,10 +109,13 @@ def opens_collider_bias(g: LatentDAG, x: str, y: str, z: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _valid_masks(g: LatentDAG, x: str, y: str) -> tuple[int, ...]:
+    """Return every valid adjustment set as a mask, smallest first, then in node order."""
     usable, parents, children = _back_door(g, x, y)
     x_bit, y_bit = 1 << g.index[x], 1 << g.index[y]
     valid = [
-        given for given in subsets(usable) if not connected(x_bit, parents, children, given) & y_bit
+        given
+        for given in subsets(usable)
+        if not connected_nodes(x_bit, parents, children, given) & y_bit
     ]
     return tuple(sorted(valid, key=lambda mask: (mask.bit_count(), tuple(members(mask)))))
 

@@ -23,10 +23,6 @@ class Projection:
     sibling_masks: tuple[int, ...] = field(repr=False)
     order: tuple[int, ...] = field(repr=False)
 
-    def names(self, mask: int) -> tuple[str, ...]:
-        """Return the names of the nodes in `mask`, in node order."""
-        return tuple(self.nodes[i] for i in members(mask))
-
 
 @dataclass(frozen=True, slots=True)
 class LatentDAG:
@@ -70,14 +66,6 @@ class LatentDAG:
         put(self, "observed_mask", self.mask(self.observed_nodes))
         put(self, "_order", _topological(nodes, parents))
         put(self, "_projection", None)
-
-    def __reduce__(
-        self,
-    ) -> tuple[
-        type["LatentDAG"], tuple[tuple[str, ...], tuple[tuple[str, str], ...], frozenset[str]]
-    ]:
-        """Pickle the three defining fields only; the masks are rebuilt."""
-        return LatentDAG, (self.nodes, self.edges, self.latent)
 
     @property
     def observed_nodes(self) -> tuple[str, ...]:
@@ -151,17 +139,15 @@ class LatentDAG:
         zs: str | Iterable[str] = (),
     ) -> bool:
         """Tell whether `zs` blocks every path between `xs` and `ys` (Pearl 2009, def. 1.2.3).
-
-        Latent nodes may appear in any of the sets. Raises ValueError when the sets overlap.
-        """
+        Latent nodes may appear in any of the sets. Raises ValueError when the sets overlap."""
         x, y, z = self.mask(xs), self.mask(ys), self.mask(zs)
         if (x & y) | (x & z) | (y & z):
             shared = self.names((x & y) | (x & z) | (y & z))
             raise ValueError(f"the three sets must be disjoint; shared: {', '.join(shared)}")
-        return not connected(x, self.parent_masks, self.child_masks, z) & y
+        return not connected_nodes(x, self.parent_masks, self.child_masks, z) & y
 
 
-def connected(
+def connected_nodes(
     source: int,
     parent_masks: Sequence[int],
     child_masks: Sequence[int],
@@ -197,10 +183,8 @@ def connected(
 
 
 def endpoints(g: LatentDAG, x: str, y: str) -> tuple[int, int]:
-    """Return the node indices of a treatment and an outcome.
-
-    Raises ValueError when either is unknown or latent, or both are the same node.
-    """
+    """Return the node indices of a treatment and an outcome. Raises ValueError when either is
+    unknown or latent, or both are the same node."""
     for role, name in (("treatment", x), ("outcome", y)):
         g.mask(name)
         if name in g.latent:
@@ -211,13 +195,12 @@ def endpoints(g: LatentDAG, x: str, y: str) -> tuple[int, int]:
 
 
 def _check_names(nodes: tuple[str, ...], index: dict[str, int], latent: Iterable[str]) -> None:
+    """Raise ValueError for repeated or empty names and for latent nodes that are none."""
     if len(index) != len(nodes):
         repeated = next(name for name in nodes if nodes.count(name) > 1)
         raise ValueError(f"node {repeated!r} is listed twice")
     if "" in index:
         raise ValueError("a node has an empty name")
-    if isinstance(latent, str):
-        raise ValueError(f"latent must be a set of node names, not the string {latent!r}")
     unknown = sorted(set(latent) - set(index))
     if unknown:
         raise ValueError(f"latent node {unknown[0]!r} is not among the nodes")
@@ -226,6 +209,7 @@ def _check_names(nodes: tuple[str, ...], index: dict[str, int], latent: Iterable
 def _index_edges(
     index: dict[str, int], edges: Iterable[tuple[str, str]]
 ) -> frozenset[tuple[int, int]]:
+    """Return the edges as pairs of indices. Raise ValueError for an edge that no DAG can have."""
     pairs: set[tuple[int, int]] = set()
     for a, b in edges:
         for end in (a, b):
@@ -241,6 +225,7 @@ def _index_edges(
 
 
 def _topological(nodes: tuple[str, ...], parents: Sequence[int]) -> tuple[int, ...]:
+    """Return the indices, parents first. Raise ValueError for a cycle."""
     order: list[int] = []
     placed, waiting = 0, list(range(len(nodes)))
     while waiting:
@@ -256,6 +241,7 @@ def _topological(nodes: tuple[str, ...], parents: Sequence[int]) -> tuple[int, .
 
 
 def _project(g: LatentDAG) -> Projection:
+    """Return the latent projection of a graph; see :meth:`LatentDAG.projection`."""
     size, visible = len(g.nodes), g.observed_mask
     # reach[i]: observed nodes that i reaches by a directed path whose inside is latent.
     reach = [0] * size

@@ -1,7 +1,7 @@
-"""Growing motifs: grafted fragments and variables that nobody measured (paper 3.1, A.5, A.7).
+"""Grow motifs: grafted fragments and variables that nobody measured (paper 3.1, A.5, A.7).
 
 A graft shares exactly one node with what is there, so it can make no cycle. A latent common cause
-of treatment and outcome usually destroys identifiability; a *harmless* latent variable changes no
+of treatment and outcome usually destroys identifiability. A *harmless* latent variable changes no
 verdict, so that the presence of an unmeasured variable does not reveal one.
 """
 
@@ -23,10 +23,12 @@ HOSTS: Final = tuple(name for name in MOTIFS if name not in ("frontdoor", "doubl
 """Motifs that may carry grafts."""
 
 _HARMLESS_TRIES: Final = 200
+"""Places that are tried for a harmless variable."""
 
 
 def graft(host: Motif, auxiliary: Motif, role: str, anchor: str, number: int) -> Motif:
-    """``host`` with ``auxiliary`` attached: its node ``role`` becomes the host's node ``anchor``.
+    """Return ``host`` with ``auxiliary`` attached: its node ``role`` becomes the host's node
+    ``anchor``.
 
     The other nodes of the fragment are called ``AUX<number>_<role>``. Name, treatment and outcome
     stay those of the host.
@@ -44,14 +46,16 @@ def graft(host: Motif, auxiliary: Motif, role: str, anchor: str, number: int) ->
 
 
 def anchors(host: Motif) -> tuple[str, ...]:
-    """Where a fragment may be attached: observed nodes but treatment and outcome, else any."""
+    """Return the nodes to which a fragment may be attached: other observed nodes, else any
+    observed."""
     return tuple(host.other_nodes) or host.graph.observed_nodes
 
 
 def random_graft(
     rng: np.random.Generator, host: Motif, weights: Mapping[str, float], number: int
 ) -> Motif:
-    """Attach a fragment drawn by ``weights``, by a random role, at a random anchor."""
+    """Return ``host`` with a fragment drawn by ``weights``, by a random role, at a random
+    anchor."""
     names = [name for name in AUXILIARY if weights.get(name, 0.0) > 0.0]
     mass = np.array([weights[name] for name in names])
     fragment = MOTIFS[names[int(rng.choice(len(names), p=mass / mass.sum()))]]
@@ -60,23 +64,24 @@ def random_graft(
     return graft(host, fragment, role, pick(rng, places), number)
 
 
-def confounded(motif: Motif) -> Motif:
-    """``motif`` with a latent common cause of treatment and outcome."""
-    return _with_latent(motif, (motif.treatment, motif.outcome))
+def add_confounder(motif: Motif) -> Motif:
+    """Return ``motif`` with a latent common cause of treatment and outcome."""
+    return _add_latent(motif, (motif.treatment, motif.outcome))
 
 
 def confounding_spoils(motif: Motif) -> bool:
-    """Whether that common cause makes an identifiable average effect unidentifiable."""
+    """Tell whether that common cause makes an identifiable average effect unidentifiable."""
     return is_identifiable(*motif.effect, "ate") and not is_identifiable(
-        *confounded(motif).effect, "ate"
+        *add_confounder(motif).effect, "ate"
     )
 
 
 def harmless_latent(rng: np.random.Generator, motif: Motif) -> Motif | None:
-    """``motif`` with one more latent variable that changes no verdict, or None if none was found.
+    """Return ``motif`` with one more latent variable that changes no verdict, None if none was
+    found.
 
-    Mostly it is a common cause of two observed variables, sometimes a cause of one alone. The
-    label of the ATE's identification, and whether the ATE and the ETT (of a binary or of another
+    Mostly it is a common cause of two observed variables, sometimes a cause of one alone. The label
+    of the ATE's identification, and whether the ATE and the ETT (of a binary or of another
     treatment) are identifiable, must stay what they are, and the ATE be identifiable.
     """
     observed = motif.graph.observed_nodes
@@ -86,13 +91,14 @@ def harmless_latent(rng: np.random.Generator, motif: Motif) -> Motif | None:
     for _ in range(_HARMLESS_TRIES):
         children = 2 if rng.random() < 0.75 else 1
         chosen = rng.choice(len(observed), size=children, replace=False)
-        grown = _with_latent(motif, tuple(observed[int(i)] for i in sorted(chosen)))
+        grown = _add_latent(motif, tuple(observed[int(i)] for i in sorted(chosen)))
         if _verdicts(grown) == before:
             return grown
     return None
 
 
 def _verdicts(motif: Motif) -> tuple[object, ...]:
+    """Return the method label and the identifiability of ATE, binary ETT and ETT."""
     return (
         identification_method(*motif.effect),
         is_identifiable(*motif.effect, "ate"),
@@ -101,7 +107,8 @@ def _verdicts(motif: Motif) -> tuple[object, ...]:
     )
 
 
-def _with_latent(motif: Motif, children: tuple[str, ...]) -> Motif:
+def _add_latent(motif: Motif, children: tuple[str, ...]) -> Motif:
+    """Return ``motif`` with a latent cause of ``children``, under a name that is free."""
     graph = motif.graph
     taken = {node.lower() for node in graph.nodes}
     name = next(n for n in ("U", *(f"U_{i}" for i in range(1, 99))) if n.lower() not in taken)

@@ -130,6 +130,7 @@ def split_districts(g: LatentDAG, x: str, y: str) -> list[int]:
 
 
 def _children(projection: Projection, x_index: int) -> int:
+    """Return the children of a node as a mask."""
     return sum(
         1 << node for node, parents in enumerate(projection.parent_masks) if parents >> x_index & 1
     )

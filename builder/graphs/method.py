@@ -1,4 +1,4 @@
-"""The method label of an identified effect: the first criterion of the paper's list that holds."""
+"""Name the method that identifies an effect: the first criterion of the paper's list that holds."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -6,7 +6,7 @@ from typing import Literal
 
 from builder.graphs.adjustment import adjustable
 from builder.graphs.bits import closure, members
-from builder.graphs.graph import LatentDAG, connected, endpoints
+from builder.graphs.graph import LatentDAG, connected_nodes, endpoints
 from builder.graphs.identification import is_identifiable
 
 Method = Literal["trivial_zero", "backdoor", "frontdoor", "other_id", "none"]
@@ -65,4 +65,4 @@ def _backdoor_reach(g: LatentDAG, source: int, given: int) -> int:
     """Return what `source` is connected to given `given` once its outgoing edges are removed."""
     parents = [mask & ~source for mask in g.parent_masks]
     children = [0 if source >> node & 1 else mask for node, mask in enumerate(g.child_masks)]
-    return connected(source, parents, children, given)
+    return connected_nodes(source, parents, children, given)

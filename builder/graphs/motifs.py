@@ -1,4 +1,4 @@
-"""The catalogue of causal motifs that scenes are built from (paper section 3.1 and A.5)."""
+"""Hold the catalogue of causal motifs that scenes are built from (paper 3.1 and A.5)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Motif:
 
 
 def _motif(name: str, edges: str, latent: str = "", treatment: str = "X") -> Motif:
-    """Read edges written as "X>M M>Y"; nodes are ordered by first mention."""
+    """Return the motif of edges written as "X>M M>Y". Nodes are ordered by first mention."""
     pairs = tuple((edge.split(">")[0], edge.split(">")[1]) for edge in edges.split())
     nodes = tuple(dict.fromkeys(node for pair in pairs for node in pair))
     return Motif(name, LatentDAG(nodes, pairs, frozenset(latent.split())), treatment, "Y")

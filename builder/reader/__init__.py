@@ -1,6 +1,6 @@
-"""A reader of stories, written without a look at how they are told.
+"""Read stories without knowing how they are told.
 
-The gate holds every story against what it reads, and baselines read by it; so it imports nothing of
+The gate holds every story against what it reads, and baselines read by it. So it imports nothing of
 this project, least of all :mod:`builder.stories`.
 """
 

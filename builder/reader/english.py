@@ -1,11 +1,11 @@
-"""Words of causal English, and names of variables in a text.
+"""Know words of causal English, and find names of variables in a text.
 
-The lists and patterns of ``english.toml`` hold common words of causal English in general; they were
+The lists and patterns of ``english.toml`` hold common words of causal English in general. They were
 not written from, and share nothing with, the phrases of any story generator. All phrases between
 names are lower-case words separated by single spaces.
 
 Known names come from the test taker's table or question. Names that are in no list (unmeasured
-variables; every variable of a story-only task) are found as capitalised phrases that the text
+variables, every variable of a story-only task) are found as capitalised phrases that the text
 repeats.
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 Direction = Literal[-1, 0, 1]
-"""+1: left causes right; -1: right causes left; 0: no direct effect is stated."""
+"""+1: left causes right. -1: right causes left. 0: no direct effect is stated."""
 
 _ENGLISH: Final[Mapping[str, Any]] = tomllib.loads(
     Path(__file__).with_name("english.toml").read_text("utf-8")
@@ -28,7 +28,8 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def _compiled(text: str) -> re.Pattern[str]:
+def _compile_pattern(text: str) -> re.Pattern[str]:
+    """Return the pattern of a text, each ``{list}`` in it standing for the words of that list."""
     pattern = "".join(line.strip() for line in text.splitlines())
     return re.compile(
         re.sub(r"\{([a-z_]+)\}", lambda name: f"(?:{'|'.join(WORDS[name[1]])})", pattern)
@@ -36,7 +37,7 @@ def _compiled(text: str) -> re.Pattern[str]:
 
 
 PATTERNS: Final[Mapping[str, re.Pattern[str]]] = {
-    name: _compiled(text) for name, text in _ENGLISH["patterns"].items()
+    name: _compile_pattern(text) for name, text in _ENGLISH["patterns"].items()
 }
 MARK: Final = re.compile(r"<(\d+)>")
 """A placeholder: the index of a name between angle brackets."""
@@ -50,12 +51,13 @@ _LEADING: Final = frozenset(WORDS["leading"])
 
 
 def find(pattern: str, text: str) -> re.Match[str] | None:
-    """The first place of ``text`` that fits the pattern of this name."""
+    """Return the first place of ``text`` that fits the pattern of this name, None if there is
+    none."""
     return PATTERNS[pattern].search(text)
 
 
 def strip_tail(span: str) -> str:
-    """``span`` without the words that belong to the next name: articles, adjectives …"""
+    """Return ``span`` without the words that belong to the next name: articles, adjectives …"""
     words = span.split(" ")
     while words and words[-1] in _FILLER:
         words.pop()
@@ -63,17 +65,17 @@ def strip_tail(span: str) -> str:
 
 
 def is_negated(span: str) -> bool:
-    """Whether the phrase denies what it says."""
+    """Tell whether the phrase denies what it says."""
     return bool(find("negation", PATTERNS["harmless_negation"].sub(" ", span)))
 
 
 def is_verbal(span: str) -> bool:
-    """Whether the phrase holds something like a verb."""
+    """Tell whether the phrase holds something like a verb."""
     return any(word not in _NOT_VERBS for word in PATTERNS["verb"].findall(strip_tail(span)))
 
 
 def relation(span: str) -> Direction:
-    """Which way the phrase between two names points.
+    """Return which way the phrase between two names points.
 
     English puts the cause first unless a closed set of words says otherwise (passives, 'depends
     on', 'responds to', 'a function of' …), so a verb phrase that is not on any list points forward,
@@ -93,17 +95,15 @@ def relation(span: str) -> Direction:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of ``text``, Markdown headings and blank lines dropped."""
+    """Return the sentences of ``text``, Markdown headings and blank lines dropped."""
     lines = (line for line in text.splitlines() if not line.lstrip().startswith("#"))
     parts = PATTERNS["sentence"].split("\n".join(lines))
     return [" ".join(part.split()) for part in parts if part and part.strip()]
 
 
 def mask(text: str, names: Sequence[str]) -> str:
-    """``text`` with every mention of ``names[i]`` replaced by ``<i>``, longest names first.
-
-    Case is ignored, except for one-letter names; a possessive ``'s`` stays behind the mark.
-    """
+    """Return ``text`` with every mention of ``names[i]`` replaced by ``<i>``, longest names first.
+    Case is ignored, except for one-letter names. A possessive ``'s`` stays behind the mark."""
     for i in sorted(range(len(names)), key=lambda i: (-len(names[i]), names[i])):
         body = r"[\s_-]+".join(re.escape(part) for part in re.split(r"[\s_-]+", names[i]) if part)
         case = 0 if len(names[i].strip()) == 1 else re.IGNORECASE
@@ -112,13 +112,13 @@ def mask(text: str, names: Sequence[str]) -> str:
 
 
 def tells_unmeasured(sentence: str) -> bool:
-    """Whether the sentence says of something that it was not measured."""
+    """Tell whether the sentence says of something that it was not measured."""
     return bool(find("unmeasured", sentence))
 
 
 def told_unmeasured(text: str, names: Sequence[str], values: Sequence[str]) -> frozenset[str]:
-    """Those of ``names`` of which some sentence, that names no other, says that nobody measured
-    them. ``values`` are units and states, which may use such words too ("percent hidden")."""
+    """Return those of ``names`` that a sentence which names no other calls unmeasured. ``values``
+    are units and states, which may use such words too ("percent hidden")."""
     found = set()
     told = "|".join(re.escape(value) for value in sorted(values, key=len, reverse=True))
     for sentence in sentences(mask(text, names)):
@@ -130,15 +130,15 @@ def told_unmeasured(text: str, names: Sequence[str], values: Sequence[str]) -> f
 
 
 def discover(text: str, known: Sequence[str], count: int | None = None) -> tuple[str, ...]:
-    """Phrases in ``text`` that look like names and are not ``known``, best first.
+    """Return phrases in ``text`` that look like names and are not ``known``, best first.
 
-    With ``count``, the number of variables in all, every phrase worth considering (more than are
-    lacking). Without, those that the text repeats and some sentence calls unmeasured; there may
-    be none.
+    With ``count``, the number of variables in all, they are every phrase worth considering (more
+    than are lacking). Without, they are those that the text repeats and some sentence calls
+    unmeasured, possibly none.
     """
     parts = sentences(mask(text, known))
     found: list[str] = []
-    for name in _capitalised(parts):
+    for name in _capitalised_phrases(parts):
         folded = name.casefold()
         if not any(folded in other.casefold() or other.casefold() in folded for other in found):
             found.append(name)
@@ -148,8 +148,8 @@ def discover(text: str, known: Sequence[str], count: int | None = None) -> tuple
     return tuple(name for name in found if re.search(rf"\b{re.escape(name.casefold())}\b", told))
 
 
-def _capitalised(parts: Sequence[str]) -> list[str]:
-    """Capitalised phrases that occur at least twice, most frequent first.
+def _capitalised_phrases(parts: Sequence[str]) -> list[str]:
+    """Return capitalised phrases that occur at least twice, most frequent first.
 
     A phrase takes in the common words that go with it: 'the Orrin' that is always followed by 'wind
     speed' is the Orrin wind speed.
@@ -173,11 +173,12 @@ def _capitalised(parts: Sequence[str]) -> list[str]:
         spelling.setdefault(name.casefold(), name)
         merged[name.casefold()] += times + openings[name]
     ranked = sorted(merged.items(), key=lambda item: (-item[1], -len(item[0]), item[0]))
-    return [_extended(spelling[name], parts) for name, times in ranked if times >= 2]
+    return [_extend_name(spelling[name], parts) for name, times in ranked if times >= 2]
 
 
-def _extended(name: str, parts: Sequence[str]) -> str:
-    """``name`` with the words that follow it in three of four mentions, and in two at least."""
+def _extend_name(name: str, parts: Sequence[str]) -> str:
+    """Return ``name`` with the words that follow it in three of four mentions, and in two at
+    least."""
     while True:
         pattern = re.compile(rf"\b{re.escape(name)}\b(?: ([^\W\d_][\w'’-]*))?")
         mentions = [match.group(1) for part in parts for match in pattern.finditer(part)]

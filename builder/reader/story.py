@@ -1,9 +1,9 @@
-"""A rule-based reader: from a story and some variable names to a causal graph.
+"""Read a causal graph out of a story and some variable names, by rules.
 
-It knows general causal cues of English (:mod:`builder.reader.english`) and the order of clauses,
-and nothing about how any story was made. Names are replaced by marks, marks that English joins
-('A, B and C') become one group, and each phrase between two groups is asked which way it points.
-The clause's subject is carried over 'and lowers …', ', which …' and 'it also …'.
+The reader knows general causal cues of English (:mod:`builder.reader.english`) and the order of
+clauses, and nothing about how any story was made. Names are replaced by marks, marks that English
+joins ('A, B and C') become one group, and each phrase between two groups is asked which way it
+points. The clause's subject is carried over 'and lowers …', ', which …' and 'it also …'.
 """
 
 from collections import Counter
@@ -33,10 +33,8 @@ Group = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the reader made of a story: names, directed edges, and names it was not given.
-
-    The edges form a directed acyclic graph over ``variables``.
-    """
+    """The result of reading a story: names, directed edges, and names that were not given. The
+    edges form a directed acyclic graph over ``variables``."""
 
     variables: tuple[str, ...]
     edges: tuple[tuple[str, str], ...]
@@ -45,7 +43,8 @@ class Reading:
 
 @dataclass(slots=True)
 class _Text:
-    """What carries over from sentence to sentence."""
+    """What carries over from sentence to sentence: the edges so far, the last verb's direction and
+    preposition."""
 
     told: list[tuple[int, int]] = field(default_factory=list)
     direction: int = 0
@@ -53,11 +52,11 @@ class _Text:
 
 
 def read_story(story: str, known: Sequence[str] = (), count: int | None = None) -> Reading:
-    """Read the directed edges out of ``story``.
+    """Return the directed edges that ``story`` tells.
 
-    ``known`` are names the test taker was given (measured variables); names beyond them are looked
-    for in the text: ``count`` is the number of variables in all, where it is known. Sources: none;
-    the cues are plain English grammar.
+    ``known`` are names the test taker was given (measured variables). Names beyond them are looked
+    for in the text: ``count`` is the number of variables in all, where it is known. The cues are
+    plain English grammar, from no source.
     """
     names = [*known, *discover(story, known, count)]
     joined = {i for edge in _edges(story, names) for i in edge}
@@ -74,7 +73,7 @@ def read_story(story: str, known: Sequence[str] = (), count: int | None = None) 
 
 
 def _edges(story: str, names: Sequence[str]) -> list[tuple[int, int]]:
-    """The told edges, most often told first, without those that would close a cycle."""
+    """Return the told edges, most often told first, without those that would close a cycle."""
     text = _Text()
     for sentence in sentences(mask(story, names)):
         gaps, groups = _split(sentence)
@@ -92,7 +91,7 @@ def _edges(story: str, names: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _split(sentence: str) -> tuple[list[str], list[Group]]:
-    """Phrases and marks in turn: ``len(gaps) == len(groups) + 1``."""
+    """Return phrases and marks in turn: ``len(gaps) == len(groups) + 1``."""
     gaps: list[list[str]] = [[]]
     groups: list[Group] = []
     for token in PATTERNS["token"].findall(sentence.replace("’", "'").replace("'s", " 's")):
@@ -106,7 +105,7 @@ def _split(sentence: str) -> tuple[list[str], list[Group]]:
 
 
 def _merge(gaps: list[str], groups: list[Group]) -> tuple[list[str], list[Group]]:
-    """Join groups that English coordinates: 'A, B and C', 'on A and on B'.
+    """Return the groups with those joined that English coordinates: 'A, B and C', 'on A and on B'.
 
     The last of a list stays apart where it is the subject of a clause of its own: 'A raises B and C
     lowers D'.
@@ -131,7 +130,7 @@ def _merge(gaps: list[str], groups: list[Group]) -> tuple[list[str], list[Group]
 
 
 def _list_end(gaps: list[str], k: int, total: int) -> int:
-    """Index of the last group of the list whose second member is group ``k``, or 0."""
+    """Return the index of the last group of the list whose second member is group ``k``, or 0."""
     end = 0
     for j in range(k, total):
         match = find("coordinator", strip_tail(gaps[j]))
@@ -146,19 +145,19 @@ def _list_end(gaps: list[str], k: int, total: int) -> int:
 
 
 def _starts_with_verb(gap: str) -> bool:
-    """Whether a phrase begins with a verb, adverbs aside."""
+    """Tell whether a phrase begins with a verb, adverbs aside."""
     head = PATTERNS["adverbs"].sub("", _segments(gap)[0])
     return bool(head) and is_verbal(head.split(" ", 1)[0] + " .")
 
 
 def _segments(gap: str) -> list[str]:
-    """What the commas and conjunctions of a phrase divide, each without blanks around it."""
+    """Return what the commas and conjunctions of a phrase divide, each without blanks around it."""
     return [part.strip() for part in PATTERNS["boundary"].split(gap)]
 
 
 @dataclass(slots=True)
 class _Clause:
-    """One sentence being read from left to right."""
+    """One sentence being read from left to right: its ``subject`` changes on the way."""
 
     text: _Text
     gaps: list[str]
@@ -166,7 +165,8 @@ class _Clause:
     subject: Group = ()
 
     def read(self, unmeasured: bool) -> None:
-        """Walk over the phrases; ``unmeasured``: a leading 'no' may only deny measurement."""
+        """Read the phrases one by one. If the sentence is ``unmeasured``, a leading 'no' denies
+        measurement."""
         denied = is_negated(_segments(self.gaps[0])[-1]) and not unmeasured
         self.subject = self.groups[0]
         for k in range(1, len(self.groups)):
@@ -176,12 +176,14 @@ class _Clause:
             self._step(k)
 
     def _step(self, k: int) -> None:
+        """Read the phrase before group ``k``: it tells an effect, or that group becomes the
+        subject."""
         left, gap, right = self.groups[k - 1], self.gaps[k], self.groups[k]
         parts = _segments(gap)
         last = parts[-1]
-        if self._gapped(left, gap, right):
+        if self._repeats_verb(left, gap, right):
             return
-        if k == 1 and self._cataphoric(left, gap, right):
+        if k == 1 and self._names_cause_last(left, gap, right):
             self.subject = right
         elif len(parts) == 1:
             before = strip_tail(self.gaps[k - 1])
@@ -199,16 +201,16 @@ class _Clause:
         else:
             self.subject = right
 
-    def _gapped(self, left: Group, gap: str, right: Group) -> bool:
-        """'A acts on B, and C on D': the verb of the clause before, told again without it."""
+    def _repeats_verb(self, left: Group, gap: str, right: Group) -> bool:
+        """Read 'A acts on B, and C on D': the verb of the clause before, told again without it."""
         match = find("gapped", gap)
         if not match or match.group("preposition") != self.text.preposition:
             return False
         self._tell(left, right, self.text.direction)
         return True
 
-    def _cataphoric(self, left: Group, gap: str, right: Group) -> bool:
-        """'What sets B is A', 'Among the things that set B is A'."""
+    def _names_cause_last(self, left: Group, gap: str, right: Group) -> bool:
+        """Read 'What sets B is A', 'Among the things that set B is A'."""
         # 'What sets whether B is open is A': the clause about B has a verb of its own.
         bare = strip_tail(gap)
         closed = find("whether", self.gaps[0]) and find("clause_closed", bare)
@@ -222,6 +224,7 @@ class _Clause:
         return True
 
     def _relate(self, left: Group, span: str, right: Group) -> None:
+        """Tell the effect that a phrase between two groups states, if any."""
         direction = relation(span)
         last = strip_tail(span).rsplit(" ", 1)[-1]
         self.text.preposition = last if last in WORDS["prepositions"] else ""
@@ -229,6 +232,7 @@ class _Clause:
             self._tell(left, right, direction)
 
     def _tell(self, left: Group, right: Group, direction: int) -> None:
+        """Keep an effect of each member of one group on each of another."""
         causes, effects = (left, right) if direction > 0 else (right, left)
         self.text.told += [(a, b) for a in causes for b in effects if a != b]
         self.text.direction = direction

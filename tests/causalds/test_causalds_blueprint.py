@@ -9,7 +9,7 @@ from causalds_scenes import ROOT
 from random_queries import single_grafts
 from verdicts import check
 
-from builder.graphs.growth import HOSTS, confounded, graft, harmless_latent
+from builder.graphs.growth import HOSTS, add_confounder, graft, harmless_latent
 from builder.graphs.identification import is_identifiable
 from builder.graphs.method import identification_method
 from builder.graphs.motifs import MOTIFS, PLANTED, Motif
@@ -161,7 +161,7 @@ def test_every_shipped_verdict_is_proved(full: list[Structure]) -> None:
 
 def test_a_latent_confounder_spoils_what_it_should() -> None:
     """The quota of unidentifiable scenes is made of these."""
-    spoiled = {name for name in HOSTS if not identifiable(confounded(MOTIFS[name]))}
+    spoiled = {name for name in HOSTS if not identifiable(add_confounder(MOTIFS[name]))}
     assert spoiled == {
         "mediation", "confounding", "arrowhead", "diamondcut", "iv", "triangle"
     }  # fmt: skip

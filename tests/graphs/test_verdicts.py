@@ -5,7 +5,7 @@ import pytest
 from random_queries import random_query, single_grafts
 from verdicts import QUESTIONS, Query, check
 
-from builder.graphs.growth import HOSTS, confounded
+from builder.graphs.growth import HOSTS, add_confounder
 from builder.graphs.motifs import MOTIFS, PLANTED
 
 
@@ -13,7 +13,7 @@ def named_queries() -> list[Query]:
     """Return the motifs, the planted structures, all single grafts; and each with X <- L -> Y."""
     grafts = [grown for name in HOSTS for grown in single_grafts(MOTIFS[name])]
     plain = [*MOTIFS.values(), *PLANTED.values(), *grafts]
-    return [one.effect for motif in plain for one in (motif, confounded(motif))]
+    return [one.effect for motif in plain for one in (motif, add_confounder(motif))]
 
 
 def random_queries(number: int, seed: int) -> list[Query]:

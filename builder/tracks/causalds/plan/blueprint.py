@@ -17,7 +17,7 @@ from pydantic import AfterValidator, Field
 from builder.graphs.growth import (
     AUXILIARY,
     HOSTS,
-    confounded,
+    add_confounder,
     confounding_spoils,
     harmless_latent,
     random_graft,
@@ -174,7 +174,7 @@ def _add_confounders(
         i for i, motif in enumerate(found) if motif.name in MOTIFS and confounding_spoils(motif)
     ]
     for place in _spread_evenly(rng, able, wanted):
-        found[place] = confounded(found[place])
+        found[place] = add_confounder(found[place])
 
 
 def _add_harmless(composition: Composition, rng: np.random.Generator, found: list[Motif]) -> None:

@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from builder.graphs.growth import confounded, harmless_latent, random_graft
+from builder.graphs.growth import add_confounder, harmless_latent, random_graft
 from builder.graphs.identification import is_identifiable
 from builder.graphs.motifs import MOTIFS, PLANTED, Motif
 from builder.splits.seeds import hmac_key
@@ -118,7 +118,7 @@ def _redraw_graph(plan: ScenePlan, config: SceneSettings, rng: np.random.Generat
         spoiled = is_identifiable(*_catalogue_motif(plan).effect, "ate") and not is_identifiable(
             *plan.structure.query.effect, "ate"
         )
-        grown = confounded(motif) if spoiled else harmless_latent(rng, motif)
+        grown = add_confounder(motif) if spoiled else harmless_latent(rng, motif)
         motif = motif if grown is None else grown
     x_kind, y_kind = plan.structure.treatment_kind, plan.structure.outcome_kind
     return replace(plan, structure=Structure.of(motif, label, x_kind, y_kind, redrawn=True))

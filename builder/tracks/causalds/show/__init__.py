@@ -1,1 +1,1 @@
-"""Scenes and stories for a person to look at."""
+"""Show scenes, and the pieces of a new variant, to a person."""

@@ -1,12 +1,12 @@
-"""One scene of a release for a person to look at: a self-contained HTML page."""
+"""Show one scene of a release to a person: a self-contained HTML page."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from builder.release.reader import every_shard, rows, rows_where
+from builder.tracks.causalds.design.scene_plan import VIEWS
 from grader.errors import UsageError
 from grader.io.names import did_you_mean
 from grader.pages import page as draw
@@ -16,10 +16,11 @@ from grader.pages.svg import Scale, Svg, element, words
 from grader.pages.table import Cell, Table
 
 _TARGET_WINDOW: Final = (0.3, 0.8)
+"""The recoverability that is aimed at, shown as a band behind the bars."""
 
 
 def graph_picture(record: Mapping[str, Any]) -> Svg:
-    """The causal graph, causes above effects; latent variables dashed, X and Y coloured."""
+    """Draw the causal graph, causes above effects, latent variables dashed, X and Y coloured."""
     names = {node: variable["name"] for node, variable in record["variables"].items()}
     kinds: dict[str, Kind] = {names[node]: "latent" for node in record["world"]["latent"]}
     kinds |= {names[record["treatment"]]: "treatment", names[record["outcome"]]: "outcome"}
@@ -29,7 +30,7 @@ def graph_picture(record: Mapping[str, Any]) -> Svg:
 
 
 def recovery_picture(bars: Sequence[tuple[str, Mapping[str, float]]]) -> Svg:
-    """Naive and joint recoverability of each variable, with the gap and the target window.
+    """Draw naive and joint recoverability of each variable, with the gap and the target window.
 
     ``bars`` are variable names with the numbers of ``builder.tracks.causalds.make.observe``. This
     is the picture of paper Fig. 6.
@@ -60,61 +61,64 @@ Row = Mapping[str, Any]
 _HEAD_ROWS: Final = 8
 
 
-@dataclass(frozen=True)
-class SceneRows:
-    """The rows of one scene as read from a release, the scene rows by view."""
+def inspect_scene(release: Path, scene: str) -> tuple[str, str]:
+    """Return an HTML page about a scene, and its headline, by its id or as ``split/index``. Raises
+    ``UsageError`` when the release holds no worlds, or not this one."""
+    world, split = _find_world(release, scene)
 
-    world: Row
-    scenes: Mapping[str, Row]
-    tasks: Sequence[Row]
-    truths: Mapping[str, Row]
+    def rows_of(config: str) -> list[dict[str, Any]]:
+        paths = every_shard(release, config).get(split, [])
+        return list(rows_where(paths, "instance_id", world["instance_id"]))
 
-
-def page(rows: SceneRows) -> str:
-    """The HTML page."""
-    record = json.loads(rows.world["world_json"])
+    scenes = {row["view"]: row for row in rows_of("causalds_scenes")}
+    truth = {row["task_id"]: row for row in rows_of("causalds_truth")}
+    record = json.loads(world["world_json"])
     names = {node: variable["name"] for node, variable in record["variables"].items()}
-    story = next(iter(rows.scenes.values()))["story"]
+    story = next(iter(scenes.values()))["story"]
     colours = Paragraph("Blue: treatment. Orange: outcome. Dashed: never measured.", note=True)
     equations = [equation(node, names) for node in record["world"]["nodes"]]
-    truths = ("quantity", "value", "standard error", "draws", "source")
+    columns = ("quantity", "value", "standard error", "draws", "source")
+    tasks = [_task_line(task, truth[task["task_id"]]) for task in rows_of("causalds")]
     sections = [
         Section("Graph", [graph_picture(record), colours]),
         Section("Background", [Paragraph(part) for part in story.split("\n\n")]),
         Section("Equations", [_formulas("", equations)]),
-        Section("Truths", [Table("", truths, list(_truths(record)))]),
-        Section("Tasks", [Table("", ("task", "view", "truth"), list(_tasks(rows)), left=2)]),
+        Section("Truths", [Table("", columns, list(_quantity_lines(record)))]),
+        Section("Tasks", [Table("", ("task", "view", "truth"), tasks, left=2)]),
         *(
-            Section(f"View {view}", _view(record["views"][view], names, scene))
-            for view, scene in rows.scenes.items()
+            Section(f"View {view}", _view(record["views"][view], names, scenes[view]))
+            for view in VIEWS
+            if view in scenes
         ),
     ]
-    name = str(rows.world["instance_id"])
-    return draw.page(name, headline(rows.world, record), sections, "Hidden from test takers.")
+    name, summary = str(world["instance_id"]), headline(world, record)
+    return draw.page(name, summary, sections, "Hidden from test takers."), f"{name}\n{summary}"
 
 
 def equation(node: Row, names: Mapping[str, str]) -> str:
     """Return a node's equation: mechanism, direct causes, parameters and noise, by story names."""
-    told = [", ".join(names[parent] for parent in node["parents"]), *_told(node["parameters"])]
-    formula = f"{node['mechanism']}({'; '.join(filter(None, told))})"
+    causes = ", ".join(names[parent] for parent in node["parents"])
+    inside = filter(None, [causes, *_parameter_texts(node["parameters"])])
+    formula = f"{node['mechanism']}({'; '.join(inside)})"
     if node["noise"] is None:
         return f"P({names[node['name']]} = 1) = {formula}"
     law = {key: value for key, value in node["noise"].items() if key != "family"}
-    return f"{names[node['name']]} = {formula} + {node['noise']['family']}({'; '.join(_told(law))})"
+    noise = f"{node['noise']['family']}({'; '.join(_parameter_texts(law))})"
+    return f"{names[node['name']]} = {formula} + {noise}"
 
 
-def _told(parameters: Row) -> Iterator[str]:
-    """Each parameter by its name, to three digits; what is absent is left out."""
+def _parameter_texts(parameters: Row) -> Iterator[str]:
+    """Yield each parameter by its name, to three digits. An absent one is left out."""
     for key, value in parameters.items():
         if isinstance(value, Mapping):
-            yield from _told(value)
+            yield from _parameter_texts(value)
         elif value is not None and value != []:
             numbers = value if isinstance(value, Sequence) else [value]
             yield f"{key} {' '.join(f'{number:.3g}' for number in numbers)}"
 
 
 def headline(world: Row, record: Row) -> str:
-    """Return what a scene is, in a sentence: structure, effect, unmeasured variables, profiles."""
+    """Return a scene in a sentence: structure, effect, unmeasured variables, profiles."""
     latent = [record["variables"][node]["name"] for node in record["world"]["latent"]]
     equations, (x0, x1) = record["plan"]["equations"], record["levels"]
     return (
@@ -125,7 +129,8 @@ def headline(world: Row, record: Row) -> str:
     )
 
 
-def _truths(record: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
+def _quantity_lines(record: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Yield name, value, standard error, draws and source of each quantity of the world."""
     told = record["quantities"]
     nodes = record["variables"]
     named = [(name, one) for name, one in told.items() if name not in ("partial", "change")]
@@ -139,17 +144,16 @@ def _truths(record: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
             yield name, value, error, str(found["draws"]), found["source"]
 
 
-def _tasks(rows: SceneRows) -> Iterable[tuple[str | Cell, ...]]:
-    for task in rows.tasks:
-        truth = rows.truths[task["task_id"]]
-        told = "abstain" if truth["should_abstain"] else truth["target_json"]
-        if truth["value"] is not None:
-            told = f"{truth['value']:.6g}"
-        yield f"{task['family']}.{task['variant']}", task["view"], Cell(told, "long")
+def _task_line(task: Row, truth: Row) -> tuple[str | Cell, ...]:
+    """Return variant, view and right answer of a task."""
+    told = "abstain" if truth["should_abstain"] else truth["target_json"]
+    if truth["value"] is not None:
+        told = f"{truth['value']:.6g}"
+    return f"{task['family']}.{task['variant']}", task["view"], Cell(told, "long")
 
 
 def _view(shown: Mapping[str, Any], names: Mapping[str, str], scene: Row) -> list[Block]:
-    """The first rows of each table, how each concept is measured, and how well."""
+    """Return the first rows of each table, how each concept is measured, and how well."""
     blocks: list[Block] = []
     for member in ("data", "test_features", "calibration"):
         if table := scene[member]:
@@ -187,28 +191,8 @@ def _measurement(one: Mapping[str, Any], concept: str) -> str:
     return equation(node, {"column": one["column"], "concept": concept})
 
 
-def inspect_scene(release: Path, scene: str) -> tuple[str, str]:
-    """(HTML page, headline) of a scene, by its id or as ``split/index``. Raises ``UsageError`` when
-    the release holds no worlds, or not this one."""
-    world, split = _find(release, scene)
-
-    def of_scene(config: str) -> list[dict[str, Any]]:
-        paths = every_shard(release, config).get(split, [])
-        return list(rows_where(paths, "instance_id", world["instance_id"]))
-
-    scenes = {row["view"]: row for row in of_scene("causalds_scenes")}
-    order = [view for view in ("clean", "proxy", "proxy_hard") if view in scenes]
-    found = SceneRows(
-        world,
-        {view: scenes[view] for view in order},
-        of_scene("causalds"),
-        {row["task_id"]: row for row in of_scene("causalds_truth")},
-    )
-    name, record = str(world["instance_id"]), json.loads(world["world_json"])
-    return page(found), f"{name}\n{headline(world, record)}"
-
-
-def _find(release: Path, scene: str) -> tuple[dict[str, Any], str]:
+def _find_world(release: Path, scene: str) -> tuple[dict[str, Any], str]:
+    """Return the world row of a scene and its split. Raises ``UsageError``."""
     worlds = every_shard(release, "causalds_worlds")
     prefix, _, index = scene.rpartition("/")
     for split, paths in worlds.items():

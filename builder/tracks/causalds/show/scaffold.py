@@ -1,4 +1,5 @@
-"""What a new variant begins with: the pieces of every file that it needs, each with its place."""
+"""Write what a new variant begins with: the pieces of every file that it needs, each with its
+place."""
 
 import re
 import tomllib
@@ -15,10 +16,11 @@ _KEY: Final = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
 
 
 def write_scaffold(key: str, shape: str, folder: Path) -> list[tuple[Path, str]]:
-    """Writes the pieces of a variant ``family.name`` into ``folder``; each with its place.
+    """Write the pieces of a variant ``family.name`` into ``folder``, and return each with its
+    place.
 
-    Raises ``UsageError`` for a key that is none, is taken or is of no family, for a shape that
-    there is not, and for a folder that is not empty.
+    Raises ``UsageError`` for a key that is none, is taken or is of no family, for an unknown shape,
+    and for a folder that is not empty.
     """
     if not _KEY.fullmatch(key):
         raise UsageError(f"{key}: no key of a variant; write family.name in lower case")
