@@ -165,11 +165,9 @@ def test_gold_has_all_points_with_and_without_interventions() -> None:
 
 def test_the_short_form_is_for_tasks_without_interventions() -> None:
     free, truth = task_and_truth(make_row(CHAIN, budget=0, opening=False))
-    bound, bound_truth = task_and_truth(make_row(CHAIN))
     answer = free.shape.gold(free, truth)
     assert json.loads(answer).keys() == {"prediction", "hypothesis"}
-    assert grade(free, truth, answer).points == 1.0
-    refused = grade(bound, bound_truth, answer)
+    refused = grade(*task_and_truth(make_row(CHAIN)), answer)
     assert (refused.status, refused.reason) == ("invalid", "transcript")
     assert "without a transcript" in refused.message
 
@@ -200,13 +198,3 @@ def test_a_bad_short_form_is_invalid_with_its_reason(answer: str | None, reason:
     result = grade(task, truth, answer)
     assert (result.reason, result.points) == (reason, 0.0)
     assert "\n" not in result.message and task.answer_file in result.message
-
-
-def test_no_hypothesis_and_no_prediction_score_nothing() -> None:
-    row = make_row(CHAIN)
-    task, truth = task_and_truth(row)
-    session = Laboratory(Episode.load(**row))
-    session.stop()
-    result = grade(task, truth, session.transcript_text())
-    assert (result.status, result.points) == ("scored", 0.0)
-    assert result.message == "no prediction was made; no hypothesis was given"

@@ -85,31 +85,30 @@ def test_a_circle_is_refused_with_its_reason_and_may_be_mended_in_the_session() 
     assert events.count("reprompt") == 2 and "parse_failure" not in events
 
 
-@pytest.mark.parametrize("absent", ["left out", "null"])
-def test_each_half_of_the_short_form_stands_for_itself(absent: str) -> None:
-    row = make_row(CHAIN, **FREE)
-    task, truth = task_and_truth(row)
-    whole = {"prediction": truth.value, "hypothesis": true_hypothesis(Episode.load(**row))}
-    for kept, says in (("prediction", "no hypothesis was given"),
-                       ("hypothesis", "no prediction was made")):  # fmt: skip
-        half = {name: value if name == kept else None for name, value in whole.items()}
-        if absent == "left out":
-            half = {kept: whole[kept]}
-        result = grade(task, truth, json.dumps(half))
-        assert (result.status, result.points, result.message) == ("scored", 0.5, says)
-
-
-def test_each_half_of_a_session_stands_for_itself() -> None:
-    row = make_row(CHAIN)
-    task, truth = task_and_truth(row)
-    episode = Episode.load(**row)
-    told, silent = Laboratory(episode), Laboratory(episode)
-    told.hypothesise(true_hypothesis(episode))
-    told.stop()
-    silent.predict(episode.frequency)
-    for session, says in ((told, "no prediction was made"), (silent, "no hypothesis was given")):
-        result = grade(task, truth, session.transcript_text())
-        assert (result.status, result.points) == ("scored", 0.5)
+def test_each_half_of_an_answer_stands_for_itself() -> None:
+    """In the short form, left out or null, and in a session; without both nothing is earned."""
+    row, free = make_row(CHAIN), make_row(CHAIN, **FREE)
+    task, truth = task_and_truth(free)
+    parts = {"prediction": truth.value, "hypothesis": true_hypothesis(Episode.load(**free))}
+    for kept, says, points in (
+        ("prediction", "no hypothesis was given", 0.5),
+        ("hypothesis", "no prediction was made", 0.5),
+        ("", "no prediction was made; no hypothesis was given", 0.0),
+    ):
+        half = {name: value if name == kept else None for name, value in parts.items()}
+        for answer in (half, {kept: parts[kept]}) if kept else ():
+            result = grade(task, truth, json.dumps(answer))
+            assert (result.status, result.points, result.message) == ("scored", points, says)
+        episode = Episode.load(**row)
+        session = Laboratory(episode)
+        if kept == "hypothesis":
+            session.hypothesise(true_hypothesis(episode))
+        if kept == "prediction":
+            session.predict(episode.frequency)
+        else:
+            session.stop()
+        result = grade(*task_and_truth(row), session.transcript_text())
+        assert (result.status, result.points) == ("scored", points)
         assert result.message.startswith(says)
 
 

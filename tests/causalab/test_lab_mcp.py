@@ -13,7 +13,6 @@ import pytest
 from causalab_episodes import chain_episode
 from lab_verification import verify
 
-from causal_exams.laboratory.front_ends import reply_to
 from causal_exams.laboratory.session import Session
 from grader.laboratory.transcript import read_lines
 from grader.tracks.causalab.shapes import true_hypothesis
@@ -59,25 +58,6 @@ def test_an_agent_may_run_the_laboratory_as_mcp_tools(tmp_path: Path) -> None:
     assert "from 0 to 100" in replies[2]["error"] and replies[2]["remaining"] == 7
     verified = verify(episode, path.read_bytes(), KEY)
     assert (verified.prediction, verified.refusals) == (episode.frequency, 3)
-
-
-def test_both_front_ends_write_the_same_transcript() -> None:
-    """The protocol is one; only how a request travels differs."""
-    mcp_client = pytest.importorskip("mcp.client.client")
-    from causal_exams.laboratory.front_ends import make_server
-
-    episode = chain_episode()
-    over_lines, over_mcp = Session(episode), Session(episode)
-    reply_to(over_lines, b'{"op":"intervene","name":"density","value":40}')
-    reply_to(over_lines, b'{"op":"predict","value":1.5}')
-
-    async def agent() -> None:
-        async with mcp_client.Client(make_server(over_mcp)) as client:
-            await client.call_tool("intervene", {"name": "density", "value": 40})
-            await client.call_tool("predict", {"value": 1.5})
-
-    anyio.run(agent)
-    assert over_lines.laboratory.transcript == over_mcp.laboratory.transcript
 
 
 @pytest.fixture

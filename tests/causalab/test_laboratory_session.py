@@ -1,7 +1,6 @@
 """A session: what is allowed, in which order, and what a refusal leaves untouched."""
 
 import json
-from typing import Any
 
 import pytest
 from causalab_episodes import CHAIN, TARGET, chain_episode, make_row
@@ -101,27 +100,15 @@ def test_a_prediction_outside_the_reactors_range_is_refused() -> None:
     session.predict(10_000)
 
 
-def test_a_session_can_stop_without_a_prediction() -> None:
-    session = Laboratory(chain_episode())
-    session.stop()
-    assert session.prediction is None and events(session) == ["opened", "closed"]
-
-
 def test_names_do_not_mind_case_spaces_units_or_display_names() -> None:
     equations = {"temperatureC": [("ph", 1.0)], TARGET: [("temperatureC", 1.0)]}
     episode = Episode.load(**make_row(equations))
-    for name in (
-        "temperatureC",
-        "Temperature (°C)",
-        "TEMPERATURE",
-        "temperature c",
-        "temperature_C",
-    ):
-        assert episode.node(name) == "temperatureC", name
-    for name in ("pH", "PH", " ph "):
-        assert episode.node(name) == "ph", name
-    for name in ("frequency", "Resonance Frequency (Hz)", "resonanceFreq", "freq"):
-        assert episode.node(name) == TARGET, name
+    for node, names in {
+        "temperatureC": ("temperatureC", "Temperature (°C)", "TEMPERATURE", "temperature_C"),
+        "ph": ("pH", "PH", " ph "),
+        TARGET: ("frequency", "Resonance Frequency (Hz)", "resonanceFreq", "freq"),
+    }.items():
+        assert [episode.node(name) for name in names] == [node] * len(names)
     assert episode.node("density") is None
 
 
@@ -148,24 +135,13 @@ def test_a_bad_final_hypothesis_leaves_the_prediction_to_be_made() -> None:
     assert session.prediction == 3.0
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        {
-            "hypothesis": HYPOTHESIS,
-            "memory": "m",
-            "thought": "t",
-            "past_data": [],
-            "experiment": {},
-        },
-        HYPOTHESIS,
-    ],
-)
-def test_a_step_record_and_a_bare_hypothesis_are_both_taken(record: dict[str, Any]) -> None:
-    session = Laboratory(chain_episode())
-    hypothesis = session.hypothesise(record)
-    assert hypothesis.edges == {("density", "moisture"), ("density", TARGET)}
-    assert session.transcript[-1]["record"] == record
+def test_a_step_record_and_a_bare_hypothesis_are_both_taken() -> None:
+    fields = {"memory": "m", "thought": "t", "past_data": [], "experiment": {}}
+    for record in (HYPOTHESIS, {**fields, "hypothesis": HYPOTHESIS}):
+        session = Laboratory(chain_episode())
+        hypothesis = session.hypothesise(record)
+        assert hypothesis.edges == {("density", "moisture"), ("density", TARGET)}
+        assert session.transcript[-1]["record"] == record
 
 
 @pytest.mark.parametrize(
