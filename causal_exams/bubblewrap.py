@@ -36,6 +36,10 @@ FILE: Final = 2 << 30
 """Bytes of the largest file."""
 PROCESSOR: Final = 3600
 """Seconds of the processor, a process."""
+SCRATCH: Final = 2 << 30
+"""Bytes of ``/tmp``, and of ``/dev/shm``."""
+_KERNEL: Final = ("/proc/sys", "/proc/irq", "/proc/bus", "/proc/sysrq-trigger")
+"""Places in ``/proc`` that no command may write."""
 _OUTPUT: Final = 10 << 20
 _LARGEST_FILE: Final = 100 << 20
 _WHERE: Final = (
@@ -70,10 +74,19 @@ def bwrap_arguments() -> tuple[str, ...]:
     folder, places = _find_python()
     # bwrap itself gets an empty environment too: it is process 1 inside, and its own can be read.
     words = [
-        "/usr/bin/env", "-i", bwrap, "--unshare-all", "--die-with-parent", "--new-session",
-        "--clearenv", "--cap-drop", "ALL", "--uid", "1000", "--gid", "1000",
-        "--hostname", "sandbox", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp",
+        "/usr/bin/env", "-i", bwrap, "--unshare-all", "--unshare-user", "--die-with-parent",
+        "--new-session", "--clearenv", "--cap-drop", "ALL", "--uid", "1000", "--gid", "1000",
+        "--hostname", "sandbox", "--proc", "/proc", "--dev", "/dev",
+        "--size", str(SCRATCH), "--tmpfs", "/tmp", "--size", str(SCRATCH), "--tmpfs", "/dev/shm",
+        "--remount-ro", "/dev",
     ]  # fmt: skip
+    options = processes.run([bwrap, "--help"], capture_output=True, text=True, check=False).stdout
+    if "--disable-userns" in options:  # from version 0.8
+        words.append("--disable-userns")
+    # Run by root, what is root's there could be written: settings of the kernel for all.
+    for place in _KERNEL:
+        if Path(place).exists():
+            words += ["--ro-bind", place, place]
     for place in _SYSTEM:
         if Path(place).is_symlink():
             words += ["--symlink", str(Path(place).readlink()), place]

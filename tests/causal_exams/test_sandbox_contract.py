@@ -47,6 +47,11 @@ def commands(marker: Path, port: int) -> dict[str, str]:
         "identity": "id -u; grep -E '^Cap(Eff|Prm)' /proc/self/status",
         "python": "touch $(python3 -c 'import sys; print(sys.prefix)')/x",
         "mount": "mount -t tmpfs n /mnt || unshare -Ur mount -t tmpfs n /mnt && echo MOUNTED",
+        # Looks only: what could be written there would change this machine.
+        "kernel": "find /proc/sys /proc/irq /proc/bus /proc/sysrq-trigger /sys -type f 2>/dev/null"
+        ' | while read -r f; do test -w "$f" && echo "WRITABLE $f"; done; echo done',
+        "devices": "touch /dev/x && echo WRITTEN; echo y > /dev/shm/y && echo kept",
+        "scratch": "df --output=size -B1 /tmp /dev/shm",
         "memory": "python3 -c 'bytearray(12 << 30)[::4096].count(1)'; echo $?",
         "escape": f"setsid nohup sleep {SLEEP} >/dev/null 2>&1 & (setsid sleep {SLEEP} &); echo ok",
         "processes": "ps -e 2>/dev/null || ls -d /proc/[0-9]*",
@@ -169,6 +174,15 @@ def test_there_are_no_privileges(seen: list[dict[str, Any]]) -> None:
         assert all(int(line.split()[-1], 16) == 0 for line in capabilities if line.strip())
         assert "MOUNTED" not in told["mount"][0]
         assert told["python"][1] != 0
+
+
+def test_no_setting_of_the_kernel_can_be_written(seen: list[dict[str, Any]]) -> None:
+    """As root 166 files, ``core_pattern`` among them, could be."""
+    for told in seen:
+        assert told["kernel"][0].strip() == "done"
+        assert "WRITTEN" not in told["devices"][0] and "kept" in told["devices"][0]
+        sizes = [int(line) for line in told["scratch"][0].split() if line.isdigit()]
+        assert len(sizes) == 2 and max(sizes) <= 4 << 30
 
 
 def test_memory_and_time_are_limited(seen: list[dict[str, Any]]) -> None:
