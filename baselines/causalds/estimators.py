@@ -38,7 +38,7 @@ from baselines.exam import FloatArray, ShownScene
 
 REPLICATES: Final = 100
 _GRID: Final = 15
-_NORMAL_975: Final = 1.959963984540054
+NORMAL_975: Final = 1.959963984540054
 _WIDEN: Final = 1.75
 """Intervals are this much wider than the bootstrap says: the model was chosen on the same rows, and
 no polynomial is the true mechanism."""
@@ -165,7 +165,7 @@ def natural_effect(
 def summary(draws: FloatArray, widen: float = 1.0) -> Estimate:
     """Return the first draw as the point, with a normal interval from the spread of the others."""
     error = float(draws[1:].std())
-    half = widen * _WIDEN * _NORMAL_975 * error
+    half = widen * _WIDEN * NORMAL_975 * error
     value = float(draws[0])
     return Estimate(value, error, value - half, value + half)
 

@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
-from scipy.special import ndtri
 
 from baselines.causalds.analysis import (
     FORMS,
@@ -21,14 +20,12 @@ from baselines.causalds.analysis import (
     predict_measured,
     third,
 )
-from baselines.causalds.estimators import Estimate
+from baselines.causalds.estimators import NORMAL_975, Estimate
 from baselines.causalds.regression import fit, is_binary, predict
 from baselines.exam import Answer, ShownScene, csv_text, first_constant
 from builder.reader import read_story
 from builder.reader.english import MARK, mask, sentences
 from grader.scoring.shape import Task
-
-_NORMAL_975: Final = float(ndtri(0.975))
 
 
 @dataclass
@@ -71,7 +68,7 @@ class NaiveAnalysis:
         beta = inverse @ design.T @ outcome
         spread = float(np.mean((outcome - design @ beta) ** 2))
         step = float(task.inputs["x1"]) - float(task.inputs["x0"])
-        half = _NORMAL_975 * float(np.sqrt(spread * inverse[1, 1])) * abs(step)
+        half = NORMAL_975 * float(np.sqrt(spread * inverse[1, 1])) * abs(step)
         return _estimate(float(beta[1]) * step, half)
 
     def indirect(self, task: Task) -> Estimate:
@@ -137,7 +134,7 @@ def _induced_association(task: Task, analysis: NaiveAnalysis) -> Answer:
     """Answer whether a test at the 5% level rejects that the partial correlation is zero."""
     rows = len(analysis.scene.data[task.inputs["treatment"]])
     found = analysis.association(task, third(task))[0]
-    return {"association_present": bool(abs(found) * np.sqrt(rows) > _NORMAL_975)}
+    return {"association_present": bool(abs(found) * np.sqrt(rows) > NORMAL_975)}
 
 
 def _always(**answer: Any) -> Solve:

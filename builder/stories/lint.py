@@ -14,14 +14,8 @@ from typing import Final
 
 import networkx as nx
 
-from builder.stories.knowledge import (
-    Concept,
-    Domain,
-    is_plural,
-    plural_verb,
-    read_domain,
-)
-from builder.stories.verify import DERIVED, NO_MECHANISM, NO_UNIT, TECHNICAL
+from builder.stories.knowledge import Concept, Domain, is_plural, plural_verb, read_domain
+from builder.stories.verify import DERIVED, NO_MECHANISM, NO_UNIT, TECHNICAL, says
 from grader.errors import UsageError
 from grader.io.names import confusable
 
@@ -140,7 +134,7 @@ def _lint_mechanism(how: str, domain: Domain) -> Iterator[str]:
     if bad := sorted(NO_MECHANISM & set(words)):
         yield f"the mechanism says {', '.join(bad)}"
     for concept in domain.concepts:
-        if re.search(rf"\b{re.escape(concept.name.lower())}\b", how.lower()):
+        if says(how.lower(), concept.name.lower()):
             yield f"the mechanism names {concept.name!r}"
 
 
@@ -155,7 +149,7 @@ def _lint_scenery(domain: Domain) -> Iterator[str]:
             yield f"the last word of {concept.name!r} stands in what the people are called"
     for text in (*scenery.settings, *scenery.colour):
         for concept in domain.concepts:
-            if re.search(rf"\b{re.escape(concept.name.lower())}\b", text.lower()):
+            if says(text.lower(), concept.name.lower()):
                 yield f"{concept.name!r} stands in: {text}"
         if TECHNICAL.search(text):
             yield f"a technical term in: {text}"
