@@ -33,7 +33,7 @@ from grader.release.release import ReleaseFolder
 from grader.release.scenes import read_worlds
 from grader.scoring.model import Score
 from grader.statistics import bootstrap
-from grader.statistics.bootstrap import Draws
+from grader.statistics.bootstrap import draw_instances
 
 CAP: Final = 1.0
 """The cap of a loss, as in the paper's diagnostic loss. What is missing or withheld costs it."""
@@ -98,11 +98,13 @@ def regress(found: Sequence[Case]) -> Slope:
     of_cluster = defaultdict(list)
     for place, case in enumerate(found):
         of_cluster[case.cluster].append(place)
-    draws = Draws.of(names, bootstrap.seed_of(names))
+    draws = draw_instances(names, bootstrap.seed_of(names))
     by_place = [of_cluster[name] for name in sorted(names, key=lambda name: draws.place[name])]
     slopes = []
-    for drawn in draws.drawn:
-        chosen = [found[k] for place in drawn for k in by_place[place]]
+    for drawn in draws.counts.T:
+        chosen = [
+            found[k] for places, n in zip(by_place, drawn, strict=True) for k in [*places] * n
+        ]
         if (slope := _slope(_without_means(chosen))) is not None:
             slopes.append(slope)
     flat = not left[:, 1].any()

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -60,17 +60,6 @@ def pytest_unconfigure() -> None:
     about leaks."""
     gc.callbacks.clear()
     gc.unfreeze()
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _few_draws_for_slices() -> Iterator[None]:
-    """The intervals of slices take three quarters of a small grading; with 40 draws they go the
-    same way as with 400. Processes of their own draw all."""
-    from grader.tracks.causalds import figures
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(figures, "SLICE_REPLICATES", 40)
-        yield
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from grader.scoring.model import Checked, Score, TrackSummary, Truth, Unit
 from grader.scoring.track import Tracks
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import cluster_means
-from grader.statistics.skill import Skill, measure, members, on_scale, overall, units_of
+from grader.statistics.skill import Skill, measure, members, on_scale, overall_skill, units_of
 
 NO_FLOORS: Final = Floors()
 
@@ -48,12 +48,12 @@ class Totals:
     @property
     def points_replicates(self) -> list[float] | None:
         """Bootstrap replicates of :attr:`points`; None where there are no points."""
-        return None if self.points is None else bootstrap.overall(self.replicates)
+        return None if self.points is None else bootstrap.mean_over_tracks(self.replicates)
 
     @property
     def skill(self) -> Skill | None:
         """The unweighted mean over tracks; None without points, or where a track has no floors."""
-        return None if self.points is None else overall(self.skills)
+        return None if self.points is None else overall_skill(self.skills)
 
 
 def spread(replicates: Sequence[float] | None) -> dict[str, Any]:

@@ -10,7 +10,13 @@ from typing import Any, Final
 from grader.reports.aggregate import Totals
 from grader.reports.build import GradedSubmission
 from grader.scoring.track import Track, Tracks
-from grader.statistics.paired import Pairs, difference, line, lines, minus
+from grader.statistics.paired_tests import (
+    Pairs,
+    compare_by_level,
+    compare_points,
+    difference,
+    subtract_replicates,
+)
 from grader.statistics.skill import Skill
 from grader.version import __version__
 
@@ -66,7 +72,7 @@ def _overall(first: Totals, second: Totals) -> dict[str, Any] | None:
     """Return the difference of overall points, or None unless both have them."""
     if first.points is None or second.points is None:
         return None
-    replicates = minus(first.points_replicates or (), second.points_replicates or ())
+    replicates = subtract_replicates(first.points_replicates or (), second.points_replicates or ())
     return difference(first.points, second.points, replicates)
 
 
@@ -76,7 +82,7 @@ def _skill(first: Skill | None, second: Skill | None) -> dict[str, Any] | None:
         return None
     replicates = []
     if len(first.replicates) == len(second.replicates):  # else draws without room were left out
-        replicates = minus(first.replicates, second.replicates)
+        replicates = subtract_replicates(first.replicates, second.replicates)
     line = difference(first.value, second.value, replicates)
     return {**line, "floor": first.floor}
 
@@ -90,9 +96,9 @@ def _track(track: Track, pairs: Pairs, first: Totals, second: Totals) -> dict[st
     points = difference(
         parts[0]["points"],
         parts[1]["points"],
-        minus(first.replicates[name], second.replicates[name]),
+        subtract_replicates(first.replicates[name], second.replicates[name]),
     )
-    tasks = line(own)
+    tasks = compare_points(own)
     if not track.own_points:
         # The same mean twice: one set of draws, so that it has one interval.
         tasks |= {figure: points[figure] for figure in ("interval", "detectable")}
@@ -100,7 +106,7 @@ def _track(track: Track, pairs: Pairs, first: Totals, second: Totals) -> dict[st
         "points": points,
         "skill": _skill(first.skills[name], second.skills[name]),
         "tasks": tasks,
-        "answered_by_both": line(both) if both else None,
-        "families": lines(own, lambda score: score.family),
+        "answered_by_both": compare_points(both) if both else None,
+        "families": compare_by_level(own, lambda score: score.family),
     }
     return found if track.compare is None else {**found, **track.compare(own, *parts)}

@@ -1,15 +1,20 @@
-"""The one resampler: draws of instances, means under them, and the intervals that follow."""
+"""The one resampler: draws of instances, figures under them, and the intervals that follow.
+
+NumPy is imported inside functions: checking answers needs no interval.
+"""
 
 import hashlib
 import math
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from operator import itemgetter
-from typing import Any, Final
+from statistics import stdev
+from typing import TYPE_CHECKING, Any, Final
 
-from grader.statistics.repeats import standard_deviation
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 REPLICATES: Final = 1000
 MOST_CLUSTERS: Final = 5_000
@@ -23,8 +28,8 @@ Clusters = Mapping[str, tuple[float, int]]
 """Instance to the sum of its values and their number."""
 
 
-def clustered(values: Iterable[tuple[str, float]]) -> dict[str, tuple[float, int]]:
-    """Sum and number of the values of each instance, by instance."""
+def sum_by_instance(values: Iterable[tuple[str, float]]) -> dict[str, tuple[float, int]]:
+    """Return the sum and the number of the values of each instance, by instance in order."""
     found: dict[str, tuple[float, int]] = {}
     for name, value in values:
         total, count = found.get(name, (0.0, 0))
@@ -34,88 +39,77 @@ def clustered(values: Iterable[tuple[str, float]]) -> dict[str, tuple[float, int
 
 @dataclass(frozen=True)
 class Draws:
-    """The place of each instance (or of its group), and the places that each replicate drew."""
+    """Bootstrap draws of instances.
+
+    ``place`` maps an instance to its row of ``counts``; in a huge exam several share a row.
+    ``counts`` has shape (rows, replicates): how often each replicate drew each row.
+    """
 
     place: Mapping[str, int]
-    drawn: Sequence[tuple[int, ...]]
-    _numbers: dict[tuple[int, ...], list[int]] = field(
-        default_factory=dict, compare=False, repr=False
-    )
+    counts: "NDArray[Any]"
 
-    @staticmethod
-    def of(names: Iterable[str], seed: int, replicates: int = REPLICATES) -> "Draws":
-        """Draw as many instances as there are, with replacement, ``replicates`` times.
+    def sums(self, values: Sequence[tuple[str, float]]) -> "NDArray[Any]":
+        """Return the sum of (instance, value) under each draw, shape (replicates,)."""
+        import numpy as np
 
-        The order of ``names`` is part of what the seed stands for; of equal names the first counts.
-        The same draws serve every figure of an exam and every submission to it.
-        """
-        return _drawn(tuple(dict.fromkeys(names)), seed, replicates)
-
-    @cached_property
-    def counts(self) -> Sequence[Sequence[int]]:
-        """How often each place was drawn, one row for each replicate."""
-        size = max(self.place.values(), default=-1) + 1
-        rows = []
-        for drawn in self.drawn:
-            row = [0] * size
-            for place in drawn:
-                row[place] += 1
-            rows.append(row)
-        return rows
+        places, terms = [self.place[name] for name, _ in values], [value for _, value in values]
+        rows, inverse = np.unique(np.array(places, dtype=int), return_inverse=True)
+        totals = np.bincount(inverse, terms, len(rows))
+        # Row after row: every processor rounds this alike, which a matrix product is not sure to.
+        return (self.counts[rows] * totals[:, None]).sum(axis=0)
 
     def means(self, clusters: Clusters) -> list[float]:
-        """Replicates of a mean over tasks: the ratio of the drawn sums to the drawn numbers.
+        """Return replicates of a mean over tasks: the drawn sums over the drawn numbers.
 
         Draws that hold none of ``clusters`` are left out.
         """
-        sums = [0.0] * len(self.place)
-        numbers = [0] * len(self.place)
-        for name, (total, count) in clusters.items():
-            sums[self.place[name]] += total
-            numbers[self.place[name]] += count
-        tasks = self._tasks(tuple(numbers))
-        return [
-            sum(pick(sums)) / count for pick, count in zip(self._picks, tasks, strict=True) if count
-        ]
+        sums = self.sums([(name, total) for name, (total, _) in clusters.items()])
+        tasks = self.sums([(name, count) for name, (_, count) in clusters.items()])
+        means: list[float] = (sums[tasks > 0] / tasks[tasks > 0]).tolist()
+        return means
 
-    def _tasks(self, numbers: tuple[int, ...]) -> Sequence[int]:
-        """How many tasks each replicate drew, which is the same for every figure about them."""
-        if numbers not in self._numbers:
-            self._numbers[numbers] = [sum(pick(numbers)) for pick in self._picks]
-        return self._numbers[numbers]
+    def medians(self, values: Iterable[tuple[str, float]]) -> "tuple[NDArray[Any], NDArray[Any]]":
+        """Return the median of (instance, value) under each draw and the number of values that were
+        drawn, both of shape (replicates,). Where that is 0, the median is any of the values."""
+        import numpy as np
 
-    @cached_property
-    def _picks(self) -> Sequence["Picker"]:
-        """What takes the drawn out of a column by place, one for each replicate."""
-        return list(map(picker, self.drawn))
+        ordered = sorted(values, key=itemgetter(1))
+        sizes = np.array([value for _, value in ordered])
+        running = self.counts[[self.place[name] for name, _ in ordered]].cumsum(axis=0)
+        drawn = running[-1]
+        middles = ((running <= rank).sum(axis=0) for rank in ((drawn - 1) // 2, drawn // 2))
+        low, high = (sizes[np.minimum(place, len(sizes) - 1)] for place in middles)
+        return (low + high) / 2, drawn
 
 
-Picker = Callable[[Sequence[Any]], Sequence[Any]]
+def draw_instances(names: Iterable[str], seed: int, replicates: int = REPLICATES) -> Draws:
+    """Draw as many instances as there are, with replacement, ``replicates`` times.
 
-
-def picker(places: Sequence[int]) -> Picker:
-    """What takes these places out of a row, quickly."""
-    if len(places) > 1:
-        return itemgetter(*places)
-    return lambda row: [row[place] for place in places]  # an itemgetter would give no sequence
+    The order of ``names`` is part of what the seed stands for; of equal names the first counts.
+    The same draws serve every figure of an exam and every submission to it.
+    """
+    return _draws(tuple(dict.fromkeys(names)), seed, replicates)
 
 
 @lru_cache(maxsize=_EXAMS)
-def _drawn(names: tuple[str, ...], seed: int, replicates: int) -> Draws:
+def _draws(names: tuple[str, ...], seed: int, replicates: int) -> Draws:
+    import numpy as np
+
     ordered = list(names)
     generator = random.Random(seed)
     if len(ordered) > MOST_CLUSTERS:
         generator.shuffle(ordered)
-    places = range(min(len(ordered), MOST_CLUSTERS))
-    place = {name: k % MOST_CLUSTERS for k, name in enumerate(ordered)}
-    population = list(places)  # so that equal places are one object, however often drawn
-    drawn = [tuple(generator.choices(population, k=len(places))) for _ in range(replicates)]
-    return Draws(place, drawn)
+    rows = range(min(len(ordered), MOST_CLUSTERS))
+    counts = np.zeros((len(rows), replicates), dtype=np.int32)
+    for replicate in range(replicates):
+        drawn = generator.choices(rows, k=len(rows))
+        counts[:, replicate] = np.bincount(drawn, minlength=len(rows))
+    return Draws({name: k % MOST_CLUSTERS for k, name in enumerate(ordered)}, counts)
 
 
 def cluster_means(clusters: Clusters, seed: int) -> list[float]:
-    """Replicates of a mean over tasks, by draws of its own."""
-    return Draws.of(clusters, seed).means(clusters)
+    """Return replicates of a mean over tasks, by draws of these clusters alone."""
+    return draw_instances(clusters, seed).means(clusters)
 
 
 LEVEL: Final = 0.95
@@ -127,45 +121,42 @@ _NO_SPREAD: Final = 1e-9
 
 
 def seed_of(task_ids: Iterable[str]) -> int:
-    """A seed from the exam alone, so that equal answers get equal intervals."""
+    """Return a seed from the exam alone, so that equal answers get equal intervals."""
     text = "\n".join(sorted(task_ids))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
 def percentile_interval(replicates: Sequence[float]) -> list[float]:
-    """The central 95% of the replicates (linear interpolation between order statistics)."""
-    ordered = sorted(replicates)
-    tail = (1 - LEVEL) / 2
-    return [_quantile(ordered, tail), _quantile(ordered, 1 - tail)]
+    """Return the ends of the central 95% of the replicates."""
+    import numpy as np
+
+    ends: list[float] = np.quantile(replicates, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
+    return ends
 
 
-def overall(per_track: Mapping[str, Sequence[float]]) -> list[float]:
-    """Replicates of the unweighted mean over tracks."""
+def mean_over_tracks(per_track: Mapping[str, Sequence[float]]) -> list[float]:
+    """Return replicates of the unweighted mean over tracks, draw by draw."""
     return [sum(values) / len(values) for values in zip(*per_track.values(), strict=True)]
 
 
-def standard_error(replicates: Sequence[float]) -> float:
-    """The standard deviation of the replicates (n - 1 in the denominator)."""
-    return standard_deviation(replicates)
-
-
-def detectable(error: float) -> float:
-    """The difference that a two-sided 5% test sees with 80% power, given its standard error."""
-    return _POWER * error
+def detectable_difference(replicates: Sequence[float]) -> float:
+    """Return the difference that a two-sided 5% test sees with 80% power, from replicates."""
+    return _POWER * stdev(replicates)
 
 
 def between_systems(replicates: Sequence[float]) -> float | None:
-    """The difference to a second system that one exam would show, as if the two were independent.
+    """Return the difference to a second system that one exam would show, as if the two were
+    independent; ``None`` for what does not vary, of which no other system has the spread.
 
-    `compare` pairs them task by task and sees smaller ones. ``None`` for what does not vary, of
-    which no other system has the spread.
+    `compare` pairs them task by task and sees smaller ones.
     """
-    error = standard_error(replicates)
-    return detectable(math.sqrt(2) * error) if error > _NO_SPREAD else None
+    shown = detectable_difference(replicates)
+    return math.sqrt(2) * shown if shown > _NO_SPREAD else None
 
 
 def wilson(successes: float, trials: int) -> list[float] | None:
-    """Wilson's 95% interval of a share, which has width at 0 and at 1; none without a trial."""
+    """Return Wilson's 95% interval of a share, which has width at 0 and at 1; ``None`` without a
+    trial."""
     if not trials:
         return None
     share, z = successes / trials, NORMAL_QUANTILE
@@ -173,10 +164,3 @@ def wilson(successes: float, trials: int) -> list[float] | None:
     spread = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     scale = 1 + z * z / trials
     return [max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)]
-
-
-def _quantile(ordered: Sequence[float], share: float) -> float:
-    position = share * (len(ordered) - 1)
-    below = int(position)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (position - below) * (ordered[above] - ordered[below])

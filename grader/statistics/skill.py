@@ -6,14 +6,14 @@ to its variant earns that looks neither at story nor at data (:mod:`grader.scori
 is worse than knowing nothing.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any, Final
 
 from grader.scoring.model import Score, Unit
 from grader.statistics import bootstrap
-from grader.statistics.bootstrap import Draws
+from grader.statistics.bootstrap import draw_instances, mean_over_tracks
 
 _NO_ROOM: Final = 1e-9
 WHOLE: Final = 100.0
@@ -21,7 +21,7 @@ WHOLE: Final = 100.0
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """Skill of a track, its bootstrap replicates, and the floor in points."""
+    """Skill of a track or of all, with its bootstrap replicates and the floor in points."""
 
     value: float
     replicates: Sequence[float]
@@ -29,7 +29,7 @@ class Skill:
 
 
 def on_scale(points: float, floor: float | None) -> float | None:
-    """Where points (0 to 100) lie between floor and 100.
+    """Return where points (0 to 100) lie between floor and 100: 0 at the floor, 100 at 100.
 
     ``None`` without a floor, or with one of 100: nothing can be shown there.
     """
@@ -39,7 +39,7 @@ def on_scale(points: float, floor: float | None) -> float | None:
 
 
 def units_of(scores: Iterable[Score]) -> list[Unit]:
-    """Every task as a unit of its own."""
+    """Return every task as a unit of its own."""
     return [Unit(row.instance_id, row.points, row.floor) for row in scores]
 
 
@@ -56,14 +56,14 @@ def measure(units: Sequence[Unit], seed: int) -> Skill | None:
         gained, room, count = sums.get(unit.instance, (0.0, 0.0, 0))
         floor = unit.floor or 0.0
         sums[unit.instance] = (gained + unit.points - floor, room + 1 - floor, count + 1)
-    draws = Draws.of(sums, seed)
+    draws = draw_instances(sums, seed)
     pairs = zip(
         draws.means({name: (gained, count) for name, (gained, _, count) in sums.items()}),
         draws.means({name: (room, count) for name, (_, room, count) in sums.items()}),
         strict=True,
     )
     replicates = [WHOLE * (gained / room) for gained, room in pairs if room > _NO_ROOM]
-    return Skill(value, replicates, WHOLE * _mean(unit.floor or 0.0 for unit in units))
+    return Skill(value, replicates, WHOLE * fmean(unit.floor or 0.0 for unit in units))
 
 
 def value_of(units: Sequence[Unit]) -> float | None:
@@ -71,23 +71,23 @@ def value_of(units: Sequence[Unit]) -> float | None:
     floors = [unit.floor for unit in units if unit.floor is not None]
     if not units or len(floors) < len(units):
         return None
-    return on_scale(WHOLE * _mean(unit.points for unit in units), WHOLE * _mean(floors))
+    return on_scale(WHOLE * fmean(unit.points for unit in units), WHOLE * fmean(floors))
 
 
-def overall(skills: Mapping[str, Skill | None]) -> Skill | None:
-    """The unweighted mean over tracks; ``None`` unless every track has a skill."""
+def overall_skill(skills: Mapping[str, Skill | None]) -> Skill | None:
+    """Return the unweighted mean over tracks; ``None`` unless every track has a skill."""
     known = [skill for skill in skills.values() if skill is not None]
     if not known or len(known) < len(skills):
         return None
     return Skill(
-        _mean(skill.value for skill in known),
-        bootstrap.overall({str(k): skill.replicates for k, skill in enumerate(known)}),
-        _mean(skill.floor for skill in known),
+        fmean(skill.value for skill in known),
+        mean_over_tracks({str(k): skill.replicates for k, skill in enumerate(known)}),
+        fmean(skill.floor for skill in known),
     )
 
 
 def members(skill: Skill | None) -> dict[str, Any]:
-    """What a report says of a skill; nulls where there is none."""
+    """Return the members of a report about a skill; nulls where there is none."""
     if skill is None:
         return dict.fromkeys(("skill", "skill_interval", "skill_detectable", "floor"))
     return {
@@ -96,8 +96,3 @@ def members(skill: Skill | None) -> dict[str, Any]:
         "skill_detectable": bootstrap.between_systems(skill.replicates),
         "floor": skill.floor,
     }
-
-
-def _mean(values: Iterable[float]) -> float:
-    found = list(values)
-    return math.fsum(found) / len(found)

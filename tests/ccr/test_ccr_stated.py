@@ -15,7 +15,7 @@ from grader.reports.table import ScoreTable, TrackResults
 from grader.scoring.model import Checked, RawAnswer, TrackSummary
 from grader.scoring.score import check
 from grader.scoring.shape import Task
-from grader.statistics.paired import RANKED_EXACTLY, signed_rank
+from grader.statistics.paired_tests import RANKED_EXACTLY, signed_rank
 from grader.tracks.ccr.checks import merge_units
 from grader.tracks.ccr.stated_values import StatedContext, stated_contexts
 from grader.tracks.ccr.summary import summarise

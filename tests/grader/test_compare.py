@@ -15,7 +15,7 @@ from small_release import OUTSIDE_EXAM, TASKS, answer_file, task_id
 
 from grader.io.schemas import first_problem
 from grader.scoring.model import Score
-from grader.statistics.paired import EXACT_UP_TO, difference, line, sign_test
+from grader.statistics.paired_tests import EXACT_UP_TO, compare_points, difference, sign_test
 
 
 def test_the_sign_test_counts_every_outcome() -> None:
@@ -50,7 +50,7 @@ def test_a_line_is_paired_and_clustered() -> None:
     pairs = [
         pair("s1", 1.0, 0.5), pair("s1", 0.25, 0.5), pair("s2", 0.75, 0.75), pair("s3", 0.5, 0.25),
     ]  # fmt: skip
-    found = line(pairs)
+    found = compare_points(pairs)
     assert (found["first"], found["second"], found["difference"]) == (62.5, 50.0, 12.5)
     assert (found["tasks"], found["instances"]) == (4, 3)
     assert found["by_task"] == {"wins": 2, "ties": 1, "losses": 1, "p_value": 1.0}
@@ -64,7 +64,7 @@ def test_pairing_sees_what_independent_intervals_miss() -> None:
     """Scenes differ by far more than the systems do; the difference is the same in each."""
     generator = random.Random(3)
     bases = [generator.random() * 0.8 for _ in range(40)]
-    found = line([pair(f"s{k}", base + 0.05, base) for k, base in enumerate(bases)])
+    found = compare_points([pair(f"s{k}", base + 0.05, base) for k, base in enumerate(bases)])
     assert found["interval"] == pytest.approx([5.0, 5.0])
     assert found["detectable"] == pytest.approx(0.0, abs=1e-9)
     assert found["by_instance"]["wins"] == 40
@@ -73,7 +73,7 @@ def test_pairing_sees_what_independent_intervals_miss() -> None:
 def test_without_replicates_there_is_no_interval() -> None:
     found = difference(3.0, 1.0, [])
     assert found["difference"] == 2.0 and found["interval"] is found["detectable"] is None
-    assert line([pair("only", 1.0, 0.0)])["interval"] is None
+    assert compare_points([pair("only", 1.0, 0.0)])["interval"] is None
 
 
 @pytest.fixture

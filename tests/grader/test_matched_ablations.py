@@ -22,7 +22,7 @@ from grader.statistics import bootstrap
 from grader.statistics.bootstrap import cluster_means
 from grader.tracks import TRACKS, variant
 from grader.tracks.causalds.charts import decomposition_chart, every_pair
-from grader.tracks.causalds.matched import matched
+from grader.tracks.causalds.matched_tasks import matched_figures
 from grader.tracks.causalds.tables import SPECIFICATION, sections
 
 
@@ -78,7 +78,7 @@ def point(loss: float) -> Score:
 
 def figures(scores: list[Score]) -> dict[str, Any]:
     with ScoreTable(scores) as table:
-        found = matched(table)
+        found = matched_figures(table)
     assert found is not None
     return found
 
@@ -135,7 +135,7 @@ def test_each_arm_says_how_conversations_ended_and_what_they_took() -> None:
     }
     with ScoreTable(OBSERVED) as table:
         fill_usage(table, usage, OBSERVED)
-        found = matched(table)
+        found = matched_figures(table)
     assert found is not None
     clean, proxy = found["arms"]
     assert (clean["context_exits"], clean["limit_exits"], clean["calls_per_task"]) == (1, 0, 4)
@@ -195,7 +195,7 @@ def test_ranges_inside_a_bundle_of_tellings() -> None:
 
 def test_an_exam_without_bundles_has_no_ablation() -> None:
     with ScoreTable([row("t", "pass", 0.0)]) as table:
-        assert matched(table) is None
+        assert matched_figures(table) is None
 
 
 def test_an_exam_states_its_bundles_in_two_optional_columns(

@@ -15,7 +15,7 @@ from small_release import FLOORS, TASKS, write_manifest
 from grader.pages.leaderboard import rank
 from grader.reports.redact import with_figure
 from grader.scoring.model import Unit
-from grader.statistics.skill import measure, members, on_scale, overall, value_of
+from grader.statistics.skill import measure, members, on_scale, overall_skill, value_of
 
 DEV = ("--split", "dev")
 SHARE = st.floats(0, 1, allow_nan=False)
@@ -78,7 +78,7 @@ def test_nothing_is_said_where_nothing_can_be_shown() -> None:
     assert value_of([]) is value_of([Unit("a", 1.0, None)]) is None
     assert measure(units((1.0, 1.0)), 1) is None
     assert on_scale(50, 0) == 50 and on_scale(50, None) is None
-    assert overall({"one": measure(units((1.0, 0.5)), 1), "two": None}) is None
+    assert overall_skill({"one": measure(units((1.0, 0.5)), 1), "two": None}) is None
 
 
 def variants(manifest: Any) -> Any:

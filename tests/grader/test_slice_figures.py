@@ -13,9 +13,15 @@ from grader.reports.table import ScoreTable, TrackResults, fill_usage, usage_mea
 from grader.scoring.model import Score
 from grader.scoring.shape import LOSS_CAP
 from grader.statistics import bootstrap
-from grader.statistics.bootstrap import Draws, clustered
-from grader.tracks.causalds.figures import extend, losses_by_reading, quality
-from grader.tracks.causalds.replicates import Weights, interval
+from grader.statistics.bootstrap import draw_instances, sum_by_instance
+from grader.tracks.causalds.figures import (
+    extend,
+    interval,
+    losses_by_reading,
+    quality,
+    score_by_reading,
+    score_replicates,
+)
 
 SCORES = [
     row("t1", "pass", 0.0, view="clean", instance_id="a"),
@@ -41,8 +47,8 @@ def figures(scores: list[Score]) -> dict[str, Any]:
 
 
 def test_a_slice_is_read_as_its_tasks_alone_would_be() -> None:
-    """The formulas stand in two SQL files, which must not drift apart: each level of each axis,
-    failures and losses beyond the cap among them, against the whole of its own tasks."""
+    """Each level of each axis, failures and losses beyond the cap among them, against the whole of
+    its own tasks."""
     slices = figures(SCORES)["slices"]
     assert set(slices["view"]) == {"clean", "proxy_hard"} and "grafted_2" in slices["structure"]
     for reading in slices["view"]["clean"]["readings"].values():
@@ -51,7 +57,7 @@ def test_a_slice_is_read_as_its_tasks_alone_would_be() -> None:
         for level, part in slices[axis].items():
             own = [score for score in SCORES if str(getattr(score, axis)) == level]
             for reading, whole in figures(own)["readings"].items():
-                del whole["causalds_score_interval"]  # fewer draws in a slice
+                del whole["causalds_score_interval"]  # the draws are of other instances
                 found = part["readings"][reading]
                 assert {key: found[key] for key in whole} == pytest.approx(whole), (level, reading)
 
@@ -59,29 +65,28 @@ def test_a_slice_is_read_as_its_tasks_alone_would_be() -> None:
 def test_replicates_of_the_score_are_the_score_of_resampled_rows() -> None:
     """Weighted means and medians, against repeating the rows and asking the SQL."""
     scores = [score for score in SCORES if score.paper_pool]
-    draws = Weights.of(Draws.of((score.instance_id for score in scores), 7, 25))
-    lines = losses_by_reading(scores)
-    both = zip(*(draws.scores(lines[name], name) for name in ("fixed", "paper")), strict=True)
-    for weights, found in zip(draws.rows, both, strict=True):
+    draws = draw_instances((score.instance_id for score in scores), 7, 25)
+    losses = losses_by_reading(scores)
+    names = ("fixed", "paper")
+    both = zip(*(score_replicates(draws, losses[name], name) for name in names), strict=True)
+    for weights, found in zip(draws.counts.T, both, strict=True):
         repeated = [
             replace(score, task_id=f"{score.task_id}/{k}")
             for score in scores
             for k in range(weights[draws.place[score.instance_id]])
         ]
         with ScoreTable(repeated) as table:
-            told = {r["reading"]: r for r in table.query("causalds/readings", LOSS_CAP)}
-        expected = [told[name]["causalds_score"] for name in ("fixed", "paper")]
-        assert found == pytest.approx(expected)
+            expected = score_by_reading(TrackResults(table, repeated, {}, {}))
+        assert found == pytest.approx([expected[name] for name in names])
 
 
 def test_draws_take_whole_instances_and_repeat() -> None:
-    first, again = (Draws.of("abcab", 3, 50) for _ in range(2))
-    assert first == again != Draws.of("abcab", 4, 50)
-    weights = Weights.of(first)
-    assert all(sum(row) == 3 for row in weights.rows)
+    draws = draw_instances("abcab", 3, 50)
+    assert (draws.counts != draw_instances("abcab", 4, 50).counts).any()
+    assert (draws.counts.sum(axis=0) == 3).all()
     values = [("a", 1.0), ("a", 0.0), ("b", 1.0)]
-    expected = [(a + b) / (2 * a + b) for a, b, _ in weights.rows if a or b]
-    assert weights.means(values) == first.means(clustered(values)) == pytest.approx(expected)
+    expected = [(a + b) / (2 * a + b) for a, b, _ in draws.counts.T if a or b]
+    assert draws.means(sum_by_instance(values)) == pytest.approx(expected)
 
 
 def test_an_interval_needs_most_of_its_replicates() -> None:
@@ -131,14 +136,14 @@ def test_wilsons_interval_is_the_solution_of_its_equation() -> None:
 
 def test_the_detectable_difference_is_2_8_standard_errors() -> None:
     replicates = [float(x) for x in (1, 2, 3, 4, 10)]
-    error = bootstrap.standard_error(replicates)
-    assert error == pytest.approx(statistics.stdev(replicates))
+    error = statistics.stdev(replicates)
     normal = statistics.NormalDist()
     factor = normal.inv_cdf(0.975) + normal.inv_cdf(0.8)
-    assert bootstrap.detectable(error) == pytest.approx(factor * error, rel=1e-6)
+    shown = bootstrap.detectable_difference(replicates)
+    assert shown == pytest.approx(factor * error, rel=1e-6)
     # Simulated: at that distance a two-sided 5% test fires 80% of the time.
     generator = random.Random(5)
-    distance = bootstrap.detectable(1.0)
+    distance = shown / error
     fired = sum(abs(generator.gauss(distance, 1)) > 1.959964 for _ in range(20_000)) / 20_000
     assert fired == pytest.approx(0.8, abs=0.01)
 
@@ -211,7 +216,8 @@ def test_table_4_splits_the_pass_rate_by_who_abstains() -> None:
     ]  # fmt: skip
     with ScoreTable(scores) as table:
         (line,) = table.query("tracks")
-        readings = {found["reading"]: found for found in table.query("causalds/readings", LOSS_CAP)}
+        rows = table.query("causalds/readings", LOSS_CAP)
+        readings = {found["reading"]: found for found in rows if found["axis"] == "exam"}
     assert (line["paper_content_tasks"], line["paper_abstention_tasks"]) == (17, 18)
     assert round(100 * line["paper_content_pass_rate"], 1) == 94.1
     assert round(100 * line["paper_abstention_pass_rate"], 1) == 38.9

@@ -51,7 +51,7 @@ from typing import Final
 
 from grader.scoring.track import RunFigure, Track, TrackPages
 from grader.tracks.causalds.figures import board_members, compare, extend, score_by_reading
-from grader.tracks.causalds.matched import bundle
+from grader.tracks.causalds.matched_tasks import bundle
 from grader.tracks.causalds.repeats import repeats
 from grader.tracks.causalds.shapes import CAUSALDS
 

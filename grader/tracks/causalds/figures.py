@@ -1,6 +1,6 @@
 """What report, comparison and board say of causalds beyond points: readings, slices, ranks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any, Final
@@ -10,18 +10,27 @@ import duckdb
 from grader.reports.table import ScoreTable, TrackResults, sql
 from grader.scoring.model import Score
 from grader.scoring.shape import LOSS_CAP
-from grader.statistics import bootstrap
-from grader.statistics.bootstrap import REPLICATES, Draws
-from grader.statistics.paired import Pairs, difference, lines
-from grader.statistics.skill import on_scale
-from grader.tracks.causalds.matched import matched
-from grader.tracks.causalds.replicates import (
-    SLICE_REPLICATES,
-    SMALL_EXAM,
-    Line,
-    Weights,
-    interval,
+from grader.statistics.bootstrap import (
+    REPLICATES,
+    Draws,
+    draw_instances,
+    percentile_interval,
+    seed_of,
+    sum_by_instance,
+    wilson,
 )
+from grader.statistics.paired_tests import Pairs, compare_by_level, difference
+from grader.statistics.skill import on_scale
+from grader.tracks.causalds.matched_tasks import matched_figures
+
+SMALL_EXAM: Final = 5_000
+"""Exams with more tasks have an interval of their points only: others would be narrow and slow."""
+
+MEDIANS: Final[Mapping[str, Collection[str]]] = {"paper": ("nrel_point", "f1"), "fixed": ()}
+"""The pools of which a reading takes the median; of the others, the mean of the capped losses."""
+
+TaskLoss = tuple[str, str, float]
+"""Instance, pool and loss of one task in one reading."""
 
 Members = dict[str, Any]
 
@@ -29,34 +38,47 @@ Members = dict[str, Any]
 def extend(track: Members, results: TrackResults) -> None:
     """Fill in readings, also those of each slice, costs for quality, calibration and ablations."""
     table, own = results.table, results.scores
-    seed = bootstrap.seed_of(score.task_id for score in own)
     draws = None
     if len(own) <= SMALL_EXAM:
-        draws = Weights.of(Draws.of(sorted({score.instance_id for score in own}), seed))
-    track["readings"] = _readings(table, own, draws)
+        seed = seed_of(score.task_id for score in own)
+        draws = draw_instances(sorted({score.instance_id for score in own}), seed)
+    slices = _fill_readings(track, table)
+    losses = losses_by_reading(own) if draws is not None else {}
+    for name, reading in track["readings"].items():
+        reading["causalds_score_interval"] = draws and interval(
+            score_replicates(draws, losses[name], name)
+        )
     track["usage"]["tokens_per_quality"] = quality(track["usage"], track["readings"])
     if not results.tables:
         return
-    _slice_readings(track, table)
-    _slice_rates(track, table)
+    for axis, level, name, reading in slices:
+        track["slices"][axis][level].setdefault("readings", {})[name] = reading
+    for row in table.query("causalds/slice_rates"):
+        level = track["slices"][row.pop("axis")][row.pop("level")]
+        level.setdefault("rates", {})[row.pop("reading")] = row
     track["composition"] = table.query("causalds/composition")
     if draws is not None and results.slice_intervals:
-        _slice_intervals(track, table, draws.first(SLICE_REPLICATES))
+        _fill_slice_intervals(track, table, draws)
     track["calibration"] = _calibration(table, draws)
-    if found := matched(table):
+    if found := matched_figures(table):
         track["matched"] = found
 
 
-def _readings(table: ScoreTable, scores: Sequence[Score], draws: Weights | None) -> Members:
-    readings = {row.pop("reading"): row for row in table.query("causalds/readings", LOSS_CAP)}
-    lines = losses_by_reading(scores) if draws is not None else {}
-    for name, reading in readings.items():
-        reading["causalds_score_interval"] = draws and interval(draws.scores(lines[name], name))
-    return readings
+def _fill_readings(track: Members, table: ScoreTable) -> list[tuple[str, str, str, Members]]:
+    """Fill in the readings of the whole exam; return those of slices with axis, level and name."""
+    track["readings"], slices = {}, []
+    for row in table.query("causalds/readings", LOSS_CAP):
+        axis, level, name = row.pop("axis"), row.pop("level"), row.pop("reading")
+        if axis == "exam":
+            del row["mean_nrel_err"]  # a figure of views alone (Table 6)
+            track["readings"][name] = row
+        else:
+            slices.append((axis, level, name, row))
+    return slices
 
 
-def losses_by_reading(scores: Sequence[Score]) -> dict[str, list[Line]]:
-    """What :meth:`grader.tracks.causalds.replicates.Weights.scores` resamples, by reading."""
+def losses_by_reading(scores: Sequence[Score]) -> dict[str, list[TaskLoss]]:
+    """Return what :func:`score_replicates` resamples, by reading."""
     ordered = sorted(scores, key=attrgetter("instance_id", "task_id"))
     return {
         "fixed": [(score.instance_id, score.pool, score.loss) for score in ordered],
@@ -68,16 +90,46 @@ def losses_by_reading(scores: Sequence[Score]) -> dict[str, list[Line]]:
     }
 
 
+def score_replicates(draws: Draws, losses: Iterable[TaskLoss], reading: str) -> list[float | None]:
+    """Return replicates of CausalDSScore (Eq. 4), one per draw; ``None`` where a draw is empty.
+
+    The score is the mean of the pools' losses, weighted by their tasks: a pool of means adds its
+    sum of losses, a pool of medians as many medians as it has tasks.
+    """
+    averaged: list[tuple[str, float]] = []
+    ranked: dict[str, list[tuple[str, float]]] = {}
+    for instance, pool, loss in losses:
+        if pool in MEDIANS[reading]:
+            ranked.setdefault(pool, []).append((instance, loss))
+        else:
+            averaged.append((instance, min(loss, LOSS_CAP)))
+    total, tasks = draws.sums(averaged), draws.sums([(name, 1) for name, _ in averaged])
+    for column in ranked.values():
+        median, count = draws.medians(column)
+        total, tasks = total + median * count, tasks + count
+    pairs = zip(total.tolist(), tasks.tolist(), strict=True)
+    return [loss / count if count else None for loss, count in pairs]
+
+
+def interval(replicates: Iterable[float | None]) -> list[float] | None:
+    """Return the central 95% of the replicates that exist; ``None`` unless most of them do."""
+    values = list(replicates)
+    present = [value for value in values if value is not None]
+    if not present or len(present) < len(values) / 2:
+        return None
+    return percentile_interval(present)
+
+
 def score_by_reading(results: TrackResults) -> dict[str, float | None]:
-    """CausalDSScore of one run in both readings."""
+    """Return the CausalDSScore of one run in both readings."""
     rows = results.table.query("causalds/readings", LOSS_CAP)
-    return {row["reading"]: row["causalds_score"] for row in rows}
+    return {row["reading"]: row["causalds_score"] for row in rows if row["axis"] == "exam"}
 
 
 def quality(
     usage: Mapping[str, Any], readings: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, float | None]:
-    """Tokens / (1 - CausalDSScore) by reading (Table 18).
+    """Return tokens / (1 - CausalDSScore) by reading (Table 18).
 
     Null where the score is 1 or worse, and where an answered task has no token figure: a total
     that leaves tasks out would make a system look cheap.
@@ -90,109 +142,91 @@ def quality(
     return found
 
 
-def _slice_readings(track: Members, table: ScoreTable) -> None:
-    for row in table.query("causalds/slice_readings", LOSS_CAP):
-        level = track["slices"][row.pop("axis")][row.pop("level")]
-        level.setdefault("readings", {})[row.pop("reading")] = row
-
-
-def _slice_rates(track: Members, table: ScoreTable) -> None:
-    for row in table.query("causalds/slice_rates"):
-        level = track["slices"][row.pop("axis")][row.pop("level")]
-        level.setdefault("rates", {})[row.pop("reading")] = row
-
-
-def _slice_intervals(track: Members, table: ScoreTable, draws: Weights) -> None:
+def _fill_slice_intervals(track: Members, table: ScoreTable, draws: Draws) -> None:
+    """Fill in the intervals of points, skill and CausalDSScore of every slice."""
     rows = table.query("causalds/slice_losses")
     for (axis, level), members in groupby(rows, itemgetter("axis", "level")):
         part = track["slices"][axis][level]
         for reading, losses in groupby(members, itemgetter("reading")):
             column = list(losses)
             if reading == "fixed":  # every task has a row in it, once
-                means = draws.means((row["instance_id"], row["points"]) for row in column)
-                part["points_interval"] = interval([100 * mean for mean in means])
+                points = _mean_replicates(column, "points", draws)
+                part["points_interval"] = interval([100 * mean for mean in points])
                 if part.get("skill") is not None:
-                    part["skill_interval"] = interval(_skills(column, draws))
-            if reading in part.get("readings", {}):
-                part["readings"][reading]["causalds_score_interval"] = interval(
-                    draws.scores(
-                        ((row["instance_id"], row["pool"], row["loss"]) for row in column), reading
+                    floors = _mean_replicates(column, "floor", draws)
+                    pairs = zip(points, floors, strict=True)
+                    part["skill_interval"] = interval(
+                        [on_scale(100 * mean, 100 * floor) for mean, floor in pairs]
                     )
+            if reading in part.get("readings", {}):
+                of_slice = [(row["instance_id"], row["pool"], row["loss"]) for row in column]
+                part["readings"][reading]["causalds_score_interval"] = interval(
+                    score_replicates(draws, of_slice, reading)
                 )
 
 
-def _skills(column: Sequence[Mapping[str, Any]], draws: Weights) -> list[float | None]:
-    """Replicates of a slice's skill; none where a draw has no room above the floor."""
-    points, floors = (
-        draws.means((row["instance_id"], row[name]) for row in column)
-        for name in ("points", "floor")
-    )
-    return [on_scale(100 * own, 100 * floor) for own, floor in zip(points, floors, strict=True)]
+def _mean_replicates(column: Sequence[Mapping[str, Any]], member: str, draws: Draws) -> list[float]:
+    """Return replicates of the mean of a member of some rows."""
+    return draws.means(sum_by_instance((row["instance_id"], row[member]) for row in column))
 
 
-def _calibration(table: ScoreTable, draws: Weights | None) -> list[Members]:
+def _calibration(table: ScoreTable, draws: Draws | None) -> list[Members]:
+    """Return coverage and width of intervals by variant (Table 6), coverage with its interval."""
     held = table.query("causalds/coverages") if draws is not None else []
     found = []
     for row in table.query("causalds/calibration"):
         same = [
-            (line["instance_id"], line["coverage"])
-            for line in held
+            line for line in held
             if (line["level"], line["nominal"]) == (row["level"], row["nominal"])
-        ]
+        ]  # fmt: skip
         row["coverage_interval"] = draws and _coverage_interval(same, draws)
         found.append({"variant": row.pop("level"), **row})
     return found
 
 
-def _coverage_interval(same: Sequence[tuple[str, float]], draws: Weights) -> list[float] | None:
-    """Wilson's interval of single intervals, which hold the truth or not; else the bootstrap's."""
-    if not same:
-        return None
-    if all(coverage in (0.0, 1.0) for _, coverage in same):
-        return bootstrap.wilson(sum(coverage for _, coverage in same), len(same))
-    return interval(draws.means(same)) if len(same) > 1 else None
+def _coverage_interval(rows: Sequence[Mapping[str, Any]], draws: Draws) -> list[float] | None:
+    """Return Wilson's interval of effects, which hold the truth or not; else the bootstrap's."""
+    coverages = [row["coverage"] for row in rows]
+    if all(coverage in (0.0, 1.0) for coverage in coverages):
+        return wilson(sum(coverages), len(coverages))
+    return interval(_mean_replicates(rows, "coverage", draws)) if len(rows) > 1 else None
 
 
 Part = Mapping[str, Any]
 
 
 def compare(pairs: Pairs, first: Part, second: Part) -> dict[str, Any]:
-    """Points by pool, and CausalDSScore in both readings.
+    """Return the comparison of points by pool, and of CausalDSScore in both readings.
 
     In the paper's reading each submission has pools of its own.
     """
     names = first["readings"].keys() & second["readings"].keys()
-    seed = bootstrap.seed_of(a.task_id for a, _ in pairs)
+    seed = seed_of(a.task_id for a, _ in pairs)
     count = REPLICATES if len(pairs) <= SMALL_EXAM else 0
-    weights = Weights.of(Draws.of(sorted({a.instance_id for a, _ in pairs}), seed, count))
+    draws = draw_instances(sorted({a.instance_id for a, _ in pairs}), seed, count)
     losses = [losses_by_reading([pair[side] for pair in pairs]) for side in (0, 1)]
     readings = {}
     for name in sorted(names):
-        both = zip(*(weights.scores(side[name], name) for side in losses), strict=True)
+        both = zip(*(score_replicates(draws, side[name], name) for side in losses), strict=True)
         replicates = [a - b for a, b in both if a is not None and b is not None]
-        values = [_plain(part["readings"][name]) for part in (first, second)]
-        first_score, second_score = (value["causalds_score"] for value in values)
+        plain = [dict(part["readings"][name]) for part in (first, second)]
+        for reading in plain:
+            reading.pop("causalds_score_interval", None)  # it is of one submission alone
+        scores = [reading["causalds_score"] for reading in plain]
         readings[name] = {
-            "causalds_score": difference(first_score, second_score, replicates),
-            "first": values[0],
-            "second": values[1],
+            "causalds_score": difference(*scores, replicates),
+            "first": plain[0],
+            "second": plain[1],
         }
-    return {"pools": lines(pairs, lambda score: score.pool), "readings": readings}
-
-
-def _plain(reading: Part) -> dict[str, Any]:
-    """A reading without the interval of one submission alone."""
-    return {name: value for name, value in reading.items() if name != "causalds_score_interval"}
+    return {"pools": compare_by_level(pairs, lambda score: score.pool), "readings": readings}
 
 
 COLUMNS: Final = ("pass_rate", "s_nr", "f1_loss")
 """The columns ranked: the three components of CausalDSScore."""
 
-_Reading = Mapping[str, Any]
 
-
-def composite_ranks(systems: Sequence[_Reading]) -> list[float | None]:
-    """The Composite Rank of each system, 0 best and 1 worst, in the order given.
+def composite_ranks(systems: Sequence[Mapping[str, Any]]) -> list[float | None]:
+    """Return the Composite Rank of each system, 0 best and 1 worst, in the order given.
 
     Each item holds :data:`COLUMNS` (``None`` where a system has no number). ``None`` for a single
     system, and where no column has a number (``sql/composite_rank.sql``).
@@ -210,7 +244,7 @@ def composite_ranks(systems: Sequence[_Reading]) -> list[float | None]:
 
 
 def leaderboard_ranks(reports: Sequence[Mapping[str, Any]]) -> list[dict[str, float | None]]:
-    """Composite Rank of each report by reading; systems that answer no causalds task have none."""
+    """Return the Composite Rank of each report by reading, none without a causalds answer."""
     ranks: list[dict[str, float | None]] = [{} for _ in reports]
     tracks = [report["tracks"].get("causalds", {}) for report in reports]
     places = [place for place, track in enumerate(tracks) if track.get("attempted")]
@@ -222,14 +256,14 @@ def leaderboard_ranks(reports: Sequence[Mapping[str, Any]]) -> list[dict[str, fl
 
 
 def board_members(reports: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """What ``leaderboard --json`` says of each report."""
+    """Return what ``leaderboard --json`` says of each report beside its place."""
     return [{"composite_rank": ranks} for ranks in leaderboard_ranks(reports)]
 
 
 def axis_ranks(
     tracks: Sequence[Mapping[str, Any]], axis: str, reading: str
 ) -> dict[str, list[float | None]]:
-    """Composite Rank inside every level of one axis (Table 14), by level in the tracks' order."""
+    """Return the Composite Rank of each system inside every level of an axis (Table 14)."""
     slices = [track["slices"].get(axis, {}) for track in tracks]
     levels = dict.fromkeys(level for found in slices for level in found)
     return {

@@ -17,7 +17,7 @@ from grader.pages.track_pages import TrackPages
 from grader.pages.words import number, percent
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
-from grader.statistics.paired import signed_rank
+from grader.statistics.paired_tests import signed_rank
 from grader.tracks.ccr.algorithm import DELTA, VALID_SHARE
 
 SYSTEMS_DRAWN: Final = 12

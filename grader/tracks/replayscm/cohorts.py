@@ -11,8 +11,7 @@ from statistics import fmean
 from typing import Any, Final
 
 from grader.pages.systems import Part, rows_of
-from grader.statistics import bootstrap
-from grader.statistics.bootstrap import Draws
+from grader.statistics.bootstrap import draw_instances, percentile_interval, seed_of
 
 COHORTS: Final = {"Base": "base", "Match": "disambiguated", "Ext": "extension"}
 """By the end of a pool's label: the cohort that it is."""
@@ -178,7 +177,7 @@ def _intervals(first: Values, base: Values) -> dict[str, list[float] | None]:
         name: [value for row in drawn if (value := row[name]) is not None] for name in _FIGURES
     }
     return {
-        f"{name}_interval": bootstrap.percentile_interval(column) if column else None
+        f"{name}_interval": percentile_interval(column) if column else None
         for name, column in columns.items()
     }
 
@@ -188,7 +187,7 @@ def _replicates(values: Values) -> list[Figures]:
     names = sorted(values["train_exact"])
     if len(names) < 2:
         return []
-    draws = Draws.of(names, bootstrap.seed_of(names))
+    draws = draw_instances(names, seed_of(names))
     columns = [
         draws.means({name: (value, 1) for name, value in values[metric].items()})
         for metric in _METRICS

@@ -1,15 +1,13 @@
 """What the report says of replayscm beyond points: pools, intervals and same-program deltas."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
 from grader.reports.table import ScoreTable, TrackResults
 from grader.scoring.model import Score, TrackSummary
-from grader.statistics import bootstrap
-from grader.statistics.bootstrap import Draws
+from grader.statistics.bootstrap import draw_instances, percentile_interval, seed_of
 
 LADDER: Final = ("Ord-Match", "Block", "Hid-Match", "Hid-Roots")
 """The same programs with less and less disclosed (Figure 1)."""
@@ -83,33 +81,29 @@ def add_intervals(extra: dict[str, Any], scores: Sequence[Score]) -> None:
     over those open in both.
     """
     values = _by_pool(scores)
-    draw = cache(lambda programs: Draws.of(programs, bootstrap.seed_of(programs)))
     for pool, rates in extra["pools"].items():
         if not pool.startswith("Alt-"):
-            rates["intervals"] = _intervals(values[pool], sorted(values[pool]), draw)
+            rates["intervals"] = _intervals(values[pool], sorted(values[pool]))
             for name in ("determined", "open"):
                 programs = _subset(values[pool], name)
-                rates[f"intervals_{name}"] = _intervals(values[pool], programs, draw)
+                rates[f"intervals_{name}"] = _intervals(values[pool], programs)
     extra["deltas"] = [
         delta
         for first, second in PAIRS
         if first in values and second in values
         for subset in SUBSETS
-        for delta in _deltas(values, first, second, subset, draw)
+        for delta in _deltas(values, first, second, subset)
     ]
 
 
-Draw = Callable[[tuple[str, ...]], Draws]
-
-
-def _interval(programs: Sequence[str], column: Sequence[float], draw: Draw) -> list[float] | None:
+def _interval(programs: Sequence[str], column: Sequence[float]) -> list[float] | None:
     """The central 95% interval of the mean of ``column``; none for a single program."""
     if len(programs) < 2:
         return None
     if len(set(column)) == 1:
         return [column[0], column[0]]
     clusters = {name: (value, 1) for name, value in zip(programs, column, strict=True)}
-    return bootstrap.percentile_interval(draw(tuple(programs)).means(clusters))
+    return percentile_interval(draw_instances(programs, seed_of(programs)).means(clusters))
 
 
 Figures = Mapping[str, Mapping[str, float]]
@@ -121,12 +115,10 @@ def _subset(values: Figures, name: str) -> list[str]:
     return sorted(p for p, found in values.items() if found["determined"] in SUBSETS[name])
 
 
-def _intervals(
-    values: Figures, programs: Sequence[str], draw: Draw
-) -> dict[str, list[float] | None]:
+def _intervals(values: Figures, programs: Sequence[str]) -> dict[str, list[float] | None]:
     """The interval of every replay metric over some programs of a pool."""
     return {
-        metric: _interval(programs, [values[program][metric] for program in programs], draw)
+        metric: _interval(programs, [values[program][metric] for program in programs])
         for metric in METRICS
     }
 
@@ -146,7 +138,7 @@ def _by_pool(scores: Sequence[Score]) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def _deltas(
-    values: Mapping[str, Figures], first: str, second: str, subset: str, draw: Draw
+    values: Mapping[str, Figures], first: str, second: str, subset: str
 ) -> list[dict[str, Any]]:
     shared = set(_subset(values[first], subset)) & set(_subset(values[second], subset))
     found = []
@@ -164,7 +156,7 @@ def _deltas(
                 "subset": subset,
                 "programs": len(programs),
                 "delta": sum(differences) / len(differences),
-                "interval": _interval(programs, differences, draw),
+                "interval": _interval(programs, differences),
             }
         )
     return found

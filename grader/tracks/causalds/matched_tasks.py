@@ -17,8 +17,12 @@ from typing import Any, Final
 from grader.io.jsonio import canonical_json
 from grader.reports.table import ScoreTable
 from grader.scoring.shape import Task
-from grader.statistics import bootstrap
-from grader.statistics.bootstrap import cluster_means, clustered
+from grader.statistics.bootstrap import (
+    cluster_means,
+    percentile_interval,
+    seed_of,
+    sum_by_instance,
+)
 
 REFERENCE: Final = "clean"
 """The arm that the others are compared with."""
@@ -39,21 +43,19 @@ _OF_THE_VIEW: Final = frozenset({"columns"})
 
 
 def bundle(task: Task) -> tuple[str, str] | None:
-    """What a task asks of its scene, and the view it asks under.
+    """Return a digest of what a task asks of its scene, and the view it asks under; or ``None``.
 
     Stories are the same under every view, so only tasks with data are matched by themselves.
     """
-    return (_question(task), task.view) if task.input_mode == "data" else None
-
-
-def _question(task: Task) -> str:
+    if task.input_mode != "data":
+        return None
     inputs = {key: value for key, value in task.inputs.items() if key not in _OF_THE_VIEW}
     text = canonical_json([task.instance_id, task.spec.key, inputs])
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(text.encode()).hexdigest()[:16], task.view
 
 
-def matched(table: ScoreTable) -> dict[str, Any] | None:
-    """Contrasts, arms and ranges of the bundles in ``table``; ``None`` where there is none."""
+def matched_figures(table: ScoreTable) -> dict[str, Any] | None:
+    """Return contrasts, arms, ranges and pairs of bundles; ``None`` where there is no bundle."""
     by_arm = table.query("causalds/matched_arms", DIAGNOSTIC_CAP)
     if not by_arm:
         return None
@@ -73,7 +75,7 @@ def matched(table: ScoreTable) -> dict[str, Any] | None:
 
 
 def _contrast(arm: str, pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """One row of Table 24: paired differences of the capped loss, resampled by scene."""
+    """Return one row of Table 24: paired differences of the capped loss, resampled by scene."""
     deltas = [(pair["instance_id"], pair["delta"]) for pair in pairs]
     survivors = [pair["delta"] for pair in pairs if pair["both_valid"]]
     return {
@@ -88,12 +90,12 @@ def _contrast(arm: str, pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "better": sum(delta < 0 for _, delta in deltas),
         "survivor_pairs": len(survivors),
         "survivor_mean": _mean(survivors) if survivors else None,
-        "parts": _decomposed(pairs),
+        "parts": _parts_by_validity(pairs),
     }
 
 
-def _decomposed(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
-    """The mean difference by what became of validity (Figure 10): the parts add up to it."""
+def _parts_by_validity(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+    """Return the mean difference in parts, by which of two answers are valid (Figure 10)."""
     kinds: dict[tuple[bool, bool], str] = {
         (True, True): "valid in both", (True, False): "valid in the reference only",
         (False, True): "valid in the other only", (False, False): "valid in neither",
@@ -107,7 +109,7 @@ def _decomposed(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float
 
 
 def _ranges(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Table 23: how far the loss moves inside a bundle, and how often."""
+    """Return how far the loss moves inside a bundle, and how often (Table 23)."""
     if not rows:
         return None
     widths = [row["range"] for row in rows]
@@ -124,11 +126,11 @@ def _ranges(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 
 def _by_cluster(values: Sequence[tuple[str, float]]) -> list[float] | None:
-    """Percentile interval of the mean, resampling the first member; none for a single cluster."""
-    clusters = clustered(values)
+    """Return the interval of the mean of (cluster, value); ``None`` for a single cluster."""
+    clusters = sum_by_instance(values)
     if len(clusters) < 2:
         return None
-    return bootstrap.percentile_interval(cluster_means(clusters, bootstrap.seed_of(clusters)))
+    return percentile_interval(cluster_means(clusters, seed_of(clusters)))
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -136,7 +138,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _sd(values: Sequence[float]) -> float | None:
-    """The sample standard deviation; none for a single value."""
+    """Return the sample standard deviation; ``None`` for a single value."""
     if len(values) < 2:
         return None
     mean = _mean(values)

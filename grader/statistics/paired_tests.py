@@ -1,4 +1,4 @@
-"""Paired comparisons: mean difference by clusters, the exact sign test, the signed-rank test."""
+"""Paired comparisons: mean difference by instances, the exact sign test, the signed-rank test."""
 
 import math
 from collections import Counter
@@ -7,15 +7,20 @@ from itertools import accumulate
 from typing import Any, Final
 
 from grader.scoring.model import Score
-from grader.statistics import bootstrap
-from grader.statistics.bootstrap import cluster_means
+from grader.statistics.bootstrap import (
+    cluster_means,
+    detectable_difference,
+    percentile_interval,
+    seed_of,
+    sum_by_instance,
+)
 
 RANKED_EXACTLY: Final = 50
 """Differences up to which all ways of giving them signs are counted."""
 
 
 def signed_rank(differences: Sequence[float]) -> float:
-    """Two-sided p-value of differences that are spread evenly about 0.
+    """Return the two-sided p-value of Wilcoxon's test that differences are spread evenly about 0.
 
     Zeros are left out, and equal sizes share the mean of their ranks; 1 where nothing is left.
     Beyond :data:`RANKED_EXACTLY` differences it is the normal approximation, corrected for ties.
@@ -41,7 +46,7 @@ def signed_rank(differences: Sequence[float]) -> float:
 
 
 def _ways(ranks: Sequence[int], most: int) -> list[int]:
-    """In how many ways some of the ranks add up to each sum from 0 to ``most``."""
+    """Return in how many ways some of the ranks add up to each sum from 0 to ``most``."""
     ways = [1] + [0] * most
     for rank in ranks:
         ways = [w + (ways[k - rank] if k >= rank else 0) for k, w in enumerate(ways)]
@@ -59,7 +64,7 @@ Pairs = Sequence[tuple[Score, Score]]
 
 
 def sign_test(wins: int, losses: int) -> float:
-    """Two-sided exact p-value of ``wins`` against ``losses`` under equal chances, ties left out.
+    """Return the two-sided exact p-value of ``wins`` against ``losses`` under equal chances.
 
     With right/wrong marks this is McNemar's exact test. Raises ``ValueError`` on a negative count.
     """
@@ -78,18 +83,14 @@ def sign_test(wins: int, losses: int) -> float:
     return min(1.0, 2 * tail)
 
 
-def line(pairs: Pairs) -> dict[str, Any]:
-    """Means of both, their difference (first minus second) in points, and who wins how often.
+def compare_points(pairs: Pairs) -> dict[str, Any]:
+    """Return the mean points of both (0 to 100), their difference, and who wins how often.
 
     The interval resamples instances. Wins are counted by task and by instance (the sign of its
     total); tasks of one instance rise and fall together, so the test by instance is the safer one.
     """
-    clusters: dict[str, tuple[float, int]] = {}
-    for a, b in pairs:
-        total, count = clusters.get(a.instance_id, (0.0, 0))
-        clusters[a.instance_id] = (total + a.points - b.points, count + 1)
-    ordered = dict(sorted(clusters.items()))
-    replicates = [100 * mean for mean in cluster_means(ordered, bootstrap.seed_of(clusters))]
+    clusters = sum_by_instance((a.instance_id, a.points - b.points) for a, b in pairs)
+    replicates = [100 * mean for mean in cluster_means(clusters, seed_of(clusters))]
     first = 100 * math.fsum(a.points for a, _ in pairs) / len(pairs)
     second = 100 * math.fsum(b.points for _, b in pairs) / len(pairs)
     return {
@@ -97,25 +98,25 @@ def line(pairs: Pairs) -> dict[str, Any]:
         "instances": len(clusters),
         **difference(first, second, replicates if len(clusters) > 1 else []),
         "by_task": _record([a.points - b.points for a, b in pairs]),
-        "by_instance": _record([total for total, _ in ordered.values()]),
+        "by_instance": _record([total for total, _ in clusters.values()]),
     }
 
 
-def lines(pairs: Pairs, level: Callable[[Score], str]) -> dict[str, Any]:
-    """One :func:`line` for each level of an axis, by level."""
+def compare_by_level(pairs: Pairs, level: Callable[[Score], str]) -> dict[str, Any]:
+    """Return :func:`compare_points` of each level of an axis, by level."""
     grouped: dict[str, list[tuple[Score, Score]]] = {}
     for a, b in pairs:
         grouped.setdefault(level(a), []).append((a, b))
-    return {name: line(grouped[name]) for name in sorted(grouped)}
+    return {name: compare_points(grouped[name]) for name in sorted(grouped)}
 
 
-def minus(first: Sequence[float], second: Sequence[float]) -> list[float]:
-    """Replicates of a difference, from those of both, draw by draw."""
+def subtract_replicates(first: Sequence[float], second: Sequence[float]) -> list[float]:
+    """Return replicates of a difference, from those of both, draw by draw."""
     return [a - b for a, b in zip(first, second, strict=True)]
 
 
 def difference(first: float, second: float, replicates: Sequence[float]) -> dict[str, Any]:
-    """Two numbers, first minus second, its 95% interval, and the difference that would show.
+    """Return two numbers, first minus second, its 95% interval, and the difference that would show.
 
     ``replicates`` are bootstrap replicates of the difference; without any there is no interval.
     """
@@ -123,14 +124,13 @@ def difference(first: float, second: float, replicates: Sequence[float]) -> dict
         "first": first,
         "second": second,
         "difference": first - second,
-        "interval": bootstrap.percentile_interval(replicates) if replicates else None,
-        "detectable": bootstrap.detectable(bootstrap.standard_error(replicates))
-        if replicates
-        else None,
+        "interval": percentile_interval(replicates) if replicates else None,
+        "detectable": detectable_difference(replicates) if replicates else None,
     }
 
 
 def _record(differences: Sequence[float]) -> dict[str, Any]:
+    """Return wins, ties and losses of the first, with the p-value of the sign test."""
     wins = sum(value > SAME for value in differences)
     losses = sum(value < -SAME for value in differences)
     return {
