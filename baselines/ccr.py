@@ -25,7 +25,6 @@ from builder.tracks.ccr.graph import cut_tree, sorted_graph
 from builder.tracks.ccr.model import BooleanContext, LinearContext
 from builder.tracks.ccr.quantities import exact_quantities, total_effect
 from builder.tracks.ccr.questions import check_deduction
-from builder.tracks.ccr.text import GivenValue
 from grader.scoring.shape import Task
 
 _TERM: Final = re.compile(r"(\w+)\((\w+), (\w+)\)")
@@ -110,12 +109,12 @@ def _deduction(prompt: str) -> Any:
     target = re.search(r"What is (\w+)\((\w+), (\w+)\)\?", prompt)
     if chain is None or target is None:
         raise ValueError("no cut tree, or nothing asked")
-    givens = [
-        GivenValue((cause, effect), Fraction(value))
+    givens = {
+        (cause, effect): Fraction(value)
         for cause, effect, value in re.findall(
             r"^- \w+\((\w+), (\w+)\) = (\S+)$", prompt, re.MULTILINE
         )
-    ]
+    }
     verdict, value = check_deduction(
         chain[1].split(", "), givens, (target[2], target[3]), bounded=target[1] == "PNS"
     )

@@ -11,7 +11,8 @@ Theorem 7.1.7.)
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -49,21 +50,21 @@ class Node:
         return None if to_affine is None else to_affine(self.parameters)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class World:
-    """A structural causal model over ``graph``; ``nodes`` are in the order of ``graph.nodes``.
-
-    ``order`` holds the names of the nodes, causes first.
-    """
+    """A structural causal model over ``graph``; ``nodes`` are in the order of ``graph.nodes``."""
 
     graph: LatentDAG
     nodes: tuple[Node, ...]
-    order: tuple[str, ...] = field(init=False, repr=False, compare=False)
-    _by_name: dict[str, Node] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "order", tuple(self.graph.topological_order()))
-        object.__setattr__(self, "_by_name", {node.name: node for node in self.nodes})
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """Return the names of the nodes, causes first."""
+        return self.graph.topological_order()
+
+    @cached_property
+    def _by_name(self) -> dict[str, Node]:
+        return {node.name: node for node in self.nodes}
 
     def node(self, name: str) -> Node:
         """Return the node called ``name``. Raises KeyError."""

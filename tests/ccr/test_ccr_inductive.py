@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from fractions import Fraction
 from itertools import pairwise
 from math import prod
@@ -23,7 +24,7 @@ from builder.tracks.ccr.graph import KINDS, PAPER_GRAPHS, CutTree, Pair, chain, 
 from builder.tracks.ccr.plan import VERDICTS, ContextPlan, Design, draw_kinds, parse_settings
 from builder.tracks.ccr.questions import Deduction, check_deduction, compose
 from builder.tracks.ccr.sampling import sample_context
-from builder.tracks.ccr.text import GivenValue, decimal
+from builder.tracks.ccr.text import decimal
 from builder.tracks.ccr.track import TRACK
 from grader.io.jsonio import pretty_json
 from grader.scoring.model import RawAnswer
@@ -58,8 +59,8 @@ def test_the_verdict_of_an_inductive_question_is_derived_twice() -> None:
     forms: Counter[tuple[str, int]] = Counter()
     for tree, values, question in questions():
         assert question.target == tree.global_pair
-        assert tree.global_pair not in {given.pair for given in question.givens}
-        printed = [GivenValue(g.pair, Fraction(decimal(g.value))) for g in question.givens]
+        assert tree.global_pair not in question.givens
+        printed = {pair: Fraction(decimal(value)) for pair, value in question.givens.items()}
         verdict, value = check_deduction(tree.nodes, printed, tree.global_pair, bounded=True)
         assert verdict == question.verdict
         forms[verdict, len(printed) - len(tree.components)] += 1
@@ -81,23 +82,23 @@ def test_the_verdict_of_an_inductive_question_is_derived_twice() -> None:
 def fit(
     tree: CutTree,
     values: dict[Pair, Fraction],
-    givens: tuple[GivenValue, ...],
+    givens: Mapping[Pair, Fraction],
     factor: Fraction | int,
 ) -> Fraction | None:
     """The whole of a model with the givens, in which what nothing is given about is changed by a
     factor; ``None`` where it does not have them."""
     told = {edge for given in givens for edge in pairwise(tree.nodes) if inside(tree, edge, given)}
     model = {e: values[e] * (1 if e in told else factor) for e in pairwise(tree.nodes)}
-    for given in givens:
+    for given, value in givens.items():
         covered = [v for e, v in model.items() if inside(tree, e, given)]
-        if prod(covered, start=Fraction(1)) != given.value:
+        if prod(covered, start=Fraction(1)) != value:
             return None
     return prod(model.values(), start=Fraction(1))
 
 
-def inside(tree: CutTree, edge: Pair, given: GivenValue) -> bool:
+def inside(tree: CutTree, edge: Pair, given: Pair) -> bool:
     place = tree.nodes.index
-    return place(given.pair[0]) <= place(edge[0]) and place(edge[1]) <= place(given.pair[1])
+    return place(given[0]) <= place(edge[0]) and place(edge[1]) <= place(given[1])
 
 
 CONTEXTS: list[dict[str, Any]] = [

@@ -182,7 +182,7 @@ def test_the_pattern_of_givens_does_not_tell_a_contradiction() -> None:
     """More than needed was given only where it contradicted: counting lines was enough."""
     patterns: dict[str, Counter[object]] = {verdict: Counter() for verdict in VERDICTS}
     for verdict, nodes, found in deductions(360):
-        place = [tuple(map(nodes.index, given.pair)) for given in found.givens]
+        place = [tuple(map(nodes.index, pair)) for pair in found.givens]
         pattern = (len(nodes), tuple(sorted(place)), tuple(map(nodes.index, found.target)))
         patterns[verdict][pattern] += 1
     common = [pattern for pattern, n in patterns["inconsistent"].items() if n >= 8]
@@ -193,7 +193,7 @@ def test_the_pattern_of_givens_does_not_tell_a_contradiction() -> None:
 def test_contradictions_are_a_quarter_or_more_and_all_else_agrees_within_rounding() -> None:
     """What the prompt promises of the printed numbers."""
     for verdict, nodes, found in deductions(120):
-        printed = {given.pair: Fraction(decimal(given.value)) for given in found.givens}
+        printed = {pair: Fraction(decimal(value)) for pair, value in found.givens.items()}
         gaps = [Fraction(0)]
         for pair, value in printed.items():
             inside = nodes[nodes.index(pair[0]) : nodes.index(pair[1]) + 1]

@@ -174,7 +174,7 @@ def _deductive_task(
     target: dict[str, object] = {"verdict": found.verdict}
     if found.value is not None:
         target["exact"] = str(found.value)
-    givens = [[*given.pair, str(given.value)] for given in found.givens]
+    givens = [[*pair, str(value)] for pair, value in found.givens.items()]
     return ContextTask(
         plan.variant,
         plan.variant,

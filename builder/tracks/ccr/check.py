@@ -26,7 +26,6 @@ from builder.tracks.ccr.quantities import (
     twin_quantities,
 )
 from builder.tracks.ccr.questions import check_deduction
-from builder.tracks.ccr.text import GivenValue
 
 Row = Mapping[str, Any]
 _GIVEN: Final = re.compile(r"^- \w+\(.*\) = ", re.MULTILINE)
@@ -174,7 +173,7 @@ def _answers_of(context: BooleanContext, bits: Sequence[bool], cause: int, effec
 
 def _deductive_problems(world: Row, task: Row, target: Row, row: Row) -> Iterator[str]:
     """Yield where verdict or value of a deduction differ from their second derivation."""
-    givens = [GivenValue((cause, effect), Fraction(text)) for cause, effect, text in task["givens"]]
+    givens = {(cause, effect): Fraction(text) for cause, effect, text in task["givens"]}
     bounded = world["context"]["kind"] == "boolean"
     verdict, value = check_deduction(world["tree"], givens, _ends(task), bounded=bounded)
     if verdict != target["verdict"]:

@@ -13,7 +13,7 @@ from builder.tracks.ccr.graph import CutTree, Pair
 from builder.tracks.ccr.model import LinearContext
 from builder.tracks.ccr.plan import Verdict
 from builder.tracks.ccr.quantities import Quantities, total_effect
-from builder.tracks.ccr.text import GivenValue, ListedQuantity
+from builder.tracks.ccr.text import ListedQuantity
 
 
 def direct_quantities(tree: CutTree, rng: np.random.Generator) -> list[ListedQuantity]:
@@ -79,7 +79,7 @@ class Deduction:
     ``value`` is there exactly when ``verdict`` is ``value``.
     """
 
-    givens: tuple[GivenValue, ...]
+    givens: Mapping[Pair, Fraction]
     target: Pair
     verdict: Verdict
     value: Fraction | None
@@ -107,7 +107,7 @@ def deduce(
         edges = list(pairwise(path))
         target = edges.pop(int(rng.integers(len(edges))))
         return Deduction(
-            _as_givens(values, [tree.global_pair, *edges]), target, verdict, values[target]
+            _values_at(values, [tree.global_pair, *edges]), target, verdict, values[target]
         )
     if verdict == "insufficient":
         path = _path(tree, min(3, len(tree.components)), rng)
@@ -115,7 +115,7 @@ def deduce(
         first, second = sorted(rng.permutation(len(edges))[:2].tolist())
         target = edges[first if rng.random() < 0.5 else second]
         kept = [edge for k, edge in enumerate(edges) if k not in (first, second)]
-        return Deduction(_as_givens(values, [tree.global_pair, *kept]), target, verdict, None)
+        return Deduction(_values_at(values, [tree.global_pair, *kept]), target, verdict, None)
     if bounded and (len(tree.components) < 3 or rng.random() < 0.5):
         found = _beyond_one(tree, values, rng)
         if found is not None:
@@ -135,21 +135,21 @@ def compose(
     """
     edges, whole = list(pairwise(tree.nodes)), tree.global_pair
     if verdict == "insufficient":
-        return Deduction(_as_givens(values, _without_one(edges, rng)), whole, verdict, None)
+        return Deduction(_values_at(values, _without_one(edges, rng)), whole, verdict, None)
     if verdict == "value" and (len(edges) < 3 or rng.random() < 0.5):
         overlap = len(edges) > 2 and rng.random() < 0.5
         pairs = _overlapping(tree, rng) if overlap else list(pairwise(_path(tree, 2, rng)))
-        return Deduction(_as_givens(values, pairs), whole, verdict, values[whole])
+        return Deduction(_values_at(values, pairs), whole, verdict, values[whole])
     if len(edges) < 3:
         raise ValueError("local values of two components cannot contradict each other")
     k = int(rng.integers(len(edges) - 1))
     joined = (edges[k][0], edges[k + 1][1])
     if verdict == "value":
-        return Deduction(_as_givens(values, [*edges, joined]), whole, verdict, values[whole])
+        return Deduction(_values_at(values, [*edges, joined]), whole, verdict, values[whole])
     factor = Fraction(int(rng.integers(45, 75)), 100)
     if rng.random() < 0.5 and values[joined] / factor < 1:
         factor = 1 / factor
-    givens = (*_as_givens(values, edges), GivenValue(joined, factor * values[joined]))
+    givens = {**_values_at(values, edges), joined: factor * values[joined]}
     return Deduction(givens, whole, verdict, None)
 
 
@@ -173,9 +173,9 @@ def _overlapping(tree: CutTree, rng: np.random.Generator) -> list[Pair]:
     return [(root, last), (first, leaf), (first, last)]
 
 
-def _as_givens(values: Mapping[Pair, Fraction], pairs: Sequence[Pair]) -> tuple[GivenValue, ...]:
-    """Return the values of some pairs as givens."""
-    return tuple(GivenValue(pair, values[pair]) for pair in pairs)
+def _values_at(values: Mapping[Pair, Fraction], pairs: Sequence[Pair]) -> dict[Pair, Fraction]:
+    """Return the values of some pairs alone."""
+    return {pair: values[pair] for pair in pairs}
 
 
 def _path(tree: CutTree, least: int, rng: np.random.Generator) -> tuple[str, ...]:
@@ -195,7 +195,7 @@ def _beyond_one(
     raised = rest * Fraction(int(rng.integers(130, 201)), 100)
     if raised >= 1:
         return None
-    givens = (GivenValue(tree.global_pair, raised), *_as_givens(values, edges))
+    givens = {tree.global_pair: raised, **_values_at(values, edges)}
     return Deduction(givens, target, "inconsistent", None)
 
 
@@ -209,7 +209,7 @@ def _contradiction(
             low = min(tree.local_pairs, key=lambda pair: values[pair])
             other = next(pair for pair in tree.local_pairs if pair != low)
             raised = Fraction(135, 100) * values[low]
-            two = (GivenValue(tree.global_pair, raised), GivenValue(low, values[low]))
+            two = {tree.global_pair: raised, low: values[low]}
             return Deduction(two, other, "inconsistent", None)
         raise ValueError("two components cannot contradict each other")
     return _redundant(tree, values, Fraction(int(rng.integers(45, 75)), 100), rng)
@@ -228,17 +228,14 @@ def _redundant(
     k = int(rng.integers(len(edges) - 1))
     first, second = edges[k], edges[k + 1]
     whole = (first[0], second[1])
-    givens = (
-        *_as_givens(values, [tree.global_pair, *edges]),
-        GivenValue(whole, factor * values[whole]),
-    )
+    givens = {**_values_at(values, [tree.global_pair, *edges]), whole: factor * values[whole]}
     if factor != 1:
         return Deduction(givens, target, "inconsistent", None)
     return Deduction(givens, target, "value", values[target])
 
 
 def check_deduction(
-    nodes: Sequence[str], givens: Sequence[GivenValue], target: Pair, *, bounded: bool
+    nodes: Sequence[str], givens: Mapping[Pair, Fraction], target: Pair, *, bounded: bool
 ) -> tuple[Verdict, float | None]:
     """Return the verdict and the value by linear algebra on logarithms, the second derivation.
 
@@ -250,8 +247,8 @@ def check_deduction(
     def row(pair: Pair) -> list[float]:
         return [float(place[pair[0]] <= k < place[pair[1]]) for k in range(len(nodes) - 1)]
 
-    matrix = np.array([row(given.pair) for given in givens])
-    sizes = np.array([np.log(abs(float(given.value))) for given in givens])
+    matrix = np.array([row(pair) for pair in givens])
+    sizes = np.array([np.log(abs(float(value))) for value in givens.values()])
     solution, *_ = np.linalg.lstsq(matrix, sizes, rcond=None)
     if np.abs(matrix @ solution - sizes).max() > _ROUNDING:
         return "inconsistent", None
@@ -262,7 +259,6 @@ def check_deduction(
     value = float(np.exp(asked @ solution))
     if bounded and value > 1 + _ROUNDING:
         return "inconsistent", None
-    negative = sum(
-        given.value < 0 for given, c in zip(givens, combination, strict=True) if round(c) % 2
-    )
+    used = zip(givens.values(), combination, strict=True)
+    negative = sum(value < 0 for value, c in used if round(c) % 2)
     return "value", -value if negative % 2 else value

@@ -223,18 +223,10 @@ def state_quantities(asked: Sequence[str], answer_file: str) -> str:
     return _TEXTS("state", quantities="\n".join(listed), answer_file=answer_file, example=example)
 
 
-@dataclass(frozen=True, slots=True)
-class GivenValue:
-    """A value that a deductive task states."""
-
-    pair: Pair
-    value: Fraction
-
-
 def deductive_prompt(
     measure: str,
     tree: Sequence[str],
-    givens: Sequence[GivenValue],
+    givens: Mapping[Pair, Fraction],
     target: Pair,
     answer_file: str,
     rng: np.random.Generator,
@@ -243,14 +235,14 @@ def deductive_prompt(
     probabilities."""
     boolean = measure == "pns"
     name = measure.upper()
-    order = rng.permutation(len(givens))
-    listed = [f"- {name}({', '.join(givens[k].pair)}) = {decimal(givens[k].value)}" for k in order]
+    stated = [f"- {name}({', '.join(pair)}) = {decimal(value)}" for pair, value in givens.items()]
+    stated = [stated[k] for k in rng.permutation(len(stated))]
     return _TEXTS(
         "deductive",
         tree=", ".join(tree),
         kind=_TEXTS("kind.boolean" if boolean else "kind.linear"),
         meaning=_TEXTS("meaning.pns" if boolean else "meaning.linear_ate"),
-        givens="\n".join(listed),
+        givens="\n".join(stated),
         asked=f"{name}({', '.join(target)})",
         answer_file=answer_file,
     )
