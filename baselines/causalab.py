@@ -25,7 +25,7 @@ from grader.tracks.causalab.scoring import episode_of
 
 
 class RefusedRequest(RuntimeError):
-    """The laboratory refused a request; no reference agent makes one that it refuses."""
+    """Raised where the laboratory refuses a request: a fault of the agent."""
 
 
 class Client:

@@ -253,7 +253,7 @@ FORMS: Final[Mapping[str, Form]] = {
 
 @dataclass(eq=False)
 class SceneAnalysis:
-    """What the informed analyst finds in ``shown``, a scene as it is released.
+    """The findings of the informed analyst in ``shown``, a scene as it is released.
 
     ``corrected`` says whether estimates are corrected by the calibration rows (double sampling) or
     take the predictions of measured variables for the variables themselves.

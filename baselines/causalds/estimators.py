@@ -46,7 +46,10 @@ no polynomial is the true mechanism."""
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """From X = x0 to X = x1, on outcome Y; ``treated``: among the units with X = x1."""
+    """Two levels of a treatment X, from x0 to x1, whose outcomes Y are compared.
+
+    ``treated`` compares them among the units with X = x1 only.
+    """
 
     x: str
     y: str

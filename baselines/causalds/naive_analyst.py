@@ -30,7 +30,7 @@ from grader.scoring.shape import Task
 
 @dataclass
 class NaiveAnalysis:
-    """What the naive analyst finds in ``shown``, a scene as it is released."""
+    """The findings of the naive analyst in ``shown``, a scene as it is released."""
 
     shown: ShownScene
 

@@ -1,1 +1,1 @@
-"""Releases to the Hub: what may travel, what has to, and the steps in which it does."""
+"""Publishing a release on the Hub: its files, the check for private ones, errata, the upload."""

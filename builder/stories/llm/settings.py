@@ -46,7 +46,7 @@ class Budgets:
 
 @checked(frozen=True, slots=True, config=STRICT)
 class Settings:
-    """Which model to ask, where and how patiently.
+    """Which model to ask, where, and within which limits.
 
     ``endpoint`` is the address, the variable ``key_env`` holds the key. ``seconds`` is the time
     limit of one request, ``retries`` how often the client repeats one that met 429, 5xx or a

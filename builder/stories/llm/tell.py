@@ -163,6 +163,8 @@ def _map_stage(
 
 
 class _Pair(Reply):
+    """The verdict on a non-edge: whether one variable would act on the other directly."""
+
     a: _Id
     b: _Id
     direct: StrictBool
@@ -170,6 +172,8 @@ class _Pair(Reply):
 
 
 class _Effect(Reply):
+    """The verdict on an effect: whether the names make it plausible as a direct one."""
+
     cause: _Id
     effect: _Id
     plausible: StrictBool
@@ -285,11 +289,15 @@ def _write_story(client: Client, proposal: Proposal, facts: Facts, closing: str)
 
 
 class _Mention(Reply):
+    """The verdict on a variable: whether the story mentions it."""
+
     name: _Name
     mentioned: StrictBool
 
 
 class _EffectVerdict(Reply):
+    """The verdict on an effect: whether the story tells it, and in the right direction."""
+
     cause: _Name
     effect: _Name
     verdict: Literal["supported", "missing", "reversed"]
@@ -297,6 +305,8 @@ class _EffectVerdict(Reply):
 
 
 class _Extra(Reply):
+    """An effect that the story tells and that is not in the graph."""
+
     cause: _Name
     effect: _Name
     why: Remark = ""
