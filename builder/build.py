@@ -186,7 +186,7 @@ def _compose_exams(
             if split.private:
                 exams[place] = private_exams(split, track, specs[place], read, root)
             else:
-                able = built_candidates(track, read) if split.exams else ()
+                able = built_candidates(track, read) if split.draws else ()
                 exams[place] = compose_public(split, track, able, root, str(config.path))
     return exams
 

@@ -58,9 +58,8 @@ def _plan_table(config: ReleaseConfig, specs: Specs) -> Table:
             members = specs[split.name, name]
             low, high = (sum(spec.task_plan.tasks[end] for spec in members) for end in (0, 1))
             exams = [
-                f"{exam.name} ({'all' if draw.tasks is None else draw.tasks})"
-                for exam in split.exams
-                for draw in exam.draws
+                f"{draw.exam} ({'all' if draw.tasks is None else draw.tasks})"
+                for draw in split.draws
                 if draw.track == name
             ]
             table.add_row(

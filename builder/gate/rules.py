@@ -4,7 +4,8 @@ returns a row for each problem.
 The tables that the queries read, of all tracks and splits together: ``tasks``, ``places`` in exams,
 ``instances`` as the public side shows them, ``worlds``, ``ids`` of every config as they stand in
 the files, and ``flat``, the config ``tasks``. ``answers`` has the SHA-256 of the right answer to
-each task of public truth, as the grader reads truths; the checks of parts give it.
+each task of public truth, as the grader reads truths; the checks of parts give it. Whether files
+have the columns of their configs is a rule in Python, as a query would fail over them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,13 +13,16 @@ from pathlib import Path
 from typing import Any, Final
 
 import duckdb
+import pyarrow as pa
 
+from builder.release.exams import EXAM_SCHEMA
 from builder.release.flat import CONFIG
-from builder.release.reader import SIDES, column_names, configs, public_side, shards, splits
-from builder.release.schemas import FLAT, TASKS
+from builder.release.reader import SIDES, configs, open_shard, public_side, shards, splits
+from builder.release.schemas import COMMITMENTS, FLAT, TASKS
 from builder.release.shards import COMMITTED
 from builder.release.tables import tracks, truth_side
 from builder.splits.track import Track
+from grader.errors import UsageError
 
 _SQL: Final = Path(__file__).parent / "sql"
 _CONTENT: Final = ", ".join(name for name in FLAT.names if name in TASKS.names)
@@ -111,8 +115,9 @@ def _ids(release: Path) -> Iterator[str]:
             if config != COMMITTED and not config.endswith(("_exams", "_scenes")):
                 for split in splits(release / side, config):
                     paths = shards(release / side, config, split)
+                    first = open_shard(paths[0]).schema_arrow.names[0]
                     yield (
-                        f"SELECT '{config}/{split}' AS place, {column_names(paths)[0]} AS id, "
+                        f"SELECT '{config}/{split}' AS place, {first} AS id, "
                         f"filename, file_row_number FROM "
                         f"{_read(paths, ', filename = true, file_row_number = true')}"
                     )
@@ -122,3 +127,36 @@ def _read(paths: Iterable[Path], options: str = "") -> str:
     """Return the table function that reads some shards, with their paths quoted."""
     quoted = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
     return f"read_parquet([{quoted}]{options})"
+
+
+def schema_problems(release: Path, tracks: Mapping[str, Track]) -> Iterator[str]:
+    """Yield a line for each shard with columns that are absent, of another type, or nobody's. What
+    is no Parquet file fails by its hash."""
+    expected = {CONFIG: FLAT, COMMITTED: COMMITMENTS}
+    for name, track in tracks.items():
+        expected |= {**track.tables, f"{name}_exams": EXAM_SCHEMA}
+    for side in SIDES:
+        for config in configs(release / side):
+            for split in splits(release / side, config):
+                for path in shards(release / side, config, split):
+                    try:
+                        schema = open_shard(path).schema_arrow
+                    except UsageError:
+                        continue
+                    if (problem := _difference(schema, expected.get(config))) is not None:
+                        yield f"{side}/{config}/{path.name}: {problem}"
+
+
+def _difference(schema: pa.Schema, expected: pa.Schema | None) -> str | None:
+    """Return the first difference of a shard's columns from those of its config, None if there
+    is none."""
+    if expected is None:
+        return "no config of a release"
+    for name in [*expected.names, *schema.names]:
+        if name not in schema.names:
+            return f"lacks the column {name}"
+        if name not in expected.names:
+            return f"has the column {name}, which its config has not"
+        if (own := schema.field(name).type) != (given := expected.field(name).type):
+            return f"the column {name} is {own}, not {given}"
+    return None if schema.names == expected.names else "its columns are in another order"

@@ -13,7 +13,6 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from builder.gate.exams import ExamPoints, exam_lines, graded_exams, points_of_exam
-from builder.gate.files import card_problems, schema_problems
 from builder.gate.floors import check_floors
 from builder.gate.leak import LeakReport, leak_test
 from builder.gate.part_check import (
@@ -30,12 +29,12 @@ from builder.gate.part_check import (
 )
 from builder.gate.part_rows import take_apart
 from builder.gate.report import GateLine, GateReport, line_of
-from builder.gate.rules import Tables
+from builder.gate.rules import Tables, schema_problems
 from builder.gate.secrecy import secrecy_problems
 from builder.release.engine import Workers
 from builder.release.manifest import read_manifest
 from builder.release.parts import Part
-from builder.release.reader import configs, public_side
+from builder.release.reader import public_side
 from builder.splits.track import Track
 from grader.io.processors import processors
 from grader.opening import open_release
@@ -70,8 +69,10 @@ def run_gate(
     tell = progress or (lambda _: None)
     public_side(release)
     opened = open_release(release)
-    tell("gate: hashes, rows and cards")
-    lines = [*_integrity(opened, release), *_files(release, tracks)]
+    tell("gate: hashes and columns")
+    lines = [*_integrity(opened, release)]
+    figure = f"{len(list(release.glob('*/*/*.parquet')))} shards have the columns of their configs"
+    lines.append(line_of("schemas", schema_problems(release, tracks), figure))
     if not all(line.ok for line in lines):
         return GateReport(tuple(lines))
     scratch = TemporaryDirectory(prefix="causal-exams-gate-")
@@ -142,17 +143,6 @@ def _integrity(opened: ReleaseFolder, release: Path) -> Iterator[GateLine]:
     for item in verify(opened, proofs=False):
         detail = item.detail.replace(f"{release}{os.sep}", "")
         yield line_of(item.name, [] if item.ok else [detail], detail if item.ok else "see below")
-
-
-def _files(release: Path, tracks: Tracks) -> Iterator[GateLine]:
-    """Yield the lines about the columns of shards, and the cards of both sides."""
-    shards = len(list(release.glob("*/*/*.parquet")))
-    fine = f"{shards} shards have the columns of their configs"
-    yield line_of("schemas", schema_problems(release, tracks), fine)
-    for side in ("public", "private"):
-        if (root := release / side).is_dir():
-            fine = f"{len(configs(root))} configs match their files"
-            yield line_of(f"{side} card", card_problems(root), fine)
 
 
 def _across_parts(release: Path, tables: Tables) -> Iterator[GateLine]:

@@ -50,15 +50,15 @@ def compose_public(
     answer each other. Raises ``UsageError`` naming ``file`` and key when there are too few tasks.
     """
     exams = {}
-    for name, draw in _draws(split, track.name):
-        key, where = _exam_key(root, split, track, name), _key_path(file, split, track, name)
+    for draw in _draws(split, track):
+        key, where = _exam_key(root, split, draw), _key_path(file, split, draw)
         if draw.model is None:
             able = keep_one_side(_asked_by(draw, candidates), track, key)
             exam = _draw_tasks(draw, able, key, where)
         else:
             assert track.exams is not None
             exam = track.exams.compose(draw.model, candidates, key, where)
-        exams[name] = shuffle_exam(exam, key)
+        exams[draw.exam] = shuffle_exam(exam, key)
     return exams
 
 
@@ -90,20 +90,19 @@ def assign_exams(
     }
     for name in exam_of:
         del remaining[name]
-    draws = [(name, draw) for name, draw in _draws(split, track.name) if draw.model is None]
-    for name, draw in sorted(draws, key=lambda item: item[1].tasks is None):
-        where = _key_path(file, split, track, name)
+    draws = [draw for draw in _draws(split, track) if draw.model is None]
+    for draw in sorted(draws, key=lambda draw: draw.tasks is None):
+        key, where = _exam_key(root, split, draw), _key_path(file, split, draw)
         able = [one for one in remaining.values() if all(draw.asks(t.variant) for t in one.tasks)]
         if draw.tasks is not None and any(len(one.tasks) > 1 for one in able):
             raise UsageError(
                 f"{where}.tasks: some instances have several tasks, which private truth keeps "
                 'together; write tasks = "all", with the variants of this exam'
             )
-        key = _exam_key(root, split, track, name)
         chosen = set(_draw_tasks(draw, able, key, where).task_ids)
         for one in able:
             if chosen.issuperset(task.name for task in one.tasks):
-                exam_of[one.instance_id] = name
+                exam_of[one.instance_id] = draw.exam
                 del remaining[one.instance_id]
     if remaining:
         variants = sorted({task.variant for one in remaining.values() for task in one.tasks})
@@ -154,22 +153,22 @@ def private_exams(
     for row in read(track.name, ("task_id", "instance_id")):
         names[exam_of[row["instance_id"]]].append(row["task_id"])
     return {
-        name: shuffle_exam(DrawnExam(tuple(names[name])), _exam_key(root, split, track, name))
-        for name, _ in _draws(split, track.name)
+        draw.exam: shuffle_exam(DrawnExam(tuple(names[draw.exam])), _exam_key(root, split, draw))
+        for draw in _draws(split, track)
     }
 
 
-def _draws(split: SplitConfig, track: str) -> list[tuple[str, Draw]]:
-    """Return name and draw of every exam that takes tasks of a track."""
-    return [(exam.name, draw) for exam in split.exams for draw in exam.draws if draw.track == track]
+def _draws(split: SplitConfig, track: Track) -> list[Draw]:
+    """Return what exams take of a track."""
+    return [draw for draw in split.draws if draw.track == track.name]
 
 
-def _exam_key(root: bytes, split: SplitConfig, track: Track, exam: str) -> bytes:
-    return hmac_key(root, f"{track.name}/{split.name}/exam/{exam}")
+def _exam_key(root: bytes, split: SplitConfig, draw: Draw) -> bytes:
+    return hmac_key(root, f"{draw.track}/{split.name}/exam/{draw.exam}")
 
 
-def _key_path(file: str, split: SplitConfig, track: Track, exam: str) -> str:
-    return f"{file}: splits.{split.name}.exams.{exam}.{track.name}"
+def _key_path(file: str, split: SplitConfig, draw: Draw) -> str:
+    return f"{file}: splits.{split.name}.exams.{draw.exam}.{draw.track}"
 
 
 def _asked_by(draw: Draw, candidates: Iterable[Candidate]) -> list[Candidate]:

@@ -120,13 +120,10 @@ def _split(contents: Contents, split: SplitConfig, private: bool) -> dict[str, A
     else:
         entry["seed"] = split.seed
     entry["tracks"] = {track: _track(contents, split, track, private) for track, _ in split.tracks}
-    entry["exams"] = {
-        exam.name: {
-            draw.track: len(contents.exams[split.name, draw.track][exam.name].task_ids)
-            for draw in exam.draws
-        }
-        for exam in split.exams
-    }
+    entry["exams"] = {}
+    for draw in split.draws:
+        exam = contents.exams[split.name, draw.track][draw.exam]
+        entry["exams"].setdefault(draw.exam, {})[draw.track] = len(exam.task_ids)
     return entry
 
 

@@ -57,11 +57,6 @@ def every_shard(release: Path, config: str) -> dict[str, list[Path]]:
     }
 
 
-def column_names(paths: Sequence[Path]) -> list[str]:
-    """Return the columns of some shards of one config, in order; none without a shard."""
-    return list(open_shard(paths[0]).schema_arrow.names) if paths else []
-
-
 def groups(
     paths: Sequence[Path], columns: Sequence[str] | None = None
 ) -> Iterator[tuple[pa.Table, pq.RowGroupMetaData]]:

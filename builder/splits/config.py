@@ -34,12 +34,13 @@ _RESERVED: Final = frozenset({"all"})  # `--exam all` and the Hub's split name f
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """How many tasks of one track an exam takes; ``None`` means every task (left).
+    """The share of one track in an exam: a number of ``tasks``, or None for all that are left.
 
     ``model`` is what the track's ``exams.parse`` made of an exam file, None without one;
     ``variants`` are the keys of the variants that it asks, None where it asks all.
     """
 
+    exam: str
     track: str
     tasks: int | None
     model: Any = None
@@ -51,18 +52,11 @@ class Draw:
 
 
 @dataclass(frozen=True, slots=True)
-class ExamConfig:
-    """One exam of a split: a draw for each of its tracks."""
-
-    name: str
-    draws: tuple[Draw, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class SplitConfig:
     """One split. Exactly one of ``seed``, ``secret_env`` and ``secret_file`` is set.
 
-    ``tracks`` pairs a track's name with whatever its ``parse`` returned.
+    ``tracks`` pairs a track's name with whatever its ``parse`` returned. ``draws`` are those of all
+    exams, in the order of the file.
     """
 
     name: str
@@ -71,7 +65,7 @@ class SplitConfig:
     secret_env: str | None
     secret_file: Path | None
     tracks: tuple[tuple[str, Any], ...]
-    exams: tuple[ExamConfig, ...]
+    draws: tuple[Draw, ...]
 
     @property
     def private(self) -> bool:
@@ -193,16 +187,17 @@ def _split(file: TomlTable, name: str, path: Path, tracks: Mapping[str, Track]) 
         what = f"a split needs a table for at least one track ({', '.join(sorted(tracks))})"
         raise table.problem(min(tracks), f"missing; {what}")
     parsed = {track: tracks[track].parse(values) for track, values in named.items()}
-    exams = tuple(
-        ExamConfig(exam, _draws(exam, draws, table, [tracks[track] for track in named], path))
-        for exam, draws in told.exams.items()
+    draws = tuple(
+        draw
+        for exam, shares in told.exams.items()
+        for draw in _draws(exam, shares, table, [tracks[track] for track in named], path)
     )
     planned = tuple(
-        (track, _with_exams(tracks[track], settings, exams, told.truth, f"{table.where}{track}"))
+        (track, _with_exams(tracks[track], settings, draws, told.truth, f"{table.where}{track}"))
         for track, settings in parsed.items()
     )
     secret = None if told.secret_file is None else path.parent / Path(told.secret_file).expanduser()
-    split = SplitConfig(name, told.truth, told.seed, told.secret_env, secret, planned, exams)
+    split = SplitConfig(name, told.truth, told.seed, told.secret_env, secret, planned, draws)
     if split.private:
         _check_private_exams(table, split, tracks)
     return split
@@ -223,29 +218,29 @@ def _draws(
         if name not in known:
             raise table.problem(f"{exam}.{name}", f"unknown key{did_you_mean(name, known)}")
     return tuple(
-        _draw(draw, known[name], TomlTable({}, f"{table.where}{exam}.{name}."), path)
+        _draw(exam, draw, known[name], TomlTable({}, f"{table.where}{exam}.{name}."), path)
         for name, draw in draws.items()
     )
 
 
-def _draw(told: _Draw, track: Track, table: TomlTable, path: Path) -> Draw:
+def _draw(exam: str, told: _Draw, track: Track, table: TomlTable, path: Path) -> Draw:
     """Check what an exam takes of one track."""
     if told.exam is not None:
         if track.exams is None:
             raise table.problem("exam", f"{track.name} has no exam files; write tasks = …")
         values = read_toml(_exam_file(told.exam, path)).values
         model = track.exams.parse(TomlTable(values, f"{table.where}exam ({told.exam}): "))
-        return Draw(track.name, model.tasks, model)
+        return Draw(exam, track.name, model.tasks, model)
     tasks = None if told.tasks == "all" else told.tasks
     if told.variants is None:
-        return Draw(track.name, tasks)
+        return Draw(exam, track.name, tasks)
     known, asked = [variant.key for variant in track.grader.variants], set()
     for pattern in told.variants:
         asked.update(found := fnmatch.filter(known, pattern))
         if not found:
             what = f"no variant of {track.name} is called {clip(pattern)}"
             raise table.problem("variants", f"{what}{did_you_mean(pattern, known)}")
-    return Draw(track.name, tasks, variants=frozenset(asked))
+    return Draw(exam, track.name, tasks, variants=frozenset(asked))
 
 
 def _exam_file(name: str, path: Path) -> Path:
@@ -262,13 +257,12 @@ def _exam_file(name: str, path: Path) -> Path:
 
 
 def _with_exams(
-    track: Track, settings: Any, exams: tuple[ExamConfig, ...], truth: Truth, where: str
+    track: Track, settings: Any, draws: tuple[Draw, ...], truth: Truth, where: str
 ) -> Any:
     """Return the settings of a track that plans its instances for the exams they are in."""
     models = tuple(
-        (exam.name, draw.model)
-        for exam in exams
-        for draw in exam.draws
+        (draw.exam, draw.model)
+        for draw in draws
         if draw.track == track.name and draw.model is not None
     )
     if not models or track.exams is None or truth == "public":
@@ -277,18 +271,11 @@ def _with_exams(
 
 
 def _check_private_exams(table: TomlTable, split: SplitConfig, tracks: Mapping[str, Track]) -> None:
-    """Check that each variant of a private-truth split is in an exam, and that at most one takes
-    all its tasks: each task is in exactly one exam."""
+    """Check that at most one exam takes all tasks of a variant: in a private-truth split each task
+    is in exactly one exam. That none is left over is seen when instances are planned."""
     for track, _ in split.tracks:
-        draws = [draw for exam in split.exams for draw in exam.draws if draw.track == track]
-        if not draws:
-            raise table.problem(
-                "exams",
-                f"no exam takes the tasks of {track}; with private truth every task is in exactly "
-                f'one exam: add {track} = {{ tasks = "all" }}',
-            )
-        known = [variant.key for variant in tracks[track].grader.variants]
-        for key in known:
+        draws = [draw for draw in split.draws if draw.track == track]
+        for key in (variant.key for variant in tracks[track].grader.variants):
             if sum(draw.tasks is None and draw.asks(key) for draw in draws) > 1:
                 raise table.problem(
                     "exams",

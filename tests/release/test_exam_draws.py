@@ -14,7 +14,7 @@ from builder.release.exams import (
     keep_one_side,
     private_exams,
 )
-from builder.splits.config import Draw, ExamConfig, SplitConfig
+from builder.splits.config import Draw, SplitConfig
 from builder.splits.track import Candidate, DrawnExam, InstanceSpec, PossibleTask, TaskPlan
 from builder.tracks import TRACKS
 from grader.errors import UsageError
@@ -36,12 +36,13 @@ VARIANT = {task.name: task.variant for scene in SCENES for task in scene.tasks}
 
 def _split(truth, **draws):
     """A split whose exams take a number of tasks, all (None), or all of some variants (a text)."""
-    made = {
-        name: Draw("ccr", None, variants=frozenset(of)) if isinstance(of, str) else Draw("ccr", of)
+    made = tuple(
+        Draw(name, "ccr", None, variants=frozenset(of))
+        if isinstance(of, str)
+        else Draw(name, "ccr", of)
         for name, of in draws.items()
-    }
-    configs = tuple(ExamConfig(name, (draw,)) for name, draw in made.items())
-    return SplitConfig("dev", truth, "s", None, None, (("ccr", None),), configs)
+    )
+    return SplitConfig("dev", truth, "s", None, None, (("ccr", None),), made)
 
 
 def _specs(*variants):

@@ -12,8 +12,8 @@ from gate_release import Rows, edit, failures
 from builder.build import check_release
 from builder.commands.main import main
 from builder.gate.exams import exam_lines
-from builder.gate.files import schema_problems
 from builder.gate.report import GateReport
+from builder.gate.rules import schema_problems
 from builder.gate.secrecy import secrecy_problems
 from builder.release.papers import write_papers
 from builder.release.tables import split_tables
@@ -71,15 +71,6 @@ def test_exams_name_existing_tasks_once(release: Path) -> None:
     problems = failures(release)["exams"]
     assert "in 0 exams of a private split" in problems
     assert "appears twice" in problems
-
-
-def test_a_card_that_misses_a_config_is_caught(release: Path) -> None:
-    """The Hub reads the card: a config that it does not name cannot be loaded."""
-    card = release / "public/README.md"
-    text = card.read_text(encoding="utf-8").replace("causalds_scenes/dev-", "causalds_scene/dev-")
-    card.write_text(text, encoding="utf-8")
-    problems = failures(release)["public card"]
-    assert "matches 0 files" in problems
 
 
 def test_a_private_key_or_world_in_public_is_caught(release: Path) -> None:

@@ -58,10 +58,6 @@ CASES = {
     "tasks word": ("tasks = 20", 'tasks = "every"', ["tasks: must be a whole", "or 'all'"]),
     "balance": ('"variant"', '"rung"', ["balance: unknown name", "variant"]),
     "draw key": ("balance =", "balanced =", ["balanced: unknown key; did you mean 'balance'?"]),
-    "private without exam": (
-        '[splits.test.exams.demo]\ncausalds = { tasks = "all" }', "",
-        ["splits.test.exams: no exam takes the tasks of causalds"],
-    ),
     "private taken twice": (
         'causalds = { tasks = "all" }',
         'causalds = { tasks = "all" }\n[splits.test.exams.more]\ncausalds = { tasks = "all" }',

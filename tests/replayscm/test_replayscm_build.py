@@ -11,7 +11,7 @@ from puzzles import DESIGN, FULL, MATCHED, ROOT, built, items, of_pool
 
 from builder.gate.exams import HeldExam, borrowed_answers
 from builder.release.exams import compose_public
-from builder.splits.config import Draw, ExamConfig, SplitConfig
+from builder.splits.config import Draw, SplitConfig
 from builder.splits.settings import TomlTable
 from builder.splits.track import BuiltInstance, Candidate, PossibleTask
 from builder.tracks import TRACKS
@@ -114,7 +114,7 @@ def test_no_exam_holds_a_program_s_alternatives_beside_its_inductions() -> None:
         task = PossibleTask(item.task.task_id, item.task.spec.key)
         programs[item.task.instance_id].append(task)
     candidates = [Candidate(name, tuple(own)) for name, own in programs.items()]
-    exam = ExamConfig("main", (Draw("replayscm", None),))
+    exam = Draw("main", "replayscm", None)
     split = SplitConfig("dev", "public", "s", None, None, (("replayscm", None),), (exam,))
     drawn = compose_public(split, TRACK, candidates, ROOT, "x.toml")["main"].task_ids
     assert answered_by_others({item.task.task_id for item in items()}) == MATCHED * 10
