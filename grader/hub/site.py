@@ -17,7 +17,7 @@ from grader.pages.leaderboard import Ranked, board_page, place_texts, rank
 from grader.pages.page import Block, Choice, Paragraph, Section, Strong, non_empty, page
 from grader.pages.report import SPECIFICATION
 from grader.pages.report_page import report_page
-from grader.pages.systems import SETTINGS, headline, is_skipped
+from grader.pages.systems import SETTINGS, figure_cell, is_skipped
 from grader.pages.table import Cell, Table
 from grader.pages.words import points
 from grader.scoring.track import Tracks
@@ -200,7 +200,7 @@ def _ranking(board: Board, track: str | None, days: Sequence[str]) -> Section:
             [
                 "–" if report["points"] is None else place,
                 Cell(name, "name", link=f"{PAGES}/{row['id']}.html", anchor=anchor),
-                headline(report, "skill"),
+                figure_cell(report, "skill"),
                 points(report["points"]),
                 points(report["floor"]),
                 row["team"],

@@ -1,7 +1,7 @@
 """A comparison of two submissions: its verdict and its tables, in the terminal and as a page."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from rich.console import Group, RenderableType
 from rich.panel import Panel
@@ -18,10 +18,10 @@ from grader.pages.words import signed_interval, signed_number
 from grader.scoring.track import Track, Tracks
 
 Line = Mapping[str, Any]
-_NO_HEADLINE = "no overall difference: one of them has no overall points"
+_NO_HEADLINE: Final = "no overall difference: one of them has no overall points"
 
 
-def headline(result: Mapping[str, Any]) -> tuple[str, str, str]:
+def overall_difference(result: Mapping[str, Any]) -> tuple[str, str, str]:
     """Return the difference of overall skill with its unit, its interval, and a verdict.
 
     The difference is of points where the exam has no floors, and of the only track where nothing is
@@ -89,7 +89,7 @@ def _tables_by_track(result: Mapping[str, Any], tracks: Tracks) -> dict[str, lis
 
 def comparison_view(result: Mapping[str, Any], tracks: Tracks) -> RenderableType:
     """Return headline, who answered what, and the tables of each track for the terminal."""
-    difference, span, verdict = headline(result)
+    difference, span, verdict = overall_difference(result)
     head = Text.assemble(
         (f"{difference} " if difference else "", "bold green"),
         f"{span}  " if span else "",
@@ -103,7 +103,7 @@ def comparison_view(result: Mapping[str, Any], tracks: Tracks) -> RenderableType
 
 def comparison_page(result: Mapping[str, Any], tracks: Tracks) -> str:
     """Return the page of a comparison."""
-    difference, span, verdict = headline(result)
+    difference, span, verdict = overall_difference(result)
     answered = f"A{answered_text(result)[1:]}. What was left out counts zero."
     head: list[Block] = [
         *(Paragraph([Strong(one), f" {result[one]['system']}"]) for one in ("first", "second")),

@@ -10,7 +10,7 @@ from grader.pages.page import Block, Fold, Paragraph, Section, page
 from grader.pages.report import SPECIFICATION, census, runs
 from grader.pages.report_page import DRAWN, FOOTER, tokens_per_task, track_section
 from grader.pages.svg import Svg
-from grader.pages.systems import SYSTEM, Report, counted_by, headline, is_skipped, name_of
+from grader.pages.systems import SYSTEM, Report, counted_by, figure_cell, is_skipped, name_of
 from grader.pages.table import Cell, Table
 from grader.pages.terminal import fit_column
 from grader.pages.track_pages import pages_of
@@ -82,7 +82,7 @@ def leaderboard(ranked: Ranked, tracks: Tracks, title: str = "Leaderboard") -> T
     found: list[tuple[str, Sequence[str | Cell]]] = [
         ("#", place_texts(ranked)),
         ("system", [SYSTEM.cell({"system": name_of(report)}) for report in reports]),
-        (f"{counts} [95% interval]", [headline(report, counts) for report in reports]),
+        (f"{counts} [95% interval]", [figure_cell(report, counts) for report in reports]),
     ]
     if counts == "skill":
         found.append(("points", [points(report["points"]) for report in reports]))

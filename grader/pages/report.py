@@ -14,7 +14,7 @@ from grader.pages.systems import (
     Report,
     counted_by,
     families_of,
-    headline,
+    figure_cell,
     is_skipped,
     name_of,
     reading_of,
@@ -79,8 +79,10 @@ def variants(name: str, track: Mapping[str, Any], reading: str = READINGS[0]) ->
         {**row, **row.get("readings", {}).get(reading, {}), "level": level}
         for level, row in track["slices"]["variant"].items()
     ]
-    skill = "" if track["skill"] is None else f"{headline(track, 'skill')} skill, "
-    return SPECIFICATION.of_rows("variants", rows, title=f"{name}: {skill}{headline(track)} points")
+    skill = "" if track["skill"] is None else f"{figure_cell(track, 'skill')} skill, "
+    return SPECIFICATION.of_rows(
+        "variants", rows, title=f"{name}: {skill}{figure_cell(track)} points"
+    )
 
 
 def runs(report: Report, tracks: Tracks) -> Table:
@@ -199,7 +201,7 @@ def headlines(report: Report, tracks: Tracks) -> Iterator[Headline]:
             yield Headline(figure.label, number(value, figure.digits), interval, aside)
     detectable = report["detectable"]
     if report["skill"] is not None:
-        skill = headline(report, "skill")
+        skill = figure_cell(report, "skill")
         yield Headline("skill", skill.text, skill.aside, "0 knows nothing, 100 is gold")
         detectable = report["skill_detectable"]
     asides = [] if report["floor"] is None else [f"floor {points(report['floor'])}"]
@@ -207,7 +209,7 @@ def headlines(report: Report, tracks: Tracks) -> Iterator[Headline]:
     absent = [name for name in report["tracks"] if is_skipped(report, name)]
     if report["points"] is None and absent:
         asides.append(f"nothing overall: nothing answered of {', '.join(absent)}")
-    found = headline(report)
+    found = figure_cell(report)
     yield Headline("points", found.text, found.aside, ", ".join(asides))
 
 
@@ -237,7 +239,7 @@ def _tracks(report: Report) -> Table:
     shown = list(tracks.items())[: _TRACKS if len(tracks) <= _TRACKS else _TRACKS - 1]
     rows = []
     for name, part in shown:
-        own = [str(headline(part, "skill")), str(headline(part)), points(part["floor"])]
+        own = [str(figure_cell(part, "skill")), str(figure_cell(part)), points(part["floor"])]
         if is_skipped(report, name):
             own = ["–"] * 3
         rows.append([clip_text(printable(name), 14), *own, f"{part['attempted']}/{part['tasks']}"])

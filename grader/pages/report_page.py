@@ -14,7 +14,7 @@ from grader.pages.systems import (
     SYSTEM,
     Report,
     families_of,
-    headline,
+    figure_cell,
     is_skipped,
     name_of,
     reading_of,
@@ -90,7 +90,7 @@ def track_section(track: Track, reports: Sequence[Report]) -> Section:
         inside.append(Section("by variant", [variants(name, part, reading_of(reports))]))
         aside = f"{points(part['points'])} points"
         if part["skill"] is not None:
-            aside = f"skill {headline(part, 'skill')}, {aside}"
+            aside = f"skill {figure_cell(part, 'skill')}, {aside}"
     return Section(name, inside, aside, folded=True)
 
 

@@ -63,7 +63,7 @@ def setting_of(run: Mapping[str, Any]) -> str:
     return stated if stated in SETTINGS else ""
 
 
-def headline(figures: Mapping[str, Any], counts: str = "points") -> Cell:
+def figure_cell(figures: Mapping[str, Any], counts: str = "points") -> Cell:
     """Return points or skill (``counts``) of a report or a track, with the interval if any."""
     interval = figures[f"{counts}_interval"]
     # Without points there is nothing for an interval to be about.
