@@ -1,5 +1,6 @@
 """Handing in and the maintainer's loop: one pass over a Hub, and everything that can go wrong."""
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable
@@ -43,6 +44,14 @@ def gold(house: LocalHub, says: Says, tmp_path: Path) -> Path:
 
 def _submit(says: Says, answers: Path, *more: object) -> tuple[int, str, str]:
     return says("submit", answers, *DEV, "--to", "org/submissions", *more)
+
+
+@pytest.fixture
+def waiting(gold: Path, says: Says, sign_in: As) -> None:
+    """Right answers of Bob's wait in a pull request; Ann, who maintains, is signed in."""
+    sign_in("bob")
+    assert _submit(says, gold)[0] == 0
+    sign_in("ann")
 
 
 @pytest.fixture
@@ -139,14 +148,12 @@ def test_a_private_exam_comes_back_redacted(
         ("GET", "^/cdn/|/resolve/refs", 0),
     ],
 )
+@pytest.mark.usefixtures("waiting")
 def test_a_run_that_ends_anywhere_is_finished_by_the_next(
-    method: str, pattern: str, after: int, house: LocalHub, gold: Path, says: Says, sign_in: As,
+    method: str, pattern: str, after: int, house: LocalHub,
     evaluate: Evaluate,
 ) -> None:  # fmt: skip
     """Between any two steps: one row, one line, one file, one comment in the end."""
-    sign_in("bob")
-    assert _submit(says, gold)[0] == 0
-    sign_in("ann")
     house.fail(method, pattern, 403, after=after)
     code, _, err = evaluate()
     assert code == 2 and err.count("\n") == 1, err
@@ -196,6 +203,7 @@ def test_what_is_no_submission_is_refused_with_the_reason(
     assert "0 graded, 0 not, 0 known before" in evaluate()[1]
 
 
+@pytest.mark.usefixtures("waiting")
 def test_what_fails_by_no_fault_of_its_own_is_tried_again(
     house: LocalHub, gold: Path, says: Says, sign_in: As, evaluate: Evaluate,
     monkeypatch: pytest.MonkeyPatch,
@@ -206,9 +214,6 @@ def test_what_fails_by_no_fault_of_its_own_is_tried_again(
     def late(exam: object, sources: list[Path], **_: object) -> list[NotGraded]:
         return [NotGraded(source, "took more than 300 s", again=True) for source in sources]
 
-    sign_in("bob")
-    assert _submit(says, gold)[0] == 0
-    sign_in("ann")
     (pull,) = inbox = house.repo("org/submissions").discussions
     with monkeypatch.context() as patch:
         patch.setattr("grader.hub.evaluate.grade_all", late)
@@ -238,13 +243,11 @@ def test_what_fails_by_no_fault_of_its_own_is_tried_again(
     assert _row(house)["status"] == "graded" and "tries" not in _row(house)
 
 
+@pytest.mark.usefixtures("waiting")
 def test_a_file_that_was_damaged_on_its_way_is_fetched_again(
-    house: LocalHub, gold: Path, says: Says, sign_in: As, evaluate: Evaluate
+    house: LocalHub, evaluate: Evaluate
 ) -> None:
     """What the network did is no submitter's fault."""
-    sign_in("bob")
-    assert _submit(says, gold)[0] == 0
-    sign_in("ann")
     house.fail("GET", r"submissions/bob/\w+\.parquet|/cdn/", "garble")
     code, out, err = evaluate()
     assert code == 0 and "1 graded" in out, out + err
@@ -252,17 +255,11 @@ def test_a_file_that_was_damaged_on_its_way_is_fetched_again(
 
 
 @pytest.mark.slow
-def test_garbage_of_the_right_name_fails_alone(
-    house: LocalHub, gold: Path, says: Says, sign_in: As, evaluate: Evaluate
-) -> None:
+@pytest.mark.usefixtures("waiting")
+def test_garbage_of_the_right_name_fails_alone(house: LocalHub, evaluate: Evaluate) -> None:
     """No stranger's file may stop the others."""
-    import hashlib
-
     identity = hashlib.sha256(GARBAGE).hexdigest()[:16]
     _pull(house, "bob", {f"submissions/bob/{identity}.parquet": GARBAGE})
-    sign_in("bob")
-    assert _submit(says, gold)[0] == 0
-    sign_in("ann")
     code, out, err = evaluate()
     assert code == 0 and "1 graded, 1 not" in out, err
 
