@@ -270,9 +270,14 @@ def _test(item: _FactTest, looks: Sequence[tuple[int, float]]) -> LeakRow:
     cv = list(KFold(FOLDS, shuffle=True, random_state=_seed(f"{seed} folds")).split(X))
     for count, acquitted in looks:
         score, permuted, p = permutation_test_score(
-            ClassMeans(starts), X, item.labels, groups=item.strata, cv=cv, n_permutations=count,
+            ClassMeans(starts),
+            X,
+            item.labels,
+            groups=item.strata,
+            cv=cv,
+            n_permutations=count,
             random_state=_seed(f"{seed} {count}"),
-        )  # fmt: skip
+        )
         if p > acquitted:
             break
     classes = int(item.labels.max()) + 1

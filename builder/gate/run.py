@@ -235,10 +235,11 @@ def _leak_line(leaks: LeakReport) -> GateLine:
     tested = [row.where for row in leaks.rows]
     splits = dict.fromkeys([*tested, *(split for split, _, _ in leaks.skipped)])
     counts = ", ".join(
-        f"{split} {count} facts" if (count := tested.count(split)) else
-        f"{split} not tested (reasons below)"
+        f"{split} {tested.count(split)} facts"
+        if split in tested
+        else f"{split} not tested (reasons below)"
         for split in splits
-    )  # fmt: skip
+    )
     if not leaks.rows:
         return GateLine("leak test", True, counts or "nothing to test")
     problems = [f"{row.where}, {row.fact}: p = {row.p:.2g}" for row in leaks.leaks]

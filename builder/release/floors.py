@@ -127,11 +127,11 @@ def grade_constants(job: TwinJob, track: Track) -> list[list[tuple[str, Points]]
     wanted, with the task's variant, and on the instance where its tasks count together."""
     floors = track.floors
     assert floors is not None
-    return [
-        [*_points(floors, (one for one in tasks_of(track, track.build(spec))
-                           if one[0].spec.key in keys))]
-        for spec, keys in job.wanted
-    ]  # fmt: skip
+    found = []
+    for spec, keys in job.wanted:
+        tasks = (one for one in tasks_of(track, track.build(spec)) if one[0].spec.key in keys)
+        found.append([*_points(floors, tasks)])
+    return found
 
 
 def _points(floors: Floors, tasks: Iterable[tuple[Task, Truth]]) -> Iterator[tuple[str, Points]]:

@@ -1,6 +1,6 @@
 """What a repository says of itself beside its rows: manifest, card, and what the Hub reads."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -92,27 +92,38 @@ def croissant(manifest: Mapping[str, Any], repository: Path, place: Place) -> st
     )
 
 
+def _node(kind: str, name: str, **members: Any) -> dict[str, Any]:
+    """Return a node of the description, whose id is its name."""
+    return {"@type": f"cr:{kind}", "@id": name, "name": name, **members}
+
+
 def _files(manifest: Mapping[str, Any], place: Place) -> Iterator[dict[str, Any]]:
     """Yield each shard with its hash, and a set of them for each config and split."""
-    within = {}
+    inside = {}
     if place.url:
-        within = {"containedIn": {"@id": _REPOSITORY}}
-        yield {
-            "@type": "cr:FileObject", "@id": _REPOSITORY, "name": _REPOSITORY,
-            "description": "The repository on the Hub.", "contentUrl": place.url,
-            "encodingFormat": "git+https", "sha256": _NO_HASH,
-        }  # fmt: skip
+        inside = {"containedIn": {"@id": _REPOSITORY}}
+        yield _node(
+            "FileObject",
+            _REPOSITORY,
+            description="The repository on the Hub.",
+            contentUrl=place.url,
+            encodingFormat="git+https",
+            sha256=_NO_HASH,
+        )
     for name, entry in sorted(manifest["shards"].items()):
-        yield {
-            "@type": "cr:FileObject", "@id": name, "name": name,
-            "contentUrl": place.file(name), "contentSize": f"{entry['bytes']} B",
-            "encodingFormat": _PARQUET, "sha256": entry["sha256"],
-        }  # fmt: skip
+        yield _node(
+            "FileObject",
+            name,
+            contentUrl=place.file(name),
+            contentSize=f"{entry['bytes']} B",
+            encodingFormat=_PARQUET,
+            sha256=entry["sha256"],
+        )
     for config, split in _tables(manifest):
-        yield {
-            "@type": "cr:FileSet", "@id": _set(config, split), "name": _set(config, split),
-            "encodingFormat": _PARQUET, "includes": f"{config}/{split}-*.parquet", **within,
-        }  # fmt: skip
+        files = f"{config}/{split}-*.parquet"
+        yield _node(
+            "FileSet", _set(config, split), encodingFormat=_PARQUET, includes=files, **inside
+        )
 
 
 def _tables(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -125,29 +136,23 @@ def _set(config: str, split: str) -> str:
 
 
 def _record_sets(manifest: Mapping[str, Any], repository: Path) -> Iterator[dict[str, Any]]:
-    """Yield the columns of each config and split."""
+    """Yield the columns of each config and split, apart from those that hold tables."""
     for config, split in _tables(manifest):
         with open_shard(shards(repository, config, split)[0]) as file:
             schema = file.schema_arrow
-        name = f"{config}-{split}"
-        yield {
-            "@type": "cr:RecordSet", "@id": name, "name": name,
-            "description": f"Config {config}, split {split}.",
-            "field": _fields(schema, name, _set(config, split)),
-        }  # fmt: skip
-
-
-def _fields(schema: pa.Schema, owner: str, files: str) -> Sequence[dict[str, Any]]:
-    """Return the columns that hold one value a row; tables inside a row are left out."""
-    return [
-        {
-            "@type": "cr:Field", "@id": f"{owner}/{field.name}", "name": f"{owner}/{field.name}",
-            "dataType": kind,
-            "source": {"fileSet": {"@id": files}, "extract": {"column": field.name}},
-        }
-        for field in schema
-        if (kind := _kind(field.type)) is not None
-    ]  # fmt: skip
+        name, files = f"{config}-{split}", {"@id": _set(config, split)}
+        fields = [
+            _node(
+                "Field",
+                f"{name}/{field.name}",
+                dataType=kind,
+                source={"fileSet": files, "extract": {"column": field.name}},
+            )
+            for field in schema
+            if (kind := _kind(field.type)) is not None
+        ]
+        about = f"Config {config}, split {split}."
+        yield _node("RecordSet", name, description=about, field=fields)
 
 
 def _kind(kind: pa.DataType) -> str | None:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from builder.release.arrow import ContentHasher, commitment, content_sha256
+from builder.release.arrow import commitment, content_sha256
 from builder.release.parts import Part, read_staged, sort_key
 from builder.release.schemas import COMMITMENTS
 from grader.io.files import file_sha256
@@ -98,23 +98,27 @@ def plan_shards(
     ``ValueError`` when two rows have the same id."""
     folders = [part.folder for part in parts]
     places = _row_groups(folders, config, schema)
-    groups = len(places) - 1
-    size = sum(part.sizes[config] for part in parts)
-    count = max(1, min(groups, -(-size // SHARD_BYTES)))
-    cuts = [round(index * groups / count) for index in range(count + 1)]
+    cuts = _spread(len(places) - 1, sum(part.sizes[config] for part in parts))
     return [
         ShardJob(
             config,
             split,
             repository,
-            shard_name(config, split, index, count),
+            shard_name(config, split, index, len(cuts)),
             schema,
             folders,
             places[first : last + 1],
             row_salts,
         )
-        for index, (first, last) in enumerate(pairwise(cuts))
+        for index, (first, last) in enumerate(cuts)
     ]
+
+
+def _spread(groups: int, size: int) -> list[tuple[int, int]]:
+    """Return the first row group of each shard and the one after its last, of so many ``groups``
+    with ``size`` bytes in all."""
+    count = max(1, min(groups, -(-size // SHARD_BYTES)))
+    return list(pairwise(round(index * groups / count) for index in range(count + 1)))
 
 
 def shard_name(config: str, split: str, index: int, count: int) -> str:
@@ -131,16 +135,12 @@ def write_groups(
     config: str, split: str, repository: Path, schema: pa.Schema, groups: Sequence[pa.Table]
 ) -> list[Shard]:
     """Write a config of a split, one row group to a table; return its shards."""
-    size = sum(group.nbytes for group in groups)
-    count = max(1, min(len(groups), -(-size // SHARD_BYTES)))
-    cuts = [round(index * len(groups) / count) for index in range(count + 1)]
-    return [
-        write_tables(
-            ShardJob(config, split, repository, shard_name(config, split, index, count), schema),
-            groups[first:last],
-        )
-        for index, (first, last) in enumerate(pairwise(cuts))
-    ]
+    cuts, shards = _spread(len(groups), sum(group.nbytes for group in groups)), []
+    for index, (first, last) in enumerate(cuts):
+        name = shard_name(config, split, index, len(cuts))
+        job = ShardJob(config, split, repository, name, schema)
+        shards.append(write_tables(job, groups[first:last]))
+    return shards
 
 
 def with_commitments(
@@ -177,9 +177,7 @@ def write_tables(job: ShardJob, groups: Iterable[pa.Table]) -> Shard:
     file = job.repository / job.name
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(file.name + ".unfinished")
-    hasher = ContentHasher(job.schema)
-    hashes = []
-    rows = 0
+    written = []
     with pq.ParquetWriter(
         str(temporary),
         job.schema,
@@ -192,9 +190,7 @@ def write_tables(job: ShardJob, groups: Iterable[pa.Table]) -> Shard:
         for table in groups:
             table = table.replace_schema_metadata(job.schema.metadata)
             writer.write_table(table, row_group_size=max(1, table.num_rows))
-            hasher.update(table)
-            hashes.append(content_sha256(job.schema, [table]))
-            rows += table.num_rows
+            written.append(table)
     digest, size = file_sha256(temporary), temporary.stat().st_size
     temporary.rename(file)
     return Shard(
@@ -202,11 +198,11 @@ def write_tables(job: ShardJob, groups: Iterable[pa.Table]) -> Shard:
         job.split,
         job.repository,
         job.name,
-        rows,
+        sum(table.num_rows for table in written),
         size,
         digest,
-        hasher.hexdigest(),
-        tuple(hashes),
+        content_sha256(job.schema, written),
+        tuple(content_sha256(job.schema, [table]) for table in written),
     )
 
 

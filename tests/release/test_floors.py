@@ -15,7 +15,7 @@ from baselines.systems import answer_tasks, find_system
 from builder.build import grade_twin
 from builder.gate.floors import check_floors
 from builder.release.engine import Workers
-from builder.release.floors import _best, _missing, measure_floors
+from builder.release.floors import _best_constant, _instances_to_build, measure_floors
 from builder.release.progress import Reporter
 from builder.splits.config import load_config
 from builder.tracks import TRACKS
@@ -74,8 +74,8 @@ def release(toml: Path) -> Path:
 
 def test_a_floor_is_the_largest_mean_and_the_first_of_two() -> None:
     tasks = [{"yes": 1.0, "no": 0.0}, {"yes": 0.5, "no": 1.0}, {"yes": 0.0, "no": 0.5}]
-    assert _best(tasks) == {"answer": "yes", "points": 0.5, "tasks": 3}
-    assert _best([*tasks, {"yes": 0.0, "no": 1.0}])["answer"] == "no"
+    assert _best_constant(tasks) == {"answer": "yes", "points": 0.5, "tasks": 3}
+    assert _best_constant([*tasks, {"yes": 0.0, "no": 1.0}])["answer"] == "no"
 
 
 def test_every_variant_takes_the_first_instances_that_are_asked_it(toml: Path) -> None:
@@ -88,7 +88,7 @@ def test_every_variant_takes_the_first_instances_that_are_asked_it(toml: Path) -
     rare = replace(
         track.floors, variants_of=lambda spec: ["often", "rare"] if spec.index > 8 else ["often"]
     )
-    wanted = _missing(specs, rare, Counter(), 2)
+    wanted = _instances_to_build(specs, rare, Counter(), 2)
     assert [keys for _, keys in wanted.values()] == [
         {"often"}, {"often"}, {"rare"}, {"rare"},
     ]  # fmt: skip
