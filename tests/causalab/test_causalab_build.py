@@ -175,16 +175,6 @@ def test_a_bad_table_is_one_line_with_the_key_and_the_fix(
     assert "\n" not in str(caught.value)
 
 
-def test_an_instance_is_a_pure_function_of_its_spec() -> None:
-    """The same bytes whatever was built before, and other bytes under another root."""
-    found = specs(graphs=2, suites=["main-5", "quad-hard"])
-    first = [TRACK.build(spec) for spec in found]
-    again = [TRACK.build(spec) for spec in reversed(found)]
-    assert [b.rows for b in first] == [b.rows for b in reversed(again)]
-    other = TRACK.plan(config(graphs=2, suites=["main-5", "quad-hard"]), "dev", b"other", False)
-    assert TRACK.build(other[0]).rows["causalab"] != first[0].rows["causalab"]
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_a_split_can_be_in_any_mode_and_the_prompt_says_which(mode: str) -> None:
     (spec,) = specs(graphs=1, suites=["golden-4"], mode=mode)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from built_tasks import pairs_of
-from ccr_worlds import built, spec_of
+from ccr_worlds import built
 
 from baselines.ccr import perfect
 from baselines.ccr_story import read_context, read_question, read_simulation
@@ -23,7 +23,6 @@ from builder.tracks.ccr.plan import VERDICTS
 from builder.tracks.ccr.questions import Deduction, deduce
 from builder.tracks.ccr.text import decimal, prompts
 from builder.tracks.ccr.themes import THEMES
-from builder.tracks.ccr.track import TRACK
 from grader.io.schemas import schema_folder
 from grader.scoring.model import RawAnswer, Truth
 from grader.scoring.score import score_answer
@@ -234,15 +233,6 @@ def test_text_order_is_unrelated_to_topological_order() -> None:
 def tau(ranks: list[int]) -> float:
     pairs = [(a, b) for k, a in enumerate(ranks) for b in ranks[k + 1 :]]
     return sum(1 if a < b else -1 for a, b in pairs) / len(pairs)
-
-
-def test_a_context_is_a_function_of_its_key() -> None:
-    """The same key gives the same bytes; another gives another context."""
-    assert built("same").rows["ccr"] != built("other").rows["ccr"]
-    spec = spec_of("same")
-    assert TRACK.build(spec).rows == TRACK.build(spec).rows
-    world = json.loads(str(built("same").rows["ccr_worlds"][0]["world_json"]))
-    assert list(cut_tree(context_from_json(world["context"]).dag).nodes) == world["tree"]
 
 
 def test_rows_that_are_no_simulation_prompt_are_refused() -> None:

@@ -5,10 +5,13 @@ import hmac
 import fake_track
 import numpy as np
 import pyarrow.parquet as pq
+import pytest
 from tiny_release import SECRET
 
 from builder.splits.roots import Root
 from builder.splits.seeds import stream
+from builder.splits.settings import TomlTable
+from builder.tracks import TRACKS
 
 
 def _hmac(key: bytes, message: str) -> bytes:
@@ -52,3 +55,21 @@ def test_no_message_can_carry_a_root_or_a_key():
     spec = fake_track.TRACK.plan(1, "test", root.key, True)[0]
     shown = repr((root, spec))
     assert SECRET not in shown and repr(root.key) not in shown and repr(spec.key) not in shown
+
+
+@pytest.mark.parametrize(
+    ("track", "table"),
+    [
+        ("ccr", {"simulation": 2, "direct": 1}),
+        ("replayscm", {"per_pool": 1}),
+        ("causalab", {"graphs": 2, "suites": ["main-5", "quad-hard"]}),
+    ],
+)
+def test_an_instance_is_a_function_of_its_spec(track, table):
+    """The same bytes whatever was built before, and other bytes under another root."""
+    known = TRACKS[track]
+    settings = known.parse(TomlTable(table, "x."))
+    specs, others = (known.plan(settings, "dev", root, False)[:3] for root in (b"one", b"other"))
+    made = [known.build(spec).rows for spec in specs]
+    assert [known.build(spec).rows for spec in reversed(specs)] == made[::-1]
+    assert known.build(others[0]).rows[track] != made[0][track]
