@@ -134,7 +134,7 @@ HOSTS: dict[str, set[str]] = {
 
 
 def _plan(name: str, outcome: Any) -> ScenePlan:
-    structure = Structure.of(MOTIFS[name], name, "binary", outcome)
+    structure = Structure.from_motif(MOTIFS[name], name, "binary", outcome)
     equations = PlannedEquations("linear_additive", "single_regulator_logistic", 100, 50)
     return ScenePlan(structure, equations, Wording(), Questions())
 

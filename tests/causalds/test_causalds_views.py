@@ -2,9 +2,11 @@
 
 import json
 
+import duckdb
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
-from causalds_scenes import ROOT, by_view, in_views, table, values, world
+from causalds_scenes import ROOT, by_view, in_views, scene_in_views, table, values, world
 
 from builder.equations.mechanisms import is_empirical
 from builder.splits.settings import TomlTable
@@ -18,6 +20,7 @@ from builder.tracks.causalds.make.measure import (
 )
 from builder.tracks.causalds.plan.scenes import plan_scenes
 from builder.tracks.causalds.track import TRACK
+from grader import workspace
 
 ALL_VIEWS = ("clean", "proxy", "proxy_hard")
 
@@ -188,3 +191,19 @@ def test_prompts_explain_measurements_in_full_and_only_where_there_are_any() -> 
                 assert all(m["column"] in prompt for m in bundle["measurements"])
             random_sample = "`calibration.parquet`" in prompt and "simple random sample" in prompt
             assert random_sample == explained
+
+
+def test_a_workspace_holds_the_calibration_rows_of_a_measuring_view(tmp_path) -> None:
+    """Without them nobody could learn what a measurement means."""
+    one = scene_in_views(0)
+    for view, row in by_view(one).items():
+        if not row["calibration"]:
+            continue
+        out = tmp_path / f"{view}.parquet"
+        with duckdb.connect() as connection:
+            table = [(column["name"], column["values"]) for column in row["calibration"]]
+            workspace._write_table(connection, table, out)
+        written = pq.read_table(out)
+        assert written.num_rows == len(world(one)["views"][view]["calibration"])
+        for name, column in values(row, "calibration").items():
+            assert written.column(name).to_pylist() == column.tolist()

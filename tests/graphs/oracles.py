@@ -1,9 +1,6 @@
 """Verdicts of other people's programs on the same question (optional packages).
 
-Each function returns "yes" or "no", or a short word for an answer that is neither. Known faults
-of y0 0.2.11 are named instead of being read as verdicts: IDC* identifies from interventional
-distributions, so its leaves are reduced to the observed one here; it divides by zero on some
-unidentifiable queries; and it returns zero for some events that are possible.
+Each function returns "yes" or "no".
 """
 
 from importlib import import_module
@@ -39,24 +36,6 @@ def y0_ate(g: LatentDAG, x: str, y: str) -> str:
     return "no" if found is None else "yes"
 
 
-def y0_ett(g: LatentDAG, x: str, y: str) -> str:
-    """Ask y0's IDC* about P(Y_{x0} | X = x1), its leaves reduced by ID."""
-    dsl, identify = import_module("y0.dsl"), import_module("y0.algorithm.identify")
-    graph = _y0_graph(g)
-    treatment, outcome = dsl.Variable(x), dsl.Variable(y)
-    try:
-        found = identify.idc_star(
-            graph, outcomes={outcome @ -treatment: -outcome}, conditions={treatment: +treatment}
-        )
-    except identify.Unidentifiable:
-        return "no"
-    except ZeroDivisionError:
-        return "no"
-    if isinstance(found, dsl.Zero):
-        return "wrong zero"
-    return "yes" if all(_y0_reducible(graph, leaf) for leaf in _y0_leaves(found)) else "no"
-
-
 def pyagrum_ate(g: LatentDAG, x: str, y: str) -> str:
     """Ask pyAgrum's do-calculus about P(y | do(x)), on the latent projection."""
     gum = import_module("pyagrum")
@@ -84,35 +63,3 @@ def _y0_graph(g: LatentDAG) -> Any:
     for a, b in bidirected(projection):
         graph.add_undirected_edge(variable(a), variable(b))
     return graph
-
-
-def _y0_leaves(expression: Any) -> list[Any]:
-    dsl = import_module("y0.dsl")
-    match expression:
-        case dsl.Probability():
-            return [expression]
-        case dsl.Product():
-            return [leaf for part in expression.expressions for leaf in _y0_leaves(part)]
-        case dsl.Sum():
-            return _y0_leaves(expression.expression)
-        case dsl.Fraction():
-            return _y0_leaves(expression.numerator) + _y0_leaves(expression.denominator)
-        case dsl.One():
-            return []
-    raise TypeError(f"unexpected y0 expression {type(expression).__name__}: {expression}")
-
-
-def _y0_reducible(graph: Any, leaf: Any) -> bool:
-    """Tell whether P_t(a | b) follows from the observed distribution, by ID of P_t(a, b)."""
-    dsl, identify = import_module("y0.dsl"), import_module("y0.algorithm.identify")
-    nodes = [*leaf.distribution.children, *leaf.distribution.parents]
-    done = {
-        intervention.get_base()
-        for node in nodes
-        if isinstance(node, dsl.CounterfactualVariable)
-        for intervention in node.interventions
-    }
-    if not done:
-        return True
-    asked = {node.get_base() for node in nodes}
-    return identify.identify_outcomes(graph, done, asked) is not None

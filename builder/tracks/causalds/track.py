@@ -43,8 +43,8 @@ from builder.tracks.causalds.make.scene import (
     narrate,
     sample_hidden_world,
 )
+from builder.tracks.causalds.plan.composition import composition_table
 from builder.tracks.causalds.plan.config import SceneSettings, parse_config, with_exams
-from builder.tracks.causalds.plan.realised import composition_table
 from builder.tracks.causalds.plan.scenes import TRACK_NAME, plan_scenes
 from builder.tracks.causalds.show.page import inspect_scene
 from builder.tracks.causalds.show.scaffold import write_scaffold
@@ -135,7 +135,10 @@ def _try(spec: InstanceSpec, attempt: int, wordless: int) -> dict[str, list[Row]
     scene = Scene(plan, world, truths, narration, draw_rows(plan, key, world), key)
     views = [observe(scene, view, key) for view in plan.questions.views]
     asked = [
-        (shown, _questions(replace(scene, measured=shown.measured), shown.view.name, attempt))
+        (
+            shown,
+            _questions(replace(scene, replaced=frozenset(shown.bundles)), shown.view.name, attempt),
+        )
         for shown in views
     ]
     if not all(questions for _, questions in asked):

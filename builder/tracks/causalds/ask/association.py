@@ -186,7 +186,7 @@ def _margin(scene: Scene, *named: str) -> float:
     """Return the margin of an association's label. It is wider where treatment, outcome or one of
     the nodes ``named`` is seen through measurements only."""
     nodes = {scene.motif.treatment, scene.motif.outcome, *named}
-    return association_margin(measured=bool(nodes & scene.measured))
+    return association_margin(measured=bool(nodes & scene.replaced))
 
 
 def _spellings(sign: str) -> list[str]:

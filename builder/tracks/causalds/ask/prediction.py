@@ -40,7 +40,7 @@ def prediction_interval(scene: Scene, rng: np.random.Generator) -> Iterator[Ques
 
 def _file_slots(scene: Scene, header: str, example: str) -> dict[str, str]:
     """Return the slots for the files to learn from and the CSV file to write."""
-    measured = scene.motif.outcome in scene.measured
+    measured = scene.motif.outcome in scene.replaced
     return {
         "rows": f"{scene.plan.equations.test:,}",
         "header": header,

@@ -200,8 +200,8 @@ def _change(zero: str, others: tuple[str, ...]) -> Classes:
     return classes
 
 
-def _induced(zero: str, others: tuple[str, ...]) -> Classes:
-    """Of a partial correlation."""
+def _partial_correlation(zero: str, others: tuple[str, ...]) -> Classes:
+    """Return the classes of a partial correlation."""
     return lambda plan: (*others, zero) if association_vanishes(plan) else others
 
 
@@ -301,10 +301,10 @@ _ROWS_BY_FAMILY: Final[dict[str, dict[str, Eligibility]]] = {
     "collider_phenomenon": {
         "induced_association_boolean": Eligibility(0, _VARIABLE, _presence, _opens_or_separates),
         "induced_association_sign_only": Eligibility(
-            1, _VARIABLE, _induced("0", SIGNS), other_variables(1)
+            1, _VARIABLE, _partial_correlation("0", SIGNS), other_variables(1)
         ),
         "induced_association_strength_point": Eligibility(
-            2, _VARIABLE, _induced("zero", VALUE), other_variables(1)
+            2, _VARIABLE, _partial_correlation("zero", VALUE), other_variables(1)
         ),
     },
     "causal_sketch": {

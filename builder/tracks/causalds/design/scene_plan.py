@@ -115,7 +115,7 @@ class Structure:
         return Motif(self.motif, graph, self.treatment, self.outcome)
 
     @staticmethod
-    def of(
+    def from_motif(
         motif: Motif, label: str, treatment_kind: Kind, outcome_kind: Kind, redrawn: bool = False
     ) -> "Structure":
         """Return the structure of a motif with its grafts and latent variables."""

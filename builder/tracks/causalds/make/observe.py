@@ -65,11 +65,6 @@ class Observation:
     chosen: tuple[int, ...] = ()
     recovered: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
-    @property
-    def measured(self) -> frozenset[str]:
-        """The replaced nodes."""
-        return frozenset(self.bundles)
-
     def columns_of(self, node: str) -> list[str]:
         """Return the names of the measurements of a replaced node, sorted."""
         return sorted(c.name for c in self.columns if c.node == node and c.measures)

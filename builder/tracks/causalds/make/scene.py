@@ -60,7 +60,7 @@ class Scene:
     """One hidden world with its words and its rows.
 
     ``rows`` maps the observed nodes, in the order of the clean table, to their values: the training
-    rows, then the held-out ones. ``measured`` are the nodes that the view at hand shows only
+    rows, then the held-out ones. ``replaced`` are the nodes that the view at hand shows only
     through measurements. ``key`` is the key of the attempt, for random choices that all views
     share.
     """
@@ -71,7 +71,7 @@ class Scene:
     narration: Narration
     rows: Mapping[str, Column]
     key: bytes
-    measured: frozenset[str] = frozenset()
+    replaced: frozenset[str] = frozenset()
 
     @property
     def motif(self) -> Motif:

@@ -121,7 +121,7 @@ def _redraw_graph(plan: ScenePlan, config: SceneSettings, rng: np.random.Generat
         grown = add_confounder(motif) if spoiled else harmless_latent(rng, motif)
         motif = motif if grown is None else grown
     x_kind, y_kind = plan.structure.treatment_kind, plan.structure.outcome_kind
-    return replace(plan, structure=Structure.of(motif, label, x_kind, y_kind, redrawn=True))
+    return replace(plan, structure=Structure.from_motif(motif, label, x_kind, y_kind, redrawn=True))
 
 
 FIRST: Final = frozenset({KNOWLEDGE, LLM})

@@ -178,7 +178,7 @@ def _drawn_structures(config: SceneSettings, rng: np.random.Generator) -> list[S
     outcomes = spread(rng, config.outcome_binary, config.scenes)
     kinds: tuple[Kind, Kind] = ("continuous", "binary")
     return [
-        Structure.of(*found[place], kinds[treatments[place]], kinds[outcome])
+        Structure.from_motif(*found[place], kinds[treatments[place]], kinds[outcome])
         for place, outcome in zip(slots, outcomes, strict=True)
     ]
 
