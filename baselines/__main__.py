@@ -23,8 +23,7 @@ from baselines.systems import (
 from builder.release.engine import Workers
 from grader.commands.common import positive
 from grader.errors import UsageError
-from grader.io.pipe import exit_with, is_interrupt
-from grader.io.processors import processors
+from grader.io.process import exit_with, is_interrupt, processors
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -20,7 +20,7 @@ from rich.table import Table
 from builder.tracks.ccr.graph import PAPER_GRAPHS, Pair, chain, cut_tree, parent_lists, sorted_graph
 from builder.tracks.ccr.model import BooleanContext, LinearContext, Operator, evaluate
 from builder.tracks.ccr.quantities import exact_quantities, total_effect
-from grader.io.pipe import exit_with
+from grader.io.process import exit_with
 
 SIZES: Final = (100, 1_000, 10_000, 100_000)
 SEED: Final = 20250

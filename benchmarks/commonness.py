@@ -25,7 +25,7 @@ from scipy.stats import spearmanr
 from grader.answers.attempts import read_submission
 from grader.answers.submission import SubmissionLimits
 from grader.errors import UsageError
-from grader.io.pipe import exit_with
+from grader.io.process import exit_with
 from grader.opening import open_release
 from grader.pipeline import grade
 from grader.release.exam import Split

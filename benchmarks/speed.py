@@ -15,7 +15,7 @@ from typing import Final
 from rich.console import Console
 from rich.table import Table
 
-from grader.io.pipe import exit_with
+from grader.io.process import exit_with
 
 REFERENCE: Final = [sys.executable, "-c", "import duckdb, jsonschema"]
 ROUNDS: Final = 9

@@ -16,15 +16,16 @@ from grader.answers.attempts import read_submission
 from grader.answers.submission import Submission
 from grader.errors import UsageError
 from grader.io.jsonio import canonical_json
-from grader.io.names import did_you_mean
 from grader.opening import open_release
 from grader.pipeline import grade as grade_exam
 from grader.release.exam import Exam, Split
+from grader.release.release import find_task
 from grader.release.scenes import TABLES, read_scenes
 from grader.reports.build import GradedSubmission
 from grader.reports.ledger import show_all, with_held_back
 from grader.reports.table import truth_json
 from grader.scoring.model import RawAnswer
+from grader.scoring.shape import Task
 
 Answers = str | Path | Mapping[str, Any]
 """A folder of answers, a packed file, or answers by task id: objects, or the text of their
@@ -89,17 +90,12 @@ class Release:
         """Return the split with what is asked of it, as the rest of the grader takes it."""
         return Split.open(self._opened, self.split, exam, track, reveal=reveal)
 
-    def _task(self, task_id: str) -> Any:
-        known = self._tasks
-        if task_id not in known:
-            raise UsageError(
-                f"{task_id}: no such task in {self.name}{did_you_mean(task_id, known)}"
-            )
-        return known[task_id]
+    def _task(self, task_id: str) -> Task:
+        return find_task(self._tasks, task_id, self.name)
 
     @cached_property
-    def _tasks(self) -> dict[str, Any]:
-        return {task.task_id: task for task in self._opened.tasks(self.split, prompts=False)}
+    def _tasks(self) -> list[Task]:
+        return self._opened.tasks(self.split, prompts=False)
 
 
 class Report:

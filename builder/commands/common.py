@@ -14,7 +14,7 @@ from builder.stories.knowledge import OWN, read_domain
 from builder.stories.lint import lint_domains
 from grader.commands.common import positive
 from grader.errors import UsageError
-from grader.io.processors import processors
+from grader.io.process import processors
 
 OK, FAILED, BUG = 0, 1, 3
 """Exit codes."""

@@ -36,7 +36,7 @@ from builder.release.manifest import read_manifest
 from builder.release.parts import Part
 from builder.release.reader import public_side
 from builder.splits.track import Track
-from grader.io.processors import processors
+from grader.io.process import processors
 from grader.opening import open_release
 from grader.release.release import ReleaseFolder
 from grader.verify import verify

@@ -10,7 +10,7 @@ from grader.answers.submission import Submission, SubmissionLimits
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import pretty_json
-from grader.io.processors import processors
+from grader.io.process import processors
 from grader.opening import open_release
 from grader.release.exam import Exam, Split
 from grader.scoring.route import READINGS

@@ -8,7 +8,6 @@ examples:
 """
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
 from grader.answers.attempts import USAGE_FIGURES
@@ -19,13 +18,13 @@ from grader.commands.common import RELEASE, add, check_outputs, open_split
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import BadJson, canonical_json
-from grader.io.names import did_you_mean
 from grader.pages.systems import in_pool, readings_from
 from grader.pages.terminal import console, plain
 from grader.pages.track_pages import pages_of
 from grader.pages.words import clip_text, number
 from grader.pipeline import check_attempts, sign_attempts, verify_attempts
 from grader.release.exam import Exam
+from grader.release.release import find_task
 from grader.reports.table import truth_json
 from grader.scoring.model import Checked, Truth
 from grader.scoring.score import score
@@ -64,8 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
         first = arguments.run / "answers" / "attempt-1"
         arguments.answers = first if first.is_dir() else first.parent
     check_outputs(arguments, arguments.answers)
-    found = _find(split.tasks, arguments.task)
-    (task,) = split.release.with_prompts(split.name, [found])
+    task = find_task(split.tasks, arguments.task, f"split {split.name}")
+    (task,) = split.release.with_prompts(split.name, [task])
     exam = Exam(split, "", (task,))
     lines = _question_lines(task, question=not arguments.prompt)
     answered = [] if arguments.answers is None else _answer_lines(exam, task, arguments)
@@ -150,14 +149,6 @@ def _draw(path: Path, task: Task, truth: Truth, verified: Checked) -> None:
     if verified.status != "scored":
         raise UsageError(f"--html: nothing to draw; {verified.message}")
     write_text(path, draw(task, truth, verified))
-
-
-def _find(tasks: Sequence[Task], task_id: str) -> Task:
-    """Return the task with this id; raises ``UsageError`` with the nearest one."""
-    known = {task.task_id: task for task in tasks}
-    if task_id not in known:
-        raise UsageError(f"{task_id}: no such task in this split{did_you_mean(task_id, known)}")
-    return known[task_id]
 
 
 def _question(prompt: str) -> str:

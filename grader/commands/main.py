@@ -13,7 +13,7 @@ from typing import Final, NoReturn
 
 from grader.errors import UsageError
 from grader.io.names import did_you_mean, nearest, nearest_path
-from grader.io.pipe import exit_with, is_interrupt, is_unwritable
+from grader.io.process import exit_with, is_interrupt, is_unwritable
 from grader.version import __version__
 
 COMMANDS: Final[dict[str, str]] = {

@@ -10,8 +10,7 @@ import argparse
 from pathlib import Path
 
 from grader.commands.common import PUBLIC_EXAM, add, open_split
-from grader.errors import UsageError
-from grader.io.names import did_you_mean
+from grader.release.release import find_task
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,11 +30,8 @@ def run(arguments: argparse.Namespace) -> int:
     split = open_split(arguments)
     tasks = split.choose_exam_for().tasks
     if arguments.task:
-        known = {task.task_id for task in tasks}
-        for task_id in arguments.task:
-            if task_id not in known:
-                raise UsageError(f"--task {task_id}: no such task{did_you_mean(task_id, known)}")
-        tasks = [task for task in tasks if task.task_id in set(arguments.task)]
+        where = f"split {split.name}"
+        tasks = [find_task(tasks, task_id, where) for task_id in dict.fromkeys(arguments.task)]
     tasks = split.release.with_prompts(split.name, tasks)
     with new_folder(arguments.out) as folder:
         write_workspaces(split.release, split.name, tasks, folder)

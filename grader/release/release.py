@@ -251,6 +251,14 @@ def _unreadable(where: str, error: Exception) -> UsageError:
     return UsageError(f"{where} cannot be read ({error}); fetch the release again")
 
 
+def find_task(tasks: Iterable[Task], task_id: str, where: str) -> Task:
+    """Return the task with this id; raises ``UsageError`` with ``where`` and the nearest id."""
+    known = {task.task_id: task for task in tasks}
+    if task_id not in known:
+        raise UsageError(f"{task_id}: no such task in {where}{did_you_mean(task_id, known)}")
+    return known[task_id]
+
+
 def select_exam(
     exams: dict[str, list[str]],
     tasks: Sequence[Task],

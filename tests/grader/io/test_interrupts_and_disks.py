@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 from grader.commands import main as cli
-from grader.io.pipe import is_interrupt
+from grader.io.process import is_interrupt
 
 SLOW = "SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b"
 FULL = Path("/dev/full")

@@ -1,4 +1,5 @@
-"""Ends of commands: interrupted, without a reader, or without room for their output."""
+"""The process of a command: its processors, and its end when it is interrupted, or its output has
+no reader or no room."""
 
 import errno
 import io
@@ -10,6 +11,13 @@ from typing import Final, NoReturn
 
 UNUSABLE: Final = 2
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
+
+
+def processors() -> int:
+    """Count the processors this process may use: in a container or under ``taskset`` not all."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def exit_with(main: Callable[[], int]) -> NoReturn:
