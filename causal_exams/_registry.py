@@ -1,4 +1,4 @@
-"""What Inspect finds here: a task for each track, and the sandbox without a container engine.
+"""The entry point of Inspect: a task for each track, and the sandbox without a container engine.
 
 ``inspect eval causal_exams/<track> -T release=release -T exam=mini``
 """

@@ -209,6 +209,7 @@ def from_harbor(source: Path, tasks: Mapping[str, Task]) -> Iterator[Attempt]:
 
 
 def _trial(folder: Path, result: Mapping[str, Any], task: Task, number: int) -> Attempt:
+    """Return one trial of Harbor as an attempt; the verifier's copy of an answer counts first."""
     # What the verifier kept counts more than what was collected.
     files = sorted(folder.rglob(task.answer_file), key=lambda p: ("verifier" not in p.parts, p))
     answer = _first_answer(files, task)
@@ -263,6 +264,7 @@ def from_mini_swe(source: Path, tasks: Mapping[str, Task]) -> Iterator[Attempt]:
 
 
 def _trajectory(file: Path, task: Task, folders: Iterable[Path]) -> Attempt:
+    """Return one trajectory as an attempt; raises ``UsageError`` for any other file."""
     try:
         document = json.loads(file.read_bytes())
         info, messages = dict(document["info"]), list(document["messages"])
@@ -287,6 +289,7 @@ def _trajectory(file: Path, task: Task, folders: Iterable[Path]) -> Attempt:
 def _mini_swe_ending(
     info: Mapping[str, Any], stats: Mapping[str, Any], answer: bytes | None
 ) -> str:
+    """Return why mini-swe-agent ended, by its exit status."""
     status = str(info.get("exit_status"))
     if status == "Submitted":
         return MISSING if answer is None else ANSWERED

@@ -147,6 +147,7 @@ class BubblewrapSandboxEnvironment(SandboxEnvironment):
         )  # fmt: skip
 
     def _command(self, cwd: str | None = None, env: dict[str, str] | None = None) -> list[str]:
+        """Return the words in front of a command: the sandbox, its folder and the limits."""
         words = [*bwrap_arguments(), "--bind", self._folder.name, HOME]
         for name, value in (env or {}).items():
             words += ["--setenv", name, value]

@@ -34,7 +34,7 @@ from grader.scoring.score import check
 from grader.scoring.shape import Task
 
 ANSWER: Final = "answer"
-"""Where a sample's store has the text of an answer file that was not written in a sandbox."""
+"""The key of a sample's store for the text of an answer file that no sandbox holds."""
 FOLDER: Final = "answers"
 """The answers folder in a sandbox's working directory."""
 _VERSIONS: Final = (
@@ -252,6 +252,8 @@ def laboratory_tools(session: Session, *, recorded: bool = False) -> list[ToolDe
         return session.use(name, members)
 
     def tool(name: str) -> ToolDef:
+        """Return one tool of the session."""
+
         async def run(members: Members) -> str:
             return canonical_json(use(name, members))
 

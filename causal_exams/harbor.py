@@ -81,6 +81,7 @@ def write_harbor(exam: Exam, out: Path) -> int:
 
 
 def _write_task(exam: Exam, task: Task, truth: Truth | None, place: Path, archive: bytes) -> None:
+    """Write the folder of one task; without its ``truth`` answers are only collected."""
     environment, tests = place / "environment", place / "tests"
     (environment / "files" / "answers").mkdir(parents=True)
     tests.mkdir()
@@ -102,6 +103,7 @@ def _write_task(exam: Exam, task: Task, truth: Truth | None, place: Path, archiv
 
 
 def _config(exam: Exam, task: Task, collect: bool) -> str:
+    """Return the text of ``task.toml``."""
     facts = {
         "name": f"{ORGANISATION}/{task.task_id}",
         "description": f"{task.track}: {task.spec.key}",
@@ -135,6 +137,7 @@ def _task_document(task: Task, truth: Truth | None) -> dict[str, Any]:
 
 
 def _write_solution(task: Task, truth: Truth, place: Path) -> None:
+    """Write the right answer and the script that hands it in."""
     place.mkdir()
     gold = task.shape.gold(task, truth)
     path_inside(place, task.task_id, task.shape.suffix).write_text(gold, encoding="utf-8")

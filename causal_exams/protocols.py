@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CLOSED, OPEN = "closed", "open"
 MIXED: Final = "mixed"
-"""What a run is labelled whose tracks are sat under different settings."""
+"""The setting of a run whose tracks are sat under different ones."""
 REPLIES: Final = 50
 """Replies a task may take, besides one for each experiment that a laboratory allows."""
 

@@ -35,7 +35,7 @@ FREE: Final = frozenset({
     "max_connections", "max_retries", "timeout", "attempt_timeout", "max_sandboxes",
     "retry_on_error", "limit", "sample_id",
 })  # fmt: skip
-"""What may differ when a run goes on: it changes no answer, only which, and how soon."""
+"""Settings that may differ when a run goes on: they change which tasks are asked, no answer."""
 
 
 def card_of(settings: Mapping[str, Any], exam: Exam, system: str) -> dict[str, Any]:

@@ -43,7 +43,7 @@ from grader.tracks import TRACKS
 CHARACTERS: Final = 4
 """Characters of English that are about one token."""
 _BEFORE: Final = {".lock", "host.key", "logs"}
-"""What a folder holds where a run ended before the first task."""
+"""The names in a folder whose run ended before the first task."""
 _SHOWN: Final = 300
 """Characters of an error that are shown."""
 _MODEL: Final = ("model", "model_base_url", "model_args", "model_roles", "model_cost_config")
@@ -53,7 +53,7 @@ _MOCK_REPLY: Final = "Default output from mockllm/model"
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """Everything that a run depends on.
+    """The options of a run.
 
     ``out`` is its folder, ``system`` its name on boards, ``track`` the only one that is sat, None
     for all; ``options`` are arguments of Inspect's ``eval_set`` by name.

@@ -1,1 +1,1 @@
-"""What ``causal-exams`` has besides the commands of the grader: one module each."""
+"""The commands of ``causal-exams`` besides those of the grader: one module each."""

@@ -40,6 +40,7 @@ def open_episode(
 
 
 def _read(path: Path) -> dict[str, Any]:
+    """Return the JSON object in a file; raises ``UsageError``."""
     try:
         with open_regular(path) as handle:
             data = handle.read(MAX_FILE + 1)

@@ -173,6 +173,7 @@ class Session:
             self._file = None
 
     def _answer(self, document: object) -> Reply:
+        """Return the reply to a request; raises :class:`RefusedRequest`."""
         laboratory = self.laboratory
         if problem := _problem(document):
             return self.refuse("request", problem, clip(document, 200))
@@ -202,6 +203,7 @@ class Session:
         }
 
     def _status(self) -> Reply:
+        """Return the phase, the budget left and the readings so far."""
         laboratory = self.laboratory
         return {
             "phase": laboratory.phase,

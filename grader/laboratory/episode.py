@@ -80,6 +80,7 @@ class Episode:
 
     @classmethod
     def _parse(cls, task_id: str, public: Mapping[str, Any], private: Mapping[str, Any]) -> Self:
+        """Return the episode; errors of missing or wrong members are left to :meth:`load`."""
         variables = tuple(_variable(entry) for entry in public["variables"])
         if not 1 <= len(variables) < MAX_NODES:
             raise EpisodeError(f"public.variables: between 1 and {MAX_NODES - 1} of them")
@@ -102,6 +103,7 @@ class Episode:
             t.quadratic for ts in equations.values() for t in ts
         ):
             raise EpisodeError("private.equations: a square in the linear family")
+        low, high = public["reactor_range"]
         budget = public["budget"]
         if not isinstance(budget, int) or not 0 <= budget <= MAX_BUDGET:
             raise EpisodeError(f"public.budget: an integer from 0 to {MAX_BUDGET}")
@@ -118,7 +120,7 @@ class Episode:
             family=public["family"],
             budget=budget,
             tolerance=_number(public["tolerance"]),
-            reactor_range=_range(*public["reactor_range"], "public.reactor_range"),
+            reactor_range=_range(low, high, "public.reactor_range"),
             disturbance=disturbance,
         )
         _check_agreement(episode)
@@ -202,6 +204,7 @@ def _variable(entry: Mapping[str, Any]) -> Variable:
 
 
 def _disturbance(entry: Mapping[str, Any] | None, nodes: set[str]) -> Disturbance | None:
+    """Return the hidden disturbance, None without one; raises :class:`EpisodeError`."""
     if entry is None:
         return None
     values = tuple(_number(value) for value in entry["values"])

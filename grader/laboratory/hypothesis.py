@@ -87,6 +87,7 @@ class _Parser:
         self._spellings = spellings
 
     def parse(self, document: object) -> Hypothesis:
+        """Return the hypothesis; raises ``BadHypothesis``."""
         if not isinstance(document, Mapping):
             raise BadHypothesis(f"the hypothesis is no object; give {', '.join(_MEMBERS)}")
         if absent := [member for member in _MEMBERS if member not in document]:
@@ -117,6 +118,7 @@ class _Parser:
         return node
 
     def _edges(self, value: object) -> frozenset[tuple[str, str]]:
+        """Return the edges as (parent, child); raises ``BadHypothesis``."""
         if not isinstance(value, list) or len(value) > MAX_EDGES:
             raise BadHypothesis(f"edges: not a list of at most {MAX_EDGES} edges")
         edges = set()
@@ -167,6 +169,7 @@ class _Parser:
         return found
 
     def _term_or_none(self, key: str) -> Term | None:
+        """Return the (parent, power) that a coefficient's name means, None if it means none."""
         name = key[: MAX_NAME + 8]
         for prefix, suffix, power in _SYMBOLS if self._quadratic else _SYMBOLS[:1]:
             if name.startswith(prefix) and name.endswith(suffix):
@@ -179,6 +182,7 @@ class _Parser:
         return dict.fromkeys(n for n in self._spellings.values() if n != self._target)
 
     def _equation(self, text: object) -> Equation:
+        """Return the target's equation, with or without its left side; raises ``BadHypothesis``."""
         if not isinstance(text, str) or len(text) > MAX_EQUATION:
             raise BadHypothesis(f"freq_equation: not a text of at most {MAX_EQUATION} characters")
         left, equals, right = text.partition("=")
@@ -256,6 +260,7 @@ def _refuse_circle(edges: Iterable[tuple[str, str]]) -> None:
 
 
 def _coefficient(key: object, value: object) -> float | None:
+    """Return a coefficient, None where it is null; raises ``BadHypothesis``."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):

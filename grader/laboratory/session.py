@@ -217,6 +217,7 @@ class Laboratory:
     def _checked_setting(
         self, name: object, value: object, request: Mapping[str, object]
     ) -> tuple[str, float]:
+        """Return the node and the rounded value to set; raises :class:`RefusedRequest`."""
         episode = self.episode
         self._refuse_when_closed()
         if self.phase != "experiments":
@@ -250,6 +251,7 @@ class Laboratory:
         return node, round_reading(number)
 
     def _checked_prediction(self, value: object) -> float:
+        """Return the prediction as a float; raises :class:`RefusedRequest`."""
         number = _number(value)
         low, high = self.episode.reactor_range
         if number is None or not low <= number <= high:
@@ -275,6 +277,7 @@ class Laboratory:
 
 
 def _number(value: object) -> float | None:
+    """Return a finite number as a float, None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:

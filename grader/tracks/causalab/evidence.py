@@ -47,6 +47,7 @@ def class_size(
 
 @lru_cache(maxsize=4096)
 def _class_size(edges: frozenset[Edge], targets: frozenset[int]) -> int:
+    """Return the size of the class, counted over all directions of the edges that are not fixed."""
     skeleton = frozenset(frozenset(edge) for edge in edges)
     colliders = _v_structures(edges, skeleton)
     fixed = {edge for edge in edges if not targets.isdisjoint(edge)}
@@ -77,6 +78,7 @@ def _v_structures(
 
 
 def _acyclic(edges: Iterable[Edge]) -> bool:
+    """Return whether the edges have no circle."""
     sorter = TopologicalSorter[int]()
     for parent, child in edges:
         sorter.add(child, parent)

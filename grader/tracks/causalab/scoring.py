@@ -81,6 +81,7 @@ def laboratory_score(task: Task, truth: Truth, submission: LabAnswer) -> Mark:
 
 
 def _why(figures: Mapping[str, Any]) -> str:
+    """Return in words what a session lacks, empty for a full score."""
     parts = []
     if not figures["predicted"]:
         parts.append("no prediction was made")

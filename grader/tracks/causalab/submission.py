@@ -61,6 +61,7 @@ def sign(checked: Checked, source: str, key: bytes) -> tuple[Checked, frozenset[
 
 
 def _check_document(task: Task, source: str, data: bytes) -> Checked:
+    """Return a transcript or a short form as a checked answer; raises ``Invalid``."""
     try:
         document = _short_form(data)
         answer = _transcript(task, data) if document is None else _check_short(task, document)
@@ -71,6 +72,7 @@ def _check_document(task: Task, source: str, data: bytes) -> Checked:
 
 
 def _transcript(task: Task, data: bytes) -> LabAnswer:
+    """Return a transcript with its chain checked; raises ``TranscriptError``."""
     lines = read_lines(data)
     check_chain(lines)
     if lines[0].get("task_id") != task.task_id:

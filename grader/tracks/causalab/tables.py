@@ -33,14 +33,14 @@ METRICS: Final = {
     "root_f1": "root F1",
     "skeleton_f1": "skeleton F1",
 }
-"""What is drawn, edge F1 before anything else of the graph."""
+"""The figures that are drawn, with their names; edge F1 comes before all else of the graph."""
 
 STOPPING: Final = {
     "budget_share": "budget used",
     "consistent": "the final equation fits what was read",
     "premature": "predicted too early, with budget left",
 }
-"""What a session did before it ended (Figure 14)."""
+"""The figures of stopping, with their names (Figure 14)."""
 
 _MAIN: Final = re.compile(r"main-(\d+) (\d+)o(\d+)i")
 _SCALING: Final = re.compile(r"(\d+)o(\d+)i-(\d+) \S+")

@@ -65,7 +65,8 @@ class ContextResult:
     @property
     def share(self) -> float:
         """The share of compositions that are valid and consistent: the context's points."""
-        return sum(row["class"] == "VC" for row in self.compositions) / len(self.compositions)
+        hits: list[bool] = [row["class"] == "VC" for row in self.compositions]
+        return sum(hits) / len(hits)
 
 
 def evaluate_context(
@@ -99,7 +100,7 @@ def evaluate_context(
         else None
         for pair, extra in extras.items()
     }
-    pns = {pair: values and values["pns"] for pair, values in estimates.items()}
+    pns = _of_measure(estimates, "pns")
     truth = {pair: values["pns"] for pair, values in exact.items()}
     errors = algorithm_1(nodes, references, truth, pns)
     # A pair with a single answer set has nothing to resample.
@@ -168,7 +169,8 @@ def _composition(
     agreements = {}
     for name in MEASURES:
         value = _composed_estimate(estimates, found.path, name)
-        agreements[name] = agrees(truth[name], value), agrees(whole and whole[name], value)
+        own = None if whole is None else whole[name]
+        agreements[name] = agrees(truth[name], value), agrees(own, value)
     valid_share, consistent_share = map(float, agreements["pns"])
     edges = list(pairwise(found.path))
     drawn = {pair: resamples.get(pair) for pair in (reference, *edges)}
@@ -208,7 +210,12 @@ def _composed_estimate(estimates: Estimates, path: Sequence[str], measure: str) 
     if measure in ("pn", "ps"):
         both = compose_pn_ps(estimates, path)
         return None if both is None else both[measure == "ps"]
-    return product({pair: e and e[measure] for pair, e in estimates.items()}, path)
+    return product(_of_measure(estimates, measure), path)
+
+
+def _of_measure(estimates: Estimates, measure: str) -> dict[PairName, float | None]:
+    """Return the estimates of one measure by pair."""
+    return {pair: None if e is None else e[measure] for pair, e in estimates.items()}
 
 
 def _factual_is_readable(pairs: Sequence[Row]) -> bool:
@@ -216,5 +223,6 @@ def _factual_is_readable(pairs: Sequence[Row]) -> bool:
 
     No estimate depends on them: a system that leaves them out has not answered the context.
     """
-    factual = sum(row["answers"] for row in pairs) / len(RUNGS)
-    return sum(row["unreadable_factual"] for row in pairs) <= MAX_INVALID * factual
+    factual: float = sum(row["answers"] for row in pairs) / len(RUNGS)
+    unreadable: int = sum(row["unreadable_factual"] for row in pairs)
+    return unreadable <= MAX_INVALID * factual

@@ -26,9 +26,9 @@ SYSTEMS_BESIDE: Final = 5
 CONTEXTS_DRAWN: Final = 60
 CONTEXTS_IN_LEADERBOARD: Final = 4
 ALPHA: Final = 0.05
-"""Below this a difference of errors counts as one (CCR §6.2)."""
+"""The p-value below which a difference of errors counts as one (CCR §6.2)."""
 MOST_SHOWN: Final = 2
-"""How many times the truth an estimate is drawn up to."""
+"""The multiple of the truth at which estimates are cut off in drawings."""
 FARTHEST: Final = 0.5
 """Errors that are larger are drawn here, and so are those of what was not estimated."""
 
@@ -79,6 +79,8 @@ def stated_quadrants(parts: Sequence[Part]) -> list[Svg]:
 
 
 def _quadrant(system: str, found: Sequence[Context]) -> Svg:
+    """Draw the compositions of one system over the four quadrants."""
+
     def clip_error(error: float | None) -> float:
         return FARTHEST if error is None else min(error, FARTHEST)
 
@@ -152,6 +154,7 @@ def _by_quantity(
     tick: tuple[float, str],
     whole: float = 1,
 ) -> list[Block]:
+    """Draw a row of dots for each quantity; ``found`` has the dots of each system."""
     shown = _shown_in_pictures(parts)[:SYSTEMS_BESIDE]
     rows = [
         DotRow(name, [dots[name] for dots in found if name in dots], [tick])
