@@ -1,4 +1,4 @@
-"""What every structural equation is made of: the types that mechanism families share.
+"""The types and helpers that all mechanism families share.
 
 A mechanism maps the values of a node's parents to its conditional mean: the location of a
 continuous variable (to which noise is added), the probability of a binary one.
@@ -36,7 +36,7 @@ parents, which are bounded in the fourth moment.
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """What the drawing of a mechanism knows about one parent: population mean, sd and kind."""
+    """What the drawing of a mechanism needs to know of one parent: population mean, sd and kind."""
 
     mean: float
     sd: float

@@ -1,4 +1,4 @@
-"""Which labels a sample can settle, and what they are.
+"""Labels that a sample of the shown size can settle.
 
 A sign, a presence or a winner is asked only where the population value is zero by construction or
 clear of its boundary by a margin that a sample of this size can resolve. Prompts promise the

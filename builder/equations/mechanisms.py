@@ -66,7 +66,8 @@ HETEROSCEDASTIC_SHARE: Final = 0.75
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What a world is made of: a node's mechanism and noise family are uniform among these.
+    """The families that a world draws from, uniformly: mechanisms of continuous and of binary
+    nodes, and noise.
 
     ``mixture`` are the shares of non-root and of root nodes whose noise is a Gaussian mixture
     outright; ``heteroscedastic`` is the share of continuous non-root nodes whose noise scale

@@ -25,7 +25,7 @@ Shape = tuple[float, ...]
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How a noise scale varies with the parents: a factor softplus(weights . parents + bias).
+    """The variation of a noise scale with the parents: a factor softplus(weights . parents + bias).
 
     The factor is cut off at ``low`` and ``high`` (paper A.6, heteroscedastic noise).
     """

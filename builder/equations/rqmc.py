@@ -19,7 +19,7 @@ NoiseSample = dict[str, Array]
 Integrand = Callable[[NoiseSample], Sequence[Array]]
 """Noise of n units -> k statistics, each of shape (n,) or scalar."""
 Statistic = Callable[[Array], Array]
-"""Means of the k statistics, (..., k), to what is estimated, (..., m)."""
+"""Means of the k statistics, (..., k), to the m estimates, (..., m)."""
 
 RANDOMISATIONS: Final = 32
 FIRST_POINTS: Final = 128
@@ -29,7 +29,7 @@ _BITS: Final = 30
 
 
 class BoundNotMet(Exception):
-    """A quantity's standard error stayed above its bound at the largest number of draws."""
+    """The standard error of a quantity stayed above its bound at the largest number of draws."""
 
 
 def units(world: World, drawn: Sequence[str], rng: np.random.Generator) -> Iterator[NoiseSample]:

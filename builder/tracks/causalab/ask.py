@@ -122,6 +122,7 @@ def _number(value: float) -> str:
 
 
 _FREQUENCIES: Final = (0.0, 50.0, 100.0, 200.0)
+"""Predictions of the constant answers."""
 
 
 def twin(config: EpisodeSettings, tasks: int) -> EpisodeSettings:

@@ -37,6 +37,7 @@ DISPLAY: Final[Mapping[str, str]] = {
     FREQUENCY: "Resonance Frequency (Hz)",
 }
 TOLERANCE: Final = 5.0
+"""Largest error of a right prediction."""
 REACTOR_RANGES: Final[Mapping[SuiteSetting, tuple[float, float]]] = {
     "reference": (0.0, 10_000.0),
     "wide": (-10_000.0, 10_000.0),
@@ -44,6 +45,7 @@ REACTOR_RANGES: Final[Mapping[SuiteSetting, tuple[float, float]]] = {
 """What the reactor can be set to; targets lie inside."""
 REACTOR_DRAWS: Final = 2_000
 EVIDENCE_DRAWS: Final = 60
+"""Tries at a reactor crystal, and at crystals that pin down what a fixed property does."""
 TRACE_STEPS: Final = 6
 """Interventions in a golden trace, at least one on every property (reference: six)."""
 

@@ -44,7 +44,7 @@ def _suites(stated: object) -> tuple[str, ...]:
 
 
 class EpisodeSettings(TomlModel):
-    """Which suites, and how many episodes of each.
+    """The suites of a split, and the number of episodes of each.
 
     Either ``graphs`` topologies a size that matched suites share, or ``per_suite`` episodes a
     suite, each with a graph of its own; 0 for the other. ``mode`` says what an intervention does.

@@ -21,7 +21,8 @@ SIZES: Final = (3, 4, 5, 6, 7)
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """A hidden disturbance: how many nodes it shifts, by how much at most, frequency included?"""
+    """A hidden disturbance: the number of nodes that it shifts, the largest shift, and whether
+    frequency is among them."""
 
     count: int
     reach: float
@@ -30,7 +31,7 @@ class Disturbance:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """What all episodes of a suite have in common.
+    """One suite: the settings that all its episodes share.
 
     ``observations`` and ``budget`` are the numbers of prior records and interventions; a
     ``golden`` suite has the trace of an earlier experiment instead of a budget; with ``acts``

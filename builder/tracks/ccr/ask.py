@@ -45,7 +45,7 @@ FileOf = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class ContextTask:
-    """One task: its public parts, its truth, and what the world row keeps for the audit.
+    """One task: its public parts, its truth, and the facts that the world row keeps for the audit.
 
     ``label`` is unique inside the context; ``value`` is the exact answer where it is one number.
     """

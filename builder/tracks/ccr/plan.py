@@ -1,4 +1,4 @@
-"""The settings of a split, and what each context is for: design, theme, question.
+"""The settings of a split, and the plan of each context: design, theme, question.
 
 Sizes, kinds and operators are drawn; themes and variants take turns. Which index receives which
 plan is a permutation seeded by the split's root, so the index carries no information about the
@@ -56,8 +56,8 @@ INCONSISTENT: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What can be measured: the PNS of an adjacent pair lies from ``low`` to ``high``, that of the
-    whole (and of a pair in its place) is ``whole`` at least."""
+    """The bounds of what can be measured. The PNS of an adjacent pair lies from ``low`` to
+    ``high``; that of the whole (and of a pair in its place) is ``whole`` at least."""
 
     low: Fraction = Fraction(15, 100)
     high: Fraction = Fraction(85, 100)
@@ -69,7 +69,7 @@ BOUNDS: Final = Bounds()
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What a context is made of; ``tenths`` are the least and greatest exogenous probability."""
+    """The components of a context; ``tenths`` are the least and greatest exogenous probability."""
 
     sizes: tuple[int, ...]
     kinds: tuple[str, ...]
@@ -86,7 +86,7 @@ _Probability = Annotated[float, Field(ge=0.2, le=0.8)]
 
 
 class ContextSettings(TomlModel):
-    """How many contexts of each purpose, and what they are made of.
+    """The numbers of contexts of each purpose, and what their components are drawn from.
 
     ``components``, ``nodes`` (of one component) and ``probability`` (of an exogenous variable, in
     tenths) are inclusive ranges. ``graph`` is one of the paper's own, for all contexts;
@@ -205,8 +205,8 @@ def check_design(design: Design, where: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ContextPlan(InstancePlan):
-    """What one context is for. ``variant`` is set where the context has exactly one task, and
-    ``verdict`` is the wanted answer of a deductive or inductive one."""
+    """The plan of one context. ``variant`` is set where it has exactly one task; ``verdict`` is the
+    wanted answer of a deductive or inductive one."""
 
     purpose: str
     variant: str | None

@@ -31,7 +31,7 @@ Items = tuple[tuple[str, ...], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How one context is told. Tuples are aligned with its nodes.
+    """The words of one context. Tuples are aligned with its nodes.
 
     ``items[v]`` are the ways in which a case says that the bit of node v is zero, and one;
     ``extras`` are further items that mean nothing, each with its wordings.

@@ -27,7 +27,8 @@ from grader.tracks.replayscm.problem import ROOTS
 
 @dataclass(frozen=True, slots=True)
 class ParentLimits:
-    """A root set and, for each other variable, the variables it may depend on (as bits)."""
+    """A root set and, for each other variable, the variables that its mechanism may mention (as
+    bits)."""
 
     roots: int
     allowed: Mapping[int, int]
@@ -60,9 +61,9 @@ def limits_by_roots(n: int) -> Iterator[ParentLimits]:
 def viable_limits(tables: PartialTables) -> list[ParentLimits]:
     """Return the limits of every root set under which some program is train-exact."""
     return [
-        setting
-        for setting in limits_by_roots(tables.n)
-        if _closure(admitted_sets(tables, setting), setting) == (1 << tables.n) - 1
+        limits
+        for limits in limits_by_roots(tables.n)
+        if _closure(admitted_sets(tables, limits), limits) == (1 << tables.n) - 1
     ]
 
 
@@ -70,7 +71,7 @@ def viable_limits(tables: PartialTables) -> list[ParentLimits]:
 class Deviation:
     """A completable pair (V, S) that may be wrong in held-out row ``row``."""
 
-    setting: ParentLimits
+    limits: ParentLimits
     child: int
     set_index: int
     row: int
@@ -78,10 +79,11 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The findings under one disclosure.
+    """The findings under one disclosure: whether it determines the held-out replay, and the
+    program.
 
-    ``deviating`` counts deviating pairs over all root sets; ``undetermined`` has shape
-    (held-out rows, n).
+    ``deviating`` counts deviating pairs over all root sets, ``first`` is one of them.
+    ``undetermined`` has shape (held-out rows, n).
     """
 
     determined: bool
@@ -100,28 +102,28 @@ def audit(
 ) -> Audit:
     """Return the complete audit of training ``tables`` against held-out rows."""
     truth = disclosed_limits(program, disclosure, blocks)
-    settings = [truth]
+    all_limits = [truth]
     if disclosure == "hidden_roots":
-        settings += [s for s in viable_limits(tables) if s.roots != truth.roots]
+        all_limits += [s for s in viable_limits(tables) if s.roots != truth.roots]
     target, seen = tabulate(heldout), patterns(heldout)
     asked_anew = (target.ones & ~tables.ones) | (target.zeros & ~tables.zeros)
     undetermined = np.zeros(heldout.values.shape, dtype=bool)
     count, unique, first = 0, True, None
-    for setting in settings:
-        completable = completable_pairs(tables, setting)
-        unique &= setting is truth and is_unique(program, tables, completable)
+    for limits in all_limits:
+        completable = completable_pairs(tables, limits)
+        unique &= limits is truth and is_unique(program, tables, completable)
         # All cells of a row in which no pair may be wrong are settled.
         at_risk = np.zeros(len(heldout.values), dtype=bool)
         for child, k in np.argwhere(completable & (asked_anew != 0)).tolist():
             ones, zeros = int(tables.ones[child, k]), int(tables.zeros[child, k])
             shown = np.where(heldout.values[:, child] == 1, ones, zeros) >> seen[:, k] & 1 == 1
             rows = ~shown & ~heldout.clamped[:, child]
-            first = first or Deviation(setting, child, k, int(rows.argmax()))
+            first = first or Deviation(limits, child, k, int(rows.argmax()))
             at_risk |= rows
             count += 1
-        admitted = admitted_sets(tables, setting)
+        admitted = admitted_sets(tables, limits)
         for row in np.flatnonzero(at_risk).tolist():
-            undetermined[row] |= _undetermined_in_row(tables, heldout, row, admitted, setting)
+            undetermined[row] |= _undetermined_in_row(tables, heldout, row, admitted, limits)
     return Audit(count == 0, unique, count, undetermined, first)
 
 
@@ -133,25 +135,25 @@ def is_unique(program: HiddenProgram, tables: PartialTables, completable: Flags)
     return bool(settled[completable].all())
 
 
-def admitted_sets(tables: PartialTables, setting: ParentLimits) -> Flags:
+def admitted_sets(tables: PartialTables, limits: ParentLimits) -> Flags:
     """Return the consistent sets that the disclosure admits, shape (n, sets): (1)."""
     masks = sets_of(tables.n).masks
-    allowed = np.array([setting.allowed.get(v, -1) for v in range(tables.n)])[:, None]
+    allowed = np.array([limits.allowed.get(v, -1) for v in range(tables.n)])[:, None]
     return np.asarray(tables.consistent() & (allowed >= 0) & ((masks & ~allowed) == 0))
 
 
-def completable_pairs(tables: PartialTables, setting: ParentLimits) -> Flags:
+def completable_pairs(tables: PartialTables, limits: ParentLimits) -> Flags:
     """Return the pairs of some train-exact program, shape (n, sets): (2)."""
-    admitted = admitted_sets(tables, setting)
-    reach = [_closure(admitted, setting, without=v) for v in range(tables.n)]
+    admitted = admitted_sets(tables, limits)
+    reach = [_closure(admitted, limits, without=v) for v in range(tables.n)]
     return np.asarray(admitted & ((sets_of(tables.n).masks & ~np.array(reach)[:, None]) == 0))
 
 
-def _closure(admitted: Flags, setting: ParentLimits, *, without: int | None = None) -> int:
+def _closure(admitted: Flags, limits: ParentLimits, *, without: int | None = None) -> int:
     """Return the variables that can be placed from the roots, ``without`` left out, as bits."""
     masks = sets_of(len(admitted)).masks
-    waiting = {v: masks[admitted[v]] for v in setting.allowed if v != without}
-    known, before = setting.roots, -1
+    waiting = {v: masks[admitted[v]] for v in limits.allowed if v != without}
+    known, before = limits.roots, -1
     while known != before:
         before = known
         for v, choices in waiting.items():
@@ -161,19 +163,19 @@ def _closure(admitted: Flags, setting: ParentLimits, *, without: int | None = No
 
 
 def _undetermined_in_row(
-    tables: PartialTables, heldout: ObservedRows, row: int, admitted: Flags, setting: ParentLimits
+    tables: PartialTables, heldout: ObservedRows, row: int, admitted: Flags, limits: ParentLimits
 ) -> Flags:
     """Return which variables some train-exact program has wrong in one held-out row, shape (n,):
     (5)."""
     sets, n, clamped = sets_of(tables.n), tables.n, heldout.clamped[row]
-    free = [v for v in setting.allowed if not clamped[v]]
+    free = [v for v in limits.allowed if not clamped[v]]
     # One column per set D of wrong variables, shape (n, columns).
     wrong = np.zeros((n, 1 << len(free)), dtype=bool)
     wrong[free] = np.arange(1 << len(free))[None, :] >> np.arange(len(free))[:, None] & 1 == 1
     value = heldout.values[row][:, None] ^ wrong
-    known = np.full(wrong.shape[1], setting.roots, dtype=np.int64)
+    known = np.full(wrong.shape[1], limits.roots, dtype=np.int64)
     options = []
-    for v in setting.allowed:
+    for v in limits.allowed:
         chosen = np.flatnonzero(admitted[v])
         pattern = sets.weights[:, chosen].T @ value
         # A seen pattern with the other value forbids; an unseen one allows both.

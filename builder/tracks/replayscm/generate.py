@@ -44,6 +44,7 @@ NOVEL: Final = (2, 5)
 """Held-out worlds whose target set never occurs in training: shares 0.25 to 0.625."""
 MAX_ADDED: Final = 3
 SEPARATORS: Final = 60
+"""Worlds from which at most ``MAX_ADDED`` that rule out local alternatives are chosen."""
 
 
 @dataclass(frozen=True, slots=True)

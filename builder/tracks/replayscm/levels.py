@@ -35,6 +35,7 @@ FOURTH_GAIN: Final = 5
 CEX_WORLDS: Final = 40
 CERTIFIED_WORLDS: Final = 25
 CANDIDATES: Final = 40
+"""Worlds that each added world is chosen from."""
 
 
 def coverage(program: HiddenProgram, worlds: Sequence[ReplayWorld]) -> tuple[int, int]:
@@ -144,10 +145,10 @@ def certify(
     parent. Raises ``Rejection`` after 25 added worlds.
     """
     program, worlds = evidence.program, list(cex)
-    setting = disclosed_limits(program, "hidden")
+    limits = disclosed_limits(program, "hidden")
     tables = tabulate_worlds(worlds)
     while True:
-        pairs = completable_pairs(tables, setting)
+        pairs = completable_pairs(tables, limits)
         if is_unique(program, tables, pairs):
             if len(worlds) == len(cex):
                 worlds.append(_one_more(rng, evidence))

@@ -1,4 +1,4 @@
-"""The pools, the settings of a split, and which program is asked in which pools."""
+"""The pools, the settings of a split, and the plan of each program."""
 
 from dataclasses import replace
 from functools import partial
@@ -56,7 +56,7 @@ class Generation:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class BaseGeneration(Generation):
-    """Those of the cohort that the paper's Tables F.1 to F.5 compare with."""
+    """Settings of the cohort that the paper's Tables F.1 to F.5 compare with."""
 
     disambiguation: bool = False
 

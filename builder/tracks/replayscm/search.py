@@ -99,20 +99,20 @@ def _functions_within(inputs: int, cap: int) -> NDArray[np.int32]:
     return np.sort(listed[smallest.sizes[listed] <= cap])
 
 
-def smallest_program(tables: PartialTables, setting: ParentLimits) -> FittedProgram | None:
+def smallest_program(tables: PartialTables, limits: ParentLimits) -> FittedProgram | None:
     """Return the program of least total size under known roots, None if none is train-exact.
 
     Dynamic programming over the sets of variables that are placed; ties keep the first found.
     """
-    pairs, masks = completable_pairs(tables, setting), sets_of(tables.n).masks
+    pairs, masks = completable_pairs(tables, limits), sets_of(tables.n).masks
     options = {
         v: sorted(
             (smallest_fit(tables, v, int(k)), int(masks[k])) for k in np.flatnonzero(pairs[v])
         )
-        for v in setting.allowed
+        for v in limits.allowed
     }
-    full = setting.roots | bits(setting.allowed)
-    best: dict[int, tuple[int, dict[int, Choice]]] = {setting.roots: (0, {})}
+    full = limits.roots | bits(limits.allowed)
+    best: dict[int, tuple[int, dict[int, Choice]]] = {limits.roots: (0, {})}
     for known in range(full):  # subsets before supersets
         if known not in best:
             continue
@@ -127,13 +127,13 @@ def smallest_program(tables: PartialTables, setting: ParentLimits) -> FittedProg
     if full not in best:
         return None
     total, choices = best[full]
-    return FittedProgram(tuple(members(setting.roots)), choices, total)
+    return FittedProgram(tuple(members(limits.roots)), choices, total)
 
 
 def smallest_program_and_roots(tables: PartialTables) -> FittedProgram | None:
     """Return the program of least total size over all sets of three roots, ties to the first set,
     or None."""
-    found = [smallest_program(tables, setting) for setting in viable_limits(tables)]
+    found = [smallest_program(tables, limits) for limits in viable_limits(tables)]
     reached = [program for program in found if program is not None]
     return min(reached, key=lambda program: (program.total, program.roots), default=None)
 
@@ -222,17 +222,17 @@ def counterexample(
     program: HiddenProgram, tables: PartialTables, heldout: ObservedRows, deviation: Deviation
 ) -> dict[str, Any]:
     """Return roots and mechanisms of a legal program that is train-exact and wrong held-out."""
-    setting, child = deviation.setting, deviation.child
-    sets, pairs = sets_of(program.n), completable_pairs(tables, setting)
-    roots = tuple(members(setting.roots))
+    limits, child = deviation.limits, deviation.child
+    sets, pairs = sets_of(program.n), completable_pairs(tables, limits)
+    roots = tuple(members(limits.roots))
     formulas = {child: formula_of(_wrong_choice(tables, heldout, deviation), roots)}
-    known = setting.roots
+    known = limits.roots
 
     def grow(target: int) -> None:
         """Place variables on any set that is known, until ``target`` (bits) is."""
         nonlocal known
         while target & ~known:
-            for v in [v for v in setting.allowed if v not in formulas]:
+            for v in [v for v in limits.allowed if v not in formulas]:
                 inside = np.flatnonzero(pairs[v] & ((sets.masks & ~known) == 0))
                 if len(inside):
                     formulas[v] = formula_of(smallest_fit(tables, v, int(inside[0])), roots)

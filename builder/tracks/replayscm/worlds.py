@@ -13,14 +13,17 @@ Mode = Literal["none", "hard_constant", "hard_assigned"]
 MODES: Final[dict[Mode, float]] = {"none": 0.08, "hard_constant": 0.22, "hard_assigned": 0.70}
 ROWS: Final = (10, 12)
 LEVELS: Final = (0.2, 0.35, 0.5, 0.65, 0.8)
+"""Probabilities of a root, one drawn for each root and world."""
 BIASES: Final = (0.3, 0.5, 0.7)
+"""Probabilities of a 1 in an assigned column."""
 
 Bits = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
 class Intervention:
-    """What a world sets. ``targets`` ascend; ``constants`` are theirs in a hard_constant world.
+    """The variables that a world sets, and how. ``targets`` ascend; ``constants`` are theirs in a
+    hard_constant world.
 
     Two interventions with the same mode, targets and constants have the same signature: that is
     this value's equality.
@@ -61,7 +64,7 @@ def worlds_json(worlds: Sequence[ReplayWorld], prefix: str) -> list[dict[str, An
 
 @dataclass(frozen=True, slots=True)
 class UnitThresholds:
-    """Thresholds of every unit and root, shape (units, 3); a world has the first units as rows, at
+    """Thresholds of every unit and root, shape (units, 3). A world has the first units as rows, at
     least ``fewest`` of them."""
 
     thresholds: NDArray[np.float64]
@@ -138,6 +141,7 @@ def _draw_assigned_column(rng: np.random.Generator, count: int) -> Bits:
 
 
 RARE: Final = (0.05, 0.95)
+"""Probabilities of a root in a shifted world with rare roots."""
 
 
 def shift_worlds(
