@@ -103,16 +103,9 @@ def check_submission(exam: Exam, submission: Submission) -> tuple[Answers, list[
     attempts, _ = sign_attempts(exam, submission.source, checked)
     notices = _remarks(exam, submission)
     if len(attempts) > 1 and any(task.shape.merge is None for task in exam.tasks):
-        merging = sorted(
-            name
-            for name, track in exam.tracks.items()
-            if any(spec.shape.merge is not None for spec in track.variants)
-        )
-        notices = with_notice(
-            notices,
-            f"of {len(attempts)} attempts, {submission.attempts[0].source.name} is looked at; the "
-            f"others count in `grade` ({', '.join(merging)}: all of them everywhere)",
-        )
+        first = submission.attempts[0].source.name
+        text = f"of {len(attempts)} attempts, {first} is looked at; the others count in `grade`"
+        notices = with_notice(notices, text)
     return merge_attempts(exam.tasks, attempts), notices
 
 
