@@ -5,9 +5,10 @@ those that the terminal shows. ``[tables.NAME]`` has ``title``, ``rows``, ``colu
 many columns are aligned left, by default 1) and ``note``; with ``drop_empty`` columns of dashes are
 left out, with ``fold`` a page shows the table when that is clicked. ``rows`` is a member of a
 track's part of the report (:func:`grader.pages.systems.rows_of`), or the name of one of the track's
-own functions. A column is a key, which heads it too, or a list of heading, key, format and further
-keys: a format is given the values of all keys. A key is a path with dots. In headings, keys and
-titles ``{reading}`` is the reading that a screen leads with, ``{other}`` the other one.
+own functions; without it every part is a row, or with ``needs`` (a path) every part that has
+something there. A column is a key, which heads it too, or a list of heading, key, format and
+further keys: a format is given the values of all keys. A key is a path with dots. In headings, keys
+and titles ``{reading}`` is the reading that a screen leads with, ``{other}`` the other one.
 """
 
 import tomllib
@@ -19,7 +20,16 @@ from typing import Any, Final
 
 from grader.pages import words
 from grader.pages.page import Block, Fold, Section, non_empty
-from grader.pages.systems import SYSTEM, Part, Report, part_of, reading_of, readings_from, rows_of
+from grader.pages.systems import (
+    SYSTEM,
+    Part,
+    Report,
+    part_of,
+    parts_with,
+    reading_of,
+    readings_from,
+    rows_of,
+)
 from grader.pages.table import Cell, Column, Row, Table, find
 
 Format = Callable[..., str | Cell]
@@ -136,7 +146,9 @@ class Specification:
         first, other = readings_from(reading_of(parts))
         texts = {"reading": first, "other": other} | places
         member = found.get("rows", "")
-        make = rows or self.makers.get(member) or partial(rows_of, member=member)
+        needs = found.get("needs", "").format(**texts)
+        every = partial(rows_of, member=member) if member else partial(parts_with, path=needs)
+        make = rows or self.makers.get(member) or every
         columns = [self._column(column, texts) for column in found["columns"]]
         note = found.get("note", "").format(**texts)
         title = found["title"].format(**texts)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from grader.pages.table import Cell, Column
+from grader.pages.table import Cell, Column, find
 from grader.pages.words import interval_text, number, points
 from grader.scoring.model import Score
 from grader.scoring.route import READINGS
@@ -94,15 +94,20 @@ def parts_of(reports: Sequence[Report], track: str) -> list[Part]:
 def rows_of(parts: Sequence[Part], member: str) -> list[dict[str, Any]]:
     """Return the rows under one member of each part, each with the name of its system.
 
-    Rows that are listed by name have it as ``level``.
+    ``member`` is a path with dots. Rows that are listed by name have it as ``level``.
     """
     found = []
     for part in parts:
-        rows = part.get(member) or {}
+        rows = find(part, *member.split(".")) or {}
         named = rows.items() if isinstance(rows, Mapping) else (({}, row) for row in rows)
         for name, row in named:
             found.append({**row, "system": part["system"], **({"level": name} if name else {})})
     return found
+
+
+def parts_with(parts: Sequence[Part], path: str) -> list[Part]:
+    """Return the parts that have something at the end of a path of keys with dots; all for ""."""
+    return [part for part in parts if not path or find(part, *path.split("."))]
 
 
 def is_skipped(report: Report, track: str) -> bool:

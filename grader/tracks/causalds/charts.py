@@ -28,20 +28,14 @@ _PAIRS: Final = 24
 VIEWS: Final = ("clean", "proxy", "proxy_hard")
 
 
-def matched_rows(parts: Sequence[Part], member: str) -> list[dict[str, Any]]:
-    """The rows under a member of what matched tasks say of each system."""
-    found = [{**(part.get("matched") or {}), "system": part["system"]} for part in parts]
-    return rows_of(found, member)
-
-
 def views_of(parts: Sequence[Part]) -> list[str]:
-    """The views of the exam, in the paper's order."""
+    """Return the views of the exam, in the paper's order."""
     present = {view for part in parts for view in part["slices"].get("view", {})}
     return [view for view in VIEWS if view in present] + sorted(present - {*VIEWS})
 
 
 def abstention_chart(parts: Sequence[Part]) -> list[Svg]:
-    """Figure 3b: content and abstention pass rates, and how often it gave up for nothing."""
+    """Return Figure 3b: content and abstention pass rates, and how often it gave up for nothing."""
     series = {
         "content_pass_rate": "right on what has an answer",
         "abstention_pass_rate": "abstains where none exists",
@@ -61,7 +55,7 @@ def abstention_chart(parts: Sequence[Part]) -> list[Svg]:
 
 
 def calibration_chart(parts: Sequence[Part]) -> list[Svg]:
-    """Figure 3a: coverage of intervals beside the coverage they promise."""
+    """Return Figure 3a: coverage of intervals beside the coverage they promise."""
     rows = []
     for row in rows_of(parts, "calibration"):
         if row["coverage"] is None:
@@ -84,7 +78,7 @@ def _by_level(
     key: str,
     ceiling: float | None = None,
 ) -> list[Svg]:
-    """A line a system of one figure over the levels of an axis, where there are several."""
+    """Return a chart of one figure, a line a system, over the levels of an axis that has several."""
     path = ("readings", reading_of(parts), key)
     series = []
     for part in parts[:_LINES]:
@@ -94,20 +88,20 @@ def _by_level(
 
 
 def view_chart(parts: Sequence[Part]) -> list[Svg]:
-    """The median error of each system under each view."""
+    """Return the chart of the median error of each system under each view."""
     title = "Median normalised error by view"
     return _by_level(title, parts, "view", views_of(parts), "med_nrel_err")
 
 
 def rung_chart(parts: Sequence[Part]) -> list[Svg]:
-    """Figure 8: the pass rate of each system at each rung."""
+    """Return Figure 8: the pass rate of each system at each rung."""
     rungs = sorted({level for part in parts for level in part["slices"].get("rung", {})})
     title = f"Figure 8: pass rate by rung, {reading_of(parts)} reading"
     return _by_level(title, parts, "rung", rungs, "pass_rate", 1)
 
 
 def cost_chart(parts: Sequence[Part]) -> list[Svg]:
-    """Figure 4: tokens per task against CausalDSScore."""
+    """Return Figure 4: tokens per task against CausalDSScore."""
     reading = reading_of(parts)
     points = [
         (part["system"], tokens, score)
@@ -120,17 +114,17 @@ def cost_chart(parts: Sequence[Part]) -> list[Svg]:
 
 
 def pair_chart(parts: Sequence[Part]) -> list[Block]:
-    """Figure 9 as a table a system: darker where more was lost."""
+    """Return Figure 9 as a table a system: a cell is darker where more was lost."""
     drawn = [chart for part in parts[:_LINES] for chart in every_pair(part)]
     return [Fold("Figure 9: every matched pair, drawn", drawn)] if drawn else []
 
 
 def every_pair(part: Part) -> list[Table]:
-    """A row a pair and a column a view; how an answer failed stands in its cell."""
+    """Return Figure 9 of one system: a row for each pair, a column for each view."""
     found: dict[str, dict[str, Cell]] = {}
-    for row in matched_rows([part], "pairs"):
+    for row in rows_of([part], "matched.pairs"):
         of_pair = found.setdefault(row["bundle"], {})
-        of_pair[matched_rows([part], "contrasts")[0]["reference"]] = _shade(row, "reference_")
+        of_pair[rows_of([part], "matched.contrasts")[0]["reference"]] = _shade(row, "reference_")
         of_pair[row["arm"]] = _shade(row, "")
     views = list(dict.fromkeys(arm for row in found.values() for arm in row))
     rows = [([name], row) for name, row in list(found.items())[:_PAIRS]]
@@ -139,16 +133,16 @@ def every_pair(part: Part) -> list[Table]:
 
 
 def _shade(row: Mapping[str, Any], side: str) -> Cell:
-    """The loss of one side of a pair, or the cause where it has no valid answer."""
+    """Return the cell of one side of a pair: its loss, or why it has no valid answer."""
     loss, mark = row[f"{side}loss"], row[f"{side}mark"]
     shown = number(loss, 2) + ("*" if mark else "")
     return heat_cell(loss, shown if row[f"{side}valid"] else mark or "none")
 
 
 def decomposition_chart(parts: Sequence[Part]) -> list[Svg]:
-    """Figure 10: the mean paired difference of each contrast as a bar of its parts."""
+    """Return Figure 10: the mean paired difference of each contrast as a bar of its parts."""
     rows = []
-    for row in matched_rows(parts[:_LINES], "contrasts"):
+    for row in rows_of(parts[:_LINES], "matched.contrasts"):
         name = f"{row['system']}: {row['arm']} − {row['reference']}"
         sizes = [
             (
@@ -161,5 +155,5 @@ def decomposition_chart(parts: Sequence[Part]) -> list[Svg]:
     if not rows:
         return []
     title = "Figure 10: the mean difference of the capped loss, by its parts"
-    kinds = [f"pairs {kind}" for kind in matched_rows(parts, "contrasts")[0]["parts"]]
+    kinds = [f"pairs {kind}" for kind in rows_of(parts, "matched.contrasts")[0]["parts"]]
     return [bars(title, rows, kinds).with_caption(title)]

@@ -1,4 +1,4 @@
-"""What CausalDS's tables and charts in ``page.toml`` are made of, and its columns of a board."""
+"""Rows and formats of the tables in CausalDS's ``page.toml``, and its columns of a leaderboard."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +26,6 @@ from grader.scoring.model import Truth
 from grader.scoring.route import READINGS
 from grader.scoring.shape import Task
 from grader.tracks.causalds import charts
-from grader.tracks.causalds.charts import matched_rows, views_of
 from grader.tracks.causalds.figures import axis_ranks, composite_ranks, leaderboard_ranks
 
 AXES: Final = {
@@ -48,22 +47,23 @@ PUBLISHED: Final = {
 Rows = list[dict[str, Any]]
 
 
-def _marked(loss: float, mark: str, valid: bool) -> Cell:
-    """A loss, and beside it how an answer failed."""
+def _loss_cell(loss: float, mark: str, valid: bool) -> Cell:
+    """Return the cell of a loss, with how its answer failed beside it; ``*`` for a valid one."""
     return Cell(number(loss), aside="*" if valid and mark else mark)
 
 
 _FORMATS: Final[Mapping[str, Format]] = {
     "dollars": lambda cost: "–" if cost is None else f"${cost:,.2f}",
     "length": lambda listed: str(len(listed)),
-    "marked": _marked,
+    "marked": _loss_cell,
     "percent_of": lambda part, whole: percent(part / whole) if whole else "–",
     "sizes": lambda *counts: "–" if None in counts else "/".join(map(str, counts)),
 }
 
 
 def board_columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
-    """Headings and cells on a leaderboard; with the components of the score where there is room."""
+    """Return headings and cells of a leaderboard: score, Composite Rank and, where no other track
+    needs the room, the components of the score."""
     reading = reading_of(reports)
     suffix = "" if reading == READINGS[0] else f" ({reading})"
     parts = [{} if is_skipped(r, "causalds") else part_of(r, "causalds") for r in reports]
@@ -79,13 +79,13 @@ def board_columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
     return [found[0], ("Comp. Rank ↓", ranks), *found[1:]]
 
 
-def compared(track: Mapping[str, Any]) -> list[Table]:
-    """CausalDSScore of two submissions, and its difference."""
+def comparison_tables(track: Mapping[str, Any]) -> list[Table]:
+    """Return the table of the CausalDSScores of two submissions and their difference."""
     return [SPECIFICATION.table("compared", [track])]
 
 
 def score_differences(tracks: Sequence[Mapping[str, Any]]) -> Rows:
-    """The difference of two scores by reading."""
+    """Return the difference of two scores by reading."""
     (track,) = tracks
     found = track.get("readings", {})
     return [
@@ -95,63 +95,14 @@ def score_differences(tracks: Sequence[Mapping[str, Any]]) -> Rows:
     ]
 
 
-def every(parts: Sequence[Part]) -> Sequence[Part]:
-    """A row for each system."""
-    return parts
-
-
-def metered(parts: Sequence[Part]) -> list[Part]:
-    """The systems that tell what a task took."""
-    return [part for part in parts if find(part, "usage", "tasks")]
-
-
 def readings_in_order(parts: Sequence[Part]) -> Rows:
-    """The scores of each system by reading, the one that a screen leads with first."""
+    """Return the scores of each system by reading, the one that a screen leads with first."""
     order = readings_from(reading_of(parts))
     return sorted(rows_of(parts, "readings"), key=lambda row: order.index(row["level"]))
 
 
-_VIEW_FIGURES: Final = {
-    "PassRate ↑": ("pass_rate", "n_pass"),
-    "Med NRelErr ↓": ("med_nrel_err", "n_nrel"),
-    "Mean NRelErr ↓": ("mean_nrel_err", "n_nrel"),
-}
-_VIEW_NOTES: Final = {
-    "fixed": "Fixed reading: a number that is missing, invalid or withheld costs 10. Views hold "
-    "different tasks: only a matched ablation compares like with like.",
-    "paper": "Paper reading: abstentions change pools, missing numbers leave the exam.",
-}
-
-
-def by_view(parts: Sequence[Part]) -> list[Table]:
-    """Tables 5 and 6 in both readings: pass rate, median and mean error under each view, with the
-    number of tasks, and the coverage of effect intervals."""
-    return [_by_view(parts, reading) for reading in readings_from(reading_of(parts))]
-
-
-def _by_view(parts: Sequence[Part], reading: str) -> Table:
-    rows = []
-    for part in parts:
-        found = {"ate_uq_95 covered (n)": _effect_coverage(part)}
-        for view in views_of(parts):
-            of_view = find(part, "slices", "view", view, "readings", reading) or {}
-            for label, (key, n) in _VIEW_FIGURES.items():
-                found[f"{view} {label} (n)"] = with_count(number(of_view.get(key)), of_view.get(n))
-        rows.append(([SYSTEM.cell(part)], found))
-    columns = [f"{view} {label} (n)" for view in views_of(parts) for label in _VIEW_FIGURES]
-    columns.append("ate_uq_95 covered (n)")
-    title = f"Error by observation view, {reading} reading"
-    return Table.pivot(title, ["system"], columns, rows, _VIEW_NOTES[reading])
-
-
-def _effect_coverage(part: Part) -> str:
-    """How often intervals of average effects hold the truth, over the valid ones."""
-    rows = [r for r in part.get("calibration", ()) if r["variant"] == "effect_estimate.ate_uq_95"]
-    return with_count(percent(rows[0]["coverage"]), rows[0]["valid"]) if rows else "–"
-
-
 def ranks(parts: Sequence[Part]) -> list[Table]:
-    """Table 14: Composite Rank inside each rung, view and input mode."""
+    """Return Table 14: Composite Rank inside each rung, view and input mode, of several systems."""
     reading = reading_of(parts)
     found = {
         f"{AXES[axis]} {level}": ranks
@@ -172,7 +123,7 @@ def ranks(parts: Sequence[Part]) -> list[Table]:
 
 
 def slices(parts: Sequence[Part]) -> list[Block]:
-    """All slices of one submission, in both readings; a leaderboard would be too long."""
+    """Return all slices of one submission, in both readings; a leaderboard would be too long."""
     blocks: list[Block] = []
     for axis, title in AXES.items() if len(parts) == 1 else ():
         table = SPECIFICATION.table("slice", parts, _levels(axis), axis=title)
@@ -181,21 +132,29 @@ def slices(parts: Sequence[Part]) -> list[Block]:
     return blocks
 
 
-def rates(parts: Sequence[Part]) -> list[Block]:
-    """Pass rate with its two halves, and losses, of every level of an axis, with n in brackets."""
-    blocks: list[Block] = []
-    for axis, about in PUBLISHED.items():
-        said = {"axis": axis.replace("_", " "), "about": about}
-        tables = [
-            SPECIFICATION.table("rate", parts, _levels(axis), **said, reading=reading)
-            for reading in readings_from(reading_of(parts))
-        ]
-        blocks.append(Fold(about, tables))
-    return blocks
+def rates(parts: Sequence[Part]) -> list[Fold]:
+    """Return pass rate with its two halves, and losses, by level of each axis the paper publishes."""
+    return [Fold(about, _rates(parts, axis, about)) for axis, about in PUBLISHED.items()]
+
+
+def rates_by_view(parts: Sequence[Part]) -> list[Table]:
+    """Return Tables 5 and 6 in both readings. Views hold different tasks: only a matched ablation
+    compares like with like."""
+    return _rates(parts, "view", "Tables 5 and 6: rates by observation view")
+
+
+def _rates(parts: Sequence[Part], axis: str, about: str) -> list[Table]:
+    """Return the rates of every level of an axis with n in brackets, a table for each reading."""
+    return [
+        SPECIFICATION.table(
+            "rate", parts, _levels(axis), axis=AXES[axis], about=about, reading=name
+        )
+        for name in readings_from(reading_of(parts))
+    ]
 
 
 def _levels(axis: str) -> Callable[[Sequence[Part]], Rows]:
-    """What makes the rows of an axis, level by level."""
+    """Return the function that makes the rows of an axis, level by level."""
 
     def rows(parts: Sequence[Part]) -> Rows:
         found = rows_of([{**part["slices"], "system": part["system"]} for part in parts], axis)
@@ -205,7 +164,7 @@ def _levels(axis: str) -> Callable[[Sequence[Part]], Rows]:
 
 
 def composition(parts: Sequence[Part]) -> list[Table]:
-    """Table 11: tasks by motif and family."""
+    """Return Table 11: tasks by motif and family."""
     counts: Counter[tuple[str, str]] = Counter()
     for row in parts[0].get("composition", ()):
         for place in ((row["structure"], row["family"]), (row["structure"], "all"),
@@ -228,7 +187,7 @@ _ATTEMPT_NOTE: Final = (
 
 
 def attempts(parts: Sequence[Part]) -> list[Table]:
-    """Tables 7, 19 and 20: what the first k attempts pass, and their best and worst loss."""
+    """Return Tables 7, 19 and 20: what the first k attempts pass, and their best and worst loss."""
     repeated = [part for part in parts if part.get("attempts")]
     most = max((part["attempts"]["attempts"] for part in repeated), default=0)
     rows = [
@@ -244,7 +203,7 @@ def attempts(parts: Sequence[Part]) -> list[Table]:
 
 
 def _attempt_lines(found: Mapping[str, Any]) -> Iterator[tuple[str, dict[int, str]]]:
-    """Labels, and cells by the number of attempts; what is about all stands under the last."""
+    """Yield labels and cells by the number of attempts; what is about all stands under the last."""
     binary, last = found["binary"], found["attempts"]
     if binary is not None:
         about = "" if binary["tasks"] is None else f" ({binary['tasks']} tasks)"
@@ -268,27 +227,12 @@ def _attempt_lines(found: Mapping[str, Any]) -> Iterator[tuple[str, dict[int, st
             )
 
 
-def repeated(parts: Sequence[Part]) -> list[Part]:
-    """The systems whose attempts have a score each, as complete exams."""
-    reading = reading_of(parts)
-    return [part for part in parts if find(part, "runs", "causalds_score", reading)]
-
-
-def lifts_by_slice(parts: Sequence[Part]) -> Rows:
-    """What a second and further attempts add, by slice."""
-    return _lifts(parts, ("rung", "view", "input_mode"))
-
-
-def lifts_by_family(parts: Sequence[Part]) -> Rows:
-    """What a second and further attempts add where abstaining is due, by family."""
-    return _lifts(parts, ("abstention",))
-
-
-def _lifts(parts: Sequence[Part], axes: Sequence[str]) -> Rows:
+def lifts(parts: Sequence[Part]) -> Rows:
+    """Return what further attempts add to pass@1: a row for each system and slice."""
     rows = []
     for part in parts:
-        for axis in axes:
-            for level, found in (find(part, "attempts", "slices", axis) or {}).items():
+        for axis, levels in (find(part, "attempts", "slices") or {}).items():
+            for level, found in levels.items():
                 first, last = found["pass_at"][0], found["pass_at"][-1]
                 about = {"slice": f"{axis.replace('_', ' ')} {level}", "tasks": found["tasks"]}
                 ends = {"first": first, "last": last, "lift": last - first}
@@ -296,42 +240,13 @@ def _lifts(parts: Sequence[Part], axes: Sequence[str]) -> Rows:
     return rows
 
 
-def contrasts(parts: Sequence[Part]) -> Rows:
-    """Table 24: what another view costs, paired."""
-    return matched_rows(parts, "contrasts")
-
-
-def arms(parts: Sequence[Part]) -> Rows:
-    """Table 25: what each arm lost."""
-    return matched_rows(parts, "arms")
-
-
-def ranges(parts: Sequence[Part]) -> Rows:
-    """Table 23: how far the loss moves inside a bundle of tellings."""
-    return [
-        {**found, "system": part["system"]}
-        for part in parts
-        if (found := find(part, "matched", "ranges"))
-    ]
-
-
-def bundles_of_one(parts: Sequence[Part]) -> Rows:
-    """Table 23, bundle by bundle, the most moved first; of one system alone."""
-    return (find(parts[0], "matched", "ranges", "listed") or []) if len(parts) == 1 else []
-
-
 def validity_changes(parts: Sequence[Part]) -> Rows:
-    """Figure 10: the mean paired difference by what became of validity; the parts add up to it."""
+    """Return the parts of each mean paired difference, by which answers are valid (Figure 10)."""
     return [
         {**contrast, "kind": kind, **found}
-        for contrast in contrasts(parts)
+        for contrast in rows_of(parts, "matched.contrasts")
         for kind, found in contrast["parts"].items()
     ]
-
-
-def matched_pairs(parts: Sequence[Part]) -> Rows:
-    """Figure 9: the capped loss of every matched pair."""
-    return matched_rows(parts, "pairs")
 
 
 _NUMERIC: Final = frozenset({"number", "interval"})
@@ -374,7 +289,7 @@ SPECIFICATION: Final = Specification.read(
 
 
 def sections(reports: Sequence[Report]) -> list[Section]:
-    """What there is to show of the submissions that answer a causalds task."""
+    """Return the sections about the submissions that answer a causalds task."""
     parts = parts_of(reports, "causalds")
     return SPECIFICATION.page(parts) if parts else []
 
@@ -384,5 +299,5 @@ PAGES: Final = TrackPages(
     tables=SPECIFICATION.in_terminal,
     sections=sections,
     board_columns=board_columns,
-    compared=compared,
+    compared=comparison_tables,
 )
