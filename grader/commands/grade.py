@@ -122,6 +122,7 @@ def _write(
 
 
 def _print_line(report: Mapping[str, Any]) -> None:
+    """Print the line of ``--quiet``, and a note where nothing is scored."""
     census = report["census"]
     print(
         f"skill {points(report['skill'])} points {points(report['points'])} "

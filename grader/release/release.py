@@ -58,6 +58,7 @@ class ReleaseFolder:
         return release
 
     def _check_pair(self) -> None:
+        """Raise ``UsageError`` where the private side is of another build than the public one."""
         if self.private is None:
             return
         mine, theirs = self.public.manifest, self.private.manifest
