@@ -253,10 +253,9 @@ def test_the_lock_says_when_content_changes(split_file, command, secret, tmp_pat
     assert "dev/causalds_exams" in message and "dev/causalds_truth" not in message
 
 
-@pytest.mark.parametrize("name", ["with space", "[brackets]*?", "quo'te\"s", "ünï"])
-def test_odd_folder_names_are_only_names(name: str, split_file, command, secret, tmp_path: Path):
+def test_odd_folder_names_are_only_names(split_file, command, secret, tmp_path: Path):
     """A path is not a pattern, and not SQL."""
-    folder = tmp_path / name
+    folder = tmp_path / "with space, [brackets]*?, quo'te\"s and ünï"
     folder.mkdir()
     file = folder / split_file.name
     file.write_text(split_file.read_text())

@@ -17,6 +17,9 @@ from grader.errors import UsageError
 
 FEW = frozenset({"association.sign_only", "causal_sketch.edges_only"})
 
+Rows = dict[str, list[dict[str, Any]]]
+"""Rows by config."""
+
 
 def _leaks(plan: Plan, folder: Path, permutations: int = 99) -> LeakReport:
     release = write(make_tables(plan), folder, private=plan.private)
@@ -47,41 +50,42 @@ def test_an_honest_release_is_clean(tmp_path: Path) -> None:
     }
 
 
-def test_rows_sorted_by_motif_are_caught(tmp_path: Path, one_fact: Callable[[str], None]) -> None:
-    """Rows in the order of generation would place equal motifs side by side."""
-    tables = make_tables(Plan(scenes=98, variants=FEW))
+def _sort_rows_by_motif(tables: Rows) -> None:
     motifs = {row["instance_id"]: row["motif"] for row in tables["causalds_worlds"]}
     for config in ("causalds", "causalds_scenes"):
         tables[config].sort(key=lambda row: (motifs[row["instance_id"]], row["view"]))
-    one_fact("instance: structure")
-    report = leak_test(write(tables, tmp_path), TRACKS, permutations=99)
-    assert not report.ok, report.markdown()
 
 
-def test_an_answer_that_shows_in_the_length_of_the_prompt_is_caught(
-    tmp_path: Path, one_fact: Callable[[str], None]
-) -> None:
-    """A hint such as an extra sentence for one answer must not pass as boilerplate."""
-    tables = make_tables(Plan(scenes=98, variants=FEW))
+def _lengthen_prompts_of_one_answer(tables: Rows) -> None:
     signs = {row["task_id"]: "+" in row["target_json"] for row in tables["causalds_truth"]}
     for row in tables["causalds"]:
         if row["variant"] == "sign_only" and signs[row["task_id"]]:
             row["prompt"] += " Think."
-    one_fact("sign")
-    report = leak_test(write(tables, tmp_path), TRACKS, permutations=99)
-    assert not report.ok, report.markdown()
 
 
-def test_answers_that_follow_the_position_in_the_exam_are_caught(
-    tmp_path: Path, one_fact: Callable[[str], None]
-) -> None:
-    """An exam ordered by difficulty or by answer would tell both."""
-    tables = make_tables(Plan(scenes=98, variants=FEW))
+def _order_exams_by_answer(tables: Rows) -> None:
     signs = {row["task_id"]: row["target_json"] for row in tables["causalds_truth"]}
     order = sorted(tables["causalds_exams"], key=lambda row: signs[row["task_id"]])
     for place, row in enumerate(order):
         row["position"] = place
-    one_fact("sign")
+
+
+@pytest.mark.parametrize(
+    ("plant", "fact"),
+    [
+        (_sort_rows_by_motif, "instance: structure"),
+        (_lengthen_prompts_of_one_answer, "sign"),
+        (_order_exams_by_answer, "sign"),
+    ],
+)
+def test_a_planted_leak_is_caught(
+    plant: Callable[[Rows], None], fact: str, tmp_path: Path, one_fact: Callable[[str], None]
+) -> None:
+    """Rows in the order of generation, a hint that passes as boilerplate, and an exam ordered by
+    answer each tell a private fact."""
+    tables = make_tables(Plan(scenes=98, variants=FEW))
+    plant(tables)
+    one_fact(fact)
     report = leak_test(write(tables, tmp_path), TRACKS, permutations=99)
     assert not report.ok, report.markdown()
 
@@ -112,7 +116,7 @@ def test_a_leak_is_caught_though_every_scene_is_asked_once(
     assert not report.ok, report.markdown()
 
 
-def _in_three_views(tables: dict[str, list[dict[str, Any]]]) -> None:
+def _in_three_views(tables: Rows) -> None:
     """Every scene and task again under two more views, tasks with ids of their own."""
     rng = np.random.default_rng(5)
     for config in ("causalds", "causalds_truth", "causalds_scenes"):
@@ -154,7 +158,7 @@ def test_a_large_split_is_tested_on_a_sample_that_hashes_draw(
     assert instances == set(sorted(_worlds(tables), key=leak._digest)[:30])
 
 
-def _worlds(tables: dict[str, list[dict[str, Any]]]) -> list[str]:
+def _worlds(tables: Rows) -> list[str]:
     return [row["instance_id"] for row in tables["causalds_worlds"]]
 
 
@@ -189,12 +193,6 @@ def test_what_cannot_be_tested_is_listed_with_its_reason(tmp_path: Path) -> None
     assert "- dev causalds, determined by the disclosures: " in report.markdown()
     single = _leaks(Plan(scenes=20, motifs=("chain",), variants=FEW), tmp_path / "one")
     assert ("dev causalds", "instance: structure", "constant") in single.skipped
-
-
-def test_a_missing_release_is_one_line(tmp_path: Path) -> None:
-    """A traceback says nothing to who mistyped a folder."""
-    with pytest.raises(UsageError, match="no release there"):
-        leak_test(tmp_path / "nothing", TRACKS)
 
 
 def test_disclosures_hold_counts_and_kinds_but_no_names_or_ids(tmp_path: Path) -> None:

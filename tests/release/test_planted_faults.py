@@ -140,14 +140,6 @@ def test_a_prompt_asked_twice(release: Path) -> None:
     assert "the same prompt" in problems(release, "prompts")
 
 
-def test_an_exam_with_a_task_twice(release: Path) -> None:
-    def repeat(rows: Rows) -> None:
-        rows[1]["task_id"] = rows[0]["task_id"]
-
-    edit(release, "public", "causalds_exams/dev", repeat)
-    assert "a task or a position appears twice" in problems(release, "exams")
-
-
 def test_an_id_used_twice(release: Path) -> None:
     def repeat(rows: Rows) -> None:
         rows[1] |= {name: rows[0][name] for name in ("task_id", "answer_file")}
