@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _STYLE: Final = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 
 _TEMPLATE: Final = Path(__file__).with_suffix(".html").read_text(encoding="utf-8")
-_LONGEST_TEXT: Final = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +40,6 @@ class Paragraph:
 
     text: str | Sequence[str | Strong]
     note: bool = False
-
-    def parts(self) -> Sequence[str | Strong]:
-        """Return its plain and bold words."""
-        return [self.text] if isinstance(self.text, str) else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +89,9 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Text as it was written, line by line."""
+    """Text as it was written, line by line. A page shows its first 200,000 characters."""
 
     text: str
-
-    def lines(self) -> list[str]:
-        """Return as many lines as a page shows."""
-        return self.text[:_LONGEST_TEXT].splitlines()
 
 
 Block = Table | Svg | Paragraph | Fold | SideBySide | Card | Choice | Code

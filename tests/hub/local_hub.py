@@ -77,10 +77,8 @@ class LocalHub:
     def repo(self, name: str, kind: str = "dataset") -> Repo:
         return self.store.repos[kind, name]
 
-    def fail(self, *fault: Any, times: int = 1, after: int = 0) -> None:
-        """Let requests of a method and pattern go wrong in a way, so many ``times``."""
-        method, pattern, kind, *more = fault
-        self.faults.append(Fault(method, pattern, kind, *(more or [times]), after=after))
+    def fail(self, method: str, pattern: str, kind: Any, times: int = 1, after: int = 0) -> None:
+        self.faults.append(Fault(method, pattern, kind, times, after))
 
     def uploads(self) -> list[Request]:
         """The requests since the last look that carried files: large ones, and commits."""
