@@ -31,7 +31,7 @@ from grader.hub.results import (
     Row,
     grader_sha256,
 )
-from grader.hub.submissions import HandedIn, download, list_submissions, reply, store
+from grader.hub.submissions import Delivery, download, list_submissions, reply, store
 from grader.io.files import file_sha256
 from grader.io.jsonio import BadJson
 from grader.pages.leaderboard import rank
@@ -121,7 +121,7 @@ def evaluate(
     return counts
 
 
-def _is_settled(row: Row, one: HandedIn) -> bool:
+def _is_settled(row: Row, one: Delivery) -> bool:
     """Return whether a row is the last word on a submission.
 
     One that failed by no fault of its own is looked at again when it is handed in again.
@@ -139,7 +139,7 @@ def _failed_today(row: Row | None, today: str) -> bool:
     return row is not None and row["status"] == FAILED and row["evaluated"] == today
 
 
-def _finish(api: "HfApi", inbox: str, one: HandedIn, row: Row, results: str, work: Path) -> None:
+def _finish(api: "HfApi", inbox: str, one: Delivery, row: Row, results: str, work: Path) -> None:
     """Store the file that was graded, then answer its pull request and close it."""
     if one.pull is None or row["status"] == WAITING:
         return
@@ -157,13 +157,13 @@ def _batches(things: list[Thing], workers: int) -> Iterator[list[Thing]]:
 def _evaluate_batch(
     api: "HfApi",
     inbox: str,
-    batch: list[HandedIn],
+    batch: list[Delivery],
     before: Mapping[str, Row],
     setup: EvaluationSetup,
-) -> dict[HandedIn, Row]:
+) -> dict[Delivery, Row]:
     """Return the rows of some submissions, in order, without those to another release."""
-    files: dict[HandedIn, Path] = {}
-    refused: dict[HandedIn, str] = {}
+    files: dict[Delivery, Path] = {}
+    refused: dict[Delivery, str] = {}
     for one in batch:
         if one.refused:
             refused[one] = one.refused
@@ -199,7 +199,7 @@ def _with_try(row: Row, before: Mapping[str, Row]) -> Row:
     return {**row, "tries": tries, "status": FAILED, "reason": reason}
 
 
-def _read_cards(files: Mapping[HandedIn, Path]) -> dict[HandedIn, Outcome]:
+def _read_cards(files: Mapping[Delivery, Path]) -> dict[Delivery, Outcome]:
     """Return the card of each submission, each read in a process of its own."""
     order = list(files)
 
@@ -217,10 +217,10 @@ def _read_cards(files: Mapping[HandedIn, Path]) -> dict[HandedIn, Outcome]:
 
 
 def _grade_files(
-    files: Mapping[HandedIn, Path], cards: Mapping[HandedIn, Outcome], setup: EvaluationSetup
-) -> Iterator[tuple[HandedIn, Outcome]]:
+    files: Mapping[Delivery, Path], cards: Mapping[Delivery, Outcome], setup: EvaluationSetup
+) -> Iterator[tuple[Delivery, Outcome]]:
     """Yield the outcome of each submission to this release, exam by exam."""
-    groups: dict[tuple[str, str], list[HandedIn]] = {}
+    groups: dict[tuple[str, str], list[Delivery]] = {}
     for one in files:
         card = cards[one]
         if isinstance(card, WorkFailure):
@@ -258,8 +258,8 @@ def exam_of(setup: EvaluationSetup, split: str, name: str) -> Exam:
 
 
 def reports(
-    exam: Exam, sources: Mapping[Path, HandedIn], setup: EvaluationSetup
-) -> Iterator[tuple[HandedIn, Outcome]]:
+    exam: Exam, sources: Mapping[Path, Delivery], setup: EvaluationSetup
+) -> Iterator[tuple[Delivery, Outcome]]:
     """Yield the outcome of each file, each graded in a process of its own."""
     results = grade_all(
         exam, list(sources), workers=setup.workers, limits=setup.limits, budget=setup.budget,
@@ -278,7 +278,7 @@ def reports(
 
 
 def row_of(
-    one: HandedIn,
+    one: Delivery,
     file: Path | None,
     card: Mapping[str, Any],
     setup: EvaluationSetup,

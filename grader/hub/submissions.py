@@ -46,8 +46,8 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
-class HandedIn:
-    """One submission, and the day it came (ISO). ``refused`` says why it is not even opened.
+class Delivery:
+    """A submission as it was handed in, on a ``day`` (ISO). ``refused`` says why it is not read.
 
     ``pull`` is the number of its pull request, None where there is none; ``stored`` is whether its
     file is on the main branch.
@@ -99,7 +99,7 @@ def hand_in(api: "HfApi", packed: Path, repo: str, *, direct: bool = False) -> R
     return Receipt(identity, commit.pr_url or commit.commit_url, before=False)
 
 
-def list_submissions(api: "HfApi", repo: str) -> list[HandedIn]:
+def list_submissions(api: "HfApi", repo: str) -> list[Delivery]:
     """Return everything in the dataset, oldest first. Raises ``UsageError``."""
     with explain_hub_errors(repo):
         main = list_files(api, repo, "main", expand=True)
@@ -110,13 +110,13 @@ def list_submissions(api: "HfApi", repo: str) -> list[HandedIn]:
     for path, entry in main.items():
         if (match := _PATH.fullmatch(path)) is not None and path not in paths:
             day = entry.last_commit.date.date().isoformat() if entry.last_commit else ""
-            found.append(HandedIn(match["id"], match["team"], day, path, stored=True))
+            found.append(Delivery(match["id"], match["team"], day, path, stored=True))
     return sorted(found, key=lambda one: (one.day, one.pull or 0, one.id))
 
 
 def _in_pull(
     api: "HfApi", repo: str, pull: "Discussion", main: "Mapping[str, RepoFile]"
-) -> HandedIn:
+) -> Delivery:
     """Return the submission of a pull request: the one new file in the folder of its account.
 
     Whatever else it changes is not looked at, since nothing but that file is ever taken from it.
@@ -134,12 +134,12 @@ def _in_pull(
     elif files[new[0][0]].size > MOST_BYTES:
         refused = f"over {MOST_BYTES >> 20} MiB"
     if refused:
-        return HandedIn(f"{pull.num:0{DIGITS}d}", pull.author, day, "", pull.num, refused=refused)
+        return Delivery(f"{pull.num:0{DIGITS}d}", pull.author, day, "", pull.num, refused=refused)
     path = new[0][0]
-    return HandedIn(new[0]["id"], pull.author, day, path, pull.num, stored=path in main)
+    return Delivery(new[0]["id"], pull.author, day, path, pull.num, stored=path in main)
 
 
-def download(api: "HfApi", repo: str, one: HandedIn, folder: Path) -> Path:
+def download(api: "HfApi", repo: str, one: Delivery, folder: Path) -> Path:
     """Download the file of a submission to ``folder/<id>/<team>.parquet`` and return that path.
 
     Raises ``UsageError``, also where its bytes are not those that its id stands for.
@@ -160,7 +160,7 @@ def download(api: "HfApi", repo: str, one: HandedIn, folder: Path) -> Path:
     raise UsageError(f"{one.path}: is not called by its SHA-256; hand it in with `submit`")
 
 
-def store(api: "HfApi", repo: str, one: HandedIn, file: Path) -> None:
+def store(api: "HfApi", repo: str, one: Delivery, file: Path) -> None:
     """Put the file that was graded on the main branch. Raises ``UsageError``."""
     from huggingface_hub import CommitOperationAdd
 
