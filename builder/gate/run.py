@@ -128,10 +128,11 @@ def _checked_parts(
         for split, track in tables.splits
         for part in take_apart(release, tables, tracks[track], split, scratch)
     ]
-    for part in parts if staging is not None else ():
-        earlier = part.origin.folder(staging, part.number) / CHECK
-        if earlier.is_file():
-            shutil.copy(earlier, part.folder)
+    if staging is not None:
+        for part in parts:
+            earlier = part.origin.folder(staging, part.number) / CHECK
+            if earlier.is_file():
+                shutil.copy(earlier, part.folder)
     for _ in pool.map(check, parts):
         pass
     return parts

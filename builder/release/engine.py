@@ -69,12 +69,11 @@ class Workers:
         self,
         function: Callable[[Item], Result],
         items: Iterable[Item],
-        label: Callable[[Item], str] = str,
     ) -> Iterator[Result]:
         """Yield the results of ``function`` over ``items`` in the order in which they are ready.
 
         ``function`` is found at module level, items and results can be pickled. Raises what
-        ``function`` raises, and ``WorkerDied``, which names what was in work by ``label``.
+        ``function`` raises, and ``WorkerDied``, which names the items that were in work.
         """
         if self._count <= 1:
             for item in items:
@@ -98,8 +97,10 @@ class Workers:
                 try:
                     result = future.result()
                 except BrokenProcessPool:
-                    named = ", ".join(map(label, in_work.values()))
-                    raise WorkerDied(f"a worker process died with {named} in work") from None
+                    items_in_work = ", ".join(map(str, in_work.values()))
+                    raise WorkerDied(
+                        f"a worker process died with {items_in_work} in work"
+                    ) from None
                 del in_work[future]
                 yield result
 

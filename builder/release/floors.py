@@ -42,6 +42,9 @@ class TwinJob:
     track: str
     wanted: tuple[tuple[InstanceSpec, frozenset[str]], ...]
 
+    def __str__(self) -> str:
+        return f"{self.track}/{NAME}/{self.wanted[0][0].index}"
+
 
 GradeTwin = Callable[[TwinJob], list[list[tuple[str, Points]]]]
 """Builds the instances of a job and grades every constant on them."""
@@ -95,7 +98,7 @@ def _grade_twin(
         if not jobs:
             break
         with reporter.stage(f"{name}: floors", len(jobs)) as advance:
-            for instances in pool.map(grade, jobs, _label):
+            for instances in pool.map(grade, jobs):
                 for own in instances:
                     counts.update({key for key, _ in own})
                     for key, points in own:
@@ -116,10 +119,6 @@ def _instances_to_build(
             found[spec.index] = spec, frozenset(asked)
             expected.update(asked)
     return found
-
-
-def _label(job: TwinJob) -> str:
-    return f"{job.track}/{NAME}/{job.wanted[0][0].index}"
 
 
 def grade_constants(job: TwinJob, track: Track) -> list[list[tuple[str, Points]]]:

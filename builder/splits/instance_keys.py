@@ -1,6 +1,6 @@
 """From a track's plans to instance specs: the order, the keys and the public ids."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, Self
 
@@ -32,9 +32,8 @@ class InstancePlan:
         return plan
 
 
-@cache
-def _adapter_of(kind: type[InstancePlan]) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
+_adapter_of: Callable[[type], TypeAdapter[Any]] = cache(TypeAdapter)
+"""The reader and writer of one class of plans."""
 
 
 def plan_stream(count_root: bytes, track: str, split: str, purpose: str) -> np.random.Generator:
