@@ -7,7 +7,6 @@ tasks, and yields each task that it answers with the answer.
 """
 
 import hashlib
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -245,24 +244,18 @@ def answer_constant(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
         whole = track.whole[0] if track is not None and track.whole is not None else ""
         own = task.family == whole.partition(".")[0]
         floor = (floors.get(whole) if own else None) or floors.get(task.spec.key, {})
-        yield (
-            task,
-            _parse_answer(task, texts.get(floor.get("answer", ""), next(iter(texts.values())))),
-        )
+        yield task, texts.get(floor.get("answer", ""), next(iter(texts.values())))
 
 
 def first_constant(task: Task) -> Answer:
     """Return the first of the constant answers to a task, in which no variable is named."""
-    return _parse_answer(task, next(iter(constants_of(task).values())))
+    return next(iter(constants_of(task).values()))
 
 
 def answer_randomly(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
     """Yield each task with one of its constant answers, drawn by the task's id."""
     for task, texts in _constants(exam, tasks):
-        yield (
-            task,
-            _parse_answer(task, pick(generator(f"random/{task.task_id}"), [*texts.values()])),
-        )
+        yield task, pick(generator(f"random/{task.task_id}"), [*texts.values()])
 
 
 def constants_of(task: Task, story: str = "") -> dict[str, str]:
@@ -286,11 +279,3 @@ def _names(task: Task, story: str) -> Truth:
     if story and task.shape.name in _SKETCHES:
         nodes = list(read_story(story, (), task.inputs["variables"]).variables)
     return Truth(task.task_id, "", False, "", None, None, {"nodes": nodes})
-
-
-def _parse_answer(task: Task, text: str) -> Answer:
-    """Return an answer from the text of its file."""
-    if task.shape.suffix != ".json":
-        return text
-    answer: dict[str, Any] = json.loads(text)
-    return answer
