@@ -65,7 +65,7 @@ from grader.io.files import write_text
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a build ended. ``folder`` holds the release, or what the gate refused.
+    """The end of a build. ``folder`` holds the release, or what the gate refused.
 
     ``manifest`` is the public manifest; ``gate`` is absent when nothing had to be built.
     """

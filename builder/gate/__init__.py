@@ -1,1 +1,1 @@
-"""What must hold before a release gets its name."""
+"""The checks that must hold before a release gets its name."""

@@ -1,4 +1,4 @@
-"""What every exam must keep as a whole, whichever tasks it holds.
+"""The rules of every exam as a whole, whichever tasks it holds.
 
 No task's prompt answers another task; a label that is asked for often is not always the same; a
 composed exam is what was requested of it; right answers to it are worth 100 points through the
@@ -189,7 +189,8 @@ def share_elsewhere(requested: Mapping[str, float], realised: Mapping[str, float
 
 @dataclass(frozen=True, slots=True)
 class ExamPoints:
-    """What right answers to an exam lost through the whole grader, and what empty ones earned."""
+    """The lines on right answers to an exam that lost points through the whole grader, and on empty
+    answers that earned some."""
 
     exam: str
     wrong: tuple[str, ...]

@@ -47,7 +47,7 @@ class FloorRow:
 
 @dataclass(frozen=True, slots=True)
 class SplitFloors:
-    """What is found about the floors of a split."""
+    """The findings about the floors of a split."""
 
     split: str
     rows: tuple[FloorRow, ...]

@@ -31,7 +31,7 @@ PERMUTATIONS: Final = 199
 SECOND_TEST: Final = 0.05
 """A p up to here is decided by fresh permutations."""
 CLOSER: Final = (1999, 0.01)
-"""So many come first where more are needed; a p above this is the verdict."""
+"""Permutations that come first where more are needed, and the p above which they decide."""
 RESOLUTION: Final = 200
 """Fresh permutations per fact tested: the threshold then lies at two in all, the data included."""
 INSTANCES: Final = 400

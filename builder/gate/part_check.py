@@ -43,7 +43,7 @@ EMPTY: Final = "empty answers"
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What the check of a part, or of several together, says.
+    """The findings about a part, or about several together.
 
     ``counts`` are numbers of ``tasks``, ``truths``, ``audited`` instances and views, ``proved``
     records, ``stories`` told by rules, ``free`` texts and those of them that read as their graph

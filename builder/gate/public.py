@@ -1,4 +1,4 @@
-"""What a reader of the public side sees besides meaning: disclosures and everything else.
+"""The public side of a release besides meaning: disclosures and everything else.
 
 *Disclosures* may tell something about a hidden world: variant, view, numbers and kinds of columns,
 sizes of samples, and what the track says that a task discloses. *Everything else* (ids, places in

@@ -42,7 +42,7 @@ class Tables:
         """Split and track, in the grader's order of tracks."""
         sides = {key: truth_side(release, key[1], key[0]) for key in self.splits}
         self.private = [key for key, side in sides.items() if side != public]
-        """Those of ``splits`` whose truth is private."""
+        """The entries of ``splits`` whose truth is private."""
         made: dict[str, list[str]] = {"tasks": [], "places": [], "instances": [], "worlds": []}
         for split, track in self.splits:
             record, side = known[track], sides[split, track]

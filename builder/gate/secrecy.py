@@ -1,4 +1,4 @@
-"""Whether anything private of a split stands somewhere in the public repository.
+"""The search for anything private of a split in the public repository.
 
 Keys and salts are looked for in every text there is; whole worlds in the papers and in the shards
 of private splits, as a large split of public truth beside them is gigabytes of prompts.
@@ -24,7 +24,8 @@ _HEX: Final = rf"[0-9a-f]{{{_KEY_DIGITS},}}"
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What must not be public, with what it is: keys and salts of 64 digits, and whole worlds."""
+    """Texts that must not be public, each with the line that tells of it: ``keys``, which are keys
+    and salts of 64 digits, and whole ``worlds``."""
 
     keys: Mapping[str, str]
     worlds: Mapping[str, str]

@@ -30,7 +30,7 @@ _POWERS: Final = np.array([float(f"1e{k}") for k in range(-_ONE, 50)])
 whether it does depends on the processor."""
 
 _NEAR_TIE: Final = 1e-9
-"""So near to a half of the last digit, the scaled value may have been rounded to it."""
+"""A scaled value this near to a half of the last digit may have been rounded to it."""
 
 Floats = npt.NDArray[np.floating[Any]]
 

@@ -1,4 +1,4 @@
-"""Trying until an instance will do: the loop, and the reasons why tries failed.
+"""Attempts at an instance until one is accepted, and the reasons why others were rejected.
 
 A rejected try is replaced by the next sub-seed, by rule and without looking at other instances.
 """
@@ -23,7 +23,8 @@ class Rejection(Exception):
 
 
 Try = Callable[[int, int], dict[str, list[Row]]]
-"""One try at an instance: its number, and how many earlier ones lacked words; raises Rejection."""
+"""Makes the rows of one attempt, given its number and how many earlier ones lacked words. Raises
+``Rejection``."""
 
 
 def first_accepted(

@@ -1,4 +1,4 @@
-"""Beyond one machine: the parts of a build as jobs of a Ray cluster.
+"""The parts of a build as jobs of a Ray cluster, for builds beyond one machine.
 
 Every machine needs this checkout and its environment at the same path, but no folder in common: a
 worker stages a part in a temporary folder and leaves it at an address that fsspec knows, from which

@@ -24,9 +24,9 @@ from grader.scoring.shape import Task
 SEED: Final = b"causal-exams floors"
 """The root of every twin, which everybody knows."""
 NAME: Final = "twin/floors"
-"""What stands for a split's name in the keys of a twin; no split can be called so."""
+"""The name in place of a split's in the keys of a twin; no split can have it."""
 ROUNDS: Final = 2
-"""How often instances are added for variants of which there are too few tasks still."""
+"""Rounds in which instances are added for variants that still have too few tasks."""
 PART: Final = 5
 """Instances of one job."""
 _DIGITS: Final = 6

@@ -1,4 +1,4 @@
-"""Who built what from what: canary, source hash, library versions, fingerprint."""
+"""The identity of a release: canary, hash of the source, versions of libraries, fingerprint."""
 
 import hashlib
 import uuid

@@ -1,4 +1,4 @@
-"""What a repository says of itself beside its rows: manifest, card, and what the Hub reads."""
+"""The papers of a repository: manifest, card, registration as a benchmark, Croissant."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -24,7 +24,7 @@ _WORDS: Final = Path(__file__).parent.parent.parent / "dataset_card" / "croissan
 _PARQUET: Final = "application/x-parquet"
 _REPOSITORY: Final = "repository"
 _NO_HASH: Final = "https://github.com/mlcommons/croissant/issues/80"
-"""What Croissant's own examples give as the hash of a git repository, whose commit is its hash."""
+"""The hash of a git repository in Croissant's own examples: its commit is its hash."""
 
 
 def write_papers(manifest: Mapping[str, Any], repository: Path) -> None:

@@ -39,7 +39,7 @@ RECORD: Final = "part.json"
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a part is of: a track of a split that has so many ``instances`` of it."""
+    """The track and the split of a part, and the number of ``instances`` of the track there."""
 
     track: str
     split: str
@@ -80,7 +80,7 @@ class Part:
 
     @property
     def number(self) -> int:
-        """Which part of its track and split it is."""
+        """The number of the part within its track and split."""
         return int(self.folder.name)
 
     @property
@@ -99,7 +99,7 @@ Parts = Mapping[tuple[str, str], Sequence[Part]]
 
 @dataclass(frozen=True, slots=True)
 class PartJob:
-    """What a worker needs to make one part. With ``resuming`` it may be there."""
+    """The work of making one part in ``folder``. With ``resuming`` it may be there already."""
 
     origin: Origin
     specs: Sequence[InstanceSpec]

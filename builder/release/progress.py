@@ -17,7 +17,7 @@ from rich.progress import (
 
 
 class Reporter:
-    """Writes messages for people to standard error; standard output stays free for data."""
+    """A writer of messages for people to standard error; standard output stays free for data."""
 
     def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True, highlight=False, soft_wrap=True)

@@ -82,11 +82,11 @@ def world_row(
     world: Mapping[str, object],
     *,
     key: str | None = None,
-    **told: str,
+    **texts: str,
 ) -> Row:
     """Return a row of ``<track>_worlds``: what rebuilds and audits the instance.
 
-    ``key`` is the instance's own but for worlds that several instances share; ``told`` are the
+    ``key`` is the instance's own but for worlds that several instances share; ``texts`` are the
     texts that the track's schema has besides.
     """
     return {
@@ -95,7 +95,7 @@ def world_row(
         "attempt": attempt,
         "key": key or spec.key.hex(),
         "structure": structure,
-        **told,
+        **texts,
         "world_json": canonical_json(dict(world)),
     }
 

@@ -31,7 +31,7 @@ TASKS: Final = table_schema(
 """One row per task: config ``<track>`` (``docs/release-format.md``)."""
 
 COMMITMENTS: Final = table_schema(("config", TEXT), ("row_id", TEXT), ("sha256", TEXT))
-"""What binds the publisher to the rows of private configs (:mod:`builder.release.arrow`)."""
+"""One row per private row: the hash that binds its publisher (:func:`..arrow.commitment`)."""
 
 FLAT: Final = table_schema(
     ("task_id", TEXT),
@@ -64,7 +64,7 @@ TRUTH: Final = table_schema(
 """One row per task: config ``<track>_truth``."""
 
 
-def worlds_schema(*told: str) -> pa.Schema:
+def worlds_schema(*texts: str) -> pa.Schema:
     """Return the schema of ``<track>_worlds``: one row per instance, with ``texts`` that a track
     has besides.
 
@@ -76,7 +76,7 @@ def worlds_schema(*told: str) -> pa.Schema:
         ("attempt", pa.int16()),
         ("key", TEXT),
         ("structure", TEXT),
-        *((name, TEXT) for name in told),
+        *((name, TEXT) for name in texts),
         ("world_json", TEXT),
     )
 

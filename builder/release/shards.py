@@ -37,7 +37,7 @@ COMMITTED: Final = "commitments"
 
 @dataclass(frozen=True, slots=True)
 class ShardJob:
-    """What a worker needs to write one shard of a config: its path ``name`` in ``repository``, the
+    """The work of writing one shard of a config: its path ``name`` in ``repository``, the
     folders of the ``parts`` and, in the order of ids, the places where its row groups begin and the
     last one ends.
 

@@ -1,4 +1,4 @@
-"""What the gate reads of a written release: typed rows and where each row lies in its file.
+"""The rows of a written release as the gate reads them: typed, each with its place in its file.
 
 The gate looks at rows as they stand on disk, in the Parquet files of a release or in staged parts,
 never at the builder's memory.

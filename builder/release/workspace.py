@@ -20,7 +20,7 @@ from grader.errors import UsageError
 from grader.io.jsonio import canonical_json
 
 GATE_FILE: Final = "GATE.md"
-"""What the gate found, beside both sides of a release."""
+"""The file with the gate's findings, beside both sides of a release."""
 
 _STATE: Final = "state.json"
 _REPLACED: Final = "replaced"
@@ -40,12 +40,12 @@ class Workspace:
 
     @property
     def parts(self) -> Path:
-        """Where parts are staged."""
+        """The folder of staged parts."""
         return self.folder / "parts"
 
     @property
     def release(self) -> Path:
-        """Where the release is assembled."""
+        """The folder of the release that is assembled."""
         return self.folder / "release"
 
     @property

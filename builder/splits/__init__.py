@@ -1,1 +1,1 @@
-"""What a split file asks for: settings, secrets, keys, and the record that describes a track."""
+"""Split files: their settings, secrets and keys, and the record that describes a track."""

@@ -106,7 +106,7 @@ class _File(TomlModel):
 
 
 class _Draw(TomlModel):
-    """Which tasks of a track an exam takes: those of an ``exam`` file, or a number of ``tasks``
+    """The tasks of a track that an exam takes: those of an ``exam`` file, or a number of ``tasks``
     (with ``balance``) of the ``variants`` that fit one of these patterns."""
 
     exam: Text | None = Field(

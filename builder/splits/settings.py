@@ -49,7 +49,7 @@ class TomlTable:
 
 
 class Fault(ValueError):
-    """What a validator finds wrong with its value, or with the ``key`` (dotted) inside it."""
+    """A validator's complaint about its value, or about the ``key`` (dotted) inside it."""
 
     def __init__(self, what: str, key: str = "") -> None:
         super().__init__(what)

@@ -1,6 +1,6 @@
-"""What the builder's machinery knows of a track: one record, and what passes between the two.
+"""The record by which the builder's machinery knows a track, and the values that pass between them.
 
-The machinery (``release``, ``gate``, ``cli``) asks a track nothing but what stands in its
+The machinery (``release``, ``gate``, ``commands``) asks a track nothing but what stands in its
 :class:`Track`; ``builder.tracks`` is the list of them.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from grader.scoring.track import Track as GraderTrack
 
 Record = Mapping[str, Any]
-"""What a world row or a truth row holds as JSON."""
+"""The JSON of a world row or of a truth row."""
 
 Row = dict[str, object]
 """One row of a config: column name to a plain value that fits the config's Arrow schema."""
@@ -41,7 +41,7 @@ Graded = tuple["Truth", "Checked", "Score"]
 
 @dataclass(frozen=True, slots=True)
 class TaskPlan:
-    """What is asked of one instance: the least and the most tasks, the exam that it is planned
+    """The tasks planned for one instance: the least and the most, the exam that it is planned
     for (with private truth, where each is in one), and its level on each axis that plans are
     counted by (pairs of axis and level)."""
 
@@ -78,7 +78,7 @@ class InstanceSpec:
 
 @dataclass(frozen=True, slots=True)
 class BuiltInstance:
-    """What one instance became.
+    """The rows of one instance.
 
     ``rows`` maps a config to its rows; ``rejections`` counts rejected attempts by reason.
     """
@@ -126,7 +126,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamFiles:
-    """How a track composes an exam of its own from an exam file (TOML).
+    """The functions by which a track composes an exam of its own from an exam file (TOML).
 
     ``parse(table)`` checks the file and gives a model with a count ``tasks``; ``plan_for(config,
     exams, where)`` gives the settings of a private-truth split whose instances are planned for the
@@ -150,7 +150,7 @@ def planned_variants(spec: InstanceSpec) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Floors:
-    """What the floors of a track's variants are measured with (:mod:`builder.release.floors`).
+    """The functions that measure the floors of a track's variants (:mod:`builder.release.floors`).
 
     ``constants(task, truth)`` are a fixed finite list of answers: the name of each, the same for
     all tasks of a variant, and its text; the truth lends the names that a story tells, nothing
@@ -168,7 +168,7 @@ class Floors:
 
 @dataclass(frozen=True, slots=True)
 class StoryReading:
-    """What a reader that knows nothing of the telling finds told otherwise, one line each.
+    """The differences of a story, a line each, found by a reader that knows nothing of its telling.
 
     ``certain``: the story was told by rules, so that a finding is its fault. Of a free text it may
     be the reader's.
@@ -228,7 +228,7 @@ class SceneRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeakFacts:
-    """What the leak test is told of a task: private facts, and what may tell them.
+    """The private facts of a task for the leak test, and what may tell them.
 
     ``hidden`` are private facts about the instance, ``facts`` those about the task, by name; they
     are compared as text, and an empty one leaves the task out. ``of_instance`` and ``of_task`` are

@@ -1,4 +1,4 @@
-"""What the values of settings may be: texts, names of a catalogue, weights, ranges."""
+"""Types of the values of settings: texts, names of a catalogue, weights, ranges."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
