@@ -93,7 +93,7 @@ def read_puzzle(task: Task) -> Puzzle:
     names = problem.names
     if problem.roots is not None:
         allowed = {
-            place: bits(map(names.index, problem.allowed(name)))
+            place: bits(map(names.index, problem.possible_parents(name)))
             for place, name in enumerate(names)
             if name not in problem.roots
         }

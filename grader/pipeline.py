@@ -16,11 +16,11 @@ from grader.release.exam import Exam
 from grader.reports.aggregate import aggregate, with_statuses
 from grader.reports.build import GradedSubmission, build_report, with_attempts
 from grader.reports.redact import redact, with_figure
-from grader.scoring.model import Checked, RawAnswer, Score
+from grader.scoring.model import CheckedAnswer, RawAnswer, Score
 from grader.scoring.score import check, score, verify
 from grader.scoring.shape import Task
 
-Answers = dict[str, Checked]
+Answers = dict[str, CheckedAnswer]
 """Task id to the checked answer."""
 
 
@@ -120,7 +120,7 @@ def check_attempts(tasks: Sequence[Task], submission: Submission) -> list[Answer
     ]
 
 
-def _check(task: Task, raw: RawAnswer | None, budget: Budget) -> Checked:
+def _check(task: Task, raw: RawAnswer | None, budget: Budget) -> CheckedAnswer:
     if raw is not None and raw.data is not None and budget.time_limit:
         raw = budget.refused_answer(raw.source)
     with budget.measure_time():
@@ -138,7 +138,7 @@ def verify_attempts(exam: Exam, signed: Sequence[Answers], budget: Budget) -> li
     ]
 
 
-def _verify(exam: Exam, task: Task, checked: Answers, budget: Budget) -> Checked:
+def _verify(exam: Exam, task: Task, checked: Answers, budget: Budget) -> CheckedAnswer:
     answer = budget.within_time(checked[task.task_id], task.answer_file)
     with budget.measure_time():
         return verify(task, exam.truths[task.task_id], answer)

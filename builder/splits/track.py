@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from builder.splits.settings import TomlTable
-    from grader.scoring.model import Checked, Score, Truth
+    from grader.scoring.model import Score, Truth
     from grader.scoring.shape import Task, Variant
     from grader.scoring.track import Track as GraderTrack
 
@@ -35,7 +35,7 @@ Composition = Mapping[str, Mapping[str, Mapping[str, float]]]
 VARIED_FROM: Final = 6
 """An exam that is composed, and asks so many instances for a label, has two different ones."""
 
-Graded = tuple["Truth", "Checked", "Score"]
+Graded = tuple["Truth", "CheckedAnswer", "Score"]
 """A task's truth, an answer to it as it was checked, and its score."""
 
 

@@ -16,7 +16,7 @@ from grader.answers.collect import collect, run_card
 from grader.answers.submission import Budget, Submission, SubmissionLimits
 from grader.errors import UsageError
 from grader.io.jsonio import BadJson, clip
-from grader.scoring.model import Checked
+from grader.scoring.model import CheckedAnswer
 from grader.scoring.shape import Task
 
 MAX_ATTEMPTS: Final = 100
@@ -84,7 +84,7 @@ def read_submission(
         return join_attempts(source, parts, {})
 
 
-def merge_checked(task: Task, attempts: Sequence[Checked]) -> Checked:
+def merge_checked(task: Task, attempts: Sequence[CheckedAnswer]) -> CheckedAnswer:
     """Return one checked answer of all attempts at a task: the first, or all joined where its shape
     says so."""
     merge = task.shape.merge

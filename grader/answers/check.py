@@ -21,7 +21,7 @@ from grader.errors import Invalid
 from grader.io.jsonio import BadJson, canonical_json, clip, parse_strict
 from grader.io.names import is_null_equivalent, normal_label
 from grader.io.schemas import first_problem
-from grader.scoring.model import Checked, Predictions, RawAnswer
+from grader.scoring.model import CheckedAnswer, Predictions, RawAnswer
 from grader.scoring.shape import Shape, Task
 
 _REASONS: Final = Path(__file__).with_name("reasons.toml")
@@ -33,18 +33,20 @@ Step = Callable[[Task, dict[str, Any]], Any]
 :class:`Invalid`."""
 
 
-def check_csv(task: Task, raw: RawAnswer, *, columns: Sequence[str]) -> Checked:
+def check_csv(task: Task, raw: RawAnswer, *, columns: Sequence[str]) -> CheckedAnswer:
     """Check a CSV file: these columns, one row per held-out row."""
     rows = int(task.inputs["rows"])
-    return read_answer(raw, lambda data: Checked("scored", read_predictions(data, columns, rows)))
+    return read_answer(
+        raw, lambda data: CheckedAnswer("scored", read_predictions(data, columns, rows))
+    )
 
 
-def check_json(task: Task, raw: RawAnswer, *, then: Step | None = None) -> Checked:
+def check_json(task: Task, raw: RawAnswer, *, then: Step | None = None) -> CheckedAnswer:
     """Check a JSON object: its schema, its labels, and the further check ``then``."""
     return read_answer(raw, lambda data: _document(task, parse_strict(data), then))
 
 
-def read_answer(raw: RawAnswer, read: Callable[[bytes], Checked]) -> Checked:
+def read_answer(raw: RawAnswer, read: Callable[[bytes], CheckedAnswer]) -> CheckedAnswer:
     """Return what ``read`` makes of the bytes of an answer, or the invalid answer with its
     reason."""
     try:
@@ -52,7 +54,7 @@ def read_answer(raw: RawAnswer, read: Callable[[bytes], Checked]) -> Checked:
             raise Invalid(raw.reason, raw.message)
         return read(raw.data)
     except (Invalid, BadJson) as problem:
-        return Checked(
+        return CheckedAnswer(
             "invalid",
             paper_abstained=getattr(problem, "paper_abstained", False),
             reason=problem.reason,
@@ -60,7 +62,7 @@ def read_answer(raw: RawAnswer, read: Callable[[bytes], Checked]) -> Checked:
         )
 
 
-def _document(task: Task, document: Any, then: Step | None) -> Checked:
+def _document(task: Task, document: Any, then: Step | None) -> CheckedAnswer:
     """Return the checked answer of a parsed document; raises :class:`Invalid`."""
     shape = task.shape
     if not isinstance(document, dict):
@@ -74,13 +76,13 @@ def _document(task: Task, document: Any, then: Step | None) -> Checked:
             paper_abstained=shape.abstainable,
         )
     if shape.abstainable and _abstains(shape, document[shape.field]):
-        return Checked("scored", abstained=True, paper_abstained=True)
+        return CheckedAnswer("scored", abstained=True, paper_abstained=True)
     problem = first_problem(f"answers/{shape.name}", document)
     if problem is not None:
         raise Invalid("schema", problem)
     if shape.labels:
         document = with_known_labels(task, document, shape.field)
-    return Checked("scored", document if then is None else then(task, document))
+    return CheckedAnswer("scored", document if then is None else then(task, document))
 
 
 def _abstains(shape: Shape, value: object) -> bool:
@@ -206,7 +208,7 @@ def _values(
     return [tuple(column) for column in values]
 
 
-def answers_sha256(answers: Mapping[str, Checked]) -> str:
+def answers_sha256(answers: Mapping[str, CheckedAnswer]) -> str:
     """Return one hash for equal answers, however they were handed in and whatever the system is
     called; keys are task ids, in the exam's order.
 

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Final
 
 from grader.io.jsonio import BadJson, clip, parse_strict
 from grader.io.names import nearest_id
-from grader.scoring.model import Checked, RawAnswer
+from grader.scoring.model import CheckedAnswer, RawAnswer
 
 MAX_BYTES: Final = {".json": 1 << 20, ".csv": 16 << 20, ".jsonl": 16 << 20}
 """The largest answer that is read, by file ending."""
@@ -76,11 +76,11 @@ class Budget:
         """Return the raw answer that stands for one which is no longer read or checked."""
         return RawAnswer(source, reason=BUDGET, message=self.reading_limit or self.time_limit)
 
-    def within_time(self, checked: Checked, source: str) -> Checked:
+    def within_time(self, checked: CheckedAnswer, source: str) -> CheckedAnswer:
         """Return ``checked``, or an invalid answer in its place where it comes too late."""
         if checked.status != "scored" or not (why := self.time_limit):
             return checked
-        return Checked("invalid", reason=BUDGET, message=f"{source}: {why}")
+        return CheckedAnswer("invalid", reason=BUDGET, message=f"{source}: {why}")
 
     @contextmanager
     def measure_time(self) -> Iterator[None]:

@@ -26,7 +26,7 @@ from grader.pipeline import check_attempts, sign_attempts, verify_attempts
 from grader.release.exam import Exam
 from grader.release.release import find_task
 from grader.reports.table import truth_json
-from grader.scoring.model import Checked, Truth
+from grader.scoring.model import CheckedAnswer, Truth
 from grader.scoring.score import score
 from grader.scoring.shape import Task
 from grader.tracks import TRACKS
@@ -129,7 +129,7 @@ def _ending_lines(run: Path, task_id: str) -> list[Line]:
     return found or [("ended", "not taken, or in an error that is not the model's")]
 
 
-def _score_lines(task: Task, truth: Truth, checked: Checked, first: str) -> list[Line]:
+def _score_lines(task: Task, truth: Truth, checked: CheckedAnswer, first: str) -> list[Line]:
     """Return the lines about a score: status, points, both readings (``first`` one first), why."""
     result = score(task, truth, checked)
     reason = f" ({result.reason}: {REASONS[result.reason]})" if result.reason else ""
@@ -141,7 +141,7 @@ def _score_lines(task: Task, truth: Truth, checked: Checked, first: str) -> list
     return [*lines, *(("why", message) for message in messages)]
 
 
-def _draw(path: Path, task: Task, truth: Truth, verified: Checked) -> None:
+def _draw(path: Path, task: Task, truth: Truth, verified: CheckedAnswer) -> None:
     """Draw a laboratory session as a page; raises ``UsageError`` for any other task or answer."""
     draw = pages_of(TRACKS[task.track]).draw_answer
     if draw is None:

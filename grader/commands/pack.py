@@ -14,7 +14,7 @@ from grader.commands.common import PUBLIC_EXAM, add, add_limits, read_answers
 from grader.errors import UsageError
 from grader.pipeline import check_submission
 from grader.release.exam import Exam
-from grader.scoring.model import Checked
+from grader.scoring.model import CheckedAnswer
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def print_packed(what: str, exam: Exam, checked: Mapping[str, Checked]) -> None:
+def print_packed(what: str, exam: Exam, checked: Mapping[str, CheckedAnswer]) -> None:
     """Print how many answers ``what`` holds to the exam, and which are invalid."""
     from collections import Counter
 

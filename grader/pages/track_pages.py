@@ -8,7 +8,7 @@ from grader.pages.graph import Explanation
 from grader.pages.page import Section
 from grader.pages.systems import Part, Report
 from grader.pages.table import Table
-from grader.scoring.model import Checked, Truth
+from grader.scoring.model import CheckedAnswer, Truth
 from grader.scoring.shape import Task
 from grader.scoring.track import Track
 
@@ -36,7 +36,7 @@ class TrackPages:
     """
 
     explain_task: Callable[[Task, Truth, Mapping[str, Any]], Explanation] | None = None
-    draw_answer: Callable[[Task, Truth, Checked], str] | None = None
+    draw_answer: Callable[[Task, Truth, CheckedAnswer], str] | None = None
     tables: Callable[[Report], Sequence[Table]] = lambda _: ()
     sections: Callable[[Sequence[Report]], Sequence[Section]] = lambda _: ()
     board_columns: Callable[[Sequence[Report]], list[tuple[str, list[str]]]] | None = None

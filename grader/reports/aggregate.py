@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from grader.reports.table import ScoreTable, TrackResults, Usage, fill_usage
 from grader.scoring.floors import Floors
-from grader.scoring.model import Checked, Score, TrackSummary, Truth, Unit
+from grader.scoring.model import CheckedAnswer, Score, TrackSummary, Truth, Unit
 from grader.scoring.track import Tracks
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import cluster_means
@@ -70,7 +70,7 @@ def spread(replicates: Sequence[float] | None) -> dict[str, Any]:
 def aggregate(
     scores: Sequence[Score],
     truths: Mapping[str, Truth],
-    checked: Mapping[str, Checked],
+    checked: Mapping[str, CheckedAnswer],
     usage: Usage,
     tracks: Tracks,
     floors: Floors = NO_FLOORS,
@@ -129,7 +129,7 @@ def _summaries(results: Mapping[str, TrackResults], tracks: Tracks) -> dict[str,
 def points_by_track(
     scores: Sequence[Score],
     truths: Mapping[str, Truth],
-    checked: Mapping[str, Checked],
+    checked: Mapping[str, CheckedAnswer],
     tracks: Tracks,
 ) -> tuple[dict[str, float], dict[str, Mapping[str, float | None]]]:
     """Return the points of each track, and by name the figures that tracks give of one attempt
@@ -151,7 +151,7 @@ def _results(
     table: ScoreTable,
     scores: Sequence[Score],
     truths: Mapping[str, Truth],
-    checked: Mapping[str, Checked],
+    checked: Mapping[str, CheckedAnswer],
     slice_intervals: bool,
     floors: Floors = NO_FLOORS,
     *,
@@ -163,7 +163,7 @@ def _results(
         found.setdefault(score.track, []).append(score)
     return {
         name: TrackResults(
-            table, rows, truths, checked, slice_intervals, tables, partial(floors.at, name)
+            table, rows, truths, checked, slice_intervals, tables, partial(floors.of_variant, name)
         )
         for name, rows in found.items()
     }

@@ -10,7 +10,7 @@ from grader.release.exam import Exam
 from grader.reports.aggregate import Totals, points_by_track, spread
 from grader.reports.redact import overall
 from grader.reports.table import count_endings, usage_means
-from grader.scoring.model import Checked, Score, Truth, Unit
+from grader.scoring.model import CheckedAnswer, Score, Truth, Unit
 from grader.scoring.track import Tracks
 from grader.statistics.repeats import spread_of
 from grader.statistics.skill import members
@@ -103,7 +103,7 @@ def with_attempts(
     attempts: Sequence[Submission],
     grid: Sequence[Sequence[Score]],
     truths: Mapping[str, Truth],
-    checked: Sequence[Mapping[str, Checked]],
+    checked: Sequence[Mapping[str, CheckedAnswer]],
     tracks: Tracks,
 ) -> dict[str, Any]:
     """Return ``report`` with ``attempts``, and with what each track says of its own.

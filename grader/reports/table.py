@@ -13,7 +13,7 @@ from grader.answers.attempts import USAGE_FIGURES, amount_of, mean_usage
 from grader.io import parquet
 from grader.io.files import replacing
 from grader.io.jsonio import canonical_json
-from grader.scoring.model import Checked, Score, Truth
+from grader.scoring.model import CheckedAnswer, Score, Truth
 
 _GRADER: Final = Path(__file__).parents[1]
 _CLOSED: Final[dict[str, Any]] = {"threads": 1, "enable_external_access": "false"}
@@ -78,7 +78,7 @@ class TrackResults:
     table: ScoreTable
     scores: Sequence[Score]
     truths: Mapping[str, Truth]
-    checked: Mapping[str, Checked]
+    checked: Mapping[str, CheckedAnswer]
     slice_intervals: bool = True
     tables: bool = True
     floor: Callable[[str], float | None] = lambda _variant: None

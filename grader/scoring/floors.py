@@ -43,13 +43,13 @@ class Floors:
                 notices.append(f"no skill in {track}: {problem}")
         return cls(found, tuple(notices))
 
-    def at(self, track: str, key: str) -> float | None:
+    def of_variant(self, track: str, key: str) -> float | None:
         """Return the floor of a variant, or None."""
         return self.shares.get(track, {}).get(key)
 
     def of_task(self, task: Task) -> float | None:
         """Return the floor of what a task asks; None where its track has none."""
-        return self.at(task.track, task.spec.key)
+        return self.of_variant(task.track, task.spec.key)
 
 
 def _problems(

@@ -53,7 +53,7 @@ class Predictions:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedAnswer:
     """An answer after validation.
 
     ``answer`` is the parsed object or :class:`Predictions` when ``status`` is ``scored`` and the

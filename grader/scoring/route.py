@@ -8,7 +8,7 @@ nothing ever leaves it, so nothing a submitter omits can improve the score.
 from dataclasses import dataclass
 from typing import Final
 
-from grader.scoring.model import Checked, Mark, Pool, Truth
+from grader.scoring.model import CheckedAnswer, Mark, Pool, Truth
 from grader.scoring.shape import LOSS_CAP, Shape
 
 READINGS: Final = ("fixed", "paper")
@@ -26,12 +26,12 @@ class Route:
     paper_loss: float | None
 
 
-def needs_mark(truth: Truth, checked: Checked) -> bool:
+def needs_mark(truth: Truth, checked: CheckedAnswer) -> bool:
     """Whether the shape's own metric applies: a committed answer to an identifiable target."""
     return checked.status == "scored" and not checked.abstained and not truth.should_abstain
 
 
-def route(shape: Shape, truth: Truth, checked: Checked, mark: Mark | None) -> Route:
+def route(shape: Shape, truth: Truth, checked: CheckedAnswer, mark: Mark | None) -> Route:
     """Combine both sides; ``mark`` is given exactly when :func:`needs_mark` says so."""
     if mark is not None:
         loss = min(mark.loss, cap(shape.pool))
@@ -49,7 +49,7 @@ def cap(pool: Pool) -> float:
     return LOSS_CAP if pool.startswith("nrel") else 1.0
 
 
-def _paper(shape: Shape, truth: Truth, checked: Checked) -> tuple[Pool | None, float | None]:
+def _paper(shape: Shape, truth: Truth, checked: CheckedAnswer) -> tuple[Pool | None, float | None]:
     if truth.should_abstain or checked.paper_abstained:
         return "pass", float(not (truth.should_abstain and checked.paper_abstained))
     if shape.pool.startswith("nrel"):

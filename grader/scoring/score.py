@@ -5,7 +5,7 @@ from sys import intern
 from typing import Final, TypeVar
 
 from grader.io.jsonio import canonical_json
-from grader.scoring.model import Checked, RawAnswer, Score, Truth
+from grader.scoring.model import CheckedAnswer, RawAnswer, Score, Truth
 from grader.scoring.route import needs_mark, route
 from grader.scoring.shape import Task
 
@@ -18,25 +18,29 @@ class GraderBug(Exception):
     """Our own fault while grading a task: never turned into a submitter's ``invalid``."""
 
 
-def check(task: Task, raw: RawAnswer | None) -> Checked:
+def check(task: Task, raw: RawAnswer | None) -> CheckedAnswer:
     """Validate one raw answer. Never raises for anything an answer can contain."""
     if raw is None:
-        return Checked("missing", reason="no_answer", message=f"no file {task.answer_file}")
+        return CheckedAnswer("missing", reason="no_answer", message=f"no file {task.answer_file}")
     return task.shape.check(task, raw)
 
 
-def verify(task: Task, truth: Truth, checked: Checked) -> Checked:
+def verify(task: Task, truth: Truth, checked: CheckedAnswer) -> CheckedAnswer:
     """``checked`` with the status that counts: some answers only the truth can call invalid.
 
     Comes before :func:`score`; raises :class:`GraderBug` as that does.
     """
     verifier = task.shape.verify
-    return checked if verifier is None else _named(task, lambda: verifier(task, truth, checked))
+    return (
+        checked
+        if verifier is None
+        else _with_task_named(task, lambda: verifier(task, truth, checked))
+    )
 
 
-def score(task: Task, truth: Truth, checked: Checked) -> Score:
+def score(task: Task, truth: Truth, checked: CheckedAnswer) -> Score:
     """Grade one verified answer. Pure; raises :class:`GraderBug` if our code fails."""
-    return _named(task, lambda: _score(task, truth, checked))
+    return _with_task_named(task, lambda: _score(task, truth, checked))
 
 
 def score_answer(task: Task, truth: Truth, raw: RawAnswer | None) -> Score:
@@ -44,7 +48,7 @@ def score_answer(task: Task, truth: Truth, raw: RawAnswer | None) -> Score:
     return score(task, truth, verify(task, truth, check(task, raw)))
 
 
-def _named(task: Task, step: Callable[[], Result]) -> Result:
+def _with_task_named(task: Task, step: Callable[[], Result]) -> Result:
     """What ``step`` gives; an exception from it names the task."""
     try:
         return step()
@@ -54,7 +58,7 @@ def _named(task: Task, step: Callable[[], Result]) -> Result:
         ) from error
 
 
-def _score(task: Task, truth: Truth, checked: Checked) -> Score:
+def _score(task: Task, truth: Truth, checked: CheckedAnswer) -> Score:
     mark = None
     if needs_mark(truth, checked):
         mark = task.shape.score(task, truth, checked.answer)
@@ -95,7 +99,7 @@ def _score(task: Task, truth: Truth, checked: Checked) -> Score:
     )
 
 
-def _why(truth: Truth, checked: Checked) -> str:
+def _why(truth: Truth, checked: CheckedAnswer) -> str:
     if checked.abstained:
         return (
             "abstained, rightly: the target is not identifiable"

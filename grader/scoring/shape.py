@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from grader.scoring.model import Checked, InputMode, Mark, Pool, RawAnswer, Truth
+from grader.scoring.model import CheckedAnswer, InputMode, Mark, Pool, RawAnswer, Truth
 
 LOSS_CAP: Final = 10.0
 """The cap c on one numeric loss (CausalDS Eq. 3)."""
@@ -61,16 +61,20 @@ class Shape:
     field: str
     pool: Pool
     metric: str
-    check: Callable[["Task", RawAnswer], Checked] = member(compare=False)
+    check: Callable[["Task", RawAnswer], CheckedAnswer] = member(compare=False)
     score: Callable[["Task", Truth, Any], Mark] = member(compare=False)
     gold: Callable[["Task", Truth], str] = member(compare=False)
     labels: tuple[str, ...] = ()
     abstention: str | bool | Never | None = NEVER
     input_mode: InputMode = "data"
-    merge: Callable[[Sequence[Checked]], Checked] | None = member(default=None, compare=False)
-    verify: Callable[["Task", Truth, Checked], Checked] | None = member(default=None, compare=False)
-    sign: Callable[[Checked, str, bytes], tuple[Checked, frozenset[str]]] | None = member(
+    merge: Callable[[Sequence[CheckedAnswer]], CheckedAnswer] | None = member(
         default=None, compare=False
+    )
+    verify: Callable[["Task", Truth, CheckedAnswer], CheckedAnswer] | None = member(
+        default=None, compare=False
+    )
+    sign: Callable[[CheckedAnswer, str, bytes], tuple[CheckedAnswer, frozenset[str]]] | None = (
+        member(default=None, compare=False)
     )
     facts: Callable[[Truth], Mapping[str, Any]] | None = member(default=None, compare=False)
 

@@ -9,7 +9,7 @@ from ccr_worlds import built
 
 from baselines.ccr import perfect
 from grader.reports.table import ScoreTable, TrackResults
-from grader.scoring.model import Checked, RawAnswer, Score, TrackSummary, Truth
+from grader.scoring.model import CheckedAnswer, RawAnswer, Score, TrackSummary, Truth
 from grader.scoring.score import check, score
 from grader.scoring.shape import Task
 from grader.tracks.ccr.contexts import ContextResult
@@ -27,16 +27,16 @@ class Exam:
         ]
         self.truths = {truth.task_id: truth for _, truth in self.pairs}
 
-    def grade(self, solver: Solver) -> tuple[list[Score], dict[str, Checked]]:
+    def grade(self, solver: Solver) -> tuple[list[Score], dict[str, CheckedAnswer]]:
         """Scores and checked answers of a solver; ``None`` from it means no file."""
-        checked: dict[str, Checked] = {}
+        checked: dict[str, CheckedAnswer] = {}
         for task, _ in self.pairs:
             answer = solver(task)
             raw = RawAnswer(task.answer_file, json.dumps(answer).encode())
             checked[task.task_id] = check(task, None if answer is None else raw)
         return self.scores(checked), checked
 
-    def scores(self, checked: dict[str, Checked]) -> list[Score]:
+    def scores(self, checked: dict[str, CheckedAnswer]) -> list[Score]:
         return [score(task, truth, checked[task.task_id]) for task, truth in self.pairs]
 
     def contexts(self, solver: Solver) -> list[ContextResult]:

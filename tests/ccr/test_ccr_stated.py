@@ -12,7 +12,7 @@ import scipy.stats
 from ccr_grading import Exam
 
 from grader.reports.table import ScoreTable, TrackResults
-from grader.scoring.model import Checked, RawAnswer, TrackSummary
+from grader.scoring.model import CheckedAnswer, RawAnswer, TrackSummary
 from grader.scoring.score import check
 from grader.scoring.shape import Task
 from grader.statistics.paired_tests import RANKED_EXACTLY, signed_rank
@@ -96,13 +96,13 @@ def test_errors_of_stated_values_by_hand(stated: Exam) -> None:
         assert [*worst.values()] == [pytest.approx(1)]
 
 
-def summary(exam: Exam, checked: dict[str, Checked]) -> TrackSummary:
+def summary(exam: Exam, checked: dict[str, CheckedAnswer]) -> TrackSummary:
     scores = exam.scores(checked)
     with ScoreTable(scores) as table:
         return summarise(TrackResults(table, scores, exam.truths, checked))
 
 
-def noisy(exam: Exam, rate: float, replicates: int) -> dict[str, Checked]:
+def noisy(exam: Exam, rate: float, replicates: int) -> dict[str, CheckedAnswer]:
     """Right answers, each flipped at a rate, so many times."""
     rng = random.Random(f"{rate}/{replicates}")
     checked = {}

@@ -10,7 +10,7 @@ from built_tasks import pairs_of
 from builder.splits.track import BuiltInstance
 from builder.tracks.replayscm.plan import ProgramSettings
 from builder.tracks.replayscm.track import TRACK
-from grader.scoring.model import Checked, RawAnswer, Score, Truth
+from grader.scoring.model import CheckedAnswer, RawAnswer, Score, Truth
 from grader.scoring.score import check, score
 from grader.scoring.shape import Task
 
@@ -37,7 +37,7 @@ class Item:
         return grade(self, answer)[1]
 
 
-def grade(item: Item, answer: Any) -> tuple[Checked, Score]:
+def grade(item: Item, answer: Any) -> tuple[CheckedAnswer, Score]:
     data = answer if isinstance(answer, bytes) else (
         answer.encode() if isinstance(answer, str) else json.dumps(answer).encode()
     )  # fmt: skip

@@ -90,7 +90,7 @@ def brute_force(item: Item) -> tuple[bool, dict[str, int]]:
 def _sets(problem: Problem, child: str) -> Iterator[tuple[tuple[str, ...], dict[int, int]]]:
     training = problem.training
     for count in range(problem.max_parents + 1):
-        for names in itertools.combinations(sorted(problem.allowed(child)), count):
+        for names in itertools.combinations(sorted(problem.possible_parents(child)), count):
             table: dict[int, int] = {}
             consistent = True
             for row in range(training.full.bit_length()):

@@ -21,7 +21,7 @@ from builder.tracks.replayscm.programs import HiddenProgram, name_of
 from builder.tracks.replayscm.synthesis import INPUTS, smallest_formulas
 from builder.tracks.replayscm.tables import ObservedRows, PartialTables, bits, sets_of
 from grader.tracks.replayscm.boolean import Formula, size, to_text
-from grader.tracks.replayscm.problem import CyclicProgram, Program, make_program
+from grader.tracks.replayscm.problem import BooleanProgram, CyclicProgram, make_program
 from grader.tracks.replayscm.replay import interventions, separation, shows_difference
 
 FITTER_CAPS: Final = (10, 12, 13)
@@ -201,7 +201,7 @@ def extend_table(table: int, inputs: int) -> int:
     return table
 
 
-def _experiment(reference: Program, other: Program) -> dict[str, Any] | None:
+def _experiment(reference: BooleanProgram, other: BooleanProgram) -> dict[str, Any] | None:
     """Return the most separating intervention and the first witness row that shows it, or None."""
     rated = [
         (-separation(reference, other, name, value).pair, name, value)

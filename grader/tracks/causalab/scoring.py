@@ -9,7 +9,7 @@ from grader.laboratory.hypothesis import Hypothesis, parse_hypothesis
 from grader.laboratory.replay import replay
 from grader.laboratory.session import Laboratory
 from grader.laboratory.transcript import TranscriptError
-from grader.scoring.model import Checked, Mark, Truth
+from grader.scoring.model import CheckedAnswer, Mark, Truth
 from grader.scoring.shape import Task
 from grader.tracks.causalab.metrics import hypothesis_metrics, prediction_metrics
 from grader.tracks.causalab.submission import LabAnswer
@@ -45,7 +45,7 @@ def facts(truth: Truth) -> dict[str, Any]:
     }
 
 
-def verify_checked(task: Task, truth: Truth, checked: Checked) -> Checked:
+def verify_checked(task: Task, truth: Truth, checked: CheckedAnswer) -> CheckedAnswer:
     """Return the answer with its session, replayed from the transcript; contradictions are invalid.
 
     A short form becomes a session in which nothing was set.
@@ -62,7 +62,7 @@ def verify_checked(task: Task, truth: Truth, checked: Checked) -> Checked:
             laboratory.hypotheses = [(0, answer.hypothesis)] if answer.hypothesis else []
             laboratory.parse_failures = int(bool(answer.refusal))
     except TranscriptError as error:
-        return Checked("invalid", reason="replay", message=f"{task.answer_file}: {error}")
+        return CheckedAnswer("invalid", reason="replay", message=f"{task.answer_file}: {error}")
     return replace(checked, answer=replace(answer, laboratory=laboratory))
 
 

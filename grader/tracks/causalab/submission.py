@@ -13,7 +13,7 @@ from grader.laboratory.hypothesis import Hypothesis, parse_hypothesis
 from grader.laboratory.names import spellings_of
 from grader.laboratory.session import Laboratory
 from grader.laboratory.transcript import Line, TranscriptError, check_chain, read_lines
-from grader.scoring.model import Checked, RawAnswer
+from grader.scoring.model import CheckedAnswer, RawAnswer
 from grader.scoring.shape import Task
 
 
@@ -36,12 +36,12 @@ class LabAnswer:
 SHORT_FORM: Final = 'one JSON object {"prediction": …, "hypothesis": {…}}'
 
 
-def check(task: Task, raw: RawAnswer) -> Checked:
+def check(task: Task, raw: RawAnswer) -> CheckedAnswer:
     """Check one raw answer in all but the replay, which needs the hidden mechanism."""
     return read_answer(raw, lambda data: _check_document(task, raw.source, data))
 
 
-def sign(checked: Checked, source: str, key: bytes) -> tuple[Checked, frozenset[str]]:
+def sign(checked: CheckedAnswer, source: str, key: bytes) -> tuple[CheckedAnswer, frozenset[str]]:
     """Compare a transcript's signatures with the host's ``key``.
 
     Returns the answer, invalid where they differ, and the name of the submission whose session it
@@ -55,12 +55,12 @@ def sign(checked: Checked, source: str, key: bytes) -> tuple[Checked, frozenset[
         check_chain(lines, key)
     except TranscriptError as error:
         reason = f"{source}: {error}"
-        return Checked("invalid", reason="signature", message=reason), frozenset()
+        return CheckedAnswer("invalid", reason="signature", message=reason), frozenset()
     signed = replace(checked, answer=replace(checked.answer, signed=True))
     return signed, frozenset({str(lines[0].get("submission"))})
 
 
-def _check_document(task: Task, source: str, data: bytes) -> Checked:
+def _check_document(task: Task, source: str, data: bytes) -> CheckedAnswer:
     """Return a transcript or a short form as a checked answer; raises ``Invalid``."""
     try:
         document = _short_form(data)
@@ -68,7 +68,7 @@ def _check_document(task: Task, source: str, data: bytes) -> Checked:
     except TranscriptError as error:
         raise Invalid("transcript", str(error)) from None
     refusal = f"{source}: the hypothesis is not read: {answer.refusal}" if answer.refusal else ""
-    return Checked("scored", answer, message=refusal)
+    return CheckedAnswer("scored", answer, message=refusal)
 
 
 def _transcript(task: Task, data: bytes) -> LabAnswer:

@@ -19,7 +19,7 @@ from grader.pages.systems import SYSTEM, Part, Report, parts_of, rows_of
 from grader.pages.table import Cell, Table
 from grader.pages.track_pages import TrackPages
 from grader.pages.words import number, signed_number
-from grader.scoring.model import Checked, Truth
+from grader.scoring.model import CheckedAnswer, Truth
 from grader.scoring.shape import Task
 from grader.tracks.causalab.session_page import session_page
 
@@ -311,7 +311,7 @@ def _sum(terms: list[Mapping[str, Any]]) -> str:
     return "base + " + " + ".join(parts)
 
 
-def draw_answer(task: Task, truth: Truth, verified: Checked) -> str:
+def draw_answer(task: Task, truth: Truth, verified: CheckedAnswer) -> str:
     """Return the HTML page of one session."""
     return session_page(verified.answer.laboratory)
 

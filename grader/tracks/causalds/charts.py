@@ -78,7 +78,7 @@ def _by_level(
     key: str,
     ceiling: float | None = None,
 ) -> list[Svg]:
-    """Return a chart of one figure, a line a system, over the levels of an axis that has several."""
+    """Return a chart of one figure, a line a system, over the levels of an axis if several."""
     path = ("readings", reading_of(parts), key)
     series = []
     for part in parts[:_LINES]:

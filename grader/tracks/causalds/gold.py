@@ -36,7 +36,7 @@ def _or_abstention(members: Callable[[Task, Truth], Members]) -> Callable[[Task,
 
 
 @_or_abstention
-def accepted(task: Task, truth: Truth) -> Members:
+def first_accepted(task: Task, truth: Truth) -> Members:
     """The first of the accepted answers."""
     return {task.shape.field: truth.target["accepted"][0]}
 

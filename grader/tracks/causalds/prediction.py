@@ -41,9 +41,9 @@ def point_predictor(task: Task, truth: Truth, answer: Predictions) -> Mark:
 
 
 def _binary(labels: Sequence[float], predictions: Sequence[float], sd: float) -> Mark:
-    clipped = _clipped(predictions, 0.0, 1.0)
+    clipped = _clip_all(predictions, 0.0, 1.0)
     brier = mean([(p - y) ** 2 for p, y in zip(clipped, labels, strict=True)])
-    inner = _clipped(predictions, 1e-6, 1 - 1e-6)
+    inner = _clip_all(predictions, 1e-6, 1 - 1e-6)
     log_loss = -mean(
         [math.log(p if y == 1.0 else 1 - p) for p, y in zip(inner, labels, strict=True)]
     )
@@ -55,7 +55,7 @@ def _binary(labels: Sequence[float], predictions: Sequence[float], sd: float) ->
     return Mark("auc", value=auc, loss=loss, extra={**extra, "auc": auc})
 
 
-def _clipped(values: Sequence[float], low: float, high: float) -> list[float]:
+def _clip_all(values: Sequence[float], low: float, high: float) -> list[float]:
     return [low if x < low else high if x > high else x for x in values]
 
 

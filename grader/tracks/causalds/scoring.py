@@ -143,11 +143,13 @@ def undirected_edges(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
     """F1 over unordered pairs; a pair of a variable with itself says nothing and is left out."""
     nodes = truth.target["nodes"]
     pairs = [(pair["a"], pair["b"]) for pair in answer["skeleton_edges"]]
-    given, target = (_unordered(ends, nodes) for ends in (pairs, truth.target["edges"]))
+    given, target = (_unordered_pairs(ends, nodes) for ends in (pairs, truth.target["edges"]))
     return _f1_mark(given, target, chain.from_iterable(pairs), nodes)
 
 
-def _unordered(pairs: Iterable[Iterable[str]], nodes: Iterable[str]) -> frozenset[frozenset[str]]:
+def _unordered_pairs(
+    pairs: Iterable[Iterable[str]], nodes: Iterable[str]
+) -> frozenset[frozenset[str]]:
     read = reader(nodes)
     named = (frozenset(map(read, pair)) - {""} for pair in pairs)
     return frozenset(pair for pair in named if len(pair) == 2)

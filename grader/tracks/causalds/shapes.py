@@ -39,7 +39,7 @@ SET_WORDS: Final = ("no_backdoor", "non_id")
 DOMINANCE: Final = ("direct", "indirect", "tie")
 
 _exact = partial(Shape, pool="pass", metric="exact", check=check_json)
-_label = partial(_exact, score=exact_answer, gold=gold.accepted)
+_label = partial(_exact, score=exact_answer, gold=gold.first_accepted)
 _number = partial(
     Shape, kind="number", pool="nrel_point", metric="abs_error", check=check_json, gold=gold.number
 )
@@ -93,7 +93,7 @@ SET_COUNT: Final = _label(
     "set_count", "count", "n", labels=SET_WORDS, abstention="non_id", input_mode="story"
 )
 CONDITIONING_VAR: Final = _exact(
-    "conditioning_var", "name", "conditioning_var", score=exact_name, gold=gold.accepted
+    "conditioning_var", "name", "conditioning_var", score=exact_name, gold=gold.first_accepted
 )
 ADJUSTMENT_SET: Final = _exact(
     "adjustment_set", "set", "adjust", score=one_of_the_sets, gold=gold.one_set,

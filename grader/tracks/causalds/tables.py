@@ -133,7 +133,7 @@ def slices(parts: Sequence[Part]) -> list[Block]:
 
 
 def rates(parts: Sequence[Part]) -> list[Fold]:
-    """Return pass rate with its two halves, and losses, by level of each axis the paper publishes."""
+    """Return pass rates and losses by level of every axis that the paper has a table of."""
     return [Fold(about, _rates(parts, axis, about)) for axis, about in PUBLISHED.items()]
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from grader.errors import Invalid
 from grader.io.jsonio import clip
-from grader.scoring.model import Checked
+from grader.scoring.model import CheckedAnswer
 from grader.scoring.shape import Task
 
 RUNGS: Final = ("factual", "do_true", "do_false")
@@ -49,7 +49,7 @@ def check_units(task: Task, document: dict[str, Any]) -> tuple[Answers, ...]:
     return ({name: [_entry(entry) for entry in document[name]] for name in RUNGS},)
 
 
-def merge_units(attempts: Sequence[Checked]) -> Checked:
+def merge_units(attempts: Sequence[CheckedAnswer]) -> CheckedAnswer:
     """Join the replicates of one pair into one answer; one without a usable answer is None."""
     usable = [attempt for attempt in attempts if attempt.status == "scored"]
     if not usable:
@@ -58,7 +58,7 @@ def merge_units(attempts: Sequence[Checked]) -> Checked:
     for attempt in attempts:
         sets += attempt.answer if attempt.status == "scored" else (None,)
     lost = [attempt.message for attempt in attempts if attempt.status != "scored"]
-    return Checked("scored", tuple(sets), message="; ".join(lost))
+    return CheckedAnswer("scored", tuple(sets), message="; ".join(lost))
 
 
 def _entry(entry: object) -> int:

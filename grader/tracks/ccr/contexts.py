@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from grader.scoring.model import Checked, Score, Truth
+from grader.scoring.model import CheckedAnswer, Score, Truth
 from grader.tracks.ccr.algorithm import (
     VALID_SHARE,
     Class,
@@ -70,7 +70,7 @@ class ContextResult:
 
 
 def evaluate_context(
-    scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, Checked]
+    scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, CheckedAnswer]
 ) -> ContextResult | None:
     """Return the result of the simulation tasks of one context.
 

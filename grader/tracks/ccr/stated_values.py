@@ -13,7 +13,7 @@ from graphlib import TopologicalSorter
 from itertools import pairwise
 from typing import Any, Final
 
-from grader.scoring.model import Checked, Score, Truth
+from grader.scoring.model import CheckedAnswer, Score, Truth
 from grader.tracks.ccr.algorithm import (
     Class,
     Errors,
@@ -74,7 +74,7 @@ class StatedContext:
 
 
 def stated_contexts(
-    scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, Checked]
+    scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, CheckedAnswer]
 ) -> Iterator[StatedContext]:
     """Yield the tasks that list a composition with all its pairs, in the order of ``scores``."""
     for score in scores:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from grader.reports.table import ScoreTable, TrackResults
-from grader.scoring.model import Checked, Score, TrackSummary, Truth, Unit
+from grader.scoring.model import CheckedAnswer, Score, TrackSummary, Truth, Unit
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import cluster_means
 from grader.statistics.skill import units_of
@@ -88,7 +88,7 @@ def _units(
 
 
 def contexts_of(
-    scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, Checked]
+    scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, CheckedAnswer]
 ) -> list[ContextResult]:
     """Return the result of every context that is asked about in full, by instance id."""
     by_context: dict[str, list[Score]] = {}

@@ -69,11 +69,11 @@ def parse(text: str) -> Formula:
         if token[0] in " \t\r\n":
             continue
         if result is not None:
-            raise FormulaError("syntax", f"{_shown(token)} after the end of the formula")
+            raise FormulaError("syntax", f"{_quote(token)} after the end of the formula")
         if expects_operator:
             if token not in OPERATORS:
                 raise FormulaError(
-                    "syntax", f"{_shown(token)} is no operator; use {', '.join(OPERATORS)}"
+                    "syntax", f"{_quote(token)} is no operator; use {', '.join(OPERATORS)}"
                 )
             open_nodes.append((token, []))
             expects_operator = False
@@ -90,7 +90,7 @@ def parse(text: str) -> Formula:
             expects_operator = True
         elif token in OPERATORS or not _NAME.fullmatch(token):
             hint = "operators stand after (" if token in OPERATORS else "names and ( are allowed"
-            raise FormulaError("syntax", f"{_shown(token)} is out of place; {hint}")
+            raise FormulaError("syntax", f"{_quote(token)} is out of place; {hint}")
         elif open_nodes:
             open_nodes[-1][1].append(variable(token))
         else:
@@ -119,7 +119,7 @@ def _arity_fits(operator: str, count: int) -> bool:
     return count == 1 if operator == "not" else count >= 2
 
 
-def _shown(token: str) -> str:
+def _quote(token: str) -> str:
     return ascii(token if len(token) <= 30 else token[:29] + "…")
 
 

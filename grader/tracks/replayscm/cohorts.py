@@ -35,7 +35,7 @@ class Figures:
     train_exact: float
 
     @staticmethod
-    def of(train: float, heldout: float, exact: float) -> "Figures":
+    def from_means(train: float, heldout: float, exact: float) -> "Figures":
         """From the means of TrainWorldExact, HeldoutWorldExact and TrainExact."""
         return Figures(heldout, train - heldout, heldout / train if train else None, exact)
 
@@ -55,18 +55,18 @@ def cohort_means(parts: Sequence[Part]) -> Rows:
             "train": fmean(programs["train_world_exact"].values()),
             **asdict(_mean(programs)),
         }
-        for pool, programs in _pooled(parts).items()
+        for pool, programs in _values_by_pool(parts).items()
     ]
 
 
 def pooled_differences(parts: Sequence[Part]) -> Rows:
     """Tables F.1 and F.4: cohorts against the base, pooled over systems, with intervals."""
-    programs, systems = _pooled(parts), _of_systems(parts)
+    programs, systems = _values_by_pool(parts), _means_by_system(parts)
     rows = []
     for first, base in _pairs(programs):
         deltas = _mean(programs[first]).minus(_mean(programs[base]))
         for what, found in (("systems", systems), ("programs", programs)):
-            row = {"comparison": _told(first), "resampled": what, **deltas}
+            row = {"comparison": _comparison_text(first), "resampled": what, **deltas}
             # The difference is the same whatever is resampled.
             row = row if what == "systems" else {"comparison": "", "resampled": what}
             rows.append(row | _intervals(found[first], found[base]))
@@ -75,15 +75,17 @@ def pooled_differences(parts: Sequence[Part]) -> Rows:
 
 def differences_by_system(parts: Sequence[Part]) -> Rows:
     """Table F.5: the same differences of each system."""
-    systems = _of_systems(parts)
+    systems = _means_by_system(parts)
     rows = []
     for first, base in _pairs(systems):
         for name in systems[first]["train_exact"]:
             ours, theirs = (
-                Figures.of(*(systems[pool][metric][name] for metric in _METRICS))
+                Figures.from_means(*(systems[pool][metric][name] for metric in _METRICS))
                 for pool in (first, base)
             )
-            rows.append({"system": name, "comparison": _told(first), **ours.minus(theirs)})
+            rows.append(
+                {"system": name, "comparison": _comparison_text(first), **ours.minus(theirs)}
+            )
     return rows
 
 
@@ -122,7 +124,7 @@ def _who(found: set[str], system: str) -> tuple[bool, bool]:
     return system in found, bool(found - {system})
 
 
-def _pooled(parts: Sequence[Part]) -> dict[str, Values]:
+def _values_by_pool(parts: Sequence[Part]) -> dict[str, Values]:
     """By pool, of each program the mean over systems; cohorts of one order after the other."""
     found: dict[str, dict[str, dict[str, list[float]]]] = {}
     for row in rows_of(parts, "cohorts"):
@@ -140,11 +142,11 @@ def _pooled(parts: Sequence[Part]) -> dict[str, Values]:
     }
 
 
-def _of_systems(parts: Sequence[Part]) -> Mapping[str, Values]:
+def _means_by_system(parts: Sequence[Part]) -> Mapping[str, Values]:
     """By pool, of each system the mean over programs."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for part in parts:
-        for pool, programs in _pooled([part]).items():
+        for pool, programs in _values_by_pool([part]).items():
             of_pool = found.setdefault(pool, {metric: {} for metric in _METRICS})
             for metric in _METRICS:
                 of_pool[metric][part["system"]] = fmean(programs[metric].values())
@@ -160,12 +162,12 @@ def _pairs(pools: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield first, base
 
 
-def _told(pool: str) -> str:
+def _comparison_text(pool: str) -> str:
     return f"{pool}: {COHORTS[pool.partition('-')[2]]} − base"
 
 
 def _mean(values: Values) -> Figures:
-    return Figures.of(*(fmean(values[metric].values()) for metric in _METRICS))
+    return Figures.from_means(*(fmean(values[metric].values()) for metric in _METRICS))
 
 
 def _intervals(first: Values, base: Values) -> dict[str, list[float] | None]:
@@ -192,4 +194,4 @@ def _replicates(values: Values) -> list[Figures]:
         draws.means({name: (value, 1) for name, value in values[metric].items()})
         for metric in _METRICS
     ]
-    return [Figures.of(*row) for row in zip(*columns, strict=True)]
+    return [Figures.from_means(*row) for row in zip(*columns, strict=True)]

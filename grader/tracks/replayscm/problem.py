@@ -63,7 +63,7 @@ class Problem:
     training: Worlds
     reference: Mapping[str, Formula] | None
 
-    def allowed(self, child: str) -> frozenset[str]:
+    def possible_parents(self, child: str) -> frozenset[str]:
         """The variables that the mechanism of ``child`` may mention under this disclosure."""
         if self.order is not None:
             return frozenset(self.order[: self.order.index(child)])
@@ -99,7 +99,7 @@ def _optional(names: Sequence[str] | None) -> tuple[str, ...] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class BooleanProgram:
     """An executable SCM. ``order`` lists the endogenous variables causes first."""
 
     roots: tuple[str, ...]
@@ -115,7 +115,7 @@ class CyclicProgram(Exception):
         self.cycle = tuple(cycle)
 
 
-def make_program(roots: Sequence[str], mechanisms: Mapping[str, Formula]) -> Program:
+def make_program(roots: Sequence[str], mechanisms: Mapping[str, Formula]) -> BooleanProgram:
     """Sort the mechanisms by the variables they mention; raises :class:`CyclicProgram`.
 
     Equal programs get one order in every process: it is part of what identifies answers.
@@ -126,6 +126,8 @@ def make_program(roots: Sequence[str], mechanisms: Mapping[str, Formula]) -> Pro
         for child, formula in sorted(mechanisms.items())
     }
     try:
-        return Program(tuple(roots), mechanisms, tuple(TopologicalSorter(needs).static_order()))
+        return BooleanProgram(
+            tuple(roots), mechanisms, tuple(TopologicalSorter(needs).static_order())
+        )
     except CycleError as error:
         raise CyclicProgram(sorted(set(error.args[1]))) from None

@@ -29,7 +29,7 @@ from grader.tracks.replayscm.problem import (
     read_problem,
 )
 from grader.tracks.replayscm.replay import replay
-from grader.tracks.replayscm.submission import Submission, check
+from grader.tracks.replayscm.submission import ProgramAnswer, check
 
 Pattern = tuple[int, ...]
 """Values of the members of a parent set, in their order."""
@@ -123,7 +123,7 @@ def _options(
     if problem.roots is not None and child in roots:
         return
     for count in range(problem.max_parents + 1):
-        for members in combinations(sorted(problem.allowed(child)), count):
+        for members in combinations(sorted(problem.possible_parents(child)), count):
             split = partial(_split, members=members, child=child)
             seen = {p: split(problem.training, p) for p in product((0, 1), repeat=count)}
             if not any(ones and zeros for ones, zeros in seen.values()):
@@ -235,7 +235,7 @@ def _counterexample_problem(task: Task, target: Mapping[str, Any], heldout: Worl
     if task.family == "alternative":
         answer |= {"intervention": {"variable": "", "value": 0}, "witness": {}}
     checked = check(task, RawAnswer("program", canonical_json(answer).encode("utf-8")))
-    if not isinstance(checked.answer, Submission):
+    if not isinstance(checked.answer, ProgramAnswer):
         return f"the counterexample is no legal answer: {checked.message}"
     if not replay(checked.answer.program, checked.answer.problem.training).exact:
         return "the counterexample is not train-exact"

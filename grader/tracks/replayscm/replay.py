@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from grader.scoring.model import Truth
 from grader.tracks.replayscm.boolean import Formula, evaluate, input_column
-from grader.tracks.replayscm.problem import Problem, Program, Worlds, pack
+from grader.tracks.replayscm.problem import BooleanProgram, Problem, Worlds, pack
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Replay:
         return 1.0 if self.cells == 0 else 1 - self.cells_wrong / self.cells
 
 
-def replay(program: Program, worlds: Worlds) -> Replay:
+def replay(program: BooleanProgram, worlds: Worlds) -> Replay:
     """Run the program on all rows of all worlds at once and compare the scored cells."""
     values = {root: worlds.values[root] for root in program.roots}
     wrong: dict[str, int] = {}
@@ -70,7 +70,7 @@ def replay(program: Program, worlds: Worlds) -> Replay:
     )
 
 
-def run(program: Program, inputs: Mapping[str, int], clamp: Mapping[str, int], full: int
+def run(program: BooleanProgram, inputs: Mapping[str, int], clamp: Mapping[str, int], full: int
         ) -> dict[str, int]:  # fmt: skip
     """All variables over rows given by the roots (``inputs``) under the intervention ``clamp``.
 
@@ -96,7 +96,7 @@ class Separation:
     cell: float
 
 
-def separation(first: Program, second: Program, name: str, value: int) -> Separation:
+def separation(first: BooleanProgram, second: BooleanProgram, name: str, value: int) -> Separation:
     """Both rates of ``do(name = value)``, over all assignments of the other roots."""
     free = [root for root in first.roots if root != name]
     rows = 1 << len(free)
@@ -112,12 +112,12 @@ def separation(first: Program, second: Program, name: str, value: int) -> Separa
     )
 
 
-def best_separation(first: Program, second: Program) -> float:
+def best_separation(first: BooleanProgram, second: BooleanProgram) -> float:
     """The largest PairDisagreementRate of any single-variable constant intervention."""
     return max(separation(first, second, name, value).pair for name, value in interventions(first))
 
 
-def interventions(program: Program) -> Iterator[tuple[str, int]]:
+def interventions(program: BooleanProgram) -> Iterator[tuple[str, int]]:
     """Every way to set one variable to a constant."""
     for name in (*program.roots, *program.order):
         yield name, 0
@@ -125,7 +125,7 @@ def interventions(program: Program) -> Iterator[tuple[str, int]]:
 
 
 def shows_difference(
-    first: Program, second: Program, name: str, value: int, witness: Mapping[str, int]
+    first: BooleanProgram, second: BooleanProgram, name: str, value: int, witness: Mapping[str, int]
 ) -> bool:
     """Whether the one row with these roots differs in a cell under ``do(name = value)``.
 
@@ -142,8 +142,8 @@ def shows_difference(
 
 
 def _differences(
-    first: Program,
-    second: Program,
+    first: BooleanProgram,
+    second: BooleanProgram,
     inputs: Mapping[str, int],
     name: str,
     value: int,
@@ -160,7 +160,9 @@ PLACES: Final = 5
 """Places in a prompt are counted in fifths of its list of variables."""
 
 
-def shifted(problem: Problem, truth: Truth, program: Program, fits: bool) -> dict[str, Any]:
+def shifted_figures(
+    problem: Problem, truth: Truth, program: BooleanProgram, fits: bool
+) -> dict[str, Any]:
     """Replay of the shifted worlds, where a record has some; ``fits``: the program is train-exact.
 
     A train-exact program that errs where the audit says that none can is an error in the truth,

@@ -19,10 +19,10 @@ from grader.tracks.replayscm.replay import (
     by_place,
     replay,
     separation,
-    shifted,
+    shifted_figures,
     shows_difference,
 )
-from grader.tracks.replayscm.submission import Submission
+from grader.tracks.replayscm.submission import ProgramAnswer
 
 Mechanisms = Mapping[str, Formula]
 
@@ -103,7 +103,7 @@ def facts(truth: Truth) -> dict[str, Any]:
     }
 
 
-def induction(task: Task, truth: Truth, answer: Submission) -> Mark:
+def induction(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
     """A program induced from the training worlds."""
     program, problem = answer.program, answer.problem
     heldout = pack(problem.names, truth.target["heldout"])
@@ -122,7 +122,7 @@ def induction(task: Task, truth: Truth, answer: Submission) -> Mark:
         "heldout_exact": int(heldout_exact),
         "ast_size": sum(size(formula) for formula in program.mechanisms.values()),
         "alternative": int(train.exact),
-        **shifted(problem, truth, program, train.exact),
+        **shifted_figures(problem, truth, program, train.exact),
         **by_place((problem.training, heldout), gold, program.mechanisms),
     }
     if root_exact:
@@ -136,7 +136,7 @@ def induction(task: Task, truth: Truth, answer: Submission) -> Mark:
     )  # fmt: skip
 
 
-def alternative(task: Task, truth: Truth, answer: Submission) -> Mark:
+def alternative(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
     """A distinct program that fits the training worlds, and an experiment that shows it."""
     program, problem = answer.program, answer.problem
     assert problem.reference is not None and problem.roots is not None

@@ -14,14 +14,14 @@ from typing import Any, Final
 
 from grader.io.jsonio import BadJson, clip, parse_strict
 from grader.io.schemas import first_problem
-from grader.scoring.model import Checked, RawAnswer
+from grader.scoring.model import CheckedAnswer, RawAnswer
 from grader.scoring.shape import Task
 from grader.tracks.replayscm.boolean import Formula, FormulaError, parse, variables
 from grader.tracks.replayscm.problem import (
     ROOTS,
+    BooleanProgram,
     CyclicProgram,
     Problem,
-    Program,
     make_program,
     read_problem,
 )
@@ -121,7 +121,7 @@ STAGES: Final = ("extracted_json", "schema", "keys", "parse", "legal", "acyclic"
 
 
 @dataclass(frozen=True, slots=True)
-class Submission:
+class ProgramAnswer:
     """A valid answer: its program and, where asked, the separating experiment.
 
     ``intervention`` is (variable, value); ``witness`` gives roots their values. Both may be
@@ -129,12 +129,12 @@ class Submission:
     """
 
     problem: Problem
-    program: Program
+    program: BooleanProgram
     intervention: tuple[str, int] | None = None
     witness: Mapping[str, int] | None = None
 
 
-class Failed(Exception):
+class StageFailure(Exception):
     """A stage that an answer did not pass."""
 
     def __init__(self, stage: str, reason: str, message: str) -> None:
@@ -144,37 +144,37 @@ class Failed(Exception):
         self.message = message
 
 
-def check(task: Task, raw: RawAnswer) -> Checked:
+def check(task: Task, raw: RawAnswer) -> CheckedAnswer:
     """Run a program through all stages; ``extra`` tells which it passed."""
     strict = False
     try:
         if raw.data is None:
-            raise Failed("extracted_json", raw.reason, raw.message)
+            raise StageFailure("extracted_json", raw.reason, raw.message)
         chosen, found = _select(task, raw.data)
         strict = chosen.strict
-        if isinstance(found, Failed):
+        if isinstance(found, StageFailure):
             raise found
-    except Failed as problem:
-        return Checked(
+    except StageFailure as problem:
+        return CheckedAnswer(
             "invalid",
             reason=problem.reason,
             message=f"{raw.source}: {problem.message}",
             extra=_funnel(strict, STAGES.index(problem.stage)),
         )
-    return Checked("scored", found, extra=_funnel(strict, len(STAGES)))
+    return CheckedAnswer("scored", found, extra=_funnel(strict, len(STAGES)))
 
 
-def _select(task: Task, data: bytes) -> tuple[Candidate, Submission | Failed]:
+def _select(task: Task, data: bytes) -> tuple[Candidate, ProgramAnswer | StageFailure]:
     """The first candidate that is a valid answer, else the best by form and why it is none."""
-    failures: list[tuple[Candidate, Failed]] = []
+    failures: list[tuple[Candidate, StageFailure]] = []
     try:
         for candidate in candidates(data):
             try:
                 return candidate, _read(task, candidate.document)
-            except Failed as problem:
+            except StageFailure as problem:
                 failures.append((candidate, problem))
     except BadJson as problem:
-        raise Failed("extracted_json", problem.reason, problem.message) from None
+        raise StageFailure("extracted_json", problem.reason, problem.message) from None
     return max(failures, key=lambda failure: (failure[1].stage != "schema", failure[0].span))
 
 
@@ -184,10 +184,10 @@ def _funnel(strict: bool, passed: int) -> dict[str, int]:
     }
 
 
-def _read(task: Task, document: dict[str, Any]) -> Submission:
+def _read(task: Task, document: dict[str, Any]) -> ProgramAnswer:
     problem_text = first_problem(f"answers/{task.shape.name}", document)
     if problem_text is not None:
-        raise Failed("schema", "schema", problem_text)
+        raise StageFailure("schema", "schema", problem_text)
     problem = read_problem(task.inputs)
     roots = problem.roots if problem.roots is not None else _declared_roots(problem, document)
     mechanisms = document["mechanisms"]
@@ -199,13 +199,13 @@ def _read(task: Task, document: dict[str, Any]) -> Submission:
         program = make_program(roots, formulas)
     except CyclicProgram as cycle:
         listed = ", ".join(cycle.cycle)
-        raise Failed(
+        raise StageFailure(
             "acyclic", "cyclic", f"the mechanisms of {listed} depend on a circle; break it"
         ) from None
     if task.shape.kind != "alternative":
-        return Submission(problem, program)
+        return ProgramAnswer(problem, program)
     intervention = document["intervention"]
-    return Submission(
+    return ProgramAnswer(
         problem,
         program,
         (intervention["variable"], int(intervention["value"])),
@@ -217,7 +217,7 @@ def _declared_roots(problem: Problem, document: dict[str, Any]) -> tuple[str, ..
     roots = document["roots"]
     unknown = [name for name in roots if name not in problem.names]
     if unknown or len(roots) != ROOTS or len(set(roots)) != ROOTS:
-        raise Failed(
+        raise StageFailure(
             "keys",
             "wrong_roots",
             f"at /roots: {clip(roots)} is not {ROOTS} different variables of the task",
@@ -230,11 +230,11 @@ def _check_keys(problem: Problem, roots: tuple[str, ...], mechanisms: Mapping[st
     wanted = set(problem.names) - set(roots)
     absent, extra = sorted(wanted - mechanisms.keys()), sorted(mechanisms.keys() - wanted)
     if absent:
-        raise Failed(
+        raise StageFailure(
             "keys", "wrong_variables", f"at /mechanisms: no mechanism for {', '.join(absent)}"
         )
     if extra:
-        raise Failed(
+        raise StageFailure(
             "keys",
             "wrong_variables",
             f"at /mechanisms: {clip(extra[0])} is a root or no variable of the task; remove it",
@@ -246,7 +246,7 @@ def _parse(child: str, text: str) -> Formula:
         return parse(text)
     except FormulaError as error:
         reason = "formula" if error.kind == "syntax" else "formula_limit"
-        raise Failed("parse", reason, f"at /mechanisms/{child}: {error}") from None
+        raise StageFailure("parse", reason, f"at /mechanisms/{child}: {error}") from None
 
 
 def _check_legal(problem: Problem, child: str, formula: Formula) -> None:
@@ -254,18 +254,18 @@ def _check_legal(problem: Problem, child: str, formula: Formula) -> None:
     mentioned = variables(formula)
     unknown = sorted(mentioned - set(problem.names))
     if unknown:
-        raise Failed(
+        raise StageFailure(
             "legal", "illegal_reference", f"{where}: {clip(unknown[0])} is no variable of the task"
         )
     if child in mentioned:
-        raise Failed("legal", "illegal_reference", f"{where}: refers to {child} itself")
-    later = sorted(mentioned - problem.allowed(child))
+        raise StageFailure("legal", "illegal_reference", f"{where}: refers to {child} itself")
+    later = sorted(mentioned - problem.possible_parents(child))
     if later:
-        raise Failed(
+        raise StageFailure(
             "legal", "illegal_reference", f"{where}: {later[0]} comes after {child} in the task"
         )
     if len(mentioned) > problem.max_parents:
-        raise Failed(
+        raise StageFailure(
             "legal",
             "too_many_variables",
             f"{where}: mentions {len(mentioned)} variables; at most {problem.max_parents}",

@@ -93,7 +93,7 @@ def hidden_roots(parts: Sequence[Part]) -> Rows:
     return [row for row in rows_of(parts, "pools") if row["root_exact"] is not None]
 
 
-def paired(parts: Sequence[Part]) -> Rows:
+def paired_differences(parts: Sequence[Part]) -> Rows:
     """Differences of two pools over all programs."""
     return [row for row in rows_of(parts, "deltas") if row["subset"] == "all"]
 
@@ -120,7 +120,7 @@ def found_by_any(parts: Sequence[Part]) -> Rows:
     ]
 
 
-def matched(parts: Sequence[Part]) -> list[Table]:
+def matched_train_exact(parts: Sequence[Part]) -> list[Table]:
     """TrainExact on the same programs at every level of evidence."""
     pools = [pool for pool in _MATCHED if any(pool in part["pools"] for part in parts)]
     rows = [

@@ -18,7 +18,7 @@ from grader.opening import open_release
 from grader.release.exam import Split
 from grader.reports.aggregate import aggregate
 from grader.reports.redact import Ladder, redact
-from grader.scoring.model import Checked, Score, Truth
+from grader.scoring.model import CheckedAnswer, Score, Truth
 from grader.scoring.shape import Task
 from grader.statistics.skill import members as members_of
 from grader.tracks import TRACKS
@@ -70,7 +70,7 @@ def test_all_that_a_board_shows_follows_from_the_figures_that_are_shown(
     score = pipeline.score
 
     def board(right: Collection[str], number: int) -> tuple[str, bytes, bytes]:
-        def marked(task: Task, truth: Truth, checked: Checked) -> Score:
+        def marked(task: Task, truth: Truth, checked: CheckedAnswer) -> Score:
             points = float(task.task_id in right)
             return replace(score(task, truth, checked), points=points, loss=1 - points)
 
