@@ -89,22 +89,22 @@ def write_answers(
 
 
 def ending(
-    *, error: bool, limit: str | None, told: Any, stop_reason: str | None, answered: bool
+    *, error: bool, limit: str | None, stored: Any, stop_reason: str | None, answered: bool
 ) -> str:
     """Return the ending of one sample of Inspect.
 
-    An error is never the model's. A limit comes before what the protocol ``told``, that before how
+    An error is never the model's. A limit comes before the ending that the protocol ``stored``, that before how
     the last reply stopped. Without an answer a reply that was cut off at its most tokens is why.
     """
     if error:
         return ERROR
     if limit is not None:
         return _LIMITS.get(limit, STOPPED)
-    if told in ENDINGS and told not in (ANSWERED, NO_ANSWER):
-        return str(told)
+    if stored in ENDINGS and stored not in (ANSWERED, NO_ANSWER):
+        return str(stored)
     if stop_reason is not None and stop_reason in STOPS:
         return STOPS[stop_reason]
-    if answered and told != NO_ANSWER:
+    if answered and stored != NO_ANSWER:
         return ANSWERED
     return TOKENS if stop_reason == "max_tokens" else NO_ANSWER
 
@@ -151,7 +151,7 @@ def attempt_of(sample: "EvalSample") -> Attempt:
     why = ending(
         error=sample.error is not None,
         limit=None if sample.limit is None else sample.limit.type,
-        told=sample.store.get(ENDING),
+        stored=sample.store.get(ENDING),
         stop_reason=sample.output.stop_reason if sample.output.choices else None,
         answered=answer is not None,
     )
@@ -277,8 +277,8 @@ def _trajectory(file: Path, task: Task, folders: Iterable[Path]) -> Attempt:
         answer = text.encode("utf-8", "replace") if text.strip() else None
     stats = info.get("model_stats") or {}
     replies = [message.get("extra") or {} for message in messages if isinstance(message, dict)]
-    told = [(extra.get("response") or {}).get("usage") for extra in replies]
-    counted = [usage for usage in told if isinstance(usage, dict)]
+    reported = [(extra.get("response") or {}).get("usage") for extra in replies]
+    counted = [usage for usage in reported if isinstance(usage, dict)]
     usage = {"tool_calls": stats.get("api_calls"), "cost_usd": stats.get("instance_cost")}
     if counted:
         usage["input_tokens"] = sum(one.get("prompt_tokens") or 0 for one in counted)

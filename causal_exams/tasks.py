@@ -179,8 +179,8 @@ def points(exam: Exam, host: Host, sandboxed: bool) -> Scorer:
         raw = None if data is None else RawAnswer(talk.task.answer_file, data)
         grade = partial(score_answer, talk.task, exam.truths[talk.task.task_id], raw)
         row = await anyio.to_thread.run_sync(grade)
-        told = f"{row.status} {row.reason}".strip()
-        return Score(value=row.points, explanation=told, **stored)
+        explanation = f"{row.status} {row.reason}".strip()
+        return Score(value=row.points, explanation=explanation, **stored)
 
     return score
 

@@ -24,13 +24,13 @@ def main(tests: str, answers: str, logs: str) -> None:
     raw = _answer(task, Path(answers), place)
     if stated["truth"] is None:
         checked = check(task, raw)
-        reward, told = float(checked.status == "scored"), f"{checked.status} {checked.reason}"
+        reward, verdict = float(checked.status == "scored"), f"{checked.status} {checked.reason}"
     else:
         truth = truth_of(stated["truth"], stated["labels"])
         row = score_answer(task, truth, raw)
-        reward, told = row.points, f"{row.status} {row.reason} {row.message}"
+        reward, verdict = row.points, f"{row.status} {row.reason} {row.message}"
     (place / "reward.txt").write_text(f"{reward}\n", encoding="utf-8")
-    (place / "graded.txt").write_text(f"{task.task_id}: {told.strip()}\n", encoding="utf-8")
+    (place / "graded.txt").write_text(f"{task.task_id}: {verdict.strip()}\n", encoding="utf-8")
 
 
 def _answer(task: Task, answers: Path, logs: Path) -> RawAnswer | None:

@@ -104,22 +104,22 @@ def test_a_card_names_the_image_by_its_digest(
         ({"limit": "time", "answered": True}, "time limit"),
         ({"limit": "working"}, "time limit"), ({"limit": "token"}, "token limit"),
         ({"limit": "cost"}, "cost limit"), ({"limit": "message"}, "step limit"),
-        ({"limit": "operator"}, "stopped"), ({"told": "step limit"}, "step limit"),
-        ({"told": "missing after submit"}, "missing after submit"),
-        ({"told": "answered", "answered": False}, "no answer"),
-        ({"told": ["made up"], "answered": True}, "answered"),
+        ({"limit": "operator"}, "stopped"), ({"stored": "step limit"}, "step limit"),
+        ({"stored": "missing after submit"}, "missing after submit"),
+        ({"stored": "answered", "answered": False}, "no answer"),
+        ({"stored": ["made up"], "answered": True}, "answered"),
         ({"stop_reason": "content_filter"}, "refused"),
         ({"stop_reason": "model_length"}, "context limit"),
         ({"stop_reason": "stop", "answered": True}, "answered"), ({}, "no answer"),
         ({"stop_reason": "max_tokens"}, "token limit"),
         ({"stop_reason": "max_tokens", "answered": True}, "answered"),
-        ({"stop_reason": "max_tokens", "answered": True, "told": "no answer"}, "token limit"),
-        ({"stop_reason": "stop", "answered": True, "told": "no answer"}, "no answer"),
+        ({"stop_reason": "max_tokens", "answered": True, "stored": "no answer"}, "token limit"),
+        ({"stop_reason": "stop", "answered": True, "stored": "no answer"}, "no answer"),
     ],
 )  # fmt: skip
 def test_why_a_task_ended(facts: dict[str, Any], name: str) -> None:
     blank: dict[str, Any] = {
-        "error": False, "limit": None, "told": None, "stop_reason": None, "answered": False,
+        "error": False, "limit": None, "stored": None, "stop_reason": None, "answered": False,
     }  # fmt: skip
     assert ending(**{**blank, **facts}) == name
     assert name in ENDINGS

@@ -100,7 +100,7 @@ def evaluate_context(
         else None
         for pair, extra in extras.items()
     }
-    pns = _of_measure(estimates, "pns")
+    pns = _select_measure(estimates, "pns")
     truth = {pair: values["pns"] for pair, values in exact.items()}
     errors = algorithm_1(nodes, references, truth, pns)
     # A pair with a single answer set has nothing to resample.
@@ -210,10 +210,10 @@ def _composed_estimate(estimates: Estimates, path: Sequence[str], measure: str) 
     if measure in ("pn", "ps"):
         both = compose_pn_ps(estimates, path)
         return None if both is None else both[measure == "ps"]
-    return product(_of_measure(estimates, measure), path)
+    return product(_select_measure(estimates, measure), path)
 
 
-def _of_measure(estimates: Estimates, measure: str) -> dict[PairName, float | None]:
+def _select_measure(estimates: Estimates, measure: str) -> dict[PairName, float | None]:
     """Return the estimates of one measure by pair."""
     return {pair: None if e is None else e[measure] for pair, e in estimates.items()}
 
