@@ -35,8 +35,19 @@ def specs(
     *, private: bool = False, root: bytes = ROOT, split: str = "dev", **changes: object
 ) -> list[InstanceSpec]:
     """The plan of a split."""
-    config = TRACK.parse(TomlTable(table(**changes), "test.toml: splits.dev.causalds."))
-    return plan_scenes(config, split, root, private)
+    return plan(table(**changes), private=private, root=root, split=split)
+
+
+def plan(
+    settings: Mapping[str, object],
+    *,
+    private: bool = False,
+    root: bytes = ROOT,
+    split: str = "dev",
+) -> list[InstanceSpec]:
+    """The plan of a split with just these settings."""
+    config = TRACK.parse(TomlTable(settings, "test.toml: splits.dev.causalds."))
+    return list(plan_scenes(config, split, root, private))
 
 
 @cache
@@ -93,14 +104,13 @@ def every_task() -> tuple[tuple[str, Mapping[str, Any], Mapping[str, Any], Built
 
 @cache
 def _planned_in_views() -> Sequence[InstanceSpec]:
-    config = TRACK.parse(
-        TomlTable({
+    return plan(
+        {
             "scenes": 12, "composition": "full", "rows": {"train": 600, "test": 100},
             "views": list(VIEWS), "outcome_measured": 0.3,
             "planted": {"napkin": 0.1, "mediation_confounded": 0.1},
-        }, "test.toml: splits.dev.causalds."),
+        }
     )  # fmt: skip
-    return tuple(plan_scenes(config, "dev", ROOT, False))
 
 
 @cache

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from causalds_scenes import ROOT
+from causalds_scenes import ROOT, plan
 from random_queries import single_grafts
 from verdicts import check
 
@@ -26,13 +26,8 @@ FULL = TRACK.parse(TomlTable({"scenes": SCENES, "composition": "full"}, f"{WHERE
 
 @cache
 def planned(composition: str, scenes: int = SCENES, **changes: object) -> list[Structure]:
-    config = TRACK.parse(
-        TomlTable({"scenes": scenes, "composition": composition, **changes}, f"{WHERE}.")
-    )
-    return [
-        ScenePlan.from_json(spec.config_json).structure
-        for spec in plan_scenes(config, "dev", ROOT, False)
-    ]
+    settings = {"scenes": scenes, "composition": composition, **changes}
+    return [ScenePlan.from_json(spec.config_json).structure for spec in plan(settings)]
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +42,7 @@ def identifiable(motif: Motif) -> bool:
 
 def test_quotas_are_met_by_largest_remainder(full: list[Structure]) -> None:
     """Every count is the requested share, rounded up or down."""
-    motifs = Counter(plan.motif for plan in full)
+    motifs = Counter(structure.motif for structure in full)
     composition = FULL
     planted = composition.planted
     for name, share in composition.motifs.items():
@@ -55,11 +50,11 @@ def test_quotas_are_met_by_largest_remainder(full: list[Structure]) -> None:
         assert abs(motifs[name] - share * SCENES) < 1.5, name
     for name, share in planted.items():
         assert abs(motifs[name] - share * SCENES) < 1, name
-    labels = Counter(plan.label for plan in full)
+    labels = Counter(structure.label for structure in full)
     for k, share in enumerate(composition.grafts):
         if k:
             assert abs(labels[f"grafted_{k}"] - share * SCENES) < 1
-    verdicts = Counter(identifiable(plan.query) for plan in full)
+    verdicts = Counter(identifiable(structure.query) for structure in full)
     assert abs(verdicts[False] - (0.2446 + 0.0441 + 0.06) * SCENES) < 3
     assert abs(Counter(p.treatment_kind for p in full)["binary"] - 0.75 * SCENES) < 1
     assert abs(Counter(p.outcome_kind for p in full)["binary"] - 0.4 * SCENES) < 1
@@ -67,34 +62,37 @@ def test_quotas_are_met_by_largest_remainder(full: list[Structure]) -> None:
 
 def test_an_unmeasured_variable_does_not_give_the_verdict_away(full: list[Structure]) -> None:
     """At least three in ten scenes with an unmeasured variable are identifiable."""
-    hidden = [identifiable(plan.query) for plan in full if plan.latent]
+    hidden = [identifiable(structure.query) for structure in full if structure.latent]
     assert sum(hidden) / len(hidden) >= 0.3
-    paper = [identifiable(plan.query) for plan in planned("paper") if plan.latent]
+    paper = [identifiable(structure.query) for structure in planned("paper") if structure.latent]
     assert sum(paper) / len(paper) < 0.2, "the paper's composition leaves the shortcut open"
 
 
 def test_only_hosts_are_grafted_and_labels_count_the_grafts(full: list[Structure]) -> None:
     """Reports are sliced by these labels."""
-    for plan in full:
-        grafts = {node.split("_")[0] for node in plan.nodes if node.startswith("AUX")}
-        if plan.label.startswith("grafted_"):
-            assert plan.motif in HOSTS and plan.label == f"grafted_{len(grafts)}"
+    for structure in full:
+        grafts = {node.split("_")[0] for node in structure.nodes if node.startswith("AUX")}
+        if structure.label.startswith("grafted_"):
+            assert structure.motif in HOSTS and structure.label == f"grafted_{len(grafts)}"
         else:
-            assert plan.label == plan.motif and not grafts
-        assert plan.treatment in MOTIFS.get(plan.motif, PLANTED.get(plan.motif)).graph.nodes
+            assert structure.label == structure.motif and not grafts
+        assert (
+            structure.treatment
+            in MOTIFS.get(structure.motif, PLANTED.get(structure.motif)).graph.nodes
+        )
 
 
 def test_planted_structures_separate_rung_three_from_rung_two(full: list[Structure]) -> None:
     """Without them the third rung would copy the second."""
-    for plan in full:
-        query = (plan.query.graph, plan.treatment, plan.outcome)
-        if plan.motif == "napkin":
-            assert plan.treatment_kind == "continuous" and plan.label == "napkin"
+    for structure in full:
+        query = (structure.query.graph, structure.treatment, structure.outcome)
+        if structure.motif == "napkin":
+            assert structure.treatment_kind == "continuous" and structure.label == "napkin"
             assert is_identifiable(*query, "ate") and not is_identifiable(
                 *query, "ett", binary_treatment=False
             )
-        if plan.motif == "mediation_confounded":
-            assert plan.label == "mediation_confounded" and is_identifiable(*query, "ate")
+        if structure.motif == "mediation_confounded":
+            assert structure.label == "mediation_confounded" and is_identifiable(*query, "ate")
             assert not is_identifiable(*query, "nde") and not is_identifiable(*query, "nie")
     assert not {p.motif for p in planned("paper")} & set(PLANTED)
 
@@ -154,7 +152,10 @@ def test_composition_table_shows_requested_beside_realised(full: list[Structure]
 @pytest.mark.slow
 def test_every_shipped_verdict_is_proved(full: list[Structure]) -> None:
     """The whole plan: each yes by evaluation, each no by twin models, and no third way."""
-    seen = {(plan.nodes, plan.edges, plan.latent): plan.query.effect for plan in full}
+    seen = {
+        (structure.nodes, structure.edges, structure.latent): structure.query.effect
+        for structure in full
+    }
     assert len(seen) > 200
     check(list(seen.values()), 7)
 

@@ -7,14 +7,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from causalds_scenes import ROOT, plain, world
+from causalds_scenes import plain, plan, world
 
 from builder.commands.main import main
 from builder.equations.equation import Parent
 from builder.equations.mechanisms import MECHANISMS
-from builder.splits.settings import TomlTable
 from builder.tracks.causalds.make.observe import recoverability
-from builder.tracks.causalds.plan.scenes import plan_scenes
 from builder.tracks.causalds.show.page import (
     equation,
     graph_picture,
@@ -29,13 +27,13 @@ from grader.errors import UsageError
 def release(tmp_path_factory: pytest.TempPathFactory):
     """Two scenes, three views, as shards on disk, with recoverability diagnostics."""
     folder = tmp_path_factory.mktemp("inspect")
-    config = TRACK.parse(
-        TomlTable({"scenes": 2, "composition": "full", "rows": {"train": 300, "test": 80},
-         "views": ["clean", "proxy", "proxy_hard"], "diagnostics": True,
-         "observation": {"proxy": {"columns": [2, 2], "concepts": [1, 1]},
-                         "proxy_hard": {"columns": [2, 2], "concepts": [1, 1]}}}, "t."),
-    )  # fmt: skip
-    done = [TRACK.build(spec) for spec in plan_scenes(config, "dev", ROOT, False)]
+    few = {"columns": [2, 2], "concepts": [1, 1]}
+    settings = {
+        "scenes": 2, "composition": "full", "rows": {"train": 300, "test": 80},
+        "views": ["clean", "proxy", "proxy_hard"], "diagnostics": True,
+        "observation": {"proxy": few, "proxy_hard": few},
+    }  # fmt: skip
+    done = [TRACK.build(spec) for spec in plan(settings)]
     (folder / "public").mkdir()
     (folder / "public" / "manifest.json").write_text("{}")
     for name, schema in TRACK.tables.items():

@@ -7,15 +7,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from causalds_scenes import ROOT, asked, private, public, world
+from causalds_scenes import asked, plan, private, public, world
 
-from builder.splits.settings import TomlTable
 from builder.splits.track import BuiltInstance, InstanceSpec
 from builder.tracks.causalds.ask.association import _ALONE, _asked_alone
 from builder.tracks.causalds.design.eligibility import ELIGIBILITY
 from builder.tracks.causalds.design.scene_plan import ScenePlan
 from builder.tracks.causalds.exams.candidates import label_class
-from builder.tracks.causalds.plan.scenes import plan_scenes
 from builder.tracks.causalds.track import TRACK
 
 
@@ -39,9 +37,9 @@ BOTH = ("True", "False")
 @cache
 def composed() -> list[InstanceSpec]:
     """Plans of a public-truth split composed as large ones are."""
-    settings = {"scenes": 400, "rows": {"train": 60, "test": 30}, "composition": "full",
-                "treatment_binary": 0.5, "outcome_binary": 0.4}  # fmt: skip
-    return plan_scenes(TRACK.parse(TomlTable(settings, "test.toml: ")), "dev", ROOT, False)
+    rows = {"train": 60, "test": 30}
+    kinds = {"treatment_binary": 0.5, "outcome_binary": 0.4}
+    return plan({"scenes": 400, "rows": rows, "composition": "full", **kinds})
 
 
 def test_no_answer_to_induced_associations_is_right_in_three_of_four() -> None:
@@ -75,22 +73,22 @@ def _present_hosts() -> dict[tuple[str, ...], list[InstanceSpec]]:
     """The composed plans that can be asked, by what they can answer."""
     hosts: dict[tuple[str, ...], list[InstanceSpec]] = defaultdict(list)
     for spec in composed():
-        plan = ScenePlan.from_json(spec.config_json)
-        if ELIGIBILITY[PRESENT].hosts(plan):
-            hosts[ELIGIBILITY[PRESENT].classes(plan)].append(spec)
+        planned = ScenePlan.from_json(spec.config_json)
+        if ELIGIBILITY[PRESENT].hosts(planned):
+            hosts[ELIGIBILITY[PRESENT].classes(planned)].append(spec)
     return hosts
 
 
 def test_the_classes_that_planning_expects_are_those_that_come_out() -> None:
     """A balanced private exam is planned by them."""
     for built, record in scenes():
-        plan = ScenePlan.from_json(json.dumps(record["plan"]))
+        planned = ScenePlan.from_json(json.dumps(record["plan"]))
         classes: dict[str, set[str]] = defaultdict(set)
         for key, _, truth in asked(built):
             target = json.loads(truth["target_json"])
             classes[key].add(label_class(target, truth["value"], truth["should_abstain"]))
         for key, found in classes.items():
-            possible = set(ELIGIBILITY[key].classes(plan))
+            possible = set(ELIGIBILITY[key].classes(planned))
             if key.endswith("direct_vs_indirect_dominance"):
                 possible.add("tie")
             if key.startswith(("collider_phenomenon", "association.")):
@@ -101,8 +99,8 @@ def test_the_classes_that_planning_expects_are_those_that_come_out() -> None:
 def test_a_variant_is_asked_only_where_its_graph_can_host_it() -> None:
     """Planning and asking must agree on eligibility."""
     for built, record in scenes():
-        plan = ScenePlan.from_json(json.dumps(record["plan"]))
-        assert all(ELIGIBILITY[key].hosts(plan) for key, _, _ in asked(built))
+        planned = ScenePlan.from_json(json.dumps(record["plan"]))
+        assert all(ELIGIBILITY[key].hosts(planned) for key, _, _ in asked(built))
 
 
 def test_a_private_scene_is_asked_its_planned_variant() -> None:

@@ -6,10 +6,9 @@ import duckdb
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from causalds_scenes import ROOT, by_view, in_views, scene_in_views, table, values, world
+from causalds_scenes import by_view, in_views, scene_in_views, specs, values, world
 
 from builder.equations.mechanisms import is_empirical
-from builder.splits.settings import TomlTable
 from builder.tracks.causalds.check.audit import audit_instance
 from builder.tracks.causalds.design.scene_plan import VIEWS, ScenePlan, Thresholds, View
 from builder.tracks.causalds.make.measure import (
@@ -18,7 +17,6 @@ from builder.tracks.causalds.make.measure import (
     NoBundle,
     draw_bundle,
 )
-from builder.tracks.causalds.plan.scenes import plan_scenes
 from builder.tracks.causalds.track import TRACK
 from grader import workspace
 
@@ -166,8 +164,7 @@ def test_a_binary_measurement_far_from_its_threshold_tells_nothing() -> None:
 
 def test_private_scenes_ship_one_view_each() -> None:
     """One scene under two views would give away what the measurements hide."""
-    config = TRACK.parse(TomlTable(table(scenes=30, views=list(ALL_VIEWS)), "t."))
-    planned = plan_scenes(config, "test", ROOT, True)
+    planned = specs(scenes=30, views=list(ALL_VIEWS), private=True, split="test")
     plans = [ScenePlan.from_json(spec.config_json) for spec in planned]
     assert sorted(plan.questions.views[0].name for plan in plans) == sorted(ALL_VIEWS * 10)
     for spec in planned[:3]:
@@ -187,6 +184,7 @@ def test_prompts_explain_measurements_in_full_and_only_where_there_are_any() -> 
             prompt = task["prompt"]
             explained = bool(bundles) and task["input_mode"] == "data"
             assert ("## Measurements" in prompt) == explained
+            assert task["input_mode"] == "data" or "_meas_" not in prompt  # paper A.16.2
             for bundle in bundles.values() if explained else ():
                 assert all(m["column"] in prompt for m in bundle["measurements"])
             random_sample = "`calibration.parquet`" in prompt and "simple random sample" in prompt

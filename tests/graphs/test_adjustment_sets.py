@@ -70,15 +70,6 @@ def test_sets_agree_with_the_definition_path_by_path() -> None:
             assert not any(s & beyond for s in valid)
 
 
-@pytest.mark.parametrize(
-    "ask", [valid_adjustment_sets, minimal_adjustment_sets, forbidden_controls]
-)
-def test_latent_ends_are_refused(ask) -> None:
-    """Nobody can adjust for the effect of a treatment nobody sees."""
-    with pytest.raises(ValueError, match="treatment 'U' is latent"):
-        ask(MOTIFS["iv"].graph, "U", "Y")
-
-
 def _valid_by_definition(
     g: LatentDAG, x: str, y: str, candidates: list[frozenset[str]]
 ) -> set[frozenset[str]]:

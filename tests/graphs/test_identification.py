@@ -1,9 +1,17 @@
 """Identification: named cases; ``test_verdicts.py`` proves every yes and every no."""
 
+from functools import partial
+
 import pytest
 from random_queries import graph_of
 
+from builder.graphs.adjustment import (
+    forbidden_controls,
+    minimal_adjustment_sets,
+    valid_adjustment_sets,
+)
 from builder.graphs.identification import is_identifiable
+from builder.graphs.method import frontdoor_sets, identification_method
 
 BOW = graph_of("X>Y U>X U>Y", "U")
 
@@ -30,15 +38,26 @@ def test_an_unseen_mediator_beside_the_direct_edge_blocks_mediation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("x", "y", "effect", "message"),
+    "ask",
     [
-        ("U", "Y", "ate", "treatment 'U' is latent"),
-        ("X", "U", "ate", "outcome 'U' is latent"),
-        ("X", "X", "ate", "must differ"),
-        ("X", "Q", "ate", "unknown node 'Q'"),
+        valid_adjustment_sets,
+        minimal_adjustment_sets,
+        forbidden_controls,
+        identification_method,
+        frontdoor_sets,
+        *(partial(is_identifiable, effect=effect) for effect in ("ate", "ett", "nde", "nie")),
     ],
 )
-def test_impossible_questions_are_refused(x: str, y: str, effect: str, message: str) -> None:
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        ("U", "Y", "treatment 'U' is latent"),
+        ("X", "U", "outcome 'U' is latent"),
+        ("X", "X", "must differ"),
+        ("X", "Q", "unknown node 'Q'"),
+    ],
+)
+def test_impossible_questions_are_refused(ask, x: str, y: str, message: str) -> None:
     """An exception is a failed build; a made-up verdict would be a wrong label."""
     with pytest.raises(ValueError, match=message):
-        is_identifiable(BOW, x, y, effect)
+        ask(BOW, x, y)
