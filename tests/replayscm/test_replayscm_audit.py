@@ -4,6 +4,7 @@ import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -209,7 +210,8 @@ def test_the_check_of_a_part_names_a_false_certificate() -> None:
     name = str(world["instance_id"])
 
     def found(truths: Sequence[Mapping[str, Any]]) -> tuple[int, list[str]]:
-        told: Any = PartRows(None, {name: rows["replayscm"]}, {name: truths}, {}, ())  # type: ignore[arg-type]
+        tables: Any = SimpleNamespace(truth={str(truth["task_id"]): truth for truth in truths})
+        told = PartRows(tables, {name: rows["replayscm"]}, {name: truths}, {}, ())
         checked = Findings()
         grade_known_answers(TRACKS["replayscm"], told, checked)
         return int(checked.counts["proved"]), checked.problems[CERTIFICATES]

@@ -100,7 +100,7 @@ def _training(
     candidates = candidate_worlds(rng, program, units, settings.proposals)
     survives = surviving_shortcuts(program, candidates)
     chosen = list(range(SEED_WORLDS))
-    alive = {v: flags[:, chosen].all(axis=1) for v, flags in survives.items()}
+    alive = {v: np.asarray(flags[:, chosen].all(axis=1)) for v, flags in survives.items()}
     before = {v: int(flags.sum()) for v, flags in alive.items()}
     while len(chosen) < TRAINING_WORLDS:
         kills = np.zeros(len(candidates), dtype=np.int64)
