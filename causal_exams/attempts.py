@@ -93,8 +93,9 @@ def ending(
 ) -> str:
     """Return the ending of one sample of Inspect.
 
-    An error is never the model's. A limit comes before the ending that the protocol ``stored``, that before how
-    the last reply stopped. Without an answer a reply that was cut off at its most tokens is why.
+    An error is never the model's. A limit counts first, then the ending that the protocol
+    ``stored``, then how the last reply stopped. Without an answer a reply that was cut off at its
+    most tokens is why.
     """
     if error:
         return ERROR

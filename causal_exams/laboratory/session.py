@@ -65,8 +65,8 @@ class Session:
     """A laboratory behind one protocol, its transcript in ``path``.
 
     Without a ``path`` nothing is written. With ``key`` every line is signed. ``note`` is
-    called with requests refused after the end, which no transcript can hold. Raises ``UsageError`` when the
-    file cannot be used or belongs to another session.
+    called with requests refused after the end, which no transcript can hold. Raises ``UsageError``
+    when the file cannot be used or belongs to another session.
     """
 
     def __init__(
