@@ -64,12 +64,14 @@ def associations(
     targets = (x, y, *others)
     count = len(others)
     apart = np.array([[a != b and zero_correlation(world, a, b) for b in targets] for a in (x, y)])
-    zeros = np.array([
-        bool(apart[0, 1]),
-        *(zero_partial(world, x, y, z) for z in others),
-        *(zero_change(world, x, y, z) for z in others),
-        False,
-    ])  # fmt: skip
+    zeros = np.array(
+        [
+            bool(apart[0, 1]),
+            *(zero_partial(world, x, y, z) for z in others),
+            *(zero_change(world, x, y, z) for z in others),
+            False,
+        ]
+    )
     only = world.ancestors(targets)
 
     def integrand(noise: NoiseSample) -> list[Array]:

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from stored_worlds import world_from_json
 
 from builder.equations.association import associations
 from builder.equations.equation import LOCATION_LIMIT, Parent
@@ -150,12 +149,6 @@ def test_noise_whose_scale_varies_is_simulated_weighted_and_read_alike() -> None
             residual = (values[node.name] - world.conditional_mean(node.name, values)) / scale
             assert abs(residual.std() - 1) < 0.15
     assert node is not None
-
-
-def test_worlds_with_varying_noise_survive_a_round_trip() -> None:
-    """World rows are how a scene is regenerated."""
-    for world, _, _ in worlds("heteroscedastic", "noisy_or", 6):
-        assert world_from_json(json.loads(json.dumps(world.to_json()))) == world
 
 
 def test_profiles_use_what_they_say() -> None:

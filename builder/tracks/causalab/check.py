@@ -223,10 +223,14 @@ def leak_facts(task: TaskRow, truth: Json, _world: Json) -> LeakFacts:
     return LeakFacts(
         facts=facts,
         of_task=(
-            *(repr(inputs.get(name)) for name in _DISCLOSED), len(names), len(barred),
-            len(inputs["records"]), len(inputs["chain"]), inputs["opening"] is None,
+            *(repr(inputs.get(name)) for name in _DISCLOSED),
+            len(names),
+            len(barred),
+            len(inputs["records"]),
+            len(inputs["chain"]),
+            inputs["opening"] is None,
         ),
         ends=barred[:1],
         orders=(names, *(tuple(one) for one in (inputs["reactor"], *inputs["records"][:1]))),
         shown={"first": names[0], "last": names[-1], "barred": " ".join(sorted(barred))},
-    )  # fmt: skip
+    )

@@ -83,9 +83,14 @@ def _acting_rows(worlds: Sequence[Record]) -> list[list[str]]:
             causes = [sum(b == FREQUENCY for _, b in edges) for edges in members]
             acting = sum(any(a == FREQUENCY for a, _ in edges) for edges in members)
             rows.append(
-                [str(size), str(len(members)), f"{mean(map(len, members)):.2f}",
-                 f"{mean(causes):.2f}", str(acting)]
-            )  # fmt: skip
+                [
+                    str(size),
+                    str(len(members)),
+                    f"{mean(map(len, members)):.2f}",
+                    f"{mean(causes):.2f}",
+                    str(acting),
+                ]
+            )
     return rows
 
 
@@ -94,6 +99,9 @@ def _suite_row(text: str, targets: Sequence[Record]) -> list[str]:
     _, setting = read_label(text)
     sizes = [abs(target["frequency"]) for target in targets]
     return [
-        text.partition("/")[2], setting, str(len(targets)), f"{median(sizes):.0f}",
+        text.partition("/")[2],
+        setting,
+        str(len(targets)),
+        f"{median(sizes):.0f}",
         f"{max(sizes):.0f}",
-    ]  # fmt: skip
+    ]

@@ -201,14 +201,17 @@ def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts:
     return LeakFacts(
         facts=_answer_facts(target),
         of_task=(
-            inputs.get("units"), inputs.get("measure"), len(target.get("quantities", ())),
-            len(inputs.get("cut_tree", ())), len(_GIVEN.findall(task.prompt)),
+            inputs.get("units"),
+            inputs.get("measure"),
+            len(target.get("quantities", ())),
+            len(inputs.get("cut_tree", ())),
+            len(_GIVEN.findall(task.prompt)),
             None if "cut_tree" in inputs else len(record["context"]["names"]),
         ),
         ends=ends,
         orders=(tuple(inputs.get("cut_tree", ())),),
         shown=shown,
-    )  # fmt: skip
+    )
 
 
 def _answer_facts(target: Row) -> dict[str, str]:

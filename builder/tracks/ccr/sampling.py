@@ -45,7 +45,7 @@ class SampledContext:
         tree = cut_tree(context.dag)
         return cls(context, tree, exact_quantities(context, tree), rejections)
 
-    def named(self, names: Sequence[str]) -> Self:
+    def with_names(self, names: Sequence[str]) -> Self:
         """Return the same context with other names of its nodes."""
         dag = graph_of_parents(self.context.parents, names)
         return self.of_context(replace(self.context, dag=dag), self.rejections)

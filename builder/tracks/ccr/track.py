@@ -71,7 +71,7 @@ def draw(plan: ContextPlan, key: bytes, where: str) -> tuple[SampledContext, Wor
     told = plan.purpose not in ("deductive", "inductive")
     theme = plan.theme if told else "abstract"
     words = THEMES[theme](sampled.context.tenths, stream(key, "words"))
-    return sampled.named(words.names), words
+    return sampled.with_names(words.names), words
 
 
 def _boolean(plan: ContextPlan, file_of: FileOf, key: bytes, where: str) -> Drawn:

@@ -156,8 +156,10 @@ def _draw(rng: np.random.Generator, parents: list[str], operators: Sequence[str]
     negates = float("not" in operators)
     repeated = int(rng.choice(3, p=(0.5, 0.3, 0.2)))
     leaves = [*parents, *(parents[int(i)] for i in rng.integers(len(parents), size=repeated))]
-    pieces = [_perhaps_negated(rng, variable(leaves[int(i)]), 0.2 * negates)
-              for i in rng.permutation(len(leaves))]  # fmt: skip
+    pieces = [
+        _perhaps_negated(rng, variable(leaves[int(i)]), 0.2 * negates)
+        for i in rng.permutation(len(leaves))
+    ]
     while len(pieces) > 1:
         operator = joining[int(rng.integers(len(joining)))]
         arity = 3 if operator != "iff" and len(pieces) > 2 and rng.random() < 0.2 else 2
