@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from builder.splits.settings import TomlTable
-    from grader.scoring.model import Score, Truth
+    from grader.scoring.model import CheckedAnswer, Score, Truth
     from grader.scoring.shape import Task, Variant
     from grader.scoring.track import Track as GraderTrack
 
