@@ -35,22 +35,7 @@ _LOGGED: Final = (
     "status", "reason", "points", "skill", "skill_interval", "submission_sha256", "answers_sha256",
     "grader",
 )  # fmt: skip
-_CARD_TEXT: Final = """---
-license: cc-by-4.0
-pretty_name: Results
-configs:
-- config_name: log
-  default: true
-  data_files:
-  - split: log
-    path: log.jsonl
----
-
-# Results
-
-`log.jsonl` has a line for each evaluation of a submission, in order; lines are only added.
-`results/<id>.json` holds what is known of a submission, its report included, as of its last line.
-"""
+_CARD_TEXT: Final = Path(__file__).with_suffix(".md").read_text(encoding="utf-8")
 
 Row = dict[str, Any]
 

@@ -16,7 +16,7 @@ from grader.io.paths import path_inside
 from grader.pages.leaderboard import Ranked, board_page, place_texts, rank
 from grader.pages.page import Block, Choice, Paragraph, Section, Strong, non_empty, page
 from grader.pages.report import SPECIFICATION
-from grader.pages.report_page import report_page
+from grader.pages.report_page import NOTES, report_page
 from grader.pages.systems import SETTINGS, figure_cell, is_skipped
 from grader.pages.table import Cell, Table
 from grader.pages.words import points
@@ -27,20 +27,6 @@ if TYPE_CHECKING:
 
 PAGES: Final = "s"
 INDEX: Final = "index.html"
-_FOOTER: Final = (
-    "A static page: no script, no cookie, no request to anywhere. The same results always give the "
-    "same page."
-)
-_NOTE: Final = (
-    "Skill: 0 is what the best answers earn that look at neither story nor data, 100 is gold; in "
-    "brackets the 95% interval, clustered by instance. Floor: the points of knowing nothing. "
-    "Systems share a place where the exam does not tell them apart."
-)
-_HOW_TO_CHECK: Final = (
-    "The hash is that of the release's manifest.json, which has the SHA-256 of every file. Where "
-    "truth is private, the manifest commits to every row of it, and verify checks that once it is "
-    "published. The page of a submission has its own hashes."
-)
 _UNSTATED: Final = "not stated"
 _MONTHS: Final = 8
 _HIDDEN: Final = {
@@ -48,19 +34,7 @@ _HIDDEN: Final = {
     "row": 'tr:has([id^="row~"]):not(:has([id*="~{}~"]))',
 }
 """Selectors of what a choice hides: sections without its rows, or rows not called after it."""
-_CARD: Final = """---
-title: {title}
-emoji: ⚖️
-colorFrom: blue
-colorTo: gray
-sdk: static
-app_file: index.html
-pinned: false
-license: cc-by-4.0
----
-
-The board of [{results}](https://huggingface.co/datasets/{results}), by `causal-exams board`.
-"""
+_CARD: Final = Path(__file__).with_suffix(".md").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +137,7 @@ def _index(boards: Sequence[Board], rows: Mapping[str, Row], title: str) -> str:
         Section("Checking it", _checks(boards)),
     ]
     subtitle = f"{sum(len(board.ranked) for board in boards)} submissions"
-    return page(title, subtitle, sections, _FOOTER, "\n".join(style))
+    return page(title, subtitle, sections, NOTES["site_footer"], "\n".join(style))
 
 
 def _setting(row: Row) -> str:
@@ -211,7 +185,9 @@ def _ranking(board: Board, track: str | None, days: Sequence[str]) -> Section:
     figures = ["skill [95% interval]", "points", "floor"]
     head = ["#", "system", *figures, "team", "setting", "handed in"]
     title = board.title if track is None else f"{board.title}: {track}"
-    return Section(title, [Table("", head, lines, left=2), Paragraph(_NOTE, note=True)])
+    return Section(
+        title, [Table("", head, lines, left=2), Paragraph(NOTES["site_ranking"], note=True)]
+    )
 
 
 def _checks(boards: Sequence[Board]) -> list[Block]:
@@ -225,7 +201,7 @@ def _checks(boards: Sequence[Board]) -> list[Block]:
             ),
             Paragraph(f"causal-exams verify {release['address'] or 'RELEASE'}"),
         ]
-    return [*blocks, Paragraph(_HOW_TO_CHECK, note=True)] if blocks else []
+    return [*blocks, Paragraph(NOTES["site_check"], note=True)] if blocks else []
 
 
 def _proof(row: Row, results: str) -> Section:

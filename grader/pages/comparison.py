@@ -9,7 +9,7 @@ from rich.text import Text
 
 from grader.pages.page import Block, Paragraph, Section, Strong, page
 from grader.pages.report import SPECIFICATION
-from grader.pages.report_page import FOOTER
+from grader.pages.report_page import FOOTER, NOTES
 from grader.pages.systems import reading_of
 from grader.pages.table import Table
 from grader.pages.terminal import in_terminal, plain
@@ -110,14 +110,10 @@ def comparison_page(result: Mapping[str, Any], tracks: Tracks) -> str:
         Paragraph([Strong(difference), f" {span}: {verdict}." if span else f" {verdict}."]),
         Paragraph(answered, note=True),
     ]
-    note = (
-        "Intervals resample instances. Shows from: the difference that this exam would show with "
-        "80% power at the 5% level."
-    )
     sections = [
         Section("First minus second", head),
         *(Section(name, some) for name, some in _tables_by_track(result, tracks).items()),
-        Section("How to read this", [Paragraph(note, note=True)]),
+        Section("How to read this", [Paragraph(NOTES["compared"], note=True)]),
     ]
     subtitle = f"split {result['split']}, exam {result['exam']}"
     return page(str(result["release"]), subtitle, sections, FOOTER)

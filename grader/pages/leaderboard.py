@@ -8,7 +8,7 @@ from typing import Any, Final
 from grader.pages.charts import Dot, DotRow, cost_cloud, dot_rows
 from grader.pages.page import Block, Fold, Paragraph, Section, page
 from grader.pages.report import SPECIFICATION, census, runs
-from grader.pages.report_page import DRAWN, FOOTER, tokens_per_task, track_section
+from grader.pages.report_page import DRAWN, FOOTER, NOTES, tokens_per_task, track_section
 from grader.pages.svg import Svg
 from grader.pages.systems import SYSTEM, Report, counted_by, figure_cell, is_skipped, name_of
 from grader.pages.table import Cell, Table
@@ -17,16 +17,6 @@ from grader.pages.track_pages import pages_of
 from grader.pages.words import points
 from grader.scoring.track import Tracks
 
-_SCALE: Final = (
-    "0 is what the best answers earn that look at neither story nor data, 100 is gold; below "
-    "0 is worse than knowing nothing. Beside points, ticks mark both ends of the scale."
-)
-_TIES: Final = (
-    "A group holds the systems whose intervals reach that of its first: the exam does not tell "
-    "them from it, and their order inside says nothing. Shows from: how far a second, independent "
-    "system must be away for this exam to tell them apart (80% power at 5%). compare pairs two "
-    "systems task by task and sees smaller differences."
-)
 LOWEST: Final = -100.0
 """Worse values are drawn here."""
 PART: Final = "Systems that did not take every track"
@@ -195,7 +185,7 @@ def board_page(
         for some in boards(ranked, tracks, "")
     )
     sections = [
-        Section("Leaderboard", [*ranking, Paragraph(_TIES, note=True)] if ranking else []),
+        Section("Leaderboard", [*ranking, Paragraph(NOTES["ties"], note=True)] if ranking else []),
         Section(PART, others),
         _headline_pictures(complete),
         Section("Cost against skill", _cost(complete)),
@@ -217,7 +207,7 @@ def _headline_pictures(reports: Sequence[Report]) -> Section:
     scaled = counted_by(reports) == "skill"
     shown = [*(["skill"] if scaled else []), "points"] if reports else []
     blocks: list[Block] = [_intervals(reports[:DRAWN], counts) for counts in shown]
-    blocks += [Paragraph(_SCALE, note=True)] if scaled else []
+    blocks += [Paragraph(NOTES["scale"], note=True)] if scaled else []
     title = " and ".join(shown).capitalize()
     return Section(f"{title}, with 95% intervals clustered by instance", blocks)
 
@@ -255,6 +245,5 @@ def _cost(reports: Sequence[Report]) -> list[Block]:
     for _, cost, value in sorted(spots, key=lambda spot: (spot[1], -spot[2])):
         if not front or value > front[-1][1]:
             front.append((cost, value))
-    note = "The line joins the systems that none surpasses in both."
     picture = cost_cloud("cost against skill", unit, counts, spots[:DRAWN], front)
-    return [picture, Paragraph(note, note=True)]
+    return [picture, Paragraph(NOTES["front"], note=True)]

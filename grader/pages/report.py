@@ -20,7 +20,7 @@ from grader.pages.systems import (
     reading_of,
     readings_from,
 )
-from grader.pages.table import Table
+from grader.pages.table import Cell, Table
 from grader.pages.terminal import in_terminal, lines, lines_of, plain
 from grader.pages.track_pages import pages_of
 from grader.pages.words import clip_text, count, interval_text, number, points, printable
@@ -171,18 +171,8 @@ def _why(score: Score) -> str:
     return ": ".join(filter(None, (figure, score.message)))
 
 
-@dataclass(frozen=True, slots=True)
-class Headline:
-    """A figure of the whole exam: its name, its value, its interval or "", and how to read it."""
-
-    label: str
-    value: str
-    interval: str
-    aside: str
-
-
-def headlines(report: Report, tracks: Tracks) -> Iterator[Headline]:
-    """Yield the figures that lead: skill and points, before them those of another reading.
+def headlines(report: Report, tracks: Tracks) -> Iterator[tuple[str, Cell, str]]:
+    """Yield name, cell and remark of skill and points, before them those of another reading.
 
     Skill and points are of the usual reading alone: in the other, leaving out could help. The
     figures of the other reading are absent from a redacted report.
@@ -195,22 +185,19 @@ def headlines(report: Report, tracks: Tracks) -> Iterator[Headline]:
         own, beside = (part["readings"].get(reading, {}) for reading in (first, other))
         if (value := own.get(figure.name)) is not None:
             ends = own.get(f"{figure.name}_interval")
-            interval = interval_text(ends) if ends else ""
+            cell = Cell(number(value, figure.digits), aside=interval_text(ends) if ends else "")
             there = number(beside.get(figure.name), figure.digits)
-            aside = f"{first}, lower is better; {other} {there}"
-            yield Headline(figure.label, number(value, figure.digits), interval, aside)
+            yield figure.label, cell, f"{first}, lower is better; {other} {there}"
     detectable = report["detectable"]
     if report["skill"] is not None:
-        skill = figure_cell(report, "skill")
-        yield Headline("skill", skill.text, skill.aside, "0 knows nothing, 100 is gold")
+        yield "skill", figure_cell(report, "skill"), "0 knows nothing, 100 is gold"
         detectable = report["skill_detectable"]
     asides = [] if report["floor"] is None else [f"floor {points(report['floor'])}"]
     asides += [] if detectable is None else [f"shows from {detectable:.1f}"]
     absent = [name for name in report["tracks"] if is_skipped(report, name)]
     if report["points"] is None and absent:
         asides.append(f"nothing overall: nothing answered of {', '.join(absent)}")
-    found = figure_cell(report)
-    yield Headline("points", found.text, found.aside, ", ".join(asides))
+    yield "points", figure_cell(report), ", ".join(asides)
 
 
 def first_screen(report: Report, tracks: Tracks, next_steps: Sequence[str] = ()) -> RenderableType:
@@ -221,10 +208,9 @@ def first_screen(report: Report, tracks: Tracks, next_steps: Sequence[str] = ())
     title = f"{name_of(report)} · {report['release']['name']} · {report['split']}/{report['exam']}"
     head = Text(printable(title), "bold", overflow="ellipsis", no_wrap=True)
     figures = [
-        [Text(one.label, "bold"), Text(f"{one.value}  {one.interval}", "bold green"),
-         Text(one.aside, "dim")]
-        for one in headlines(report, tracks)
-    ]  # fmt: skip
+        [Text(name, "bold"), Text(str(cell), "bold green"), Text(remark, "dim")]
+        for name, cell, remark in headlines(report, tracks)
+    ]
     remarks = [*_remarks(report), *(("" if k else "next", s) for k, s in enumerate(next_steps))]
     parts: list[RenderableType] = [head, lines(figures), Text(), lines_of(_tracks(report))]
     if (extremes := _extremes(report)).rows:

@@ -9,7 +9,7 @@ from grader.io.jsonio import canonical_json
 from grader.pages import page as draw
 from grader.pages.charts import heat_cell
 from grader.pages.page import Block, Card, Fold, Inside, Paragraph, Section, Tile, non_empty
-from grader.pages.report import census, costs, headlines, runs, tasks, variants
+from grader.pages.report import SPECIFICATION, census, costs, headlines, runs, tasks, variants
 from grader.pages.systems import (
     SYSTEM,
     Report,
@@ -26,10 +26,8 @@ from grader.scoring.model import Score, Truth
 from grader.scoring.track import Track, Tracks
 from grader.version import __version__
 
-FOOTER: Final = (
-    f"Graded by causal-exams {__version__}. Points run from 0 to 100, higher is better; losses (↓) "
-    "are better when lower. The same answers always give the same page."
-)
+NOTES: Final = SPECIFICATION.notes
+FOOTER: Final = NOTES["footer"].format(version=__version__)
 DRAWN: Final = 24
 """Systems in pictures. Tables have all of them."""
 FEW: Final = 10
@@ -37,10 +35,6 @@ FEW: Final = 10
 _BESIDE: Final = 6
 """Systems beside each other in a table of families."""
 _SETTINGS: Final = 300
-_COST: Final = (
-    "The tasks that cost the headline most, of equals those with the larger loss. Cost is what the "
-    "headline in points would gain."
-)
 
 
 def report_page(
@@ -64,7 +58,7 @@ def report_page(
     answered += [Paragraph(f"Endings: {endings}.")] if endings else []
     sections = [
         Section("Summary", [_card(report, tracks)]),
-        Section("What went wrong", [Paragraph(_COST, note=True), *dear] if dear else []),
+        Section("What went wrong", [Paragraph(NOTES["cost"], note=True), *dear] if dear else []),
         *(track_section(tracks[name], [report]) for name in report["tracks"]),
         Section("Attempts as complete exams", attempts),
         Section("What was answered", answered),
@@ -110,11 +104,10 @@ def _without_system(blocks: Sequence[Inside]) -> list[Inside]:
 
 def _card(report: Report, tracks: Tracks) -> Card:
     """Return who took what exam, how well, and at what cost."""
-    large = [
-        Tile(one.label, one.value, "; ".join(filter(None, (
-            f"95% interval {one.interval}" if one.interval else "", one.aside))))
-        for one in headlines(report, tracks)
-    ]  # fmt: skip
+    large = []
+    for name, cell, remark in headlines(report, tracks):
+        interval = f"95% interval {cell.aside}" if cell.aside else ""
+        large.append(Tile(name, cell.text, "; ".join(filter(None, (interval, remark)))))
     counts, release = report["census"], report["release"]
     digest = hashlib.sha256(canonical_json(release["content_sha256"]).encode("utf-8")).hexdigest()
     tiles = [
@@ -180,8 +173,7 @@ def _families(reports: Sequence[Report], track: str) -> list[Block]:
         names = [name_of(report) for report in some] if len(shown) > 1 else ["points"]
         blocks.append(Table("", ["family", "n", *names], rows))
     if any(row["tasks"] < FEW for row in families.values()):
-        note = f"n: tasks. Dashed: fewer than {FEW}, so that the figure says little."
-        blocks.append(Paragraph(note, note=True))
+        blocks.append(Paragraph(NOTES["few"].format(few=FEW), note=True))
     return blocks
 
 

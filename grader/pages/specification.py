@@ -1,14 +1,15 @@
 """Tables and sections as data: a TOML file of a track, read into what makes tables and pages.
 
 ``[sections]`` maps the title of a section to the names of its tables and charts, ``terminal`` lists
-those that the terminal shows. ``[tables.NAME]`` has ``title``, ``rows``, ``columns``, ``left`` (how
-many columns are aligned left, by default 1) and ``note``; with ``drop_empty`` columns of dashes are
-left out, with ``fold`` a page shows the table when that is clicked. ``rows`` is a member of a
-track's part of the report (:func:`grader.pages.systems.rows_of`), or the name of one of the track's
-own functions; without it every part is a row, or with ``needs`` (a path) every part that has
-something there. A column is a key, which heads it too, or a list of heading, key, format and
-further keys: a format is given the values of all keys. A key is a path with dots. In headings, keys
-and titles ``{reading}`` is the reading that a screen leads with, ``{other}`` the other one.
+those that the terminal shows. ``[notes]`` are texts by name. ``[tables.NAME]`` has ``title``,
+``rows``, ``columns``, ``left`` (how many columns are aligned left, by default 1) and ``note``; with
+``drop_empty`` columns of dashes are left out, with ``fold`` a page shows the table when that is
+clicked. ``rows`` is a member of a track's part of the report
+(:func:`grader.pages.systems.rows_of`), or the name of one of the track's own functions; without it
+every part is a row, or with ``needs`` (a path) every part that has something there. A column is a
+key, which heads it too, or a list of heading, key, format and further keys: a format is given the
+values of all keys. A key is a path with dots. In headings, keys and titles ``{reading}`` is the
+reading that a screen leads with, ``{other}`` the other one.
 """
 
 import tomllib
@@ -82,7 +83,8 @@ class Specification:
     """What a track shows of its part of reports.
 
     ``sections`` are the names of tables and charts by section of a page, ``terminal`` those that
-    the terminal shows. ``columns`` are columns that several tables share, by name.
+    the terminal shows. ``columns`` are columns that several tables share, by name. ``notes`` are
+    texts by name.
     """
 
     track: str
@@ -90,6 +92,7 @@ class Specification:
     terminal: Sequence[str]
     tables: Mapping[str, Mapping[str, Any]]
     columns: Mapping[str, Sequence[str]]
+    notes: Mapping[str, str]
     makers: Mapping[str, Maker]
     formats: Mapping[str, Format]
 
@@ -105,6 +108,7 @@ class Specification:
             found.get("terminal", ()),
             found["tables"],
             found.get("columns", {}),
+            found.get("notes", {}),
             makers,
             {**FORMATS, **(formats or {})},
         )
