@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from itertools import islice
 from multiprocessing import get_context, parent_process
 from pickle import dumps, loads
@@ -27,6 +28,7 @@ _ONE_THREAD: Final = (
 """Read by libraries of linear algebra as they are loaded."""
 
 
+@dataclass(eq=False)
 class InstanceFailed(Exception):
     """An unexpected error, in our own code, while building one instance.
 
@@ -34,11 +36,9 @@ class InstanceFailed(Exception):
     way out of a worker process.
     """
 
-    def __init__(self, label: str, summary: str, details: str) -> None:
-        super().__init__(label, summary, details)
-        self.label = label
-        self.summary = summary
-        self.details = details
+    label: str
+    summary: str
+    details: str
 
 
 class WorkerDied(Exception):

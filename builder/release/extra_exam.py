@@ -10,15 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from builder.release.exams import EXAM_SCHEMA, compositions_of, exam_table, shuffle_exam
 from builder.release.manifest import listing, read_manifest, refuse_imported
 from builder.release.papers import write_papers
-from builder.release.reader import public_side, rows, shards
+from builder.release.reader import open_shard, public_side, rows, shards
 from builder.release.shards import schema_with_canary, write_groups
 from builder.release.workspace import GATE_FILE
 from builder.splits.seeds import hmac_key
 from builder.splits.settings import read_toml
-from builder.splits.track import DrawnExam, Read, Track
+from builder.splits.track import Track
 from grader.errors import UsageError
 from grader.io.names import did_you_mean
 
@@ -68,7 +70,10 @@ def draw_extra_exam(
     config = f"{track}_exams"
     for side in (release, release / "private"):
         (side / GATE_FILE).unlink(missing_ok=True)  # it speaks of the release without this exam
-    table_of_exams = exam_table({**_exams(read, config), name: exam})
+    held = (open_shard(path).read() for path in shards(public, config, chosen))
+    table_of_exams = pa.concat_tables(
+        [exam_table({name: exam}), *(one.replace_schema_metadata(None) for one in held)]
+    ).sort_by([("exam", "ascending"), ("position", "ascending")])
     schema = schema_with_canary(EXAM_SCHEMA, manifest["canary"])
     listed = listing(write_groups(config, chosen, public, schema, [table_of_exams]))
     manifest["shards"].update(listed["shards"])
@@ -106,14 +111,3 @@ def _split(
         raise UsageError(f"--split: name one of {', '.join(able) or 'none: no public truth here'}")
     chosen = wanted or next(iter(able))
     return chosen, able[chosen]
-
-
-def _exams(read: Read, config: str) -> dict[str, DrawnExam]:
-    """Return the exams that the split has."""
-    ids: dict[str, list[str]] = {}
-    bundles: dict[str, dict[str, tuple[str, str]]] = {}
-    for row in read(config, EXAM_SCHEMA.names):
-        ids.setdefault(row["exam"], []).append(row["task_id"])
-        if row["bundle"] is not None:
-            bundles.setdefault(row["exam"], {})[row["task_id"]] = (row["bundle"], row["arm"])
-    return {name: DrawnExam(tuple(found), bundles.get(name, {})) for name, found in ids.items()}

@@ -19,8 +19,8 @@ from rich.progress import (
 class Reporter:
     """A writer of messages for people to standard error; standard output stays free for data."""
 
-    def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
-        self.console = console or Console(stderr=True, highlight=False, soft_wrap=True)
+    def __init__(self, quiet: bool = False) -> None:
+        self.console = Console(stderr=True, highlight=False, soft_wrap=True)
         self.quiet = quiet
 
     def note(self, text: str) -> None:
