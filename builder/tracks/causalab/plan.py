@@ -12,8 +12,14 @@ from typing import Annotated, Final, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from builder.splits.instance_keys import InstancePlan, keyed_specs, plan_stream
-from builder.splits.seeds import hmac_key, random_order, stream
+from builder.splits.seeds import (
+    InstancePlan,
+    hmac_key,
+    keyed_specs,
+    plan_stream,
+    random_order,
+    stream,
+)
 from builder.splits.settings import Fault, TomlModel, TomlTable, check
 from builder.splits.track import InstanceSpec, TaskPlan
 from builder.splits.values import some, some_of

@@ -14,8 +14,7 @@ import numpy as np
 from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 
-from builder.splits.instance_keys import InstancePlan, keyed_specs, plan_stream
-from builder.splits.seeds import random_order
+from builder.splits.seeds import InstancePlan, keyed_specs, plan_stream, random_order
 from builder.splits.settings import Fault, TomlModel, TomlTable, check
 from builder.splits.track import InstanceSpec, TaskPlan
 from builder.splits.values import Ordered, one_of, some_of

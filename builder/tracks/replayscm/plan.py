@@ -7,8 +7,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 from pydantic.dataclasses import dataclass
 
-from builder.splits.instance_keys import InstancePlan, keyed_specs, plan_stream
-from builder.splits.seeds import random_order
+from builder.splits.seeds import InstancePlan, keyed_specs, plan_stream, random_order
 from builder.splits.settings import STRICT, Fault, TomlModel, TomlTable, check
 from builder.splits.track import InstanceSpec, TaskPlan
 from builder.splits.values import Ordered, Share, some_of

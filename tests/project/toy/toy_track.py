@@ -16,8 +16,7 @@ from pydantic import Field
 from builder.release import rows
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
 from builder.splits import track as building
-from builder.splits.instance_keys import InstancePlan, keyed_specs
-from builder.splits.seeds import public_id, stream
+from builder.splits.seeds import InstancePlan, keyed_specs, public_id, stream
 from builder.splits.settings import TomlModel, TomlTable, check
 from grader.answers.check import check_json
 from grader.io.jsonio import canonical_json, pretty_json

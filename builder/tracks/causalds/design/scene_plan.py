@@ -13,7 +13,7 @@ from pydantic.dataclasses import dataclass as checked
 
 from builder.graphs.graph import LatentDAG
 from builder.graphs.motifs import Motif
-from builder.splits.instance_keys import InstancePlan
+from builder.splits.seeds import InstancePlan
 from builder.splits.settings import STRICT
 from builder.splits.track import TaskPlan
 from builder.stories.llm.settings import Settings

@@ -15,8 +15,7 @@ from typing import Final
 import numpy as np
 
 from builder.equations.mechanisms import STRAIGHT
-from builder.splits.instance_keys import keyed_specs, plan_stream
-from builder.splits.seeds import hmac_key, pick, random_order
+from builder.splits.seeds import hmac_key, keyed_specs, pick, plan_stream, random_order
 from builder.splits.settings import Fault
 from builder.splits.track import InstanceSpec
 from builder.stories.llm.seeding import Dealer
