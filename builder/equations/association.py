@@ -72,7 +72,7 @@ def associations(
             False,
         ]
     )
-    only = world.ancestors(targets)
+    only = world.graph.ancestors(targets)
 
     def integrand(noise: NoiseSample) -> list[Array]:
         values = world.run(noise, only=only)
@@ -142,7 +142,7 @@ def zero_partial(world: World, x: str, y: str, z: str) -> bool:
     if not graph.d_separated((x,), (y,), (z,)):
         return False
     # In a linear model with independent errors separation given Z does it, whatever the errors.
-    nodes = [world.node(v) for v in world.ancestors((x, y, z))]
+    nodes = [world.node(v) for v in world.graph.ancestors((x, y, z))]
     linear = all(node.affine is not None or not node.parents for node in nodes)
     return linear or affine_given(world, x, z) or affine_given(world, y, z)
 
@@ -170,7 +170,7 @@ def affine_given(world: World, v: str, z: str) -> bool:
         return True
     node = world.node(v)
     # Given its parents, V is independent of Z only if Z does not come after V.
-    if not node.parents or v in world.ancestors((z,)):
+    if not node.parents or v in world.graph.ancestors(z):
         return False
     if MECHANISMS[node.mechanism].affine is None:
         return False
@@ -179,7 +179,7 @@ def affine_given(world: World, v: str, z: str) -> bool:
 
 def _jointly_gaussian(world: World, targets: tuple[str, ...]) -> bool:
     """Return whether all ancestors of some nodes are affine with Gaussian noise."""
-    nodes = [world.node(v) for v in world.ancestors(targets)]
+    nodes = [world.node(v) for v in world.graph.ancestors(targets)]
     return all(
         node.affine is not None and node.noise is not None and node.noise.family == "gauss"
         for node in nodes

@@ -19,6 +19,7 @@ import numpy as np
 from builder.equations.equation import Array
 from builder.equations.rqmc import BoundNotMet, NoiseSample, jackknife, refined_means, units
 from builder.equations.world import World
+from builder.graphs.bits import closure
 from builder.graphs.identification import Effect
 
 Source = Literal["structural_zero", "closed_form", "rqmc", "density_weighted_rqmc"]
@@ -79,7 +80,10 @@ def effect(
     slope = _constant_slope(name, world, x, y)
     if slope is not None:
         return Quantity((x1 - x0) * slope, 0.0, 0, "closed_form")
-    needed, causes = world.ancestors((y,), cut=(x,)), world.ancestors((x,)) - {x}
+    graph = world.graph
+    # X and what acts on Y past it.
+    needed = {x, *graph.names(closure(graph.mask(y), graph.parent_masks, ~graph.mask(x)))}
+    causes = graph.ancestors(x) - {x}
     # Without noise that X and Y(x) share, the treated are like everyone.
     weighted = name == "ett" and bool(causes & needed)
     by_density = weighted and world.node(x).kind == "continuous"
@@ -121,7 +125,7 @@ def _is_zero(name: Effect, world: World, x: str, y: str) -> bool:
         return x not in world.node(y).parents
     if name == "nie":
         return not world.graph.mediators(x, y)
-    return x not in world.ancestors((y,))
+    return x not in world.graph.ancestors(y)
 
 
 def _constant_slope(name: Effect, world: World, x: str, y: str) -> float | None:
@@ -140,7 +144,7 @@ def _constant_slope(name: Effect, world: World, x: str, y: str) -> float | None:
     slopes = {x: 1.0}
     for node in (world.node(one) for one in world.order):
         if node.name != x and any(parent in slopes for parent in node.parents):
-            if node.name not in world.ancestors((y,)):
+            if node.name not in world.graph.ancestors(y):
                 continue
             if node.affine is None:
                 return None
@@ -161,7 +165,7 @@ def contrast(world: World, x: str, rng: np.random.Generator) -> tuple[float, flo
     """
     if world.node(x).kind == "binary":
         return 0.0, 1.0
-    only = world.ancestors((x,))
+    only = world.graph.ancestors(x)
     drawn = [node for node in world.order if node in only]
     batches = zip(range(_QUARTILE_BATCHES), units(world, drawn, rng), strict=False)
     values = np.concatenate([world.run(noise, only=only)[x] for _, noise in batches])

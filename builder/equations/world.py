@@ -70,18 +70,6 @@ class World:
         """Return the node called ``name``. Raises KeyError."""
         return self._by_name[name]
 
-    def ancestors(self, targets: Collection[str], cut: Collection[str] = ()) -> frozenset[str]:
-        """Return the ancestors of ``targets``, themselves included, once edges into ``cut`` are
-        removed."""
-        found: set[str] = set()
-        stack = list(targets)
-        while stack:
-            name = stack.pop()
-            if name not in found:
-                found.add(name)
-                stack.extend(() if name in cut else self._by_name[name].parents)
-        return frozenset(found)
-
     # --- running ------------------------------------------------------------------------------
 
     def draw_noise(self, rng: np.random.Generator, n: int) -> dict[str, Array]:
