@@ -1,4 +1,4 @@
-"""The values that travel down the pipeline: truth, raw answer, checked answer, mark, score."""
+"""The values of a grading in their order: truth, raw answer, checked answer, mark, score."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ prompt says everything and nothing stands beside it."""
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What the private side says about one task.
+    """The truth of one task, as a release's private side states it.
 
     ``value`` is the numeric target with its numerical standard error ``value_se`` (null where
     there is none); ``target`` holds everything else the scorer needs; ``labels`` are the held-out
@@ -73,7 +73,7 @@ class CheckedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What a shape's scorer says of a committed answer to an identifiable target.
+    """The result of a shape's scorer for a committed answer to an identifiable target.
 
     ``loss`` is uncapped: 0/1 in the pass pool, NRelErr or NRelIS in the numeric pools, 1 - F1 in
     the F1 pool. ``value`` is the shape's own metric (RMSE, absolute error, F1 …).
@@ -133,7 +133,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What a headline is a mean of: a task, or several that count as one.
+    """One item of the mean that is a headline: a task, or several that count as one.
 
     ``points`` are those it earned and ``floor`` those that knowing nothing earns, both of them
     shares. A headline of several ``part``s is the mean of their means.
@@ -147,7 +147,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class TrackSummary:
-    """What a track says of itself (:attr:`grader.scoring.track.Track.summarise`).
+    """A track's own figures for a report (:attr:`grader.scoring.track.Track.summarise`).
 
     ``points`` (0 to 100) is a headline other than the mean of the tasks' points, with its
     bootstrap ``replicates`` and the ``units`` that it is a mean of; ``None`` leaves the mean of

@@ -27,12 +27,14 @@ class Route:
 
 
 def needs_mark(truth: Truth, checked: CheckedAnswer) -> bool:
-    """Whether the shape's own metric applies: a committed answer to an identifiable target."""
+    """Return whether the shape's own metric applies: a committed answer to an identifiable
+    target."""
     return checked.status == "scored" and not checked.abstained and not truth.should_abstain
 
 
 def route(shape: Shape, truth: Truth, checked: CheckedAnswer, mark: Mark | None) -> Route:
-    """Combine both sides; ``mark`` is given exactly when :func:`needs_mark` says so."""
+    """Return pool, loss and points of a task; ``mark`` is given exactly when :func:`needs_mark`
+    says so."""
     if mark is not None:
         loss = min(mark.loss, cap(shape.pool))
         points = 1 / (1 + mark.loss) if shape.pool.startswith("nrel") else 1 - mark.loss
@@ -45,11 +47,12 @@ def route(shape: Shape, truth: Truth, checked: CheckedAnswer, mark: Mark | None)
 
 
 def cap(pool: Pool) -> float:
-    """The loss of a failure: c for a number or an interval, 1 for the rest."""
+    """Return the loss of a failure: c for a number or an interval, 1 for the rest."""
     return LOSS_CAP if pool.startswith("nrel") else 1.0
 
 
 def _paper(shape: Shape, truth: Truth, checked: CheckedAnswer) -> tuple[Pool | None, float | None]:
+    """Return pool and loss in the paper's reading where there is no mark."""
     if truth.should_abstain or checked.paper_abstained:
         return "pass", float(not (truth.should_abstain and checked.paper_abstained))
     if shape.pool.startswith("nrel"):

@@ -19,14 +19,14 @@ class GraderBug(Exception):
 
 
 def check(task: Task, raw: RawAnswer | None) -> CheckedAnswer:
-    """Validate one raw answer. Never raises for anything an answer can contain."""
+    """Check one raw answer without the truth. Never raises for anything an answer can contain."""
     if raw is None:
         return CheckedAnswer("missing", reason="no_answer", message=f"no file {task.answer_file}")
     return task.shape.check(task, raw)
 
 
 def verify(task: Task, truth: Truth, checked: CheckedAnswer) -> CheckedAnswer:
-    """``checked`` with the status that counts: some answers only the truth can call invalid.
+    """Return ``checked`` with the status that counts: some answers only the truth can call invalid.
 
     Comes before :func:`score`; raises :class:`GraderBug` as that does.
     """
@@ -44,12 +44,13 @@ def score(task: Task, truth: Truth, checked: CheckedAnswer) -> Score:
 
 
 def score_answer(task: Task, truth: Truth, raw: RawAnswer | None) -> Score:
-    """All steps for one answer: check it, verify it, score it."""
+    """Check, verify and score one answer."""
     return score(task, truth, verify(task, truth, check(task, raw)))
 
 
 def _with_task_named(task: Task, step: Callable[[], Result]) -> Result:
-    """What ``step`` gives; an exception from it names the task."""
+    """Return what ``step`` returns; an exception from it becomes a :class:`GraderBug` with the
+    task."""
     try:
         return step()
     except Exception as error:
@@ -110,5 +111,5 @@ def _why(truth: Truth, checked: CheckedAnswer) -> str:
 
 
 def _finite(value: float | None) -> float | None:
-    """Bounds of ±1e308 overflow; what is reported stays a JSON number."""
+    """Return a number cut to ±1e300: sums of larger ones overflow, and JSON has no infinity."""
     return None if value is None else max(-_LARGEST, min(value, _LARGEST))

@@ -1,4 +1,4 @@
-"""The form of an answer, the way of asking that wants it, and one task that asks."""
+"""Shapes (the form of an answer), variants (one way of asking a question), and tasks."""
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,8 +18,8 @@ Kind = Literal[
     "edges", "set", "sets", "names", "units", "quantities", "deduction", "program", "alternative",
     "session",
 ]  # fmt: skip
-"""What sort of thing an answer is. Whatever depends on it is a ``match`` over all kinds that ends
-in ``assert_never``, so that no shape falls through to the rule of another."""
+"""The sort of thing that an answer is. Whatever depends on it is a ``match`` over all kinds that
+ends in ``assert_never``, so that no shape falls through to the rule of another."""
 
 
 class Never(Enum):
@@ -80,12 +80,12 @@ class Shape:
 
     @property
     def abstainable(self) -> bool:
-        """Whether an answer may abstain."""
+        """True if an answer may abstain."""
         return self.abstention is not NEVER
 
     @property
     def suffix(self) -> str:
-        """File ending of an answer, with its dot."""
+        """The file ending of an answer, with its dot."""
         kind = self.name.rpartition("_")[2]
         return f".{kind}" if kind in ("csv", "jsonl") else ".json"
 
@@ -111,9 +111,11 @@ class Variant:
 
 
 def read_variants(track: str, table: Path, shapes: Iterable[object]) -> tuple[Variant, ...]:
-    """The variants in a table ``[family.name]`` of ``rung``, ``shape`` (its name) and ``rule``.
+    """Return the variants in a TOML file of tables ``[family.name]`` with ``rung``, ``shape`` and
+    ``rule``.
 
-    What is no shape among ``shapes`` does not count: a module's members will do.
+    ``shapes`` are looked up by name; other values among them are left out, so that the members of a
+    module will do.
     """
     named = {shape.name: shape for shape in shapes if isinstance(shape, Shape)}
     return tuple(
@@ -174,7 +176,8 @@ class Task:
         return self.spec.shape
 
     def members(self) -> dict[str, Any]:
-        """What a reader is told of it, by name: plain values, without ``inputs`` and schema."""
+        """Return what a reader is told of it, by name: plain values, without ``inputs`` and
+        schema."""
         return {
             "task_id": self.task_id,
             "track": self.track,

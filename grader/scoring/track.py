@@ -1,4 +1,4 @@
-"""What a track is to the grader: one record, by which alone the rest of the grader knows it."""
+"""The record of a track, by which alone the rest of the grader knows it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class RunFigure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Track:
-    """One exam of the house; what a track does not need is left out.
+    """The exam of one paper; members that a track does not need are left out.
 
     ``variants``
         its ways of asking, in the order in which they are listed.
@@ -82,7 +82,7 @@ class Track:
     pages: Callable[[], TrackPages] | None = None
 
     def variant(self, key: str) -> Variant:
-        """The variant called ``family.variant``; raises ``KeyError`` if there is none."""
+        """Return the variant called ``family.variant``; raises ``KeyError`` if there is none."""
         for spec in self.variants:
             if spec.key == key:
                 return spec

@@ -20,14 +20,14 @@ TRACKS: Final[dict[str, Track]] = {
 
 
 def register(track: Track) -> None:
-    """Add a track, or put it in the place of the one of its name."""
+    """Add a track, or replace the one of its name."""
     if track.schemas is not None:
         add_folder(track.schemas)
     TRACKS[track.name] = track
 
 
 def unregister(name: str) -> None:
-    """Forget a track; raises ``KeyError`` if there is none of that name."""
+    """Remove a track; raises ``KeyError`` if there is none of that name."""
     del TRACKS[name]
 
 
@@ -36,5 +36,6 @@ VARIANTS: Final = tuple(spec for track in TRACKS.values() for spec in track.vari
 
 
 def variant(track: str, key: str) -> Variant:
-    """The variant of ``track`` called ``family.variant``; raises ``KeyError`` if there is none."""
+    """Return the variant of ``track`` called ``family.variant``; raises ``KeyError`` without
+    one."""
     return TRACKS[track].variant(key)

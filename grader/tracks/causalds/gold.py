@@ -12,7 +12,7 @@ Members = dict[str, Any]
 
 
 def predictions(task: Task, truth: Truth, *, columns: tuple[str, ...]) -> str:
-    """The held-out labels themselves; where intervals are asked for, of zero width."""
+    """Return a CSV of the held-out labels themselves; intervals have no width."""
     assert truth.labels is not None
     return _table(truth.labels, columns)
 
@@ -24,7 +24,8 @@ def _table(labels: tuple[float, ...], columns: tuple[str, ...]) -> str:
 
 
 def _or_abstention(members: Callable[[Task, Truth], Members]) -> Callable[[Task, Truth], str]:
-    """A writer of the object with these members, or of the abstention where that is right."""
+    """Return a writer of the object with these members, or of the abstention where that is
+    right."""
 
     @wraps(members)
     def write(task: Task, truth: Truth) -> str:
@@ -37,57 +38,57 @@ def _or_abstention(members: Callable[[Task, Truth], Members]) -> Callable[[Task,
 
 @_or_abstention
 def first_accepted(task: Task, truth: Truth) -> Members:
-    """The first of the accepted answers."""
+    """Return the first of the accepted answers."""
     return {task.shape.field: truth.target["accepted"][0]}
 
 
 @_or_abstention
 def signs(task: Task, truth: Truth) -> Members:
-    """The first accepted sign before, and the first after."""
+    """Return the first accepted sign before, and the first after."""
     before, after = truth.target["accepted_before"][0], truth.target["accepted_after"][0]
     return {"sign_before": before, "sign_after": after}
 
 
 @_or_abstention
 def number(task: Task, truth: Truth) -> Members:
-    """The number that is asked for."""
+    """Return the number that is asked for."""
     return {task.shape.field: truth.value}
 
 
 @_or_abstention
 def interval(task: Task, truth: Truth) -> Members:
-    """An interval of zero width at the number that is asked for."""
+    """Return an interval of zero width at the number that is asked for."""
     return dict.fromkeys((task.shape.field, "ci_lower", "ci_upper"), truth.value)
 
 
 @_or_abstention
 def edges(task: Task, truth: Truth) -> Members:
-    """The hidden graph."""
+    """Return the hidden graph."""
     return {"edges": [{"from": a, "to": b} for a, b in truth.target["edges"]]}
 
 
 @_or_abstention
 def skeleton(task: Task, truth: Truth) -> Members:
-    """The hidden graph without directions."""
+    """Return the hidden graph without directions."""
     return {"skeleton_edges": [{"a": a, "b": b} for a, b in truth.target["edges"]]}
 
 
 @_or_abstention
 def one_set(task: Task, truth: Truth) -> Members:
-    """The first valid set, or the word for why there is none."""
+    """Return the first valid set, or the word for why there is none."""
     found = truth.target["sets"]
     return {task.shape.field: _or_word(truth, found[0] if found else None)}
 
 
 @_or_abstention
 def sets(task: Task, truth: Truth) -> Members:
-    """All sets, or the word."""
+    """Return all sets, or the word for why there is none."""
     return {task.shape.field: _or_word(truth, truth.target["sets"])}
 
 
 @_or_abstention
 def names(task: Task, truth: Truth) -> Members:
-    """All names, or the word."""
+    """Return all names, or the word for why there is no set."""
     return {task.shape.field: _or_word(truth, truth.target["names"])}
 
 

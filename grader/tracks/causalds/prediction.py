@@ -12,15 +12,16 @@ from grader.tracks.causalds.scoring import interval_score
 
 
 def mean(values: Sequence[float]) -> float:
-    """The arithmetic mean, correctly rounded sum."""
+    """Return the arithmetic mean, of a correctly rounded sum."""
     return math.fsum(values) / len(values)
 
 
 def point_predictor(task: Task, truth: Truth, answer: Predictions) -> Mark:
-    """RMSE/(1+sd) for a continuous outcome, sqrt(Brier)/(1+sd) for a binary one.
+    """Mark predictions by RMSE/(1+sd) for a continuous outcome, sqrt(Brier)/(1+sd) for a binary
+    one.
 
-    A binary prediction is clipped to [0, 1] for the Brier score and to [1e-6, 1-1e-6] for the
-    log loss; AUC ranks predictions as given.
+    A binary prediction is clipped to [0, 1] for the Brier score and to [1e-6, 1-1e-6] for the log
+    loss; AUC ranks predictions as given.
     """
     labels = _labels(truth)
     if truth.target["kind"] == "binary":
@@ -60,8 +61,8 @@ def _clip_all(values: Sequence[float], low: float, high: float) -> list[float]:
 
 
 def area_under_roc(labels: Sequence[float], scores: Sequence[float]) -> float | None:
-    """ROC AUC: the share of pairs of both classes that are ranked rightly, ties at half; ``None``
-    when one class is absent."""
+    """Return the ROC AUC: the share of pairs of both classes that are ranked rightly, ties at half;
+    ``None`` when one class is absent."""
     is_positive = [label == 1.0 for label in labels]
     positives = list(compress(scores, is_positive))
     negatives = sorted(compress(scores, [not own for own in is_positive]))
@@ -72,7 +73,7 @@ def area_under_roc(labels: Sequence[float], scores: Sequence[float]) -> float | 
 
 
 def prediction_interval(task: Task, truth: Truth, answer: Predictions) -> Mark:
-    """Mean interval score over the held-out rows / (1 + sd)."""
+    """Mark intervals by the mean interval score over the held-out rows / (1 + sd)."""
     labels = _labels(truth)
     alpha = float(task.inputs["alpha"])
     rows = list(zip(answer.lower, answer.upper, labels, strict=True))
@@ -90,7 +91,7 @@ def prediction_interval(task: Task, truth: Truth, answer: Predictions) -> Mark:
 
 
 def _bounded_mean(values: Sequence[float]) -> float:
-    """The mean, with the largest double standing in for a sum beyond it (bounds like ±1e308)."""
+    """Return the mean, or the largest double where the sum is beyond it (bounds like ±1e308)."""
     largest = math.nextafter(math.inf, 0.0)
     try:
         plain = mean(values)

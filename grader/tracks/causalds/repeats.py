@@ -15,7 +15,7 @@ from grader.statistics.repeats import pass_all_k, pass_at_k
 
 
 def repeats(attempts: Sequence[Sequence[Score]]) -> dict[str, Any]:
-    """The figures of a complete grid: every attempt holds a row for every task.
+    """Return the figures of repeated attempts, each with a score row for every task.
 
     Raises ``ValueError`` when the attempts differ in their tasks or there is only one.
     """
@@ -26,7 +26,7 @@ def repeats(attempts: Sequence[Sequence[Score]]) -> dict[str, Any]:
         raise ValueError("the attempts are at different tasks")
     count = len(attempts)
     with ScoreTable(attempts[0]) as table:
-        _fill(table, attempts)
+        _fill_attempts(table, attempts)
         passes = table.query("causalds/attempt_passes")
         losses = table.query("causalds/attempt_losses", count)
         spread = table.query("causalds/attempt_spread", count)
@@ -38,7 +38,7 @@ def repeats(attempts: Sequence[Sequence[Score]]) -> dict[str, Any]:
     }
 
 
-def _fill(table: ScoreTable, attempts: Sequence[Sequence[Score]]) -> None:
+def _fill_attempts(table: ScoreTable, attempts: Sequence[Sequence[Score]]) -> None:
     table.connection.execute(
         "CREATE TEMP TABLE attempts (attempt INTEGER, task_id VARCHAR, pool VARCHAR, "
         "passed BOOLEAN, valid BOOLEAN, loss DOUBLE, fixed_loss DOUBLE)"
@@ -63,12 +63,13 @@ def _fill(table: ScoreTable, attempts: Sequence[Sequence[Score]]) -> None:
 
 
 def _is_candidate(score: Score) -> bool:
-    """A committed, valid answer to an identifiable target; its loss is uncapped."""
+    """Return whether a row is of a committed, valid answer to an identifiable target."""
     return score.status == "scored" and not score.abstained and not score.should_abstain
 
 
 def _binary(passes: Sequence[Mapping[str, Any]], count: int) -> dict[str, Any] | None:
-    """The pass/fail pool of the whole exam (Tables 7 and 20); ``None`` where it is empty."""
+    """Return figures of the pass/fail pool of the whole exam (Tables 7 and 20); ``None`` where it
+    is empty."""
     rows = [row for row in passes if row["axis"] == "exam"]
     if not rows:
         return None
@@ -88,7 +89,7 @@ def _binary(passes: Sequence[Mapping[str, Any]], count: int) -> dict[str, Any] |
 
 
 def _estimates(rows: Sequence[Mapping[str, Any]], count: int) -> dict[str, list[float]]:
-    """pass@k and pass^k for k = 1 … n, averaged over the tasks."""
+    """Return pass@k and pass^k for k = 1 … n, averaged over the tasks."""
     return {
         name: [
             math.fsum(estimator(count, row["passed"], k) for row in rows) / len(rows)
@@ -99,7 +100,8 @@ def _estimates(rows: Sequence[Mapping[str, Any]], count: int) -> dict[str, list[
 
 
 def _slices(passes: Sequence[Mapping[str, Any]], count: int) -> dict[str, dict[str, Any]]:
-    """The same by rung, view, input mode and family (Table 21), and due abstentions (Table 22)."""
+    """Return the same by rung, view, input mode and family (Table 21), and due abstentions (Table
+    22)."""
     grouped: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
     for row in passes:
         if row["axis"] != "exam":
@@ -115,7 +117,7 @@ def _slices(passes: Sequence[Mapping[str, Any]], count: int) -> dict[str, dict[s
 def _pools(
     losses: Sequence[Mapping[str, Any]], spread: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Best and worst of the first k (Table 19) and the median run SD (Table 20), by pool."""
+    """Return best and worst of the first k (Table 19) and the median run SD (Table 20), by pool."""
     found: dict[str, Any] = {}
     for row in losses:
         pool = found.setdefault(row["pool"], {"tasks": row["tasks"], "best": [], "worst": []})

@@ -17,40 +17,41 @@ from grader.scoring.shape import Task
 
 
 def exact(right: bool, message: str = "") -> Mark:
-    """Value 1 and loss 0 if ``right``, else value 0 and loss 1."""
+    """Return a mark of value 1 and loss 0 if ``right``, else of value 0 and loss 1."""
     return Mark("exact", value=float(right), loss=float(not right), message=message)
 
 
 def exact_answer(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Right if the answer's field holds one of the accepted labels, booleans or numbers."""
+    """Mark as right an answer whose field holds one of the accepted labels, booleans or numbers."""
     return exact(is_accepted(answer[task.shape.field], truth.target["accepted"]))
 
 
 def with_both_signs(task: Task, document: dict[str, Any]) -> dict[str, Any]:
-    """The document with known labels in both of its signs."""
+    """Return the document with known labels in both of its signs; raises ``Invalid`` for others."""
     return with_known_labels(task, document, "sign_before", "sign_after")
 
 
 def both_signs(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Both signs, each from a set of its own; which variable is named again is not looked at."""
+    """Mark as right two signs that are each in their accepted set, whatever variable is named."""
     before = is_accepted(answer["sign_before"], truth.target["accepted_before"])
     after = is_accepted(answer["sign_after"], truth.target["accepted_after"])
     return exact(before and after)
 
 
 def is_accepted(given: object, accepted: Iterable[object]) -> bool:
-    """Whether ``given`` is in the set: labels without case and padding, true is not 1."""
+    """Return whether ``given`` is in the set: labels without case and padding, true is not 1."""
     return _comparable(given) in {_comparable(value) for value in accepted}
 
 
 def _comparable(value: object) -> tuple[bool, object]:
+    """Return a key by which equal answers are equal, and true differs from 1."""
     if isinstance(value, str):
         return False, normal_label(value)
     return isinstance(value, bool), value
 
 
 def exact_name(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Right if the answer's field names one of the accepted variables.
+    """Mark as right an answer whose field names one of the accepted variables.
 
     A truth marked ``verbatim`` accepts names only as they are written there.
     """
@@ -62,37 +63,39 @@ def exact_name(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 
 def reader(names: Iterable[str]) -> Callable[[str], str]:
-    """How an answer's spelling of ``names`` is read: as the normal name that it spells."""
+    """Return the function from an answer's spelling of one of ``names`` to its normal name."""
     return partial(known_name, known=frozenset(map(normal_name, names)))
 
 
 def unknown_names(given: Iterable[str], known: Iterable[str]) -> list[str]:
-    """The names of ``given``, as they are read, that are none of ``known``; sorted."""
+    """Return the normal names in ``given`` that are none of ``known``, sorted."""
     listed = list(known)
     return sorted(set(map(reader(listed), given)) - set(map(normal_name, listed)) - {""})
 
 
 def count_as_wrong(unknown: list[str]) -> str:
-    """What a score row says of unknown names: they are wrong members, none is guessed at."""
+    """Return the message of a score row about unknown names, which are wrong members; ""
+    without."""
     return f"unknown names count as wrong: {clip(unknown, 200)}" if unknown else ""
 
 
 def interval_score(lower: float, upper: float, target: float, alpha: float) -> float:
-    """The interval score of Gneiting & Raftery (2007, eq. 43); lower is better, 0 is perfect."""
+    """Return the interval score of Gneiting & Raftery (2007, eq. 43); lower is better, 0 is
+    perfect."""
     below = lower - target if target < lower else 0.0
     above = target - upper if target > upper else 0.0
     return (upper - lower) + 2.0 / alpha * (below + above)
 
 
 def point(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """NRelErr = |answer - target| / (1 + |target|)."""
+    """Mark a number by NRelErr = |answer - target| / (1 + |target|)."""
     target = numeric_target(truth)
     error = abs(float(answer[task.shape.field]) - target)
     return Mark("abs_error", value=error, loss=error / (1 + abs(target)))
 
 
 def effect_point(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """A point, with its plain relative error beside it (Table 9), unless the effect is 0."""
+    """Mark an effect as :func:`point`, with its plain relative error beside it (Table 9)."""
     mark = point(task, truth, answer)
     target = numeric_target(truth)
     error = abs(float(answer[task.shape.field]) - target)
@@ -100,7 +103,8 @@ def effect_point(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 
 def effect_interval(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """NRelIS = interval score / (1 + |target|); the point estimate itself is not scored."""
+    """Mark an interval by NRelIS = interval score / (1 + |target|); its point estimate is not
+    scored."""
     target = numeric_target(truth)
     lower, upper = float(answer["ci_lower"]), float(answer["ci_upper"])
     score = interval_score(lower, upper, target, float(task.inputs["alpha"]))
@@ -115,21 +119,22 @@ def effect_interval(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 
 def numeric_target(truth: Truth) -> float:
-    """The truth's value; an identifiable numeric task without one is a broken release."""
+    """Return the truth's value; raises ``ValueError`` without one, which is a broken release."""
     if truth.value is None:
         raise ValueError(f"task {truth.task_id}: identifiable, but the truth has no value")
     return truth.value
 
 
 def f1(answer: frozenset[Hashable], target: frozenset[Hashable]) -> float:
-    """F1 = 2|A ∩ B| / (|A| + |B|); 1 when both are empty."""
+    """Return F1 = 2|A ∩ B| / (|A| + |B|); 1 when both are empty."""
     if not answer and not target:
         return 1.0
     return 2 * len(answer & target) / (len(answer) + len(target))
 
 
 def directed_edges(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """F1 over (cause, effect) pairs; an unknown name makes its edge a wrong member."""
+    """Mark edges by F1 over (cause, effect) pairs; an unknown name makes its edge a wrong
+    member."""
     nodes = truth.target["nodes"]
     read = reader(nodes)
     ends = [(edge["from"], edge["to"]) for edge in answer["edges"]]
@@ -140,7 +145,7 @@ def directed_edges(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 
 def undirected_edges(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """F1 over unordered pairs; a pair of a variable with itself says nothing and is left out."""
+    """Mark a skeleton by F1 over unordered pairs; a pair of a variable with itself is left out."""
     nodes = truth.target["nodes"]
     pairs = [(pair["a"], pair["b"]) for pair in answer["skeleton_edges"]]
     given, target = (_unordered_pairs(ends, nodes) for ends in (pairs, truth.target["edges"]))
@@ -156,7 +161,7 @@ def _unordered_pairs(
 
 
 def listed_sets(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """F1 over a set of sets of variables; a sentinel is right or wrong as a whole."""
+    """Mark sets by F1 over a set of sets of variables; a word is right or wrong as a whole."""
     given = answer[task.shape.field]
     if (right := _as_a_word(given, truth)) is not None:
         return Mark("f1", value=float(right), loss=float(not right))
@@ -165,7 +170,7 @@ def listed_sets(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 
 def listed_names(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """F1 over a set of variables; a sentinel is right or wrong as a whole."""
+    """Mark names by F1 over a set of variables; a word is right or wrong as a whole."""
     given = answer[task.shape.field]
     if (right := _as_a_word(given, truth)) is not None:
         return Mark("f1", value=float(right), loss=float(not right))
@@ -175,7 +180,7 @@ def listed_names(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 
 def one_of_the_sets(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Right if the listed variables are one of the true sets, or the sentinel is the right one."""
+    """Mark as right a list of variables that is one of the true sets, or the right word."""
     given = answer[task.shape.field]
     if (right := _as_a_word(given, truth)) is not None:
         return exact(right)
@@ -185,7 +190,7 @@ def one_of_the_sets(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 
 def _as_a_word(given: object, truth: Truth) -> bool | None:
-    """Whether the category is right where either side gives a word in place of a list."""
+    """Return whether the word is right; ``None`` where both sides give a list."""
     category = normal_label(given) if isinstance(given, str) else "set"
     right: str = truth.target["category"]
     return None if category == right == "set" else category == right
@@ -195,7 +200,7 @@ Sets = frozenset[frozenset[str]]
 
 
 def _read_sets(given: Iterable[list[str]], target: Sequence[list[str]]) -> tuple[Sets, Sets]:
-    """Both sides' sets; names are read as those that occur in the true ones."""
+    """Return the answer's sets and the true ones, with the normal names of the true ones."""
     read = reader(chain.from_iterable(target))
     answered, true = (
         frozenset(frozenset(map(read, entry)) for entry in sets) for sets in (given, target)
@@ -206,7 +211,8 @@ def _read_sets(given: Iterable[list[str]], target: Sequence[list[str]]) -> tuple
 def _f1_mark(
     given: frozenset[Any], target: frozenset[Any], named: Iterable[str], known: Iterable[str]
 ) -> Mark:
-    """F1 with its parts; ``named`` are the names that occur in the answer, as it spells them."""
+    """Return F1 with precision and recall; ``named`` are the names that occur in the answer, as it
+    spells them."""
     unknown = unknown_names(named, known)
     shared = len(given & target)
     score = f1(given, target)

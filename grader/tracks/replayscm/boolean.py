@@ -43,19 +43,19 @@ class Formula:
 
 
 def variable(name: str) -> Formula:
-    """The formula that is one variable."""
+    """Return the formula that is one variable."""
     return Formula("", name)
 
 
 def operation(operator: str, *arguments: Formula) -> Formula:
-    """``(operator arguments...)``; raises ``ValueError`` for a wrong operator or arity."""
+    """Return ``(operator arguments...)``; raises ``ValueError`` for a wrong operator or arity."""
     if operator not in OPERATORS or not _arity_fits(operator, len(arguments)):
         raise ValueError(f"({operator}) does not take {len(arguments)} arguments")
     return Formula(operator, "", arguments)
 
 
 def parse(text: str) -> Formula:
-    """The formula that ``text`` spells.
+    """Return the formula that ``text`` spells.
 
     Reads token by token with a stack of its own and stops at the first fault, so that neither
     size nor depth of the text matters. Raises :class:`FormulaError`.
@@ -101,7 +101,8 @@ def parse(text: str) -> Formula:
 
 
 def _close(open_nodes: list[tuple[str, list[Formula]]]) -> Formula | None:
-    """End the innermost operator; the whole formula if it was the outermost."""
+    """End the innermost operator; return the whole formula if it was the outermost, else
+    ``None``."""
     if not open_nodes:
         raise FormulaError("syntax", "a ) without its (")
     operator, arguments = open_nodes.pop()
@@ -124,24 +125,25 @@ def _quote(token: str) -> str:
 
 
 def to_text(formula: Formula) -> str:
-    """The formula as text; :func:`parse` reads it back."""
+    """Return the formula as text that :func:`parse` reads back."""
     if not formula.operator:
         return formula.name
     return f"({formula.operator} {' '.join(to_text(child) for child in formula.arguments)})"
 
 
 def size(formula: Formula) -> int:
-    """Nodes of the tree: every operator and every leaf counts one (AST size of the paper)."""
+    """Return the number of nodes of the tree: every operator and every leaf counts one (AST size of
+    the paper)."""
     return 1 + sum(size(child) for child in formula.arguments)
 
 
 def depth(formula: Formula) -> int:
-    """Levels of the tree; a leaf has depth one."""
+    """Return the number of levels of the tree; a leaf has depth one."""
     return 1 + max((depth(child) for child in formula.arguments), default=0)
 
 
 def variables(formula: Formula) -> frozenset[str]:
-    """The names that the formula mentions, whether or not its value depends on them."""
+    """Return the names that the formula mentions, whether or not its value depends on them."""
     found: set[str] = set()
     waiting = [formula]
     while waiting:
@@ -154,7 +156,7 @@ def variables(formula: Formula) -> frozenset[str]:
 
 
 def canonical(formula: Formula) -> Formula:
-    """The same function in a tidy spelling.
+    """Return the same function in a tidy spelling.
 
     Double negations go, nested ``and``, ``or`` and ``xor`` are flattened, and the arguments of
     commutative operators are sorted by their text. Two spellings of one function may still differ.
@@ -176,7 +178,7 @@ def canonical(formula: Formula) -> Formula:
 
 
 def evaluate(formula: Formula, columns: Mapping[str, int], full: int) -> int:
-    """The rows where the formula holds, as a bit set.
+    """Return the rows where the formula holds, as a bit set.
 
     ``columns`` maps a name to the rows where it is 1; ``full`` has a bit for every row. Raises
     ``KeyError`` for a name without a column.
@@ -197,7 +199,7 @@ _APPLY: Final[Mapping[str, Callable[[list[int], int], int]]] = {
 
 
 def truth_table(formula: Formula, names: Sequence[str]) -> int:
-    """The function as a bit set over the 2^k assignments to ``names``.
+    """Return the function as a bit set over the 2^k assignments to ``names``.
 
     Bit p is the value where name *i* has bit *i* of p. ``names`` must hold every variable of the
     formula. Raises ``ValueError`` for more than ``MAX_TABLE_VARIABLES`` names.
@@ -210,24 +212,27 @@ def truth_table(formula: Formula, names: Sequence[str]) -> int:
 
 @cache
 def input_column(place: int, count: int) -> int:
-    """The assignments (of ``count`` variables) where variable ``place`` is 1, as a bit set."""
+    """Return the assignments (of ``count`` variables) where variable ``place`` is 1, as a bit
+    set."""
     return sum(1 << pattern for pattern in range(1 << count) if pattern >> place & 1)
 
 
 def essential(formula: Formula) -> tuple[str, ...]:
-    """The variables whose flip can change the value, sorted: the functional parents of §3."""
+    """Return the variables whose flip can change the value, sorted: the functional parents of
+    §3."""
     names = sorted(variables(formula))
     table = truth_table(formula, names)
     return tuple(name for place, name in enumerate(names) if depends_on(table, place, len(names)))
 
 
 def depends_on(table: int, place: int, count: int) -> bool:
-    """Whether the function ``table`` of ``count`` variables depends on variable ``place``."""
+    """Return whether the function ``table`` of ``count`` variables depends on variable
+    ``place``."""
     ones = input_column(place, count)
     return (table & ones) >> (1 << place) != table & ~ones
 
 
 def equivalent(first: Formula, second: Formula) -> bool:
-    """Whether both formulas are the same function of the variables of either."""
+    """Return whether both formulas are the same function of the variables of either."""
     names = sorted(variables(first) | variables(second))
     return truth_table(first, names) == truth_table(second, names)

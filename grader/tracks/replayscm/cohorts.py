@@ -26,8 +26,8 @@ Values = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What is compared: held-out replay, what it lacks of that on training worlds, their ratio, and
-    how often all training worlds are exact."""
+    """Held-out replay, its gap to and its ratio (retention) with replay on training worlds, and how
+    often all training worlds are exact."""
 
     heldout: float
     gap: float
@@ -36,17 +36,18 @@ class Figures:
 
     @staticmethod
     def from_means(train: float, heldout: float, exact: float) -> "Figures":
-        """From the means of TrainWorldExact, HeldoutWorldExact and TrainExact."""
+        """Return the figures from the means of TrainWorldExact, HeldoutWorldExact and
+        TrainExact."""
         return Figures(heldout, train - heldout, heldout / train if train else None, exact)
 
     def minus(self, other: "Figures") -> dict[str, float | None]:
-        """The differences by name."""
+        """Return the differences by name; ``None`` where either side has none."""
         pairs = ((name, value, getattr(other, name)) for name, value in asdict(self).items())
         return {n: None if a is None or b is None else a - b for n, a, b in pairs}
 
 
 def cohort_means(parts: Sequence[Part]) -> Rows:
-    """Table F.3: the cohorts, pooled over the systems of the page."""
+    """Return Table F.3: the cohorts, pooled over the systems of the page."""
     return [
         {
             "pool": pool,
@@ -60,7 +61,7 @@ def cohort_means(parts: Sequence[Part]) -> Rows:
 
 
 def pooled_differences(parts: Sequence[Part]) -> Rows:
-    """Tables F.1 and F.4: cohorts against the base, pooled over systems, with intervals."""
+    """Return Tables F.1 and F.4: cohorts against the base, pooled over systems, with intervals."""
     programs, systems = _values_by_pool(parts), _means_by_system(parts)
     rows = []
     for first, base in _pairs(programs):
@@ -74,7 +75,7 @@ def pooled_differences(parts: Sequence[Part]) -> Rows:
 
 
 def differences_by_system(parts: Sequence[Part]) -> Rows:
-    """Table F.5: the same differences of each system."""
+    """Return Table F.5: the same differences of each system."""
     systems = _means_by_system(parts)
     rows = []
     for first, base in _pairs(systems):
@@ -100,7 +101,7 @@ _OUTCOMES: Final = ("joint", "alternative", "experiment_valid", "separates", "wi
 
 
 def by_source(parts: Sequence[Part]) -> Rows:
-    """Table G.2: alternatives by who is known to have found one in an induction."""
+    """Return Table G.2: alternatives by who is known to have found one in an induction."""
     known: dict[tuple[str, str], set[str]] = defaultdict(set)
     listed = rows_of(parts, "sources")
     for row in listed:
@@ -120,12 +121,13 @@ def by_source(parts: Sequence[Part]) -> Rows:
 
 
 def _who(found: set[str], system: str) -> tuple[bool, bool]:
-    """Whether this system found an alternative, and whether another did."""
+    """Return whether this system found an alternative, and whether another did."""
     return system in found, bool(found - {system})
 
 
 def _values_by_pool(parts: Sequence[Part]) -> dict[str, Values]:
-    """By pool, of each program the mean over systems; cohorts of one order after the other."""
+    """Return by pool the mean of each program over systems; cohorts of one order after the
+    other."""
     found: dict[str, dict[str, dict[str, list[float]]]] = {}
     for row in rows_of(parts, "cohorts"):
         of_pool = found.setdefault(row["pool"], {metric: {} for metric in _METRICS})
@@ -143,7 +145,7 @@ def _values_by_pool(parts: Sequence[Part]) -> dict[str, Values]:
 
 
 def _means_by_system(parts: Sequence[Part]) -> Mapping[str, Values]:
-    """By pool, of each system the mean over programs."""
+    """Return by pool the mean of each system over programs."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for part in parts:
         for pool, programs in _values_by_pool([part]).items():
@@ -154,7 +156,7 @@ def _means_by_system(parts: Sequence[Part]) -> Mapping[str, Values]:
 
 
 def _pairs(pools: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Later cohorts and the base that each is compared with."""
+    """Yield later cohorts and the base that each is compared with."""
     for order in _ORDERS:
         for cohort in list(COHORTS)[1:]:
             first, base = f"{order}-{cohort}", f"{order}-Base"
@@ -171,8 +173,8 @@ def _mean(values: Values) -> Figures:
 
 
 def _intervals(first: Values, base: Values) -> dict[str, list[float] | None]:
-    """Of each difference the central 95% over draws. Both sides draw alike where they have the same
-    names, as systems do, and independently where they have not, as cohorts of programs."""
+    """Return the central 95% of each difference over draws. Both sides draw alike where they have
+    the same names, as systems do, and independently where they have not, as cohorts of programs."""
     pairs = zip(_replicates(first), _replicates(base), strict=False)
     drawn = [one.minus(other) for one, other in pairs]
     columns = {
@@ -185,7 +187,7 @@ def _intervals(first: Values, base: Values) -> dict[str, list[float] | None]:
 
 
 def _replicates(values: Values) -> list[Figures]:
-    """The figures under draws of programs or systems; none where there is but one."""
+    """Return the figures under draws of programs or systems; [] where there is but one."""
     names = sorted(values["train_exact"])
     if len(names) < 2:
         return []

@@ -1,4 +1,4 @@
-"""What a replayscm task states: variables, disclosure, worlds; and a program that answers it."""
+"""The problem that a replayscm task states (variables, disclosure, worlds), and programs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Worlds:
 
 
 def pack(names: Sequence[str], worlds: Sequence[Mapping[str, Any]]) -> Worlds:
-    """Worlds in the release's form, ``{"id", "mode", "targets", "rows"}``, as one table.
+    """Return worlds of the release's form, ``{"id", "mode", "targets", "rows"}``, as one table.
 
     A row is a text of 0 and 1, one for each of ``names`` in their order.
     """
@@ -64,7 +64,8 @@ class Problem:
     reference: Mapping[str, Formula] | None
 
     def possible_parents(self, child: str) -> frozenset[str]:
-        """The variables that the mechanism of ``child`` may mention under this disclosure."""
+        """Return the variables that the mechanism of ``child`` may mention under this
+        disclosure."""
         if self.order is not None:
             return frozenset(self.order[: self.order.index(child)])
         others = frozenset(self.names) - {child}
@@ -75,7 +76,7 @@ class Problem:
 
 
 def read_problem(inputs: Mapping[str, Any]) -> Problem:
-    """The problem in a task's ``inputs_json``."""
+    """Return the problem in a task's ``inputs_json``."""
     names = tuple(inputs["variables"])
     reference = inputs.get("reference")
     return Problem(
@@ -90,7 +91,8 @@ def read_problem(inputs: Mapping[str, Any]) -> Problem:
 
 
 def parse_map(mechanisms: Mapping[str, str]) -> dict[str, Formula]:
-    """Trusted mechanisms (gold, reference, counterexample), parsed."""
+    """Return trusted mechanisms (gold, reference, counterexample) as formulas, by child in
+    order."""
     return {child: parse(text) for child, text in sorted(mechanisms.items())}
 
 
@@ -116,7 +118,7 @@ class CyclicProgram(Exception):
 
 
 def make_program(roots: Sequence[str], mechanisms: Mapping[str, Formula]) -> BooleanProgram:
-    """Sort the mechanisms by the variables they mention; raises :class:`CyclicProgram`.
+    """Return the program of these mechanisms in causal order; raises :class:`CyclicProgram`.
 
     Equal programs get one order in every process: it is part of what identifies answers.
     Mentioning counts, not dependence: ``(or X (and Y (not Y)))`` refers to Y.

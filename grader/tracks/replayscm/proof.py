@@ -48,12 +48,12 @@ class Option:
 
     @property
     def complete(self) -> bool:
-        """Every pattern was seen in training."""
+        """True if every pattern was seen in training."""
         return all(ones or zeros for ones, zeros, _, _ in self.patterns.values())
 
     def deviates(self, rows: int) -> bool:
-        """Some held-out row of ``rows`` (bits) has an unseen pattern, or one seen with the other
-        value."""
+        """Return whether some held-out row of ``rows`` (bits) has an unseen pattern, or one that
+        was seen with the other value."""
         return any(
             (asked_one & rows and not ones) or (asked_zero & rows and not zeros)
             for ones, zeros, asked_one, asked_zero in self.patterns.values()
@@ -65,7 +65,7 @@ Options = Mapping[str, Sequence[Option]]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What can be proved of a record.
+    """The facts that are proved of a record.
 
     ``undetermined``: by variable, the held-out rows (as bits) in which legal train-exact programs
     disagree; a variable without any is left out. ``shifted``: they agree on all further rows, under
@@ -82,7 +82,7 @@ class Finding:
 def prove(
     problem: Problem, worlds: Worlds, gold: Mapping[str, Formula], heldout: int | None = None
 ) -> Finding:
-    """Go through every admissible parent set under the problem's disclosure.
+    """Prove a record by going through every admissible parent set under its disclosure.
 
     ``heldout`` are the rows (bits) of ``worlds`` that are held-out ones, the first of them; all
     without it. The others are shifted.
@@ -116,7 +116,8 @@ def prove(
 def _options(
     problem: Problem, worlds: Worlds, child: str, roots: frozenset[str]
 ) -> Iterator[Option]:
-    """Every consistent set of at most K variables that ``child`` may mention, smaller ones first.
+    """Yield every consistent set of at most K variables that ``child`` may mention, smaller ones
+    first.
 
     A root has a mechanism under hidden roots only.
     """
@@ -131,7 +132,8 @@ def _options(
 
 
 def _split(worlds: Worlds, pattern: Pattern, members: Sequence[str], child: str) -> tuple[int, int]:
-    """The rows (bits) with this pattern in which ``child`` is not set: with value 1, and with 0."""
+    """Return the rows (bits) with this pattern in which ``child`` is not set: with value 1, and
+    with 0."""
     rows = worlds.full & ~worlds.clamped[child]
     for name, value in zip(members, pattern, strict=True):
         rows &= worlds.values[name] if value else ~worlds.values[name]
@@ -139,7 +141,8 @@ def _split(worlds: Worlds, pattern: Pattern, members: Sequence[str], child: str)
 
 
 def _closure(options: Options, roots: Iterable[str], waiting: Iterable[str]) -> set[str]:
-    """Everything of ``waiting`` that can be placed, one after another, on what is placed."""
+    """Return roots and everything of ``waiting`` that has a parent set among what stands
+    already."""
     placed, left = set(roots), set(waiting)
     while ready := {
         child for child in left if any(placed.issuperset(o.members) for o in options[child])
@@ -152,7 +155,7 @@ def _closure(options: Options, roots: Iterable[str], waiting: Iterable[str]) -> 
 def _wrong_in_row(
     options: Options, roots: frozenset[str], worlds: Worlds, row: int
 ) -> frozenset[str]:
-    """The variables that some train-exact program gets wrong in a held-out row.
+    """Return the variables that some train-exact program gets wrong in a held-out row.
 
     A program is put together variable after variable, each on parents that stand already and with
     every value that its training rows allow there; all ways are gone. Which values an earlier
@@ -192,7 +195,8 @@ def _wrong_in_row(
 
 
 def problem_of(task: Task, truth: Truth) -> str | None:
-    """What is wrong with a record's truth and certificate, in a sentence; ``None`` if all holds."""
+    """Return what is wrong with a record's truth and certificate, in a sentence; ``None`` if all
+    holds."""
     target = truth.target
     problem = read_problem(task.inputs)
     heldout = pack(problem.names, target["heldout"])
@@ -218,14 +222,15 @@ def problem_of(task: Task, truth: Truth) -> str | None:
 
 
 def _signature(names: Sequence[str], world: Mapping[str, Any]) -> tuple[object, ...]:
-    """Mode, targets and, where they are constant, their values."""
+    """Return mode, targets and, where they are constant, their values."""
     constants = world["rows"][0] if world["mode"] == "hard_constant" else ""
     shown = dict(zip(names, constants, strict=False))
     return world["mode"], tuple((name, shown.get(name)) for name in sorted(world["targets"]))
 
 
 def _counterexample_problem(task: Task, target: Mapping[str, Any], heldout: Worlds) -> str | None:
-    """A record that is not determined must show a legal program that fits and then fails."""
+    """Return what is wrong with the counterexample that a record which is not determined must
+    show."""
     shown = target["counterexample"]
     if target["determined"]:
         return None if shown is None else "determined, yet with a counterexample"

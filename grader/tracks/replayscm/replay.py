@@ -1,4 +1,4 @@
-"""Semantic replay (ReplaySCM B.1): clamp what is intervened on, copy roots, compute the rest.
+"""Semantic replay (ReplaySCM B.1): set what is intervened on, copy roots, compute the rest.
 
 With it: does an experiment tell an alternative from the reference (§G)? An experiment sets one
 variable to a constant. The roots that it does not set range over all their assignments; a cell is
@@ -48,7 +48,7 @@ class Replay:
 
 
 def replay(program: BooleanProgram, worlds: Worlds) -> Replay:
-    """Run the program on all rows of all worlds at once and compare the scored cells."""
+    """Run the program on all rows of all worlds at once; return how the scored cells compare."""
     values = {root: worlds.values[root] for root in program.roots}
     wrong: dict[str, int] = {}
     cells = 0
@@ -72,7 +72,8 @@ def replay(program: BooleanProgram, worlds: Worlds) -> Replay:
 
 def run(program: BooleanProgram, inputs: Mapping[str, int], clamp: Mapping[str, int], full: int
         ) -> dict[str, int]:  # fmt: skip
-    """All variables over rows given by the roots (``inputs``) under the intervention ``clamp``.
+    """Return all variables over rows given by the roots (``inputs``) under the intervention
+    ``clamp``.
 
     Everything is a bit set over the rows in ``full``.
     """
@@ -97,7 +98,7 @@ class Separation:
 
 
 def separation(first: BooleanProgram, second: BooleanProgram, name: str, value: int) -> Separation:
-    """Both rates of ``do(name = value)``, over all assignments of the other roots."""
+    """Return both rates of ``do(name = value)``, over all assignments of the other roots."""
     free = [root for root in first.roots if root != name]
     rows = 1 << len(free)
     inputs = {root: input_column(place, len(free)) for place, root in enumerate(free)}
@@ -113,12 +114,12 @@ def separation(first: BooleanProgram, second: BooleanProgram, name: str, value: 
 
 
 def best_separation(first: BooleanProgram, second: BooleanProgram) -> float:
-    """The largest PairDisagreementRate of any single-variable constant intervention."""
+    """Return the largest PairDisagreementRate of any single-variable constant intervention."""
     return max(separation(first, second, name, value).pair for name, value in interventions(first))
 
 
 def interventions(program: BooleanProgram) -> Iterator[tuple[str, int]]:
-    """Every way to set one variable to a constant."""
+    """Yield every way to set one variable to a constant, as (variable, value)."""
     for name in (*program.roots, *program.order):
         yield name, 0
         yield name, 1
@@ -127,7 +128,7 @@ def interventions(program: BooleanProgram) -> Iterator[tuple[str, int]]:
 def shows_difference(
     first: BooleanProgram, second: BooleanProgram, name: str, value: int, witness: Mapping[str, int]
 ) -> bool:
-    """Whether the one row with these roots differs in a cell under ``do(name = value)``.
+    """Return whether the one row with these roots differs in a cell under ``do(name = value)``.
 
     The witness must give every root that is not set, and may repeat the value of one that is.
     """
@@ -149,7 +150,7 @@ def _differences(
     value: int,
     full: int,
 ) -> dict[str, int]:
-    """Rows where the programs differ, by endogenous variable that is not set."""
+    """Return the rows (bits) where the programs differ, by endogenous variable that is not set."""
     clamp = {name: full if value else 0}
     given = {root: inputs.get(root, 0) for root in first.roots}
     ours, theirs = run(first, given, clamp, full), run(second, given, clamp, full)
@@ -163,7 +164,7 @@ PLACES: Final = 5
 def shifted_figures(
     problem: Problem, truth: Truth, program: BooleanProgram, fits: bool
 ) -> dict[str, Any]:
-    """Replay of the shifted worlds, where a record has some; ``fits``: the program is train-exact.
+    """Return the replay of the shifted worlds; {} for a record without. ``fits``: train-exact.
 
     A train-exact program that errs where the audit says that none can is an error in the truth,
     and is raised as our own.
@@ -185,10 +186,12 @@ def shifted_figures(
 def by_place(
     worlds: Sequence[Worlds], gold: Iterable[str], mechanisms: Mapping[str, Formula]
 ) -> dict[str, int]:
-    """By fifth of the list of variables: those with a hidden mechanism (``gold``), and how many of
-    them have one in the answer that gives, on the cells as they stand in ``worlds``, every computed
-    cell. So each mechanism is judged by itself, whatever the others do, and one that only differs
-    where nothing is asked is right."""
+    """Return, by fifth of the list of variables, how many have a hidden mechanism (``gold``) and
+    how many of these have a right one in the answer.
+
+    A mechanism is right if it gives every computed cell from the cells as they stand in ``worlds``.
+    So each is judged by itself, and one that only differs where nothing is asked is right.
+    """
     names, computed = worlds[0].names, set(gold)
     counts = {f"{what}_place_{k}": 0 for k in range(PLACES) for what in ("asked", "right")}
     for place, name in enumerate(names):

@@ -53,7 +53,7 @@ STRUCTURE: Final = ("parent_shd", "parent_f1", "parent_map_exact", "local_match"
 
 
 def summarise(results: TrackResults) -> TrackSummary:
-    """The mean of the tasks' points as headline, with pools and deltas beside it."""
+    """Return pools and deltas; the headline stays the mean of the tasks' points."""
     if not results.tables:
         return TrackSummary(None, (), {}, {})
     found = extras(results.table)
@@ -63,7 +63,7 @@ def summarise(results: TrackResults) -> TrackSummary:
 
 
 def extras(table: ScoreTable) -> dict[str, Any]:
-    """What the track's report has beside its points.
+    """Return what the track's report has beside its points.
 
     ``pools`` maps a pool to its rates (``sql/pools.sql``); ``edits``, ``supplied``, ``discovery``,
     ``determination`` and ``places`` are the rows of ``sql/<name>.sql``.
@@ -74,7 +74,7 @@ def extras(table: ScoreTable) -> dict[str, Any]:
 
 
 def add_intervals(extra: dict[str, Any], scores: Sequence[Score]) -> None:
-    """What bootstrapping programs says of the pools: stored answers count as fixed.
+    """Add bootstrap intervals over programs to the pools; stored answers count as fixed.
 
     Of the three replay metrics each pool gets central 95% intervals; ``deltas`` lists paired
     differences with theirs, by subset: over all programs, over those determined in both pools, and
@@ -97,7 +97,7 @@ def add_intervals(extra: dict[str, Any], scores: Sequence[Score]) -> None:
 
 
 def _interval(programs: Sequence[str], column: Sequence[float]) -> list[float] | None:
-    """The central 95% interval of the mean of ``column``; none for a single program."""
+    """Return the central 95% interval of the mean of ``column``; ``None`` for a single program."""
     if len(programs) < 2:
         return None
     if len(set(column)) == 1:
@@ -111,12 +111,12 @@ Figures = Mapping[str, Mapping[str, float]]
 
 
 def _subset(values: Figures, name: str) -> list[str]:
-    """The programs of a pool whose record is of this subset."""
+    """Return the programs of a pool whose record is of this subset."""
     return sorted(p for p, found in values.items() if found["determined"] in SUBSETS[name])
 
 
 def _intervals(values: Figures, programs: Sequence[str]) -> dict[str, list[float] | None]:
-    """The interval of every replay metric over some programs of a pool."""
+    """Return the interval of every replay metric over some programs of a pool."""
     return {
         metric: _interval(programs, [values[program][metric] for program in programs])
         for metric in METRICS
@@ -124,7 +124,7 @@ def _intervals(values: Figures, programs: Sequence[str]) -> dict[str, list[float
 
 
 def _by_pool(scores: Sequence[Score]) -> dict[str, dict[str, dict[str, float]]]:
-    """Pool, program, metric: zero for what was not answered validly; and what is determined."""
+    """Return the figures by pool, program and metric; 0 for what was not answered validly."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for score in scores:
         extra = json.loads(score.extra_json)

@@ -41,12 +41,12 @@ class Structure:
 
 
 def parents(mechanisms: Mechanisms) -> dict[str, frozenset[str]]:
-    """Functional parents of every endogenous variable."""
+    """Return the functional parents of every endogenous variable."""
     return {child: frozenset(essential(formula)) for child, formula in mechanisms.items()}
 
 
 def compare(mechanisms: Mechanisms, reference: Mechanisms) -> Structure:
-    """``mechanisms`` against ``reference``, both with the same endogenous variables."""
+    """Compare ``mechanisms`` with ``reference``, both with the same endogenous variables."""
     ours, theirs = parents(mechanisms), parents(reference)
     mine = {(parent, child) for child, names in ours.items() for parent in names}
     gold = {(parent, child) for child, names in theirs.items() for parent in names}
@@ -74,7 +74,8 @@ def compare(mechanisms: Mechanisms, reference: Mechanisms) -> Structure:
 
 
 def depths(mechanisms: Mechanisms) -> dict[str, int]:
-    """Causal depth of each endogenous variable: one more than its deepest endogenous parent."""
+    """Return the causal depth of each endogenous variable: one more than its deepest endogenous
+    parent."""
     graph = parents(mechanisms)
     inner = {child: names & graph.keys() for child, names in graph.items()}
     found: dict[str, int] = {}
@@ -91,7 +92,7 @@ LEVELS: Final = ("original", "extra", "cex", "certified")
 
 
 def facts(truth: Truth) -> dict[str, Any]:
-    """What every score row of the track says of its task, answered or not."""
+    """Return what every score row of the track says of its task, answered or not."""
     target = truth.target
     return {
         "matched": int(target["matched"]),
@@ -104,7 +105,7 @@ def facts(truth: Truth) -> dict[str, Any]:
 
 
 def induction(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
-    """A program induced from the training worlds."""
+    """Mark a program induced from the training worlds."""
     program, problem = answer.program, answer.problem
     heldout = pack(problem.names, truth.target["heldout"])
     train, test = replay(program, problem.training), replay(program, heldout)
@@ -137,7 +138,7 @@ def induction(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
 
 
 def alternative(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
-    """A distinct program that fits the training worlds, and an experiment that shows it."""
+    """Mark a distinct program that fits the training worlds, and an experiment that shows it."""
     program, problem = answer.program, answer.problem
     assert problem.reference is not None and problem.roots is not None
     assert answer.intervention is not None and answer.witness is not None
@@ -178,7 +179,8 @@ def alternative(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
 
 
 def _error_labels(truth: Truth, train: Replay, test: Replay) -> dict[str, int]:
-    """Each wrong held-out cell: a reasoning error where the evidence determines it.
+    """Return how many wrong held-out cells the evidence determines (reasoning errors), and how many
+    not.
 
     For a train-exact answer every wrong cell must be undetermined, since that answer itself is a
     second candidate; anything else would be an error in the truth, and is raised as our own.
@@ -196,7 +198,8 @@ def _error_labels(truth: Truth, train: Replay, test: Replay) -> dict[str, int]:
 
 
 def _edit_locality(structure: Structure, reference: Mapping[str, Any]) -> dict[str, Any]:
-    """Tables G.4 and G.5: how many variables were edited, their parents, and their depth."""
+    """Return the figures of Tables G.4 and G.5: how many variables were edited, their parents, and
+    their depth."""
     one = len(structure.changed) == 1
     level = {child: min(depth, DEEPEST) for child, depth in depths(reference).items()}
     counted = {

@@ -51,7 +51,7 @@ class Candidate:
 
 
 def candidates(data: bytes) -> Iterator[Candidate]:
-    """The complete JSON objects of a response in the order they begin, nested ones too.
+    """Yield the complete JSON objects of a response in the order they begin, nested ones too.
 
     A JSON string is taken for the text of the response: that is how ``answers.jsonl`` holds one.
     Raises ``BadJson`` (at the end) when there was none.
@@ -76,7 +76,8 @@ def candidates(data: bytes) -> Iterator[Candidate]:
 
 
 def _search(text: str, problem: BadJson, *, nested: bool) -> Iterator[Candidate]:
-    """The objects in a text; with ``nested`` the first brace is that of the whole, and known."""
+    """Yield the objects in a text; with ``nested`` the first brace is that of the whole, and
+    known."""
     budget, behind, found = min(MAX_SCANNED, MAX_PASSES * len(text)), 0, nested
     for place, match in enumerate(re.finditer(r"\{", text)):
         start = match.start()
@@ -102,7 +103,8 @@ def _search(text: str, problem: BadJson, *, nested: bool) -> Iterator[Candidate]
 
 
 def _end_of_object(text: str, start: int, budget: int) -> tuple[int | None, int]:
-    """Where the object that opens at ``start`` closes, and how many characters were looked at."""
+    """Return where the object that opens at ``start`` closes (``None`` if nowhere), and how many
+    characters were read."""
     depth = 0
     limit = start + budget
     for piece in _PIECE.finditer(text, start, min(len(text), limit)):
@@ -145,12 +147,12 @@ class StageFailure(Exception):
 
 
 def check(task: Task, raw: RawAnswer) -> CheckedAnswer:
-    """Run a program through all stages; ``extra`` tells which it passed."""
+    """Run an answer through all stages; ``extra`` of the result tells which it passed."""
     strict = False
     try:
         if raw.data is None:
             raise StageFailure("extracted_json", raw.reason, raw.message)
-        chosen, found = _select(task, raw.data)
+        chosen, found = _select_candidate(task, raw.data)
         strict = chosen.strict
         if isinstance(found, StageFailure):
             raise found
@@ -164,13 +166,14 @@ def check(task: Task, raw: RawAnswer) -> CheckedAnswer:
     return CheckedAnswer("scored", found, extra=_funnel(strict, len(STAGES)))
 
 
-def _select(task: Task, data: bytes) -> tuple[Candidate, ProgramAnswer | StageFailure]:
-    """The first candidate that is a valid answer, else the best by form and why it is none."""
+def _select_candidate(task: Task, data: bytes) -> tuple[Candidate, ProgramAnswer | StageFailure]:
+    """Return the first candidate that is a valid answer, else the best by form and why it is
+    none."""
     failures: list[tuple[Candidate, StageFailure]] = []
     try:
         for candidate in candidates(data):
             try:
-                return candidate, _read(task, candidate.document)
+                return candidate, _read_program(task, candidate.document)
             except StageFailure as problem:
                 failures.append((candidate, problem))
     except BadJson as problem:
@@ -179,12 +182,13 @@ def _select(task: Task, data: bytes) -> tuple[Candidate, ProgramAnswer | StageFa
 
 
 def _funnel(strict: bool, passed: int) -> dict[str, int]:
+    """Return 1 for each stage that was passed and 0 for the others."""
     return {"strict_json": int(strict)} | {
         stage: int(place < passed) for place, stage in enumerate(STAGES)
     }
 
 
-def _read(task: Task, document: dict[str, Any]) -> ProgramAnswer:
+def _read_program(task: Task, document: dict[str, Any]) -> ProgramAnswer:
     problem_text = first_problem(f"answers/{task.shape.name}", document)
     if problem_text is not None:
         raise StageFailure("schema", "schema", problem_text)
@@ -226,7 +230,7 @@ def _declared_roots(problem: Problem, document: dict[str, Any]) -> tuple[str, ..
 
 
 def _check_keys(problem: Problem, roots: tuple[str, ...], mechanisms: Mapping[str, str]) -> None:
-    """Exactly one mechanism for every variable that is no root."""
+    """Raise unless there is exactly one mechanism for every variable that is no root."""
     wanted = set(problem.names) - set(roots)
     absent, extra = sorted(wanted - mechanisms.keys()), sorted(mechanisms.keys() - wanted)
     if absent:

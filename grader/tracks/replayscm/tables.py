@@ -1,4 +1,4 @@
-"""What ReplaySCM's tables and charts in ``page.toml`` are made of: formats, rows, two charts."""
+"""Formats, rows and charts of ReplaySCM's ``page.toml``."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -49,7 +49,7 @@ Rows = list[dict[str, Any]]
 
 
 def rate(value: float | None, denominator: int | None = None) -> str:
-    """A rate to three digits; ``*`` over 1 to 5 cases, a dash over none (§5.1)."""
+    """Return a rate to three digits; ``*`` over 1 to 5 cases, a dash over none (§5.1)."""
     if value is None or denominator == 0:
         return "–"
     if denominator is not None and 1 <= denominator <= 5:
@@ -58,7 +58,7 @@ def rate(value: float | None, denominator: int | None = None) -> str:
 
 
 def _difference(value: float | None, ends: Sequence[float] | None) -> Cell:
-    """A difference, which may stand on the line above, and its interval."""
+    """Return the cell of a difference with its interval; blank where the line above has it."""
     shown = "" if value is None else signed_number(value, 3)
     return Cell(shown, aside=signed_interval(ends, 3) if ends else "")
 
@@ -74,32 +74,32 @@ _FORMATS: Final[Mapping[str, Format]] = {
 
 
 def induction(parts: Sequence[Part]) -> Rows:
-    """The pools that ask for the program that was hidden."""
+    """Return the pools that ask for the program that was hidden."""
     return [row for row in rows_of(parts, "pools") if not row["level"].startswith("Alt-")]
 
 
 def alternative(parts: Sequence[Part]) -> Rows:
-    """The pools that ask for another program."""
+    """Return the pools that ask for another program."""
     return [row for row in rows_of(parts, "pools") if row["level"].startswith("Alt-")]
 
 
 def matched_induction(parts: Sequence[Part]) -> Rows:
-    """The pools about the same programs with more and more evidence."""
+    """Return the pools about the same programs with more and more evidence."""
     return [row for row in rows_of(parts, "pools") if row["level"] in _MATCHED]
 
 
 def hidden_roots(parts: Sequence[Part]) -> Rows:
-    """The pools that ask for the set of roots."""
+    """Return the pools that ask for the set of roots."""
     return [row for row in rows_of(parts, "pools") if row["root_exact"] is not None]
 
 
 def paired_differences(parts: Sequence[Part]) -> Rows:
-    """Differences of two pools over all programs."""
+    """Return differences of two pools over all programs."""
     return [row for row in rows_of(parts, "deltas") if row["subset"] == "all"]
 
 
 def published_rows(parts: Sequence[Part]) -> Rows:
-    """The paper's own rows, whatever is shown beside them."""
+    """Return the paper's own rows, whatever is shown beside them."""
     return [
         {"system": name, "level": pool, **dict(zip(METRICS, values, strict=True))}
         for name, found in _PUBLISHED.items()
@@ -108,7 +108,8 @@ def published_rows(parts: Sequence[Part]) -> Rows:
 
 
 def found_by_any(parts: Sequence[Part]) -> Rows:
-    """By pool, the programs and those of which some system found an alternative."""
+    """Return by pool how many programs there are, and of how many some system found an
+    alternative."""
     programs: dict[str, dict[str, bool]] = {pool: {} for pool in _MATCHED}
     for row in rows_of(parts, "found"):
         if (known := programs.get(row["pool"])) is not None:
@@ -121,7 +122,7 @@ def found_by_any(parts: Sequence[Part]) -> Rows:
 
 
 def matched_train_exact(parts: Sequence[Part]) -> list[Table]:
-    """TrainExact on the same programs at every level of evidence."""
+    """Return TrainExact on the same programs at every level of evidence."""
     pools = [pool for pool in _MATCHED if any(pool in part["pools"] for part in parts)]
     rows = [
         ([SYSTEM.cell(part)], {p: rate(found["train_exact"]) for p, found in part["pools"].items()})
@@ -131,27 +132,27 @@ def matched_train_exact(parts: Sequence[Part]) -> list[Table]:
 
 
 def train_ladder(parts: Sequence[Part]) -> list[Svg]:
-    """TrainExact as less is disclosed (Figure 1)."""
+    """Return TrainExact as less is disclosed (Figure 1)."""
     return _ladder(parts, "train_exact")
 
 
 def world_ladder(parts: Sequence[Part]) -> list[Svg]:
-    """HeldoutWorldExact as less is disclosed."""
+    """Return HeldoutWorldExact as less is disclosed."""
     return _ladder(parts, "heldout_world_exact")
 
 
 def determined_ladder(parts: Sequence[Part]) -> list[Svg]:
-    """HeldoutExact as less is disclosed, over records that the evidence determines."""
+    """Return HeldoutExact as less is disclosed, over records that the evidence determines."""
     return _ladder(parts, "heldout_exact", "_determined", "_determined")
 
 
 def open_ladder(parts: Sequence[Part]) -> list[Svg]:
-    """HeldoutExact as less is disclosed, over records that the evidence leaves open."""
+    """Return HeldoutExact as less is disclosed, over records that the evidence leaves open."""
     return _ladder(parts, "heldout_exact", "_open", "_undetermined")
 
 
 def _ladder(parts: Sequence[Part], metric: str, subset: str = "", suffix: str = "") -> list[Svg]:
-    """One line a system over the same programs, with 95% bootstrap intervals.
+    """Return a chart with a line a system over the same programs, with 95% bootstrap intervals.
 
     ``suffix`` is what rates over a ``subset`` of records are called by in ``sql/pools.sql``.
     """
@@ -169,7 +170,7 @@ def _ladder(parts: Sequence[Part], metric: str, subset: str = "", suffix: str = 
 
 
 def train_against_heldout(parts: Sequence[Part]) -> list[Svg]:
-    """Figure D.1: TrainWorldExact against HeldoutWorldExact, a mark per pool."""
+    """Return Figure D.1: TrainWorldExact against HeldoutWorldExact, a mark per pool."""
     found = []
     for part in parts:
         spots = {
@@ -211,7 +212,7 @@ SPECIFICATION: Final = Specification.read(
 
 
 def sections(reports: Sequence[Report]) -> list[Section]:
-    """The sections about those that answer something, unless their reports are redacted."""
+    """Return the sections about reports that answer something and are not redacted."""
     parts = [part for part in parts_of(reports, "replayscm") if part.get("pools")]
     return SPECIFICATION.page(parts) if parts else []
 
