@@ -86,6 +86,7 @@ def _task_row(
     variant: Variant,
     question: Question,
 ) -> Row:
+    """Return a row of ``causalds``, with the prompt of the task."""
     inputs = dict(question.inputs)
     if "columns" in inputs:
         inputs["columns"] = [column.name for column in shown.columns]
@@ -94,6 +95,7 @@ def _task_row(
 
 
 def _truth_row(name: str, spec: InstanceSpec, scene: Scene, question: Question) -> Row:
+    """Return a row of ``causalds_truth``, its number rounded as it is released."""
     truth, quantity = question.truth, question.truth.quantity
     number = None
     if quantity is not None:

@@ -73,6 +73,7 @@ def _pairs(p: Numbers, z: Columns) -> Array:
 
 
 def _handcrafted_mean(p: Numbers, columns: Columns) -> Array:
+    """Return a sum of lines, bounded curves, squares and products of the parents' z-scores."""
     z = _zscores_of_parents(p, columns)
     total = p["bias"] + _pairs(p, z)
     for i, column in enumerate(z):
@@ -128,6 +129,7 @@ def _piecewise(p: Numbers, columns: Columns) -> Array:
 
 
 def _neural(p: Numbers, columns: Columns) -> Array:
+    """Return the output of a network with tanh layers, its weights stored layer by layer."""
     layer = np.column_stack(_zscores_of_parents(p, columns))
     used_weights, used_biases = 0, 0
     for width in map(int, p["widths"]):
@@ -209,6 +211,7 @@ def noise_law(noise: Mapping[str, Any]) -> Any:
 
 @cache  # SciPy takes a millisecond to make one
 def _law(family: str, shape: tuple[float, ...]) -> Any:
+    """Return the law of a noise family with its shape. Raises :class:`NotAuditable`."""
     if family == "gauss":
         return scipy.stats.norm()
     if family == "laplace":

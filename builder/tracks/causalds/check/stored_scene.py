@@ -73,6 +73,7 @@ class StoredScene:
 
     @cached_property
     def _verdicts(self) -> Mapping[str, bool]:
+        """Whether each effect is identifiable, by its name."""
         ends = self.graph, self.x, self.y, self.latent
         return {
             effect: audit_graph.is_identifiable(

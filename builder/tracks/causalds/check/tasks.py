@@ -161,6 +161,7 @@ def _before_after(case: Case) -> SecondTruth:
 
 
 def _argmax(case: Case) -> SecondTruth:
+    """Return the variable of the largest change. Raises :class:`Unusable` without a clear lead."""
     nodes, changes = case.scene.other_nodes()[:_NAMED], case.scene.record["quantities"]["change"]
     order = sorted(nodes, key=lambda node: abs(changes[node]["value"]), reverse=True)
     lead, error = 0.0, 0.0
@@ -177,12 +178,14 @@ def _argmax(case: Case) -> SecondTruth:
 
 
 def _edges(case: Case) -> SecondTruth:
+    """Return all direct effects by story name, unmeasured variables included."""
     names = case.scene.names
     edges = sorted([names[a], names[b]] for a, b in case.scene.graph.edges)
     return SecondTruth({"nodes": sorted(names.values()), "edges": edges})
 
 
 def _method(case: Case) -> SecondTruth:
+    """Return the method label of the average effect."""
     scene = case.scene
     label = audit_graph.method_label(scene.graph, scene.x, scene.y, scene.latent)
     return _label_truth(label, abstain=label == "none")
@@ -199,6 +202,7 @@ def _category(scene: StoredScene) -> str:
 
 
 def _sets(case: Case, found: Sequence[frozenset[str]]) -> SecondTruth:
+    """Return valid sets by story name, with the word for why there are none."""
     word = _category(case.scene)
     sets = sorted(_story_names(case.scene, one) for one in found)
     return SecondTruth({"category": word, "sets": sets}, abstain=word == "non_id")
@@ -219,6 +223,7 @@ def _size(case: Case) -> SecondTruth:
 
 
 def _forbidden(case: Case) -> SecondTruth:
+    """Return the variables that are in no valid set."""
     valid, word = case.scene.valid_sets, _category(case.scene)
     unused = frozenset(case.scene.other_nodes()).difference(*valid)
     names = _story_names(case.scene, unused) if valid else []
@@ -238,6 +243,7 @@ def _collider_bias(case: Case) -> SecondTruth:
 
 
 def _effect(case: Case, name: str) -> SecondTruth:
+    """Return the number of an effect, or that abstaining is right."""
     if not case.scene.is_identifiable(name):
         return SecondTruth(abstain=True)
     case.sign(name)  # an effect that the graph allows must be there between the printed levels
@@ -245,12 +251,14 @@ def _effect(case: Case, name: str) -> SecondTruth:
 
 
 def _effect_sign(case: Case, name: str) -> SecondTruth:
+    """Return the sign of an effect, "unknown" where it is not identifiable."""
     if not case.scene.is_identifiable(name):
         return _label_truth("unknown", abstain=True)
     return _label_truth(case.sign(name))
 
 
 def _match(case: Case) -> SecondTruth:
+    """Return whether effect and association have the same sign, None where there is no effect."""
     associated = case.sign("association")
     if not case.scene.is_identifiable("ate"):
         return _label_truth(None, abstain=True)
@@ -258,6 +266,8 @@ def _match(case: Case) -> SecondTruth:
 
 
 def _dominance(case: Case) -> SecondTruth:
+    """Return the larger natural effect, or a tie. Raises :class:`Unusable` near the edge of the
+    tie."""
     if not all(case.scene.is_identifiable(name) for name in ("nde", "nie")):
         return _label_truth(None, abstain=True)
     found = {name: case.stored_quantity(name) for name in ("nde", "nie")}
