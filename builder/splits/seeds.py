@@ -2,9 +2,9 @@
 
 Each instance and each stage has a stream of its own, keyed by HMAC-SHA256 (RFC 2104, FIPS 198-1)
 of the split's root: the text of a public seed, or the secret of ``roots.py``, which makes the ids
-of a private split unguessable. One published key therefore opens one instance and nothing else, and an
-instance can be rebuilt alone, in any order, by any worker. The bit generator is Philox4x64-10
-(Salmon et al. 2011), keyed with 128 bits of the stage key.
+of a private split unguessable. One published key therefore opens one instance and nothing else,
+and an instance can be rebuilt alone, in any order, by any worker. The bit generator is
+Philox4x64-10 (Salmon et al. 2011), keyed with 128 bits of the stage key.
 """
 
 import hashlib
