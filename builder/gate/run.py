@@ -62,17 +62,15 @@ def run_gate(
     The release is taken apart again. A part whose check was left below ``staging``, where the
     release was made of parts, is not checked again if its rows are the same. Others are checked by
     ``check``, a function at module level that workers call: it finds the track of a part and calls
-    :func:`~builder.gate.part_check.check_part`. ``progress`` is
-    told what is being done; ``workers`` share the work (default: one for each processor). Raises
-    ``UsageError`` when there is no release or a private split lacks its private side.
+    :func:`~builder.gate.part_check.check_part`. ``progress`` is told what is being done. So many
+    ``workers`` share the work (default: one for each processor). Raises ``UsageError`` when there
+    is no release or a private split lacks its private side.
     """
     tell = progress or (lambda _: None)
     public_side(release)
     opened = open_release(release)
     tell("gate: hashes and columns")
-    lines = [*_integrity(opened, release)]
-    figure = f"{len(list(release.glob('*/*/*.parquet')))} shards have the columns of their configs"
-    lines.append(line_of("schemas", schema_problems(release, tracks), figure))
+    lines = [*_integrity(opened, release, tracks)]
     if not all(line.ok for line in lines):
         return GateReport(tuple(lines))
     scratch = TemporaryDirectory(prefix="causal-exams-gate-")
@@ -138,12 +136,14 @@ def _checked_parts(
     return parts
 
 
-def _integrity(opened: ReleaseFolder, release: Path) -> Iterator[GateLine]:
-    """Yield what ``grader verify`` says: manifests, hashes, row counts, commitments. What records
-    claim was proved where their part was checked."""
+def _integrity(opened: ReleaseFolder, release: Path, tracks: Tracks) -> Iterator[GateLine]:
+    """Yield the lines of ``grader verify`` on manifests, hashes, row counts and commitments, and
+    one on the columns of shards. The claims of records were proved where their part was checked."""
     for item in verify(opened, proofs=False):
         detail = item.detail.replace(f"{release}{os.sep}", "")
         yield line_of(item.name, [] if item.ok else [detail], detail if item.ok else "see below")
+    figure = f"{len(list(release.glob('*/*/*.parquet')))} shards have the columns of their configs"
+    yield line_of("schemas", schema_problems(release, tracks), figure)
 
 
 def _across_parts(release: Path, tables: Tables) -> Iterator[GateLine]:
