@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -131,26 +132,6 @@ def matched_train_exact(parts: Sequence[Part]) -> list[Table]:
     return [Table.pivot("TrainExact on the matched programs", ["system"], pools, rows)]
 
 
-def train_ladder(parts: Sequence[Part]) -> list[Svg]:
-    """Return TrainExact as less is disclosed (Figure 1)."""
-    return _ladder(parts, "train_exact")
-
-
-def world_ladder(parts: Sequence[Part]) -> list[Svg]:
-    """Return HeldoutWorldExact as less is disclosed."""
-    return _ladder(parts, "heldout_world_exact")
-
-
-def determined_ladder(parts: Sequence[Part]) -> list[Svg]:
-    """Return HeldoutExact as less is disclosed, over records that the evidence determines."""
-    return _ladder(parts, "heldout_exact", "_determined", "_determined")
-
-
-def open_ladder(parts: Sequence[Part]) -> list[Svg]:
-    """Return HeldoutExact as less is disclosed, over records that the evidence leaves open."""
-    return _ladder(parts, "heldout_exact", "_open", "_undetermined")
-
-
 def _ladder(parts: Sequence[Part], metric: str, subset: str = "", suffix: str = "") -> list[Svg]:
     """Return a chart with a line a system over the same programs, with 95% bootstrap intervals.
 
@@ -167,6 +148,17 @@ def _ladder(parts: Sequence[Part], metric: str, subset: str = "", suffix: str = 
     about = f", {subset[1:]} records" if subset else ""
     drawing = lines(f"{metric} by disclosure{about}", rungs, series, ceiling=1)
     return [drawing] if len(rungs) > 1 else []
+
+
+train_ladder: Final = partial(_ladder, metric="train_exact")
+world_ladder: Final = partial(_ladder, metric="heldout_world_exact")
+determined_ladder: Final = partial(
+    _ladder, metric="heldout_exact", subset="_determined", suffix="_determined"
+)
+open_ladder: Final = partial(
+    _ladder, metric="heldout_exact", subset="_open", suffix="_undetermined"
+)
+"""Charts of a metric as less is disclosed (Figure 1), of all records or of a subset."""
 
 
 def train_against_heldout(parts: Sequence[Part]) -> list[Svg]:
