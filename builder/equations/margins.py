@@ -34,8 +34,7 @@ Dominant = Literal["direct", "indirect", "tie"]
 
 
 def association_margin(*, measured: bool) -> float:
-    """Return the margin of a question. ``measured``: it names a variable seen only by
-    measurements."""
+    """Return the margin of a question. ``measured``: it names a variable only measured."""
     return MEASURED_SIGN_MARGIN if measured else SIGN_MARGIN
 
 
@@ -45,8 +44,7 @@ def is_structural_zero(quantity: Quantity) -> bool:
 
 
 def keeps(distance: float, margin: float, *errors: float) -> bool:
-    """Return whether a distance keeps a margin, given the standard errors of its independent
-    parts."""
+    """Return whether a distance keeps a margin, given the standard errors of its parts."""
     return distance - margin >= STANDARD_ERRORS * math.hypot(*errors)
 
 

@@ -184,8 +184,7 @@ def _mixture_density(e: Array, shape: Shape) -> Array:
 
 @lru_cache(maxsize=64)
 def _mixture_quantiles(shape: Shape) -> Array:
-    """Return the quantiles of a mixture at ``_SCORES``. Its distribution function is exact in both
-    tails."""
+    """Return the quantiles of a mixture at ``_SCORES``, exact in both tails."""
     e = np.linspace(-_FARTHEST, _FARTHEST, _FINE)
     sd = _mixture_sd(shape)
     below, above = (

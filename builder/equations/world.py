@@ -42,8 +42,7 @@ class Node:
 
     @property
     def affine(self) -> Affine | None:
-        """Return the structural equation in affine form, None if it has none or its noise
-        varies."""
+        """Return the equation in affine form, None if it has none or its noise varies."""
         if self.noise is not None and self.noise.spread is not None:
             return None
         to_affine = MECHANISMS[self.mechanism].affine
@@ -73,8 +72,7 @@ class World:
     # --- running ------------------------------------------------------------------------------
 
     def draw_noise(self, rng: np.random.Generator, n: int) -> dict[str, Array]:
-        """Draw the exogenous noise of ``n`` units: node -> array (n,), in the order of
-        ``nodes``."""
+        """Draw the noise of ``n`` units: node -> array (n,), in the order of ``nodes``."""
         return {
             node.name: rng.random(n) if node.noise is None else node.noise.draw(rng, n)
             for node in self.nodes
@@ -131,23 +129,20 @@ class World:
     # --- one node given its parents -----------------------------------------------------------
 
     def conditional_mean(self, name: str, values: Values) -> Array:
-        """Return E[V | parents], shape (n,), or a scalar for a root; a probability for a binary
-        V."""
+        """Return E[V | parents], (n,), or a scalar for a root; a probability for a binary V."""
         node = self._by_name[name]
         columns = [values[parent] for parent in node.parents]
         return MECHANISMS[node.mechanism].mean(node.parameters, columns)
 
     def noise_scale(self, name: str, values: Values) -> Array:
-        """Return the scale of the noise of a continuous node given its parents, (n,) or a
-        scalar."""
+        """Return the noise scale of a continuous node given its parents, (n,) or a scalar."""
         node = self._by_name[name]
         assert node.noise is not None, name
         varies = node.noise.spread is not None
         return node.noise.scale_at([values[p] for p in node.parents] if varies else [])
 
     def conditional_density(self, name: str, value: Array | float, values: Values) -> Array:
-        """Return the density (continuous) or probability (binary) of V = value given the parents,
-        (n,)."""
+        """Return the density or, for a binary V, the probability of ``value``, (n,)."""
         law, mean = self._by_name[name].noise, self.conditional_mean(name, values)
         if law is None:
             return np.where(np.asarray(value) == 1.0, mean, 1.0 - mean)

@@ -145,8 +145,7 @@ def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
 
 
 def _graphs(task: Task) -> dict[str, list[tuple[str, str]]]:
-    """Return graphs that anybody can draw, by name. Properties count in the order in which they are
-    listed."""
+    """Return graphs that anybody can draw, by name, over the properties as they are listed."""
     target = task.inputs["target"]["name"]
     names = [entry["name"] for entry in task.inputs["variables"]]
     order = [*names, target]

@@ -184,8 +184,7 @@ def _trace(graph: LatentDAG, rng: np.random.Generator) -> tuple[tuple[str, float
 def _disturbance(
     graph: LatentDAG, suite: Suite, setting: SuiteSetting, key: bytes
 ) -> dict[str, Any] | None:
-    """Return the hidden influence, one of three equally likely values after each intervention, or
-    None."""
+    """Return the hidden influence, one of three values after each intervention, or None."""
     hidden = suite.hidden
     if hidden is None:
         return None

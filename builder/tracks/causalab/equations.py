@@ -106,8 +106,7 @@ def _sign(rng: np.random.Generator) -> float:
 def sample_bases(
     names: Sequence[str], setting: SuiteSetting, rng: np.random.Generator
 ) -> dict[str, float]:
-    """Return one crystal's base for every property: whole numbers, or two decimals in the wide
-    setting."""
+    """Draw one crystal's bases: whole numbers, or two decimals in the wide setting."""
     low, high = BASES
     if setting == "wide":
         drawn = [round(float(value), 2) for value in rng.uniform(low, high, len(names))]

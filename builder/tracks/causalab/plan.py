@@ -37,8 +37,7 @@ Episode = tuple[Suite, SuiteSetting]
 
 
 def _suites(stated: object) -> tuple[str, ...]:
-    """Return the names of suites, those of the paper first, then those with other regimes. Raises
-    Fault."""
+    """Return the names of suites, those of the paper first; raises Fault."""
     own = []
     for name in stated if isinstance(stated, list | tuple) else ():
         try:

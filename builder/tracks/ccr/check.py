@@ -104,8 +104,7 @@ def _derived_value(context: Context, quantity: Row, derive: Derive) -> Fraction:
 def _simulation_problems(
     context: BooleanContext, task: Row, target: Row, row: Row, derived: Quantities
 ) -> Iterator[str]:
-    """Yield where quantities, answers or weights of a simulation task differ from their second
-    derivation."""
+    """Yield where a simulation task differs from its second derivation."""
     if {name: Fraction(text) for name, text in target["exact"].items()} != derived:
         yield "the exact quantities differ from their second derivation"
     if abs(row["value"] - derived["pns"]) > _RELATIVE * derived["pns"]:
@@ -135,8 +134,7 @@ def _simulation_problems(
 def _pattern_problems(
     context: BooleanContext, effect: int, bits: Sequence[Sequence[bool]], weights: list[Fraction]
 ) -> Iterator[str]:
-    """Yield where the units are not every pattern of the effect's ancestors once, with its
-    probability."""
+    """Yield where units are not every pattern of the ancestors once, with its probability."""
     ancestors = ancestors_of(context.dag, effect)
     seen = {tuple(unit[v] for v in ancestors) for unit in bits}
     if len(seen) != len(bits) or len(seen) != 1 << len(ancestors):

@@ -111,8 +111,7 @@ def node_value(context: BooleanContext, node: int, bit: Bits, parents: Sequence[
 
 
 def patterns(count: int) -> Bits:
-    """Return every pattern of ``count`` bits, shape (count, 2^count); bit k of a column's
-    number."""
+    """Return every pattern of ``count`` bits, (count, 2^count); bit k of a column's number."""
     return (np.arange(1 << count)[None, :] >> np.arange(count)[:, None] & 1).astype(bool)
 
 

@@ -215,8 +215,7 @@ class ContextPlan(InstancePlan):
 
     @property
     def task_plan(self) -> TaskPlan:
-        """Return the plan for the release machinery: one task, or one a pair that can be
-        measured."""
+        """Return the plan for the release machinery: one task, or one a measurable pair."""
         if self.variant is not None:
             return TaskPlan(levels=(("variant", self.variant),))
         count = len(self.design.sizes)

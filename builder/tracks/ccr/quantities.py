@@ -38,8 +38,7 @@ class Response:
     low: Fraction
 
     def extended_by(self, later: "Response") -> "Response":
-        """Return the response of a later effect to this cause, through the cutpoint between
-        them."""
+        """Return the response to this cause of a later effect, past their common cutpoint."""
         rise = later.high - later.low
         return Response(later.low + rise * self.high, later.low + rise * self.low)
 
@@ -156,8 +155,7 @@ def node_worlds(
 
 
 def _from_states(states: Mapping[tuple[Triple, ...], int], x: int, y: int) -> Quantities:
-    """Return the quantities of a pair from the weights of its joint states, by their
-    definitions."""
+    """Return the quantities of a pair, by definition, from the weights of its joint states."""
     total = sum(states.values())
     sums = dict.fromkeys(("pns", "high", "low", "both", "neither", "pn", "ps"), 0)
     for state, weight in states.items():

@@ -165,8 +165,7 @@ def _without_one(edges: Sequence[Pair], rng: np.random.Generator) -> list[Pair]:
 
 
 def _overlapping(tree: CutTree, rng: np.random.Generator) -> list[Pair]:
-    """Return a pair from the root and one to the leaf that overlap, and the pair that they
-    share."""
+    """Return a pair from the root and one to the leaf that overlap, and the pair they share."""
     low = int(rng.integers(1, len(tree.nodes) - 2))
     high = int(rng.integers(low + 1, len(tree.nodes) - 1))
     (root, first, last, leaf) = (tree.nodes[k] for k in (0, low, high, -1))

@@ -197,8 +197,7 @@ def sample_linear(
 
 
 def _add_bypass(dag: LatentDAG, middle: int, rng: np.random.Generator) -> LatentDAG:
-    """Return ``dag`` with one edge from before the node ``middle`` to beyond it, between inner
-    nodes."""
+    """Return ``dag`` with one edge past the node ``middle``, between inner nodes."""
     before = int(rng.integers(1, middle))
     after = int(rng.integers(middle + 1, len(dag.nodes) - 1))
     parents = [{*row, before} if v == after else row for v, row in enumerate(parent_lists(dag))]

@@ -171,8 +171,7 @@ def direct_prompt(
     answer_file: str,
     rng: np.random.Generator,
 ) -> str:
-    """Return the prompt that shows the full model with its probabilities, and asks for
-    quantities."""
+    """Return the prompt that shows the full model and its probabilities, and asks quantities."""
     order = rng.permutation(len(words.owns))
     measures = dict.fromkeys(quantity.measure for quantity in asked)
     return _TEXTS(
@@ -216,8 +215,7 @@ def _sum(terms: Sequence[tuple[float, str]]) -> str:
 
 
 def state_quantities(asked: Sequence[str], answer_file: str) -> str:
-    """Return the request to state quantities, called Q1 and on in this order, and the answer's
-    form."""
+    """Return the request to state quantities, called Q1 and on, and the answer's form."""
     listed = [f"- Q{number}: {quantity}" for number, quantity in enumerate(asked, start=1)]
     example = ", ".join(f'"Q{number}": <number>' for number in range(1, len(asked) + 1))
     return _TEXTS("state", quantities="\n".join(listed), answer_file=answer_file, example=example)
@@ -231,8 +229,7 @@ def deductive_prompt(
     answer_file: str,
     rng: np.random.Generator,
 ) -> str:
-    """Return the prompt that shows the cut tree and the givens, never functions or
-    probabilities."""
+    """Return the prompt that shows cut tree and givens, never functions or probabilities."""
     boolean = measure == "pns"
     name = measure.upper()
     stated = [f"- {name}({', '.join(pair)}) = {decimal(value)}" for pair, value in givens.items()]

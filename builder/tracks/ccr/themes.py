@@ -85,8 +85,7 @@ def _make_words(
     extras: tuple[tuple[str, ...], ...] = (),
     **values: object,
 ) -> Words:
-    """Return the words of a theme for variables of these names; ``values`` are slots of its
-    intro."""
+    """Return the words of a theme for these names; ``values`` are slots of its intro."""
 
     def phrases(sentence: str) -> tuple[str, ...]:
         pairs = zip(names, given, strict=True)
@@ -115,8 +114,7 @@ def candy_party(tenths: Sequence[int], rng: np.random.Generator) -> Words:
 
 
 def flower_garden(tenths: Sequence[int], rng: np.random.Generator) -> Words:
-    """Return the words of gardeners, of cut flowers of many shades, and of who is delighted because
-    of whom."""
+    """Return the words of gardeners, cut flowers of many shades, and who delights whom."""
     names = _people(len(tenths), rng)
     colours = [list(_PALETTE)[k] for k in rng.integers(0, len(_PALETTE), len(tenths))]
     items = [
@@ -131,8 +129,7 @@ def flower_garden(tenths: Sequence[int], rng: np.random.Generator) -> Words:
 
 
 def flu_vaccine(tenths: Sequence[int], rng: np.random.Generator) -> Words:
-    """Return the words of colleagues who get a flu shot after days of high fever or because others
-    got theirs."""
+    """Return the words of colleagues who get a flu shot after high fever or after others."""
     names = _people(len(tenths), rng)
 
     def describe(name: str, high: int) -> str:

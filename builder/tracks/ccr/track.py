@@ -65,8 +65,7 @@ def build(spec: InstanceSpec) -> BuiltInstance:
 
 
 def draw(plan: ContextPlan, key: bytes, where: str) -> tuple[SampledContext, Words]:
-    """Draw a Boolean context under its story names. Raises ``UsageError`` where the design cannot
-    be met."""
+    """Draw a Boolean context under its story names; raises ``UsageError`` where none can be."""
     sampled = sample_context(plan.design, stream(key, "world"), where)
     told = plan.purpose not in ("deductive", "inductive")
     theme = plan.theme if told else "abstract"

@@ -90,8 +90,7 @@ def _draw_bits(context: BooleanContext, count: int, rng: np.random.Generator) ->
 
 
 def _allocation(cells: dict[str, Fraction]) -> dict[str, int]:
-    """Return the number of units for each cell: a fair least number, the rest by probability
-    (largest remainder)."""
+    """Return the units of each cell: a fair least number, the rest by largest remainder."""
     rest = MAX_UNITS - LEAST_PER_CELL * len(cells)
     shares = {name: value * rest for name, value in cells.items()}
     counts = {name: int(share) for name, share in shares.items()}

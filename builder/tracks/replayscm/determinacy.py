@@ -27,8 +27,7 @@ from grader.tracks.replayscm.problem import ROOTS
 
 @dataclass(frozen=True, slots=True)
 class ParentLimits:
-    """A root set and, for each other variable, the variables that its mechanism may mention (as
-    bits)."""
+    """A root set and, for each other variable, the variables it may depend on (as bits)."""
 
     roots: int
     allowed: Mapping[int, int]
@@ -165,8 +164,7 @@ def _closure(admitted: Flags, limits: ParentLimits, *, without: int | None = Non
 def _undetermined_in_row(
     tables: PartialTables, heldout: ObservedRows, row: int, admitted: Flags, limits: ParentLimits
 ) -> Flags:
-    """Return which variables some train-exact program has wrong in one held-out row, shape (n,):
-    (5)."""
+    """Return the variables that some train-exact program has wrong in a row, (n,): (5)."""
     sets, n, clamped = sets_of(tables.n), tables.n, heldout.clamped[row]
     free = [v for v in limits.allowed if not clamped[v]]
     # One column per set D of wrong variables, shape (n, columns).

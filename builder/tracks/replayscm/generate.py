@@ -139,8 +139,7 @@ def _disambiguate(
     units: UnitThresholds,
     training: list[ReplayWorld],
 ) -> list[ReplayWorld]:
-    """Return the training worlds with up to three more, each of which rules out many local
-    alternatives."""
+    """Return the training worlds and up to three more that rule out many alternatives."""
     candidates = candidate_worlds(rng, program, units, SEPARATORS)
     found = local_alternatives(program, tabulate_worlds(training))
     chosen = list(training)

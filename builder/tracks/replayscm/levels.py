@@ -67,8 +67,7 @@ def window_patterns(program: HiddenProgram, worlds: Sequence[ReplayWorld]) -> di
 def add_levels(
     needed: Collection[Level], key: bytes, evidence: Evidence
 ) -> dict[Level, tuple[ReplayWorld, ...]]:
-    """Return the training worlds of the ``needed`` levels and of those below; raises
-    ``Rejection``."""
+    """Return the training worlds of the levels needed and those below; raises ``Rejection``."""
     levels: dict[Level, tuple[ReplayWorld, ...]] = {"original": evidence.training}
     if {*needed} - {"original"}:
         levels["extra"] = add_extra(stream(key, "extra"), evidence)
@@ -80,8 +79,7 @@ def add_levels(
 
 
 def add_extra(rng: np.random.Generator, evidence: Evidence) -> tuple[ReplayWorld, ...]:
-    """Add Extra Worlds: three or four observational or single-target worlds of most new
-    patterns."""
+    """Add Extra Worlds: three or four with at most one target, of most new patterns."""
     program, added = evidence.program, list[ReplayWorld]()
     seen = window_patterns(program, evidence.training)
     while len(added) <= EXTRA_WORLDS:
@@ -176,8 +174,7 @@ def _count_open(
 def _simulate_allowed(
     rng: np.random.Generator, evidence: Evidence, interventions: Sequence[Intervention]
 ) -> list[ReplayWorld]:
-    """Simulate worlds of those interventions that are neither vacuous nor of a held-out
-    signature."""
+    """Simulate the interventions that are neither vacuous nor held out."""
     heldout = {world.intervention for world in evidence.heldout}
     return [
         simulate(rng, evidence.program, evidence.units, one)
@@ -208,8 +205,7 @@ def _multi_targets(
 def _most_new(
     program: HiddenProgram, seen: Mapping[int, int], candidates: Sequence[ReplayWorld]
 ) -> tuple[ReplayWorld, int, dict[int, int]]:
-    """Return the world that shows most new window patterns, their number, and all patterns seen
-    with it."""
+    """Return the world of most new window patterns, their number, and all patterns seen then."""
     shown = [window_patterns(program, [world]) for world in candidates]
     gains = [sum((new[v] & ~seen[v]).bit_count() for v in seen) for new in shown]
     best = int(np.argmax(gains))

@@ -135,8 +135,7 @@ def sample_program(rng: np.random.Generator, settings: Generation = PAPER) -> Hi
 def sample_formula(
     rng: np.random.Generator, parents: list[str], settings: Generation = PAPER
 ) -> Formula:
-    """Draw a formula that depends on every parent and has an allowed size and depth; raises
-    :class:`Rejection`."""
+    """Draw a formula of all parents, of an allowed size and depth; raises :class:`Rejection`."""
     for _ in range(_DRAWS):
         formula = canonical(_draw(rng, parents, settings.operators))
         if not settings.sizes[0] <= size(formula) <= settings.sizes[1]:
@@ -150,8 +149,7 @@ def sample_formula(
 
 
 def _draw(rng: np.random.Generator, parents: list[str], operators: Sequence[str]) -> Formula:
-    """Draw a formula with every parent once and up to two again, joined in random order by random
-    operators."""
+    """Join every parent once and up to two again, in random order by random operators."""
     joining = [operator for operator in OPERATORS if operator in operators and operator != "not"]
     negates = float("not" in operators)
     repeated = int(rng.choice(3, p=(0.5, 0.3, 0.2)))

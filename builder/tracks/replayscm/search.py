@@ -67,8 +67,7 @@ def smallest_fit(tables: PartialTables, child: int, k: int) -> Choice:
 
 
 def smallest_choice(ones: int, zeros: int, parents: tuple[int, ...]) -> Choice:
-    """Return the smallest function of ``parents`` that is 1 on ``ones`` and 0 on ``zeros``
-    (patterns)."""
+    """Return the smallest function that is 1 on patterns ``ones`` and 0 on ``zeros``."""
     smallest = smallest_formulas()
     table = smallest.smallest(ones, zeros, len(parents))
     return Choice(int(smallest.sizes[table]), parents, table)
@@ -92,8 +91,7 @@ def first_fit(tables: PartialTables, child: int, k: int, cap: int) -> Choice | N
 
 @cache
 def _functions_within(inputs: int, cap: int) -> NDArray[np.int32]:
-    """Return the functions of so many inputs whose smallest formula is within ``cap``, by truth
-    table."""
+    """Return the functions whose smallest formula is within ``cap``, by truth table."""
     smallest = smallest_formulas()
     listed = smallest.by_size[inputs]
     return np.sort(listed[smallest.sizes[listed] <= cap])
@@ -131,8 +129,7 @@ def smallest_program(tables: PartialTables, limits: ParentLimits) -> FittedProgr
 
 
 def smallest_program_and_roots(tables: PartialTables) -> FittedProgram | None:
-    """Return the program of least total size over all sets of three roots, ties to the first set,
-    or None."""
+    """Return the smallest program over all root sets, ties to the first set, or None."""
     found = [smallest_program(tables, limits) for limits in viable_limits(tables)]
     reached = [program for program in found if program is not None]
     return min(reached, key=lambda program: (program.total, program.roots), default=None)
@@ -177,8 +174,7 @@ def find_alternative(
 def _flips(
     program: HiddenProgram, tables: PartialTables, disclosure: Disclosure
 ) -> Iterator[tuple[int, Choice]]:
-    """Yield the variables with their mechanism over a larger set, one unseen pattern turned the
-    other way."""
+    """Yield mechanisms over larger sets, one unseen pattern turned the other way."""
     sets, smallest = sets_of(program.n), smallest_formulas()
     pairs = completable_pairs(tables, disclosed_limits(program, disclosure))
     for child, k in np.argwhere(pairs).tolist():

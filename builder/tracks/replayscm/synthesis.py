@@ -138,8 +138,7 @@ class _Search:
             new = np.concatenate(list(self._next_level(total)))
 
     def _next_level(self, total: int) -> Iterator[Ints]:
-        """Yield the functions of size ``total`` + 1, each claimed by the operator that finds it
-        first."""
+        """Yield the functions of size ``total`` + 1, by the operator that finds them first."""
         last = self.levels[total]
         yield self._claim(FULL ^ last, total + 1, "not", last, np.full(len(last), -1, np.int32))
         for k in range(len(_NARY)):

@@ -89,8 +89,7 @@ def set_targets(rng: np.random.Generator, mode: Mode, n: int, count: int) -> Int
 
 
 def intervene(rng: np.random.Generator, mode: Mode, targets: tuple[int, ...]) -> Intervention:
-    """Draw an intervention of ``mode`` on these targets. Only a hard_constant world has
-    constants."""
+    """Draw an intervention of ``mode`` on these targets, with constants if it is hard_constant."""
     constants = tuple(int(b) for b in rng.integers(2, size=len(targets)))
     return Intervention(mode, targets, constants if mode == "hard_constant" else ())
 
