@@ -4,7 +4,7 @@
 Valid sets follow the generalised adjustment criterion (``builder.graphs.adjustment``).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -124,7 +124,7 @@ def forbidden_controls_list(scene: Scene, rng: np.random.Generator) -> Iterator[
 
 
 def _adjustment(
-    scene: Scene, rng: np.random.Generator, target: dict[str, object], *, place: str
+    scene: Scene, rng: np.random.Generator, target: Mapping[str, object], *, place: str
 ) -> Question:
     """Return a question about valid adjustment sets. ``place`` names what an answer writes a word
     in place of, where there is no valid set."""
