@@ -56,7 +56,8 @@ class Draws:
         rows, inverse = np.unique(np.array(places, dtype=int), return_inverse=True)
         totals = np.bincount(inverse, terms, len(rows))
         # Row after row: every processor rounds this alike, which a matrix product is not sure to.
-        return (self.counts[rows] * totals[:, None]).sum(axis=0)
+        sums: NDArray[Any] = (self.counts[rows] * totals[:, None]).sum(axis=0)
+        return sums
 
     def means(self, clusters: Clusters) -> list[float]:
         """Return replicates of a mean over tasks: the drawn sums over the drawn numbers.

@@ -212,9 +212,9 @@ def compare(pairs: Pairs, first: Part, second: Part) -> dict[str, Any]:
         plain = [dict(part["readings"][name]) for part in (first, second)]
         for reading in plain:
             reading.pop("causalds_score_interval", None)  # it is of one submission alone
-        scores = [reading["causalds_score"] for reading in plain]
+        ours, theirs = (reading["causalds_score"] for reading in plain)
         readings[name] = {
-            "causalds_score": difference(*scores, replicates),
+            "causalds_score": difference(ours, theirs, replicates),
             "first": plain[0],
             "second": plain[1],
         }
