@@ -70,11 +70,7 @@ TRACK: Final = Track(
     name=TRACK_NAME,
     grader=GRADER,
     report=report,
-    tables={
-        "causalab": TASKS,
-        "causalab_truth": TRUTH,
-        "causalab_worlds": worlds_schema(),
-    },
+    tables={"causalab": TASKS, "causalab_truth": TRUTH, "causalab_worlds": worlds_schema()},
     private=frozenset({"causalab_truth", "causalab_worlds"}),
     parse=parse_settings,
     plan=plan_graphs,

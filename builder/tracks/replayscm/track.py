@@ -197,11 +197,7 @@ TRACK: Final = Track(
     name=TRACK_NAME,
     grader=GRADER,
     report=report,
-    tables={
-        "replayscm": TASKS,
-        "replayscm_truth": TRUTH,
-        "replayscm_worlds": worlds_schema(),
-    },
+    tables={"replayscm": TASKS, "replayscm_truth": TRUTH, "replayscm_worlds": worlds_schema()},
     private=frozenset({"replayscm_truth", "replayscm_worlds"}),
     parse=parse_settings,
     plan=plan_programs,
