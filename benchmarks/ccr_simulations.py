@@ -136,10 +136,13 @@ def _table(
     """Return the exact value of each quotient and an estimate of it for each size of sample."""
     rng = np.random.default_rng(SEED)
     table = Table("quantity", "exact", *(f"n = {size:,}" for size in SIZES), title=title)
-    columns = [
-        [quotient.compute(lambda pair, n=size: estimate(pair, n, rng)) for quotient in quotients]
-        for size in SIZES
-    ]
+    columns = []
+    for size in SIZES:
+
+        def sample(pair: Pair, size: int = size) -> float:
+            return estimate(pair, size, rng)
+
+        columns.append([quotient.compute(sample) for quotient in quotients])
     for k, (quotient, truth) in enumerate(zip(quotients, truths, strict=True)):
         table.add_row(quotient.text, f"{truth:.5g}", *(f"{column[k]:.5g}" for column in columns))
     return table

@@ -119,7 +119,9 @@ def _without_means(found: Sequence[Case]) -> NDArray[np.float64]:
     group = np.array([places[case.group] for case in found])
     values = np.array([(case.commonness, case.loss) for case in found])
     sums = np.stack([np.bincount(group, column) for column in values.T], axis=1)
-    return values - (sums / np.bincount(group)[:, None])[group]
+    means: NDArray[np.float64] = sums / np.bincount(group)[:, None]
+    within: NDArray[np.float64] = values - means[group]
+    return within
 
 
 def _slope(left: NDArray[np.float64]) -> float | None:

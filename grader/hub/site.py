@@ -85,8 +85,8 @@ def _boards(rows: Iterable[Row]) -> list[Board]:
     """Return a board for each exam of each release; namesakes are told apart by team and id."""
     groups: dict[tuple[str, ...], list[Row]] = {}
     for row in sorted(rows, key=lambda row: (row["day"], row["id"])):
-        exam = (row["release"]["name"], row["release"]["sha256"], row["split"], row["exam"])
-        groups.setdefault(exam, []).append(row)
+        key = (row["release"]["name"], row["release"]["sha256"], row["split"], row["exam"])
+        groups.setdefault(key, []).append(row)
     boards = []
     for k, ((release, _, split, exam), members) in enumerate(sorted(groups.items()), 1):
         names = [row["report"]["submission"]["system"] for row in members]

@@ -144,7 +144,7 @@ def _notes(text: str) -> list[Block]:
 
 
 def _facts(explanation: Explanation) -> Table:
-    rows = [[name, Cell(fact, "code")] for name, fact in explanation.facts]
+    rows: list[list[str | Cell]] = [[name, Cell(fact, "code")] for name, fact in explanation.facts]
     return Table("", ["the world", ""], rows, left=2)
 
 

@@ -74,7 +74,8 @@ def build_report(
     }
     if endings := count_endings(submission.usage, task_ids):
         report["endings"] = endings
-    return _null_infinite(report)
+    shown: dict[str, Any] = _null_infinite(report)
+    return shown
 
 
 def _submission(submission: Submission) -> dict[str, Any]:
@@ -128,4 +129,6 @@ def with_attempts(
         name: {level: spread_of([run[name].get(level) for run in runs]) for level in names}
         for name, names in levels.items()
     }
-    return _null_infinite({**report, "attempts": {"runs": runs, **spreads}, "tracks": parts})
+    figures = {"runs": runs, **spreads}
+    shown: dict[str, Any] = _null_infinite({**report, "attempts": figures, "tracks": parts})
+    return shown

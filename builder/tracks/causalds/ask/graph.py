@@ -129,7 +129,7 @@ def _adjustment(
     """Return a question about valid adjustment sets. ``place`` names what an answer writes a word
     in place of, where there is no valid set."""
     available = any_order(rng, map(scene.name, scene.other_nodes))
-    truth = Truth(target, should_abstain=adjustment_category(scene.plan) == "non_id")
+    truth = Truth(dict(target), should_abstain=adjustment_category(scene.plan) == "non_id")
     slots = {"available": bullets(available or ["none"]), "place": place}
     return Question({**ends(scene), "available": available}, truth, slots=slots)
 
