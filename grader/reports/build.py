@@ -129,6 +129,6 @@ def with_attempts(
         name: {level: spread_of([run[name].get(level) for run in runs]) for level in names}
         for name, names in levels.items()
     }
-    figures = {"runs": runs, **spreads}
-    shown: dict[str, Any] = _null_infinite({**report, "attempts": figures, "tracks": parts})
+    members: dict[str, Any] = {"attempts": {"runs": runs, **spreads}, "tracks": parts}
+    shown: dict[str, Any] = _null_infinite({**report, **members})
     return shown
