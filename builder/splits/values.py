@@ -50,7 +50,7 @@ def one_of(known: Iterable[str]) -> BeforeValidator:
     return BeforeValidator(lambda name: as_known(name, known))
 
 
-def some(value: object, known: Sequence[str]) -> tuple[str, ...]:
+def chosen_names(value: object, known: Sequence[str]) -> tuple[str, ...]:
     """Return the names of a list, at least one and each once, in the order of ``known``; raises
     :class:`Fault`."""
     if not isinstance(value, list | tuple) or not value:
@@ -67,7 +67,7 @@ def some_of(known: Sequence[str]) -> BeforeValidator:
     order of ``known``."""
     schema = {"type": "array", "items": {"enum": [*known]}}
     listed = Annotated[Any, WithJsonSchema(schema)]
-    return BeforeValidator(lambda value: some(value, known), json_schema_input_type=listed)
+    return BeforeValidator(lambda value: chosen_names(value, known), json_schema_input_type=listed)
 
 
 def check_keys(found: Iterable[str], known: Iterable[str], inside: str = "") -> None:

@@ -22,7 +22,7 @@ from builder.splits.seeds import (
 )
 from builder.splits.settings import Fault, TomlModel, TomlTable, check
 from builder.splits.track import InstanceSpec, TaskPlan
-from builder.splits.values import some, some_of
+from builder.splits.values import chosen_names, some_of
 from builder.tracks.causalab.graphs import sample_graphs
 from builder.tracks.causalab.suites import PAPER, SETTINGS, SUITES, Suite, SuiteSetting, suite_of
 from grader.errors import UsageError
@@ -45,7 +45,7 @@ def _suites(stated: object) -> tuple[str, ...]:
                 own.append(name)
         except ValueError as error:
             raise Fault(f'"{name}" {error}') from None
-    return some(stated, (*SUITES, *dict.fromkeys(own)))
+    return chosen_names(stated, (*SUITES, *dict.fromkeys(own)))
 
 
 class EpisodeSettings(TomlModel):

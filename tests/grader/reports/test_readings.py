@@ -16,7 +16,8 @@ from grader.scoring.shape import LOSS_CAP
 
 def readings(scores: Sequence[Score]) -> dict[str, dict[str, Any]]:
     with ScoreTable(scores) as table:
-        return {line.pop("reading"): line for line in table.query("causalds/readings", LOSS_CAP)}
+        lines = table.query("causalds/readings", LOSS_CAP)
+    return {line.pop("reading"): line for line in lines if line["axis"] == "exam"}
 
 
 def both(rows: Sequence[tuple[Pool, float]]) -> list[Score]:

@@ -1,7 +1,8 @@
 -- CausalDS Eq. 2-4 for each reading, of the whole exam (axis 'exam') and of every slice; $1 is the cap c
 -- on an interval's loss. mean_nrel_err is the mean over the tasks of med_nrel_err: it shows the tail that
--- a median hides (Table 6). The paper takes the median of the points and of the F1 losses. The fixed reading takes means of capped losses: a median does
--- not see what is abandoned beyond it, in a mean each abstention costs the cap less what it replaces.
+-- a median hides (Table 6). The paper takes the median of the points and of the F1 losses. The fixed
+-- reading takes means of capped losses: a median does not see what is abandoned beyond it. In a mean each
+-- abstention costs the cap less what it replaces.
 WITH pools AS (
     SELECT
         axis, level, reading,
