@@ -341,7 +341,7 @@ def _fit_function(puzzle: Puzzle, child: int, k: int, cap: int) -> Choice | None
 
 
 def _index(n: int) -> dict[int, int]:
-    """Return the number of each candidate parent set by its bits."""
+    """Return the place of each candidate parent set in ``sets_of(n)``, by the mask of its bits."""
     return {int(mask): k for k, mask in enumerate(sets_of(n).masks)}
 
 

@@ -142,8 +142,12 @@ def check_release(
     workers: int | None = None,
     staging: Path | None = None,
 ) -> GateReport:
-    """Run the gate over a release, whose checked parts may still be below ``staging``; raises
-    ``UsageError`` when there is none or its private side is absent."""
+    """Run the gate over a release and return its report, which also holds failed checks.
+
+    ``staging`` is the folder of the parts that a build left, with their checks. A part that has a
+    check there is not checked again if its rows are the same. Raises ``UsageError`` when there is
+    no release, or when a private split lacks its private side.
+    """
     return run_gate(release, TRACKS, check_staged, progress, workers=workers, staging=staging)
 
 

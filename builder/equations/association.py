@@ -52,11 +52,11 @@ def associations(
     rng: np.random.Generator,
     bound: float = CORRELATION_BOUND,
 ) -> Associations:
-    """Return every association of X and Y, given each of ``others`` in turn. Binary nodes count as
-    0 and 1.
+    """Return the associations of X and Y, and the standard deviation of Y.
 
-    What is zero by construction is exactly zero (``zero_correlation``, ``zero_partial``,
-    ``zero_change``).
+    There is the correlation, and for each of ``others`` the partial correlation given it alone and
+    its difference from the correlation. Binary nodes count as 0 and 1. What is zero by construction
+    is exactly zero (``zero_correlation``, ``zero_partial``, ``zero_change``).
 
     Raises:
         BoundNotMet: a standard error exceeds its bound at the largest sample.

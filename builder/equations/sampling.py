@@ -94,8 +94,11 @@ def _draw_node(
     pilot: Values,
     bounds: tuple[float, float],
 ) -> tuple[Node, Array]:
-    """Draw a node that a pilot sample of its parents accepts, and return it with its own pilot
-    sample. Raises NoWorldFound."""
+    """Draw a node that passes on a pilot sample of its parents; return it with its values there.
+
+    ``bounds`` are the least and the greatest standard deviation of the node. Raises NoWorldFound
+    after too many draws that did not pass.
+    """
     columns = [pilot[parent] for parent in parents]
     summaries = [Parent.seen_in(column) for column in columns]
     for _ in range(_MAX_DRAWS):

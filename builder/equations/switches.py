@@ -151,7 +151,11 @@ def gate_draw(
 
 
 def gate_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return ``flip + (1 - 2 flip) * gate``."""
+    """Return ``flip + (1 - 2 flip) * gate`` by row, the probability of 1.
+
+    An input holds where its column is above its cut or, if it is ``negated``, where it is not. The
+    gate is 1 where all inputs hold (``conjunction``), or else where any does.
+    """
     inputs_ = zip(columns, vector(parameters, "cuts"), vector(parameters, "negated"), strict=True)
     holds = [(column > cut) != bool(no) for column, cut, no in inputs_]
     every = np.logical_and if scalar(parameters, "conjunction") else np.logical_or

@@ -198,8 +198,11 @@ class ExamPoints:
 
 
 def graded_exams(opened: ReleaseFolder, split: str, tasks: int) -> tuple[str, ...]:
-    """Return what of a split goes through the whole grader: every exam; without exams its
-    ``tasks``, if they are few."""
+    """Return the names of the exams of a split that go through the whole grader: all of them.
+
+    A split without exams counts as the one exam ``WHOLE_SPLIT`` if it has at most ``AT_ONCE``
+    ``tasks``. With more of them the result is empty.
+    """
     return tuple(opened.exams(split)) or ((WHOLE_SPLIT,) if tasks <= AT_ONCE else ())
 
 

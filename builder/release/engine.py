@@ -106,7 +106,10 @@ class Workers:
 
 
 def _start_worker() -> None:
-    """Run first in each worker: one thread for linear algebra; a quiet end on Ctrl-C."""
+    """Prepare a worker, first of all that it does.
+
+    Linear algebra gets one thread. The worker ends quietly on Ctrl-C, and when its parent is gone.
+    """
     os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))  # for libraries that are not loaded yet
     threadpool_limits(limits=1)
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -110,8 +110,13 @@ def _grade_twin(
 def _instances_to_build(
     specs: Sequence[InstanceSpec], floors: Floors, counts: Counter[str], tasks: int
 ) -> dict[int, tuple[InstanceSpec, frozenset[str]]]:
-    """Return by index the instances to build and what each is wanted for: every variant takes the
-    first that are asked it, or tasks of a frequent one would be those of a rare one's hosts."""
+    """Return the instances to build, by index, each with the variants that it is built for.
+
+    ``counts`` holds the tasks that each variant has so far. A variant takes the first instances
+    that are asked it, until it is to have ``tasks`` tasks. Then it takes no more, even from an
+    instance that is built for a rarer variant: else most of its tasks could be about such
+    instances.
+    """
     expected, found = counts.copy(), {}
     for spec in specs:
         asked = [key for key in floors.variants_of(spec) if expected[key] < tasks]

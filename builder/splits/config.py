@@ -271,8 +271,11 @@ def _with_exams(
 
 
 def _check_private_exams(table: TomlTable, split: SplitConfig, tracks: Mapping[str, Track]) -> None:
-    """Check that at most one exam takes all tasks of a variant: in a private-truth split each task
-    is in exactly one exam. That none is left over is seen when instances are planned."""
+    """Check that no two exams take all tasks of one variant; raise ``UsageError`` if they do.
+
+    In a private-truth split each task is in exactly one exam. Tasks that are in none are found
+    later, when instances are planned.
+    """
     for track, _ in split.tracks:
         draws = [draw for draw in split.draws if draw.track == track]
         for key in (variant.key for variant in tracks[track].grader.variants):

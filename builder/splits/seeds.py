@@ -82,7 +82,10 @@ class InstancePlan:
 
     @property
     def task_plan(self) -> TaskPlan:
-        """Return what the release machinery reads of the plan."""
+        """Return the least and most tasks of the plan, its exam, and its levels.
+
+        The release machinery reads no other part of a plan. Each track defines this.
+        """
         raise NotImplementedError
 
     def to_json(self) -> str:

@@ -81,7 +81,11 @@ class _FaultPlace:
 
     @staticmethod
     def from_error(fault: ErrorDetails, values: Any, whole: Mapping[str, Any]) -> "_FaultPlace":
-        """Follow the place of a fault through the document and the schema of its model."""
+        """Return the place of a fault in ``values``, the document.
+
+        ``whole`` is the JSON schema of the document's model. Both are followed step by step, as far
+        as a step of the fault's location is a key or an index.
+        """
         inner = getattr(fault.get("ctx", {}).get("error"), "key", "")
         order, path, known, schema = [], "", (), _resolve_schema(whole, whole)
         keys = (int(key) if key.isdigit() else key for key in inner.split(".") if key)

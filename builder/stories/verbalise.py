@@ -40,7 +40,10 @@ class StoredTelling:
 
 
 class NarrationFailed(Exception):
-    """Raised where a scene could not be named and told; rejections are counted by ``reason``."""
+    """Raised where a scene could not be named and told.
+
+    ``reason`` says why in a few words; callers count rejections by it.
+    """
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)

@@ -62,11 +62,12 @@ def session_path(folder: Path, submission: str, episode: Episode) -> Path:
 
 
 class Session:
-    """A laboratory behind one protocol, its transcript in ``path``.
+    """A session with one episode's laboratory, its transcript in the file ``path``.
 
-    Without a ``path`` nothing is written. With ``key`` every line is signed. ``note`` is
-    called with requests refused after the end, which no transcript can hold. Raises ``UsageError``
-    when the file cannot be used or belongs to another session.
+    A transcript that stands there is continued. Without a ``path`` nothing is written. With ``key``
+    every line is signed. ``note`` is called with requests refused after the end, which no
+    transcript can hold. Raises ``UsageError`` when the file cannot be used or belongs to another
+    session.
     """
 
     def __init__(

@@ -33,7 +33,10 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class NotGraded:
-    """A submission that could not be graded, and why. ``again`` is that of ``WorkFailure``."""
+    """A submission that could not be graded, and why.
+
+    ``again`` is whether another try may end otherwise.
+    """
 
     source: Path
     reason: str

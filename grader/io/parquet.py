@@ -53,8 +53,8 @@ def identifier(name: str) -> str:
 def connect() -> duckdb.DuckDBPyConnection:
     """Return a connection to the process's in-memory database, with temporary tables of its own.
 
-    One thread, so that equal input gives equal bytes; nothing is kept of files that were read. One
-    database, since a new one takes as long to make as a small exam to read.
+    It has one thread, so that equal input gives equal bytes. No content of files is cached. All
+    connections share a database, since making one takes as long as reading a small exam.
     """
     return _database(os.getpid()).cursor()
 

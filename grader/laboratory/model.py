@@ -118,7 +118,11 @@ class Model:
         return dict(zip(self.nodes, values, strict=True))
 
     def starting(self, bases: Mapping[str, float]) -> list[float]:
-        """Return every node's base, in the order of ``nodes``."""
+        """Return every node's base, in the order of ``nodes``.
+
+        ``bases`` holds those of the properties. The target, which is last, has the model's own
+        base.
+        """
         return [*(float(bases[n]) for n in self.nodes[:-1]), self.base]
 
 
@@ -136,7 +140,11 @@ def _sort_by_cause(nodes: Sequence[str], equations: Mapping[str, Sequence[Term]]
 
 
 class Crystal:
-    """One crystal under successive interventions; their effects persist."""
+    """One crystal under successive interventions; their effects persist.
+
+    By ``mode``, an intervention replaces the node's base (``shift``), chooses the base with which
+    the node shows the value now (``pin``), or holds the node at the value (``do``).
+    """
 
     def __init__(
         self,

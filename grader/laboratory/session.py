@@ -251,7 +251,11 @@ class Laboratory:
         return node, round_reading(number)
 
     def _checked_prediction(self, value: object) -> float:
-        """Return the prediction as a float; raises :class:`RefusedRequest`."""
+        """Return the prediction as a float.
+
+        Raises :class:`RefusedRequest` unless it is one number in the episode's ``reactor_range``,
+        both ends included.
+        """
         number = _number(value)
         low, high = self.episode.reactor_range
         if number is None or not low <= number <= high:

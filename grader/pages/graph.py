@@ -40,7 +40,10 @@ class Explanation:
 
 
 def proofs(track: str) -> Mapping[str, str]:
-    """Return the proof of each kind of truth of a track. ``track`` is a file in its folder."""
+    """Return how each kind of truth is proved, as text, from ``look.toml`` in a track's folder.
+
+    ``track`` is the path of any file in that folder, such as the ``__file__`` of a module.
+    """
     found: Mapping[str, str] = tomllib.loads(
         Path(track).with_name("look.toml").read_text(encoding="utf-8")
     )

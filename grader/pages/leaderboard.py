@@ -132,10 +132,12 @@ def _copies(reports: Sequence[Report]) -> str:
 
 
 def columns(reports: Sequence[Report], tracks: Tracks) -> list[tuple[str, list[str]]]:
-    """Return headings and cells of what tracks say: skill or points of each, their own, and cost.
+    """Return the columns of a ranking: the heading of each, and its cells by report.
 
-    A track without columns of its own has those of its families, where it is the only one. What
-    a submission leaves alone while it attempts others has a dash, as its overall points have.
+    Where there are several tracks, each has a column of its skill, or of its points if no report
+    has a skill. A submission that leaves a track alone, and attempts another, has a dash there.
+    Then come the columns that tracks add. A lone track that adds none has one for the points of
+    each family. The last are sessions per task, if a report counts them, and tokens per task.
     """
     names = list(reports[0]["tracks"])
     # Whoever left a track alone has no overall skill, but has one where it answered.

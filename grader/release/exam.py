@@ -190,7 +190,11 @@ class Exam:
 
     @property
     def keeps_ledger(self) -> bool:
-        """Whether what is shown of a submission is counted: of a private truth, until the end."""
+        """Return whether a ledger counts the figures that are shown of a submission.
+
+        It does where truths are private, except in the half of an exam that the final ranking is
+        about.
+        """
         return not self.split.reveal and not self.is_final
 
     def final(self) -> Self:

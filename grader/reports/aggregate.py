@@ -78,10 +78,10 @@ def aggregate(
     slice_intervals: bool = True,
     tables: bool = True,
 ) -> Totals:
-    """Aggregate the score rows of one grading, by track and over all.
+    """Return the totals of one grading, by track and over all tracks, from its score rows.
 
-    Intervals of slices are most of the work, and can be left out where nobody will see them; so can
-    ``tables``, what only the tables of a track show.
+    Without ``slice_intervals`` slices get no intervals, which are most of the work. Without
+    ``tables`` the figures are left out that only the tables of a track show.
     """
     with ScoreTable(scores) as table:
         fill_usage(table, usage, scores)

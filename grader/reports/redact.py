@@ -75,7 +75,7 @@ class Ladder:
 
     @property
     def levels(self) -> int:
-        """The number of different figures from 0 to 100."""
+        """Return how many figures can be shown: the multiples of ``step`` from 0 to 100."""
         return math.floor(WHOLE / self.step) + 1
 
     @property

@@ -23,7 +23,10 @@ ends in ``assert_never``, so that no shape falls through to the rule of another.
 
 
 class Never(Enum):
-    """The abstention of a shape that has none: ``null`` would be one."""
+    """The abstention of a shape that has none.
+
+    None cannot stand for that: JSON ``null`` is itself an abstention.
+    """
 
     NEVER = "never"
 

@@ -17,8 +17,11 @@ from builder.tracks.ccr.text import ListedQuantity
 
 
 def direct_quantities(tree: CutTree, rng: np.random.Generator) -> list[ListedQuantity]:
-    """Return the quantities of a direct Boolean task, shuffled: two local PNS, the global one, PN
-    and PS of a pair and an ATE."""
+    """Return the six quantities of a direct Boolean task, in random order.
+
+    They are the PNS of two pairs other than the global one, the PNS of the global pair, PN and PS
+    of one random pair, and the ATE of another draw of a pair.
+    """
     local = list(tree.local_pairs)
     picked = [local[k] for k in rng.permutation(len(local))]
     asked = [ListedQuantity("pns", pair) for pair in picked[:2]] + [
@@ -154,8 +157,10 @@ def compose(
 
 
 def _without_one(edges: Sequence[Pair], rng: np.random.Generator) -> list[Pair]:
-    """Return all adjacent pairs but one and, half of the time where it exists, the composition of
-    two that are left."""
+    """Return the adjacent pairs without a random one.
+
+    Half of the time, where two neighbours (a, b) and (b, c) are left, (a, c) is added at the end.
+    """
     gone = int(rng.integers(len(edges)))
     kept = [edge for k, edge in enumerate(edges) if k != gone]
     joins = [(a[0], b[1]) for a, b in pairwise(kept) if a[1] == b[0]]

@@ -122,7 +122,12 @@ def _training(
 def _check_training(
     program: HiddenProgram, training: Sequence[ReplayWorld], settings: Generation
 ) -> None:
-    """Raise :class:`Rejection` where modes or exposure of the training worlds fall short."""
+    """Raise :class:`Rejection` where the training worlds show too little of the program.
+
+    Three worlds or more must assign values row by row (``hard_assigned``), and one or more a
+    constant (``hard_constant``). Each endogenous variable needs ``settings.scored_worlds`` worlds
+    that do not intervene on it, with ``settings.scored_cells`` rows in all.
+    """
     modes = Counter(world.intervention.mode for world in training)
     if modes["hard_assigned"] < 3 or modes["hard_constant"] < 1:
         raise Rejection("mode mix")
@@ -226,8 +231,11 @@ def _small_functions(inputs: int, cap: int) -> NDArray[np.int32]:
 
 
 def _other_functions(program: HiddenProgram, child: int, k: int, cap: int) -> NDArray[np.int32]:
-    """Return the truth tables over set ``k`` of the functions that depend on all its members, have
-    a formula of AST size at most ``cap``, and are not the mechanism of ``child``."""
+    """Return other functions for ``child`` over set ``k``, each as the integer of a truth table.
+
+    They depend on all members of the set, have a formula of AST size at most ``cap``, and are not
+    the mechanism of ``child``.
+    """
     sets = sets_of(program.n)
     tables = _small_functions(len(sets.members[k]), cap) & np.int32(sets.every[k])
     if sets.members[k] == program.parents[child]:

@@ -103,7 +103,11 @@ def _novelty(record: Record) -> float:
 
 
 def _level_rows(matched: Sequence[Record]) -> list[list[str]]:
-    """Return the rows of Table F.2, none without matched programs."""
+    """Return the rows of Table F.2, the paper's figures and ours, with a column for each level.
+
+    ``matched`` are the records of the programs that have worlds at every level. Without any there
+    are no rows.
+    """
     if not matched:
         return []
     shares = {

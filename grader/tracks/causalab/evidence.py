@@ -112,7 +112,11 @@ class Row:
 
 
 class Evidence:
-    """The readings an agent saw of one episode; ``settings`` are its interventions, in order."""
+    """The readings an agent saw of one episode.
+
+    ``settings`` holds its interventions in order, each with the reading that followed. Readings
+    that the task itself shows are added from the ``episode``.
+    """
 
     def __init__(self, episode: Episode, settings: Sequence[Setting]) -> None:
         self.episode = episode

@@ -47,7 +47,10 @@ class PairEstimate:
 
     @property
     def rae(self) -> float | None:
-        """The external error of the PNS."""
+        """Return the external error: that of the estimated PNS, relative to the exact PNS.
+
+        None without estimates; infinite where the exact PNS alone is 0.
+        """
         if self.estimates is None:
             return None
         return relative_error(self.exact["pns"], self.estimates["pns"])

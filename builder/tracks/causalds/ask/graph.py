@@ -59,7 +59,11 @@ def method_label(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
 
 @asks("identification.identifiable_boolean")
 def identifiable_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask whether the average treatment effect is identifiable."""
+    """Yield one question: whether the average treatment effect is identifiable.
+
+    The observed variables are listed in random order. Where it is not, the right answer is false,
+    which counts as abstaining.
+    """
     observed, verdict = any_order(rng, scene.observed_names), ate_is_identifiable(scene.plan)
     truth = Truth({"accepted": [verdict]}, should_abstain=not verdict)
     slots = {**effect_slots(scene, "ATE"), "observed": bullets(observed)}

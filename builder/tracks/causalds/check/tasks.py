@@ -161,7 +161,10 @@ def _before_after(case: Case) -> SecondTruth:
 
 
 def _argmax(case: Case) -> SecondTruth:
-    """Return the variable of the largest change. Raises :class:`Unusable` without a clear lead."""
+    """Return the name of the variable given which the association of X and Y changes most.
+
+    The size of a change counts, not its sign. Raises :class:`Unusable` without a clear lead.
+    """
     nodes, changes = case.scene.other_nodes()[:_NAMED], case.scene.record["quantities"]["change"]
     order = sorted(nodes, key=lambda node: abs(changes[node]["value"]), reverse=True)
     lead, error = 0.0, 0.0

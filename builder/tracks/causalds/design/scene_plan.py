@@ -170,9 +170,9 @@ class Questions:
     """The questions planned for a scene, and their views.
 
     ``variant``, ``wanted`` (the class of its answer, None for any) and ``exam`` are set in
-    private-truth splits only, where a scene is asked one task. In views that measure anything,
-    ``outcome_measured`` makes the outcome one of the measured variables, and ``diagnostics`` adds
-    recoverability to the world row.
+    private-truth splits only, where a scene is asked one task. Some views replace variables by
+    measurements. With ``outcome_measured`` they replace the outcome too. With ``diagnostics`` the
+    world row says how well each replaced variable can be recovered from its measurements.
     """
 
     views: tuple[View, ...] = (CLEAN,)

@@ -109,7 +109,12 @@ def _injected_latent(plan: ScenePlan) -> str | None:
 
 
 def _redraw_graph(plan: ScenePlan, config: SceneSettings, rng: np.random.Generator) -> ScenePlan:
-    """Return the plan with another graph: other grafts, another place for a harmless variable."""
+    """Return the plan with a graph drawn anew from its motif, with as many grafts as before.
+
+    Where a latent variable was added to the old graph, one is added to the new one. It is a
+    confounder where the old one made the ATE unidentifiable, else one that changes no verdict. None
+    is added where none is found.
+    """
     motif, label = _catalogue_motif(plan), plan.structure.label
     grafts = int(label.removeprefix("grafted_")) if label.startswith("grafted_") else 0
     for number in range(1, grafts + 1):

@@ -96,7 +96,11 @@ def inspect_scene(release: Path, scene: str) -> tuple[str, str]:
 
 
 def equation(node: Row, names: Mapping[str, str]) -> str:
-    """Return a node's equation: mechanism, direct causes, parameters and noise, by story names."""
+    """Return a node's equation as plain text, with story names.
+
+    It is ``name = mechanism(causes; parameters) + noise``, for a binary node ``P(name = 1) =
+    mechanism(causes; parameters)``.
+    """
     causes = ", ".join(names[parent] for parent in node["parents"])
     inside = filter(None, [causes, *_parameter_texts(node["parameters"])])
     formula = f"{node['mechanism']}({'; '.join(inside)})"
