@@ -16,7 +16,6 @@ ROOT = Path(__file__).resolve().parent.parent
 
 _FIRST = (
     "release/test_gate_answers.py",
-    "baselines/test_baseline_points.py",
     "release/test_building.py",
     "release/test_gate_rows.py",
     "project/test_docs.py",

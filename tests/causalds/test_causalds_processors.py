@@ -11,6 +11,7 @@ from drawn_numbers import digests
 from processors import ROOT, older_processors
 
 
+@pytest.mark.slow
 def test_worlds_rows_and_truths_are_the_same_to_the_last_bit_on_other_processors():
     """A sum or an exponential that another processor takes in its own way would change an exam."""
     program = Path(__file__).with_name("drawn_numbers.py")

@@ -80,6 +80,7 @@ def heed_interrupts():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_finished_parts(split_file, tmp_path):
     """Stopping a long build is ordinary, not an accident."""
     build = subprocess.Popen(

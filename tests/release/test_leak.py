@@ -36,6 +36,7 @@ def one_fact(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return leave
 
 
+@pytest.mark.slow
 def test_an_honest_release_is_clean(tmp_path: Path) -> None:
     """A test that fires on honest releases would be switched off."""
     report = _leaks(Plan(scenes=98, seed=4, variants=FEW), tmp_path)
