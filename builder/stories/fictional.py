@@ -22,7 +22,7 @@ from builder.stories.types import Kind, Scenery, StorySetting, Variable
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """A kind of invented place: its scenery, and the nouns for what can be noted there.
+    """A kind of invented place: its scenery, and the nouns for what can be recorded there.
 
     ``continuous`` are (noun, unit), ``binary`` (noun, predicate at 0, predicate at 1).
     """
@@ -47,7 +47,7 @@ def themes() -> tuple[Vocabulary, ...]:
 
 
 def read_scenery(key: str, table: Mapping[str, Any]) -> Scenery:
-    """Return the scenery in a table of ``themes.toml`` or ``letters.toml``."""
+    """Return the scenery named ``key`` from its table of ``themes.toml`` or ``letters.toml``."""
     record, records = table["record"]
     settings, colour = tuple(table["settings"]), tuple(table["colour"])
     return Scenery(key, record, records, table["book"], table["people"], settings, colour)
@@ -56,10 +56,10 @@ def read_scenery(key: str, table: Mapping[str, Any]) -> Scenery:
 def invent_scene(
     rng: np.random.Generator, kinds: Mapping[str, Kind]
 ) -> tuple[StorySetting, dict[str, Variable]]:
-    """Return a setting and one story variable for every node of ``kinds`` (node id -> kind).
+    """Return a setting and a story variable by node id, for every node of ``kinds`` (id -> kind).
 
     Nouns are distinct within a scene and no name contains another, ignoring case. Raises
-    ``ValueError`` when a theme has too few nouns for the nodes asked for.
+    ``ValueError`` where the theme that was drawn has too few nouns of a kind.
     """
     vocabulary = pick(rng, themes())
     town = pick(rng, invented_words("town_tails"))
@@ -68,9 +68,9 @@ def invent_scene(
 
 
 def furnish(rng: np.random.Generator, scenery: Scenery, town: str | None = None) -> StorySetting:
-    """Return ``scenery`` with an opening and a sentence of colour drawn from it.
+    """Return a setting: ``scenery`` with an opening and a sentence of colour drawn from it.
 
-    ``town`` is the invented place in them; without it one is drawn.
+    ``town`` is the place name that is filled into them. Without it one is drawn.
     """
     place = pick(rng, invented_words("town_tails")) if town is None else town
     opening, colour = (
@@ -85,7 +85,10 @@ def _invent_variables(
     kinds: Mapping[str, Kind],
     avoid: str,
 ) -> dict[str, Variable]:
-    """Return a variable for every node; no name may clash with ``avoid``."""
+    """Return an invented variable by node id; no name may clash with ``avoid`` or another.
+
+    Raises ``ValueError`` where the vocabulary has too few nouns of a kind.
+    """
     nouns: dict[Kind, list[tuple[str, ...]]] = {
         "continuous": random_order(rng, vocabulary.continuous),
         "binary": random_order(rng, vocabulary.binary),
@@ -113,7 +116,10 @@ def _invent_variables(
 
 
 def _clashes(name: str, taken: Sequence[str]) -> bool:
-    """Tell whether ``name`` contains a taken one, stands in it, or begins with the same letters."""
+    """Tell whether ``name`` contains a taken one, stands in it, or shares its first three letters.
+
+    Case is ignored.
+    """
     low = name.lower()
     return any(
         low in other.lower() or other.lower() in low or low[:3] == other[:3].lower()
@@ -123,9 +129,10 @@ def _clashes(name: str, taken: Sequence[str]) -> bool:
 
 @cache
 def invented_words(tails: Literal["tails", "town_tails"]) -> tuple[str, ...]:
-    """Return every invented word a name may start with, or every place name, sorted.
+    """Return all invented words, sorted: first words of names ("tails") or towns ("town_tails").
 
-    They are pronounceable joins: no letter doubled at the seam, none that is a known word.
+    A word is a listed head and tail, 5 to 10 letters long, without a letter doubled at the joint.
+    Known words are left out.
     """
     lists = {key: text.split() for key, text in _read("syllables.toml").items()}
     joined = {
@@ -154,7 +161,10 @@ LETTER_SCENERY: Final = read_scenery("letters", _LETTERS["theme"])
 def letter_scene(
     rng: np.random.Generator, kinds: Mapping[str, Kind]
 ) -> tuple[StorySetting, dict[str, Variable]]:
-    """Return a bare setting and a letter for every node; ``ValueError`` for too many nodes."""
+    """Return a setting about nothing and a variable by node id, each named by a random letter.
+
+    Units are drawn too. Raises ``ValueError`` where there are more nodes than letters.
+    """
     if len(kinds) > len(LETTERS):
         raise ValueError(f"{len(kinds)} variables, but there are {len(LETTERS)} letters")
     names = random_order(rng, LETTERS[: max(len(kinds), len(_SINGLE))])

@@ -25,11 +25,11 @@ _TEXTS: Final = Texts(__file__)
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A core clause with the slots ``cause`` and ``effect``.
+    """A core clause, which says that one variable directly affects another.
 
-    The slots in ``clauses`` may also hold a clause ("whether …"). ``graded`` frames read well only
-    where the effect is a matter of degree, not of two states; ``alone`` frames only where the
-    sentence tells no other effect.
+    ``text`` has the slots ``{cause}`` and ``{effect}``. The slots named in ``clauses`` may also
+    hold a clause ("whether …"). A ``graded`` frame is used only where the effect is continuous, an
+    ``alone`` frame only where the sentence tells no other effect and has no opening words.
     """
 
     text: str
@@ -66,7 +66,11 @@ _PLURALS: Final[Mapping[str, str]] = _TEXTS["plurals"]
 
 
 def number_forms(word: str) -> tuple[str, str]:
-    """Return singular and plural of a bracketed word: "acts", "act", or both sides of a slash."""
+    """Return the singular and plural form of a frame's bracketed word, given without brackets.
+
+    "has/have" states both forms. Of a single word, which is the singular, the plural is looked up
+    or formed by dropping its final "s" ("acts", "act").
+    """
     if "/" in word:
         singular, plural = word.split("/")
         return singular, plural

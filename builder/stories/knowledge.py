@@ -35,9 +35,10 @@ _End = Annotated[float, Field(ge=-1e12, le=1e12)]
 class Concept(TomlModel):
     """A variable of a domain. ``kinds`` are those it may have in a scene.
 
-    ``unit`` and ``range`` (plausible values in that unit) belong to the continuous kind,
-    ``states`` (predicates for 0 and 1) to the binary one; they may also be told without it, since
-    states show whether a name is a plural. ``latent``: it could well go unmeasured.
+    ``unit`` and ``range`` (least and greatest plausible value in that unit) are required for the
+    continuous kind, ``states`` (predicates for 0 and for 1) for the binary one. A concept that is
+    not binary may have states too: their verbs show whether its name is a plural. ``latent``
+    concepts may stand for an unmeasured node of a scene.
     """
 
     name: Text
@@ -62,12 +63,12 @@ class Concept(TomlModel):
 
     @property
     def plural(self) -> bool:
-        """Whether its name takes a plural verb, as its states do, or as its last word looks."""
+        """Whether its name takes a plural verb: as its states do, else as its head noun looks."""
         found = [form for state in self.states or () if (form := plural_verb(state.split()[0]))]
         return found[0] == "plural" if found else is_plural(self.name)
 
     def variable(self, kind: Kind) -> Variable:
-        """Return the concept as a story variable of one of its kinds."""
+        """Return the concept as a story variable of ``kind``, with unit or states to match."""
         return Variable(
             self.name,
             kind,
@@ -80,10 +81,13 @@ class Concept(TomlModel):
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """A field with its scenery, its concepts and the direct effects among them.
+    """A domain: its scenery, its concepts and the direct effects among them.
 
-    ``mechanism_clauses`` maps (cause, effect), by name, to the clause that gives the mechanism. The
-    masks are over the positions in ``concepts``: bit j of ``children[i]`` is set where i affects j.
+    ``field`` is its field of knowledge ("transport"), ``title`` its subject ("Airline turnaround").
+    ``mechanism_clauses`` maps every direct effect (cause, effect), by name, to the clause that
+    gives its mechanism. The masks are bits over positions in ``concepts``: bit j of ``children[i]``
+    is set where i affects j, bit j of ``parents[i]`` where j affects i. ``allowed`` has the mask of
+    concepts that a node may be mapped to, by (its kind, whether it is latent).
     """
 
     scenery: Scenery
@@ -97,7 +101,7 @@ class Domain:
 
     @property
     def key(self) -> str:
-        """The file's name without its ending."""
+        """The name of the domain's file without its ending."""
         return self.scenery.key
 
 
@@ -120,7 +124,10 @@ _PLURAL: Final = re.compile(r"are|were|have|do|stay|reach|remain|get|come|keep|r
 
 
 def is_plural(name: str) -> bool:
-    """Tell whether the last word of a name's head looks plural: of "Hours of sun" it is "Hours"."""
+    """Tell whether the last word of a name's head looks plural.
+
+    The head ends before the first preposition: of "Hours of sun" it is "Hours".
+    """
     head = name
     for mark in (" of ", " per ", " in ", " at ", " on ", " to ", " from ", " for ", " with "):
         head = head.split(mark)[0]
@@ -149,22 +156,25 @@ def _our_files() -> Mapping[str, Path]:
 
 
 def own_files() -> list[Path]:
-    """Return the files of the domains that were brought along (``--domains``), by name."""
+    """Return the domain files of the folder that ``--domains`` named, sorted; empty without it."""
     own = os.environ.get(OWN)
     return [] if not own else sorted(Path(own).glob("*.toml"))
 
 
 def domains() -> tuple[Domain, ...]:
-    """Return all domains by key; one that was brought along replaces ours of the same key.
+    """Return all domains sorted by key: ours and those of ``--domains``.
 
-    Raises ``UsageError``.
+    One of ``--domains`` replaces ours of the same key. Raises ``UsageError`` for a bad file.
     """
     found = _files()
     return tuple(_read(found[key]) for key in sorted(found))
 
 
 def domain(key: str) -> Domain:
-    """Return the domain of this key, without reading the others; raises ``UsageError``."""
+    """Return the domain of this key, without reading the others.
+
+    Raises ``UsageError`` where there is none, or its file is bad.
+    """
     path = _files().get(key)
     if path is None:
         raise UsageError(
@@ -178,7 +188,7 @@ def _files() -> dict[str, Path]:
 
 
 class _Edge(TomlModel):
-    """A direct effect, and the clause that gives its mechanism."""
+    """A direct effect: the names of cause and effect, and ``how``, the clause of its mechanism."""
 
     cause: Text
     effect: Text
@@ -186,7 +196,7 @@ class _Edge(TomlModel):
 
 
 class _Domain(TomlModel):
-    """A domain file: texts of its :class:`Scenery`, variables and edges."""
+    """A domain file as it is written: texts of its :class:`Scenery`, variables and edges."""
 
     field: Text
     title: Text
@@ -223,7 +233,10 @@ def read_domain(path: Path) -> Domain:
 
 
 def _allowed_concepts(concepts: tuple[Concept, ...]) -> dict[tuple[Kind, bool], int]:
-    """Return the concepts that a node of a kind, latent or not, may be mapped to, as masks."""
+    """Return masks of the concepts that a node may be mapped to, by (its kind, is it latent).
+
+    Bit i is the concept at position i. A measured node may take any concept of its kind.
+    """
     return {
         (kind, latent): sum(
             1 << i

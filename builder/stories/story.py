@@ -34,7 +34,7 @@ T = TypeVar("T")
 class Draft:
     """A story that is being written: its facts, and the attestations of the sentences so far.
 
-    ``undealt`` holds, for every list that items were dealt from, those that remain.
+    ``undealt`` maps every list that items were dealt from to the items not dealt yet.
     """
 
     rng: np.random.Generator
@@ -44,14 +44,18 @@ class Draft:
     undealt: dict[Sequence[Any], list[Any]] = field(default_factory=dict)
 
     def deal(self, items: tuple[T, ...]) -> T:
-        """Return the next item of a list in seeded order, reshuffled once all have been dealt."""
+        """Return the next item of a list in seeded order; none again before all have been dealt."""
         undealt: list[T] = self.undealt.setdefault(items, [])
         if not undealt:
             undealt += random_order(self.rng, items)
         return undealt.pop()
 
     def sentence(self, text: str) -> str:
-        """Return ``text`` with its scenery filled in, capitalised and closed with a full stop."""
+        """Return ``text`` as a sentence: first letter a capital, a full stop at its end.
+
+        The slots for the scenery's words and for ``{count}``, the number of variables as a word,
+        are filled in.
+        """
         scenery = self.setting.scenery
         count = frames.COUNT_WORDS[len(self.facts.variables)]
         if _VOWEL.match(scenery.record):
@@ -70,17 +74,21 @@ class Draft:
         return text if text.endswith(".") else text + "."
 
     def chance(self, rate: float) -> bool:
-        """Draw a truth value that is true at this rate."""
+        """Draw a truth value that is true with probability ``rate``."""
         return bool(self.rng.random() < rate)
 
     def attest(self, sentence: str, *whats: tuple[str, ...]) -> str:
-        """Record ``sentence`` as the evidence of some facts, and return it."""
+        """Record ``sentence`` as the evidence of the facts ``whats``, and return it unchanged."""
         self.attestations.extend(Attestation(what, sentence) for what in whats)
         return sentence
 
 
 def tell_variables(draft: Draft) -> list[str]:
-    """Return the sentences on the variables: how many there are, then each in a seeded order."""
+    """Return the sentences on the variables, and record them as attestations in ``draft``.
+
+    The first says how many variables there are. The others name them in a seeded order, at times
+    two measured continuous variables in one sentence.
+    """
     rng, facts = draft.rng, draft.facts
     nodes = list(facts.variables)
     order = random_order(rng, nodes)
@@ -122,9 +130,11 @@ def fill(
     mentions: dict[str, str] | None = None,
     singular: frozenset[str] = frozenset(),
 ) -> str:
-    """Return a frame with its variables named, and its bracketed words in agreement with them.
+    """Return a frame with its variables named, and its bracketed verbs in the right number.
 
-    Slots in ``singular`` hold a clause ("whether …"), which takes a singular verb.
+    ``variables`` maps slots to variables, ``mentions`` slots to the text that stands for one
+    (default: its ``mention``). A bracketed verb agrees with the last slot before it. Slots in
+    ``singular`` hold a clause ("whether …"), which takes a singular verb. Other slots stay.
     """
     parts: list[str] = []
     plural = False
@@ -155,7 +165,11 @@ Edge = tuple[str, str]
 
 @dataclass(frozen=True)
 class _Sentence:
-    """A sentence planned for one effect or two, before it is known for which."""
+    """A sentence planned before it is known which effects it tells.
+
+    ``size`` is how many, 1 or 2. ``reason`` says whether it gives their mechanisms, where the facts
+    have them. ``opener`` holds its opening words, or is blank.
+    """
 
     size: int
     reason: bool
@@ -163,10 +177,7 @@ class _Sentence:
 
 
 def tell(rng: np.random.Generator, setting: StorySetting, facts: Facts) -> Telling:
-    """Tell ``facts`` in ``setting``, with the sentence that attests each fact.
-
-    The audit of a scene verifies that it tells exactly its facts.
-    """
+    """Return a story that tells ``facts``, with its attestations. A scene's audit verifies it."""
     draft = Draft(rng, setting, facts)
     opening, variables, effects = [setting.opening], tell_variables(draft), _tell_effects(draft)
     closed, no_direction, as_it_happened = (
@@ -188,7 +199,11 @@ def _arrange(
     effects: list[list[str]],
     last: list[str],
 ) -> list[list[str]]:
-    """Return two to four paragraphs: variables or effects first, ends joined or apart."""
+    """Return two to four paragraphs, each a list of sentences, from the parts of a story.
+
+    ``effects`` holds one or two paragraphs. ``layout``, 0 to 3, says whether variables or effects
+    come first, and whether ``opening`` and ``last`` are paragraphs of their own.
+    """
     if layout == 0:
         return [opening, *effects, variables + last]
     if layout == 1 or len(effects) > 1:
@@ -202,7 +217,7 @@ def _arrange(
 
 
 def _tell_effects(draft: Draft) -> list[list[str]]:
-    """Return the effects in one paragraph or two: every edge once, in a seeded order."""
+    """Return one or two paragraphs, as sentences, that tell every edge once, and attest them."""
     rng, facts = draft.rng, draft.facts
     plans = _plan_sentences(draft, len(facts.edges))
     edges = random_order(rng, facts.edges)
@@ -226,7 +241,7 @@ def _tell_effects(draft: Draft) -> list[list[str]]:
 
 
 def _plan_sentences(draft: Draft, effects: int) -> list[_Sentence]:
-    """Plan, by chance alone, how many effects each sentence tells and whether with a mechanism."""
+    """Return the plans of sentences that together tell ``effects`` edges, drawn by chance alone."""
     plans: list[_Sentence] = []
     plain_so_far = True
     while effects:
@@ -245,9 +260,12 @@ def _plan_sentences(draft: Draft, effects: int) -> list[_Sentence]:
 def _choose_mentions(
     draft: Draft, plans: Sequence[_Sentence], groups: Sequence[Sequence[Edge]]
 ) -> tuple[dict[Edge, set[str]], set[Edge]]:
-    """Choose the effects in which a binary variable is named by its state, or called unmeasured.
+    """Return the effects in which variables are named by their state, or called unmeasured.
 
-    That is once for each variable, in one of its effects drawn among the sentences made of cores.
+    The first maps an edge to the binary nodes named by their state in it, the second holds the
+    edges whose cause is called unmeasured. Each such node is in one of its edges, drawn among the
+    sentences made of core clauses, or in none where none of these tells an edge of it.
+    ``groups`` are the edges of each plan.
     """
     facts = draft.facts
     open_edges = [
@@ -275,10 +293,10 @@ def _choose_mentions(
 
 @dataclass
 class _EffectTeller:
-    """Puts effects into words.
+    """The choices with which edges are put into words; edges and nodes are ids of the graph.
 
-    ``by_state`` are the nodes of an effect that are named by their state, ``unmeasured`` the
-    effects whose cause is called unmeasured.
+    ``by_state`` maps an edge to the nodes that are named by their state in it, ``unmeasured`` holds
+    the edges whose cause is called unmeasured.
     """
 
     draft: Draft
@@ -286,7 +304,7 @@ class _EffectTeller:
     unmeasured: set[Edge]
 
     def tell_one(self, plan: _Sentence, edge: Edge) -> str:
-        """Return a sentence for one effect."""
+        """Return the text for one effect, with its mechanism if planned and known. No opener."""
         core, how = self.core(edge, alone=not plan.opener), self.clause(edge)
         first = self.draft.chance(_REASON_FIRST_RATE) and not plan.opener
         if not plan.reason or how is None:
@@ -295,7 +313,11 @@ class _EffectTeller:
         return frame.replace("{core}", core).replace("{how}", how)
 
     def tell_two(self, plan: _Sentence, group: Sequence[Edge]) -> str:
-        """Return a sentence for two effects, joined according to what they share."""
+        """Return the text for two effects.
+
+        Without a planned ``reason`` they share one clause, by what they have in common. Else they
+        are two core clauses, with their mechanisms where the facts have both.
+        """
         (first, second), relation = order_pair(group)
         if not plan.reason:
             return self.short_pair(first, second, relation)
@@ -317,7 +339,7 @@ class _EffectTeller:
         return frame
 
     def short_pair(self, first: Edge, second: Edge, relation: frames.Relation) -> str:
-        """Return two effects in one clause."""
+        """Return two effects in one clause that fits their ``relation``, without mechanisms."""
         variables = self.draft.facts.variables
         numbers = tuple(range(len(frames.PAIRS[relation])))
         return fill(
@@ -331,7 +353,10 @@ class _EffectTeller:
         )
 
     def core(self, edge: Edge, *, alone: bool) -> str:
-        """Return the clause that one variable directly affects another."""
+        """Return the clause of one direct effect.
+
+        ``alone`` also admits the frames that must be the whole sentence.
+        """
         cause, effect = (self.draft.facts.variables[node] for node in edge)
         stated = self.by_state.get(edge, set())
         slots = {
@@ -353,7 +378,7 @@ class _EffectTeller:
         return fill(frame.text, {"cause": cause, "effect": effect}, mentions, frozenset(slots))
 
     def clause(self, edge: Edge) -> str | None:
-        """Return the mechanism of an effect, or None where the facts give none."""
+        """Return the clause of an edge's mechanism, or None where the facts give none."""
         variables = self.draft.facts.variables
         return self.draft.facts.mechanism_clauses.get(
             (variables[edge[0]].name, variables[edge[1]].name)
@@ -361,7 +386,7 @@ class _EffectTeller:
 
 
 def order_pair(group: Sequence[Edge]) -> tuple[tuple[Edge, Edge], frames.Relation]:
-    """Return two effects, those of a chain in its order, and what they share."""
+    """Return two edges and what they share; those of a chain come in its causal order."""
     first, second = group
     if first[1] == second[0]:
         return (first, second), "chain"

@@ -9,10 +9,13 @@ Kind = Literal["continuous", "binary"]
 
 @dataclass(frozen=True, slots=True)
 class Scenery:
-    """Words for the place of a story: what a record is, who keeps it where, how the place is.
+    """The words for one kind of place that stories are set in.
 
-    ``settings`` are openings, ``colour`` single sentences; neither tells a fact. ``{town}`` in them
-    stands for an invented place.
+    ``key`` is the name of the domain or theme. ``record`` and ``records`` are the noun for one row
+    of the table, singular and plural ("firing", "firings"). ``book`` is where records are kept,
+    ``people`` who keeps them, with an article ("the glaziers"). ``settings`` are openings of two or
+    three sentences, ``colour`` single sentences. Neither tells a fact, and ``{town}`` in them
+    stands for the name of an invented place.
     """
 
     key: str
@@ -26,7 +29,7 @@ class Scenery:
 
 @dataclass(frozen=True, slots=True)
 class StorySetting:
-    """The place of one story: its scenery, with an opening and a sentence of colour from it."""
+    """The place of one story: its scenery, and one opening and sentence of colour drawn from it."""
 
     scenery: Scenery
     opening: str
@@ -51,17 +54,17 @@ class Variable:
 
     @property
     def mention(self) -> str:
-        """Its name as it stands within a sentence: "the Corsin valve", or "Vent opening"."""
+        """Its name within a sentence, with "the" before it where ``article`` says so."""
         return f"the {self.name}" if self.article else self.name
 
     @property
     def pronoun(self) -> str:
-        """ "it" or "they"."""
+        """The pronoun for its name: "it", or "they" where the name is a plural."""
         return "they" if self.plural else "it"
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The words for its values: both states, or the unit if it has one."""
+        """The words for its values: both states, or the unit alone. Empty without either."""
         return self.states or ((self.unit,) if self.unit else ())
 
     def to_json(self) -> dict[str, object]:
@@ -87,7 +90,10 @@ class Attestation:
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """A story (paragraphs separated by blank lines), its noun for a record, and its evidence."""
+    """A story (paragraphs separated by blank lines) and the sentences that tell its facts.
+
+    ``record`` is the singular noun for one row of the scene's table.
+    """
 
     story: str
     record: str
@@ -98,9 +104,10 @@ class Telling:
 class Facts:
     """The facts that a story must tell, no more and no less.
 
-    ``variables`` maps the ids of a scene's graph to story variables; ``edges`` and ``unmeasured``
-    use those ids, which must never appear in the text. ``mechanism_clauses`` gives the mechanism of
-    an edge, by the names of cause and effect, where there is one to tell.
+    ``variables`` maps the node ids of a scene's graph to story variables. ``edges`` (cause, effect)
+    and ``unmeasured`` use those ids, which must never appear in the text. ``mechanism_clauses``
+    maps (cause, effect) by story name, not id, to the clause that gives the mechanism. An edge
+    without a mechanism to tell is absent from it.
     """
 
     variables: Mapping[str, Variable]
@@ -109,14 +116,18 @@ class Facts:
     mechanism_clauses: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def named_edges(self) -> frozenset[tuple[str, str]]:
-        """Return the edges by story names."""
+        """Return the edges as (cause, effect) by story name instead of node id."""
         return frozenset((self.variables[a].name, self.variables[b].name) for a, b in self.edges)
 
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """Names for two nodes, by node, cause first, and a field that they come from (or nothing);
-    ``support`` is how often CauseNet found the pair, 0 where that is not known."""
+    """A known causal pair from which a language model starts to name a scene.
+
+    ``names`` are (node, name) of the cause, then of the effect. ``hint`` is the field of knowledge
+    that the pair comes from, blank where it is from CauseNet. ``support`` is how many sources
+    CauseNet has for the pair, 0 where that is not known.
+    """
 
     names: tuple[tuple[str, str], ...]
     hint: str = ""

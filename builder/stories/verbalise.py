@@ -28,9 +28,9 @@ BY_MODEL: Final = frozenset({LLM, STORED})
 
 @dataclass(frozen=True, slots=True)
 class StoredTelling:
-    """The names and the story of a scene that was told once.
+    """The names and the story of a scene that a language model told once.
 
-    ``record`` is the noun for a row of its table. ``variables`` pairs every node with its variable.
+    ``record`` is the noun for a row of its table. ``variables`` holds (node id, story variable).
     """
 
     record: str
@@ -52,10 +52,11 @@ class NarrationFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SceneToTell:
-    """A graph with the kinds of its nodes, and what was planned for its words.
+    """A graph with the kind of each node (by id), and what was planned for its words.
 
-    ``naming`` holds names of a domain, ``seeds`` pairs that a language model may start from,
-    ``stored`` a story that was told once.
+    Which field is read depends on the verbaliser: ``naming`` (a domain's names for the nodes) by
+    ``knowledge``, ``seeds`` (known causal pairs to start from) by a language model, ``stored``
+    by ``stored``.
     """
 
     graph: LatentDAG
@@ -67,9 +68,10 @@ class SceneToTell:
 
 @dataclass(frozen=True, slots=True)
 class Narration:
-    """The words of a scene: its variables, its story, and its mechanisms.
+    """The words of a scene: its variables by node id, its story, and its mechanisms.
 
-    ``mechanism_clauses`` maps (cause, effect), by name, to the mechanism that the story may give.
+    ``mechanism_clauses`` maps (cause, effect), by story name, to the mechanism that the story may
+    give. It is empty where the words have no mechanisms.
     """
 
     variables: Mapping[str, Variable]
@@ -135,7 +137,10 @@ def _narrate(
     variables: Mapping[str, Variable],
     clauses: Mapping[tuple[str, str], str] | None = None,
 ) -> Narration:
-    """Return the words of a scene whose variables are named, with its story in ``setting``."""
+    """Tell a scene whose variables (by node id) are named already, and return all its words.
+
+    ``clauses`` are the mechanisms by (cause, effect) name, none by default.
+    """
     facts = Facts(variables, scene.graph.edges, scene.graph.latent, clauses or {})
     telling = tell(stream(key, "story"), setting, facts)
     return Narration(variables, telling, facts.mechanism_clauses)
