@@ -86,7 +86,9 @@ def opens_collider_bias(g: LatentDAG, x: str, y: str, z: str) -> bool:
     opened = g.ancestor_mask(z_bit)
 
     def extend(node: int, seen: int, arrived_by_arrow: bool, collided: bool) -> bool:
-        """Follow every path onwards from `node` that is still open given {z}."""
+        """Tell whether some path onwards from `node` is open given {z} and reaches `y` past a
+        collider. `seen` is the mask of the nodes on the path so far, `collided` whether one was a
+        collider."""
         if node == y_index:
             return collided
         onwards = 0
@@ -121,8 +123,8 @@ def _valid_masks(g: LatentDAG, x: str, y: str) -> tuple[int, ...]:
 
 
 def _back_door(g: LatentDAG, x: str, y: str) -> tuple[int, list[int], list[int]]:
-    """Return the nodes that a valid set may hold, and the parents and children of each node in the
-    proper back-door graph."""
+    """Return the mask of the nodes that a valid set may hold, and the parent masks and child masks,
+    by node index, of the proper back-door graph."""
     x_index, y_bit = g.index[x], 1 << g.index[y]
     x_bit = 1 << x_index
     causal = g.descendant_mask(x_bit) & g.ancestor_mask(y_bit) & ~x_bit

@@ -16,10 +16,12 @@ def members(mask: int) -> Iterator[int]:
 
 
 def closure(start: int, neighbours: Sequence[int], within: int) -> int:
-    """Return everything reachable from `start` along `neighbours` without leaving `within`.
+    """Return the mask of everything reachable from `start` along `neighbours` without leaving
+    `within`.
 
-    With parent masks this is the ancestor set, with child masks the descendant set, with
-    bidirected neighbours the district; the start itself is included.
+    `neighbours` holds a mask for each index. With parent masks this is the ancestor set, with child
+    masks the descendant set, with bidirected neighbours the district. The members of `start` that
+    lie in `within` are included. -1 as `within` sets no bounds.
     """
     seen = waiting = start & within
     while waiting:
@@ -31,7 +33,8 @@ def closure(start: int, neighbours: Sequence[int], within: int) -> int:
 
 
 def components(within: int, neighbours: Sequence[int]) -> list[int]:
-    """Split `within` into connected components of a symmetric relation, by smallest member."""
+    """Return the masks of the connected components of `within`, ordered by smallest member.
+    `neighbours` holds a mask for each index and is symmetric."""
     parts = []
     while within:
         part = closure(within & -within, neighbours, within)

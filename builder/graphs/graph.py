@@ -28,9 +28,10 @@ class Projection:
 class LatentDAG:
     """A directed acyclic graph in which some nodes are unobserved.
 
-    `nodes` fixes the order of everything that is returned; `edges` are (parent, child) pairs,
-    stored sorted in node order so that equal graphs compare and hash equal; `latent` is the set of
-    unobserved nodes, which may have parents of their own.
+    `nodes` fixes the order of everything that is returned. `edges` are (parent, child) pairs,
+    stored sorted in node order so that equal graphs compare and hash equal. `latent` is the set of
+    unobserved nodes, which may have parents of their own. `index` maps a node to its position,
+    which is its bit in every mask. `parent_masks[i]` and `child_masks[i]` belong to node i.
 
     Raises ValueError on an empty or repeated name, a repeated edge, a self-loop, an edge or latent
     node that is not among the nodes, and a directed cycle.
@@ -86,12 +87,12 @@ class LatentDAG:
         return tuple(self.nodes[i] for i in members(mask))
 
     def parents(self, v: str) -> tuple[str, ...]:
-        """Return the parents of `v`, in node order."""
+        """Return the parents of `v`, latent ones included, in node order."""
         self.mask(v)
         return self.names(self.parent_masks[self.index[v]])
 
     def children(self, v: str) -> tuple[str, ...]:
-        """Return the children of `v`, in node order."""
+        """Return the children of `v`, latent ones included, in node order."""
         self.mask(v)
         return self.names(self.child_masks[self.index[v]])
 
@@ -104,11 +105,11 @@ class LatentDAG:
         return frozenset(self.names(self.descendant_mask(self.mask(vs))))
 
     def ancestor_mask(self, mask: int) -> int:
-        """Return the ancestors of a bitmask, itself included."""
+        """Return the mask of the ancestors of the nodes in a bitmask, these included."""
         return closure(mask, self.parent_masks, -1)
 
     def descendant_mask(self, mask: int) -> int:
-        """Return the descendants of a bitmask, itself included."""
+        """Return the mask of the descendants of the nodes in a bitmask, these included."""
         return closure(mask, self.child_masks, -1)
 
     def mediators(self, x: str, y: str) -> frozenset[str]:
@@ -153,10 +154,11 @@ def connected_nodes(
     child_masks: Sequence[int],
     given: int,
 ) -> int:
-    """Return the nodes outside `given` that an open path joins to `source`.
+    """Return the mask of the nodes that are outside `given` and joined by an open path to `source`.
 
-    Reachability over (node, direction) states: the Bayes-ball algorithm (Shachter 1998). A collider
-    above a given node needs no test of its own: the ball rolls down to that node and bounces back.
+    `source` and `given` are masks, and the nodes of `source` are included. Reachability over (node,
+    direction) states: the Bayes-ball algorithm (Shachter 1998). A collider above a given node needs
+    no test of its own: the ball rolls down to that node and bounces back.
     """
     seen_up = seen_down = down = 0
     up = source
@@ -183,8 +185,8 @@ def connected_nodes(
 
 
 def endpoints(g: LatentDAG, x: str, y: str) -> tuple[int, int]:
-    """Return the node indices of a treatment and an outcome. Raises ValueError when either is
-    unknown or latent, or both are the same node."""
+    """Return the node indices of treatment `x` and outcome `y`, in this order. Raises ValueError
+    when either is unknown or latent, or both are the same node."""
     for role, name in (("treatment", x), ("outcome", y)):
         g.mask(name)
         if name in g.latent:
@@ -195,7 +197,7 @@ def endpoints(g: LatentDAG, x: str, y: str) -> tuple[int, int]:
 
 
 def _check_names(nodes: tuple[str, ...], index: dict[str, int], latent: Iterable[str]) -> None:
-    """Raise ValueError for repeated or empty names and for latent nodes that are none."""
+    """Raise ValueError for repeated or empty names and for a latent name that is no node."""
     if len(index) != len(nodes):
         repeated = next(name for name in nodes if nodes.count(name) > 1)
         raise ValueError(f"node {repeated!r} is listed twice")
@@ -209,7 +211,8 @@ def _check_names(nodes: tuple[str, ...], index: dict[str, int], latent: Iterable
 def _index_edges(
     index: dict[str, int], edges: Iterable[tuple[str, str]]
 ) -> frozenset[tuple[int, int]]:
-    """Return the edges as pairs of indices. Raise ValueError for an edge that no DAG can have."""
+    """Return the edges as (parent, child) pairs of indices. Raise ValueError for an unknown end, a
+    self-loop and a repeated edge."""
     pairs: set[tuple[int, int]] = set()
     for a, b in edges:
         for end in (a, b):
@@ -225,7 +228,8 @@ def _index_edges(
 
 
 def _topological(nodes: tuple[str, ...], parents: Sequence[int]) -> tuple[int, ...]:
-    """Return the indices, parents first. Raise ValueError for a cycle."""
+    """Return the indices, parents first, then in node order. `parents` holds a mask for each. Raise
+    ValueError for a cycle."""
     order: list[int] = []
     placed, waiting = 0, list(range(len(nodes)))
     while waiting:

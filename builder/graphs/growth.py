@@ -23,7 +23,7 @@ HOSTS: Final = tuple(name for name in MOTIFS if name not in ("frontdoor", "doubl
 """Motifs that may carry grafts."""
 
 _HARMLESS_TRIES: Final = 200
-"""Places that are tried for a harmless variable."""
+"""Sets of children that are tried for a harmless variable."""
 
 
 def graft(host: Motif, auxiliary: Motif, role: str, anchor: str, number: int) -> Motif:
@@ -46,16 +46,16 @@ def graft(host: Motif, auxiliary: Motif, role: str, anchor: str, number: int) ->
 
 
 def anchors(host: Motif) -> tuple[str, ...]:
-    """Return the nodes to which a fragment may be attached: other observed nodes, else any
-    observed."""
+    """Return the nodes to which a fragment may be attached: the observed nodes other than treatment
+    and outcome, or all observed nodes where there are no others."""
     return tuple(host.other_nodes) or host.graph.observed_nodes
 
 
 def random_graft(
     rng: np.random.Generator, host: Motif, weights: Mapping[str, float], number: int
 ) -> Motif:
-    """Return ``host`` with a fragment drawn by ``weights``, by a random role, at a random
-    anchor."""
+    """Return ``host`` with a motif of ``AUXILIARY``, drawn by ``weights``, attached to it by a
+    random observed node, at a random anchor. ``number`` goes into the names of the new nodes."""
     names = [name for name in AUXILIARY if weights.get(name, 0.0) > 0.0]
     mass = np.array([weights[name] for name in names])
     fragment = MOTIFS[names[int(rng.choice(len(names), p=mass / mass.sum()))]]
@@ -70,19 +70,20 @@ def add_confounder(motif: Motif) -> Motif:
 
 
 def confounding_spoils(motif: Motif) -> bool:
-    """Tell whether that common cause makes an identifiable average effect unidentifiable."""
+    """Tell whether a latent common cause of treatment and outcome makes the ATE, identifiable as
+    the motif stands, unidentifiable. A motif whose ATE is not identifiable gives False."""
     return is_identifiable(*motif.effect, "ate") and not is_identifiable(
         *add_confounder(motif).effect, "ate"
     )
 
 
 def harmless_latent(rng: np.random.Generator, motif: Motif) -> Motif | None:
-    """Return ``motif`` with one more latent variable that changes no verdict, None if none was
-    found.
+    """Return ``motif`` with one more latent variable that changes no verdict.
 
     Mostly it is a common cause of two observed variables, sometimes a cause of one alone. The label
     of the ATE's identification, and whether the ATE and the ETT (of a binary or of another
-    treatment) are identifiable, must stay what they are, and the ATE be identifiable.
+    treatment) are identifiable, must stay what they are. Return None where the ATE is not
+    identifiable, or no try finds a place.
     """
     observed = motif.graph.observed_nodes
     before = _verdicts(motif)
@@ -98,7 +99,8 @@ def harmless_latent(rng: np.random.Generator, motif: Motif) -> Motif | None:
 
 
 def _verdicts(motif: Motif) -> tuple[object, ...]:
-    """Return the method label and the identifiability of ATE, binary ETT and ETT."""
+    """Return the method label, then the identifiability of the ATE, of the ETT of a binary
+    treatment and of the ETT of another."""
     return (
         identification_method(*motif.effect),
         is_identifiable(*motif.effect, "ate"),
@@ -108,7 +110,8 @@ def _verdicts(motif: Motif) -> tuple[object, ...]:
 
 
 def _add_latent(motif: Motif, children: tuple[str, ...]) -> Motif:
-    """Return ``motif`` with a latent cause of ``children``, under a name that is free."""
+    """Return ``motif`` with a latent cause of ``children``, called ``U`` or the first of ``U_1``,
+    ``U_2`` … that is free."""
     graph = motif.graph
     taken = {node.lower() for node in graph.nodes}
     name = next(n for n in ("U", *(f"U_{i}" for i in range(1, 99))) if n.lower() not in taken)

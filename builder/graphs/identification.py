@@ -27,11 +27,11 @@ Effect = Literal["ate", "ett", "nde", "nie"]
 def is_identifiable(
     g: LatentDAG, x: str, y: str, effect: Effect, *, binary_treatment: bool = False
 ) -> bool:
-    """Tell whether an effect is identifiable.
+    """Tell whether an effect of `x` on `y` is identifiable from the observed distribution.
 
-    With a `binary_treatment` the ETT is so exactly when the ATE is; for more levels, or a
-    continuous treatment, fewer graphs qualify. Raises ValueError for a treatment or outcome that is
-    unknown, latent, or the same node.
+    An effect that is zero by the graph is. With a `binary_treatment` the ETT is so exactly when the
+    ATE is. For more levels, or a continuous treatment, fewer graphs qualify. Raises ValueError for
+    a treatment or outcome that is unknown, latent, or the same node.
     """
     endpoints(g, x, y)
     if is_structural_zero(g, x, y, effect):
@@ -44,7 +44,8 @@ def is_identifiable(
 
 
 def is_structural_zero(g: LatentDAG, x: str, y: str, effect: Effect) -> bool:
-    """Tell whether no path carries the effect."""
+    """Tell whether the graph makes the effect zero, as no directed path carries it. The NDE needs
+    the edge from `x` to `y`, the NIE a path of two edges or more, the others any path."""
     x_bit, y_bit = 1 << g.index[x], 1 << g.index[y]
     if effect == "nde":
         return not g.child_masks[g.index[x]] & y_bit
@@ -55,6 +56,8 @@ def is_structural_zero(g: LatentDAG, x: str, y: str, effect: Effect) -> bool:
 
 
 def _is_ett_identifiable(g: LatentDAG, x: str, y: str) -> bool:
+    """Tell whether the ETT is identifiable for a treatment that is not binary, where a directed
+    path leads from `x` to `y`."""
     projection = g.projection()
     x_index = projection.nodes.index(x)
     districts = split_districts(g, x, y)
@@ -80,8 +83,8 @@ def _is_natural_identifiable(g: LatentDAG, x: str, y: str) -> bool:
 
 
 def _has_hedge(g: LatentDAG, x: str, y: str, districts: list[int]) -> bool:
-    """Tell whether some district cannot be separated from a larger one that bidirected edges
-    connect (Shpitser & Pearl 2006, definition 6)."""
+    """Tell whether some of these districts cannot be separated from a larger one that bidirected
+    edges connect (Shpitser & Pearl 2006, definition 6), so that the effect is not identifiable."""
     projection = g.projection()
     relevant = relevant_nodes(projection, x, y)
     return any(
@@ -108,13 +111,15 @@ def _is_stuck(projection: Projection, target: int, district: int) -> bool:
 
 
 def relevant_nodes(projection: Projection, x: str, y: str) -> int:
-    """Return the ancestors of the two ends: nothing else bears on any effect."""
+    """Return the mask of the ancestors of `x` and `y`, both included: nothing else bears on any
+    effect."""
     ends = 1 << projection.nodes.index(x) | 1 << projection.nodes.index(y)
     return closure(ends, projection.parent_masks, -1)
 
 
 def response_districts(g: LatentDAG, x: str, y: str) -> list[int]:
-    """Return the districts of the ancestors of `y` once `x` is removed (Tian & Pearl 2002)."""
+    """Return the masks of the districts of the ancestors of `y`, itself included, once `x` is
+    removed from the projection (Tian & Pearl 2002)."""
     projection = g.projection()
     everyone_else = ~(1 << projection.nodes.index(x))
     y_bit = 1 << projection.nodes.index(y)
@@ -123,7 +128,8 @@ def response_districts(g: LatentDAG, x: str, y: str) -> list[int]:
 
 
 def split_districts(g: LatentDAG, x: str, y: str) -> list[int]:
-    """Return the districts of the ancestors of {x, y} in the graph with `x` split in two."""
+    """Return the masks of the districts of the ancestors of {x, y}, both included, in the
+    projection with `x` split in two: it keeps its parents and loses its children."""
     projection = g.projection()
     x_bit = 1 << projection.nodes.index(x)
     ends = x_bit | 1 << projection.nodes.index(y)
@@ -132,14 +138,15 @@ def split_districts(g: LatentDAG, x: str, y: str) -> list[int]:
 
 
 def _children(projection: Projection, x_index: int) -> int:
-    """Return the children of a node as a mask."""
+    """Return the children of the projection's node `x_index` as a mask."""
     return sum(
         1 << node for node, parents in enumerate(projection.parent_masks) if parents >> x_index & 1
     )
 
 
 def _latent_mediators(g: LatentDAG, x: str, y: str) -> int:
-    """Return the latent nodes on directed paths from `x` to `y` that hold only latent nodes."""
+    """Return the mask of the latent nodes on directed paths from `x` to `y` that hold only latent
+    nodes inside."""
     hidden = ~g.observed_mask
     x_index, y_index = g.index[x], g.index[y]
     after = closure(g.child_masks[x_index] & hidden, g.child_masks, hidden)

@@ -41,7 +41,8 @@ def frontdoor_sets(g: LatentDAG, x: str, y: str) -> tuple[frozenset[str], ...]:
 
 
 def _frontdoor(g: LatentDAG, x: str, y: str) -> Iterator[int]:
-    """Yield the sets that satisfy the criterion as masks; none of them is empty."""
+    """Yield the observed sets that satisfy the front-door criterion as masks, smallest first. None
+    of them is empty."""
     x_index, y_index = endpoints(g, x, y)
     x_bit, y_bit = 1 << x_index, 1 << y_index
     if not g.descendant_mask(x_bit) & y_bit:
@@ -56,13 +57,16 @@ def _frontdoor(g: LatentDAG, x: str, y: str) -> Iterator[int]:
 
 
 def _is_frontdoor(g: LatentDAG, x_bit: int, y_bit: int, mask: int) -> bool:
-    """Tell whether a set to which no back-door path from `x` leads does the rest."""
+    """Tell whether a set meets the other two parts of the front-door criterion: it cuts every
+    directed path from `x` to `y`, and `x` blocks its back-door paths to `y`. No back-door path from
+    `x` may lead to it. All arguments are masks."""
     intercepted = not closure(x_bit, g.child_masks, ~mask) & y_bit
     return intercepted and not _backdoor_reach(g, mask, x_bit) & y_bit
 
 
 def _backdoor_reach(g: LatentDAG, source: int, given: int) -> int:
-    """Return what `source` is connected to given `given` once its outgoing edges are removed."""
+    """Return the mask of the nodes that open paths given `given` join to `source` once its outgoing
+    edges are removed, `source` included. Both arguments are masks."""
     parents = [mask & ~source for mask in g.parent_masks]
     children = [0 if source >> node & 1 else mask for node, mask in enumerate(g.child_masks)]
     return connected_nodes(source, parents, children, given)

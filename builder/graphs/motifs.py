@@ -9,7 +9,8 @@ from builder.graphs.graph import LatentDAG
 
 @dataclass(frozen=True, slots=True)
 class Motif:
-    """A small graph with a treatment and an outcome; its node names are the motif's roles."""
+    """A small graph with a treatment and an outcome. The names of its nodes are their roles (``X``,
+    ``Z``, ``M`` …), not those of a story."""
 
     name: str
     graph: LatentDAG
@@ -28,7 +29,8 @@ class Motif:
 
 
 def _motif(name: str, edges: str, latent: str = "", treatment: str = "X") -> Motif:
-    """Return the motif of edges written as "X>M M>Y". Nodes are ordered by first mention."""
+    """Return the motif of edges written as "X>M M>Y", its outcome always Y. ``latent`` lists the
+    latent nodes, blanks between them. Nodes are ordered by first mention."""
     pairs = tuple((edge.split(">")[0], edge.split(">")[1]) for edge in edges.split())
     nodes = tuple(dict.fromkeys(node for pair in pairs for node in pair))
     return Motif(name, LatentDAG(nodes, pairs, frozenset(latent.split())), treatment, "Y")

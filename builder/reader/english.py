@@ -29,7 +29,8 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def _compile_pattern(text: str) -> re.Pattern[str]:
-    """Return the pattern of a text, each ``{list}`` in it standing for the words of that list."""
+    """Return a pattern of ``english.toml``, compiled. Its lines are joined without their
+    indentation. Each ``{list}`` in it stands for any word of that list."""
     pattern = "".join(line.strip() for line in text.splitlines())
     return re.compile(
         re.sub(r"\{([a-z_]+)\}", lambda name: f"(?:{'|'.join(WORDS[name[1]])})", pattern)
@@ -51,13 +52,14 @@ _LEADING: Final = frozenset(WORDS["leading"])
 
 
 def find(pattern: str, text: str) -> re.Match[str] | None:
-    """Return the first place of ``text`` that fits the pattern of this name, None if there is
-    none."""
+    """Return the first match of the pattern of this name (see ``PATTERNS``) anywhere in ``text``,
+    or None."""
     return PATTERNS[pattern].search(text)
 
 
 def strip_tail(span: str) -> str:
-    """Return ``span`` without the words that belong to the next name: articles, adjectives …"""
+    """Return ``span`` without the words at its end that belong to the next name: articles,
+    adjectives …"""
     words = span.split(" ")
     while words and words[-1] in _FILLER:
         words.pop()
@@ -65,21 +67,23 @@ def strip_tail(span: str) -> str:
 
 
 def is_negated(span: str) -> bool:
-    """Tell whether the phrase denies what it says."""
+    """Tell whether the phrase denies an effect. Harmless negations ('not only', 'no doubt') do not
+    count."""
     return bool(find("negation", PATTERNS["harmless_negation"].sub(" ", span)))
 
 
 def is_verbal(span: str) -> bool:
-    """Tell whether the phrase holds something like a verb."""
+    """Tell whether the phrase holds something like a verb, the words of the next name aside."""
     return any(word not in _NOT_VERBS for word in PATTERNS["verb"].findall(strip_tail(span)))
 
 
 def relation(span: str) -> Direction:
-    """Return which way the phrase between two names points.
+    """Return which way the phrase between two names points: 1 where the left one causes the right
+    one, -1 for the reverse, 0 where the phrase states no effect.
 
     English puts the cause first unless a closed set of words says otherwise (passives, 'depends
-    on', 'responds to', 'a function of' …), so a verb phrase that is not on any list points forward,
-    and a phrase without a verb says nothing.
+    on', 'responds to', 'a function of' …). So a verb phrase that is not on any list points forward.
+    An empty or negated phrase, or one without a verb, gives 0.
     """
     span = span.strip()
     if not span or is_negated(span):
@@ -95,7 +99,8 @@ def relation(span: str) -> Direction:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of ``text``, Markdown headings and blank lines dropped."""
+    """Return the sentences of ``text`` in order, blanks and line breaks made single blanks.
+    Markdown headings and blank lines are dropped."""
     lines = (line for line in text.splitlines() if not line.lstrip().startswith("#"))
     parts = PATTERNS["sentence"].split("\n".join(lines))
     return [" ".join(part.split()) for part in parts if part and part.strip()]
@@ -103,7 +108,8 @@ def sentences(text: str) -> list[str]:
 
 def mask(text: str, names: Sequence[str]) -> str:
     """Return ``text`` with every mention of ``names[i]`` replaced by ``<i>``, longest names first.
-    Case is ignored, except for one-letter names. A possessive ``'s`` stays behind the mark."""
+    Blanks, ``_`` and ``-`` inside a name are the same, and case is ignored, except for one-letter
+    names. A possessive ``'s`` stays behind the mark."""
     for i in sorted(range(len(names)), key=lambda i: (-len(names[i]), names[i])):
         body = r"[\s_-]+".join(re.escape(part) for part in re.split(r"[\s_-]+", names[i]) if part)
         case = 0 if len(names[i].strip()) == 1 else re.IGNORECASE
@@ -117,8 +123,9 @@ def tells_unmeasured(sentence: str) -> bool:
 
 
 def told_unmeasured(text: str, names: Sequence[str], values: Sequence[str]) -> frozenset[str]:
-    """Return those of ``names`` that a sentence which names no other calls unmeasured. ``values``
-    are units and states, which may use such words too ("percent hidden")."""
+    """Return those of ``names`` that some sentence calls unmeasured while it mentions no other
+    name. ``values`` are units and states. They are taken out first, since they may use such words
+    too ("percent hidden")."""
     found = set()
     told = "|".join(re.escape(value) for value in sorted(values, key=len, reverse=True))
     for sentence in sentences(mask(text, names)):
@@ -130,11 +137,11 @@ def told_unmeasured(text: str, names: Sequence[str], values: Sequence[str]) -> f
 
 
 def discover(text: str, known: Sequence[str], count: int | None = None) -> tuple[str, ...]:
-    """Return phrases in ``text`` that look like names and are not ``known``, best first.
+    """Return phrases in ``text`` that look like names and are not ``known``, most frequent first.
 
-    With ``count``, the number of variables in all, they are every phrase worth considering (more
-    than are lacking). Without, they are those that the text repeats and some sentence calls
-    unmeasured, possibly none.
+    With ``count``, the number of variables in all, return up to ``2 * count + 6`` phrases, more
+    than are lacking. Without it, return only those that some sentence calls unmeasured, possibly
+    none. A phrase that contains a more frequent one, or is part of it, is left out.
     """
     parts = sentences(mask(text, known))
     found: list[str] = []
@@ -149,10 +156,11 @@ def discover(text: str, known: Sequence[str], count: int | None = None) -> tuple
 
 
 def _capitalised_phrases(parts: Sequence[str]) -> list[str]:
-    """Return capitalised phrases that occur at least twice, most frequent first.
+    """Return capitalised phrases that occur at least twice in masked sentences, most frequent
+    first.
 
-    A phrase takes in the common words that go with it: 'the Orrin' that is always followed by 'wind
-    speed' is the Orrin wind speed.
+    Case is ignored in the counts. A phrase takes in the common words that go with it: 'the Orrin'
+    that is always followed by 'wind speed' gives 'Orrin wind speed'.
     """
     seen: Counter[str] = Counter()
     openings: Counter[str] = Counter()
@@ -177,8 +185,8 @@ def _capitalised_phrases(parts: Sequence[str]) -> list[str]:
 
 
 def _extend_name(name: str, parts: Sequence[str]) -> str:
-    """Return ``name`` with the words that follow it in three of four mentions, and in two at
-    least."""
+    """Return ``name``, extended word by word while three of four mentions, and two at least, are
+    followed by the same word."""
     while True:
         pattern = re.compile(rf"\b{re.escape(name)}\b(?: ([^\W\d_][\w'’-]*))?")
         mentions = [match.group(1) for part in parts for match in pattern.finditer(part)]

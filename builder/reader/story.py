@@ -33,8 +33,11 @@ Group = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The result of reading a story: names, directed edges, and names that were not given. The
-    edges form a directed acyclic graph over ``variables``."""
+    """The result of reading a story.
+
+    ``variables`` are the known names, then the new ones. ``edges`` are pairs (cause, effect) of
+    them and form a directed acyclic graph. ``unmeasured`` are all new names.
+    """
 
     variables: tuple[str, ...]
     edges: tuple[tuple[str, str], ...]
@@ -43,8 +46,12 @@ class Reading:
 
 @dataclass(slots=True)
 class _Text:
-    """What carries over from sentence to sentence: the edges so far, the last verb's direction and
-    preposition."""
+    """The state that carries over from sentence to sentence.
+
+    ``told`` lists each effect as often as it was told, as (cause, effect) indices of names.
+    ``direction`` (1 or -1, 0 at first) is that of the last effect told. ``preposition`` ends the
+    last phrase read, "" where none did.
+    """
 
     told: list[tuple[int, int]] = field(default_factory=list)
     direction: int = 0
@@ -52,11 +59,12 @@ class _Text:
 
 
 def read_story(story: str, known: Sequence[str] = (), count: int | None = None) -> Reading:
-    """Return the directed edges that ``story`` tells.
+    """Return the variables and the directed edges that ``story`` tells of.
 
-    ``known`` are names the test taker was given (measured variables). Names beyond them are looked
-    for in the text: ``count`` is the number of variables in all, where it is known. The cues are
-    plain English grammar, from no source.
+    ``known`` are names the test taker was given (measured variables), and all of them are returned.
+    Names beyond them are looked for in the text. ``count`` is the number of variables in all, where
+    it is known: at most as many new names as are lacking are returned, those with an edge first.
+    Without it, every new name with an edge is. The cues are plain English grammar, from no source.
     """
     names = [*known, *discover(story, known, count)]
     joined = {i for edge in _edges(story, names) for i in edge}
@@ -73,7 +81,9 @@ def read_story(story: str, known: Sequence[str] = (), count: int | None = None) 
 
 
 def _edges(story: str, names: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the told edges, most often told first, without those that would close a cycle."""
+    """Return the edges that the story tells as (cause, effect) indices into ``names``, sorted.
+    Questions are not read. Edges are taken most often told first, and one that would close a cycle
+    is left out."""
     text = _Text()
     for sentence in sentences(mask(story, names)):
         gaps, groups = _split(sentence)
@@ -91,7 +101,9 @@ def _edges(story: str, names: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _split(sentence: str) -> tuple[list[str], list[Group]]:
-    """Return phrases and marks in turn: ``len(gaps) == len(groups) + 1``."""
+    """Return the phrases and the marks of a masked sentence. ``gaps[k]`` is the phrase, in lower
+    case, before ``groups[k]``, a mark alone. The last gap follows the last group: ``len(gaps) ==
+    len(groups) + 1``."""
     gaps: list[list[str]] = [[]]
     groups: list[Group] = []
     for token in PATTERNS["token"].findall(sentence.replace("’", "'").replace("'s", " 's")):
@@ -105,7 +117,8 @@ def _split(sentence: str) -> tuple[list[str], list[Group]]:
 
 
 def _merge(gaps: list[str], groups: list[Group]) -> tuple[list[str], list[Group]]:
-    """Return the groups with those joined that English coordinates: 'A, B and C', 'on A and on B'.
+    """Return gaps and groups, the groups that English coordinates joined: 'A, B and C', 'on A and
+    on B'.
 
     The last of a list stays apart where it is the subject of a clause of its own: 'A raises B and C
     lowers D'.
@@ -130,7 +143,8 @@ def _merge(gaps: list[str], groups: list[Group]) -> tuple[list[str], list[Group]
 
 
 def _list_end(gaps: list[str], k: int, total: int) -> int:
-    """Return the index of the last group of the list whose second member is group ``k``, or 0."""
+    """Return the index of the last group of the list whose second member is group ``k``, 0 where
+    there is no such list. ``total`` is the number of groups."""
     end = 0
     for j in range(k, total):
         match = find("coordinator", strip_tail(gaps[j]))
@@ -145,19 +159,24 @@ def _list_end(gaps: list[str], k: int, total: int) -> int:
 
 
 def _starts_with_verb(gap: str) -> bool:
-    """Tell whether a phrase begins with a verb, adverbs aside."""
+    """Tell whether the first segment of a phrase begins with a verb, adverbs aside."""
     head = PATTERNS["adverbs"].sub("", _segments(gap)[0])
     return bool(head) and is_verbal(head.split(" ", 1)[0] + " .")
 
 
 def _segments(gap: str) -> list[str]:
-    """Return what the commas and conjunctions of a phrase divide, each without blanks around it."""
+    """Return the parts of a phrase between its commas and conjunctions, each without blanks around
+    it. There is at least one."""
     return [part.strip() for part in PATTERNS["boundary"].split(gap)]
 
 
 @dataclass(slots=True)
 class _Clause:
-    """One sentence being read from left to right: its ``subject`` changes on the way."""
+    """One sentence being read from left to right.
+
+    ``gaps`` and ``groups`` are its phrases and marks as :func:`_merge` returns them. ``subject`` is
+    the group that is the subject so far and changes on the way. Effects are added to ``text``.
+    """
 
     text: _Text
     gaps: list[str]
@@ -165,8 +184,11 @@ class _Clause:
     subject: Group = ()
 
     def read(self, unmeasured: bool) -> None:
-        """Read the phrases one by one. If the sentence is ``unmeasured``, a leading 'no' denies
-        measurement."""
+        """Read the phrases one by one and add the effects they tell to ``text``.
+
+        After a negation before the first group, nothing is read up to the end of that clause. If
+        the sentence is ``unmeasured``, a leading 'no' denies measurement and is no such negation.
+        """
         denied = is_negated(_segments(self.gaps[0])[-1]) and not unmeasured
         self.subject = self.groups[0]
         for k in range(1, len(self.groups)):
@@ -202,7 +224,8 @@ class _Clause:
             self.subject = right
 
     def _repeats_verb(self, left: Group, gap: str, right: Group) -> bool:
-        """Read 'A acts on B, and C on D': the verb of the clause before, told again without it."""
+        """Read 'A acts on B, and C on D', where the verb of the clause before is meant again.
+        Return False, and tell nothing, where the phrase has another form."""
         match = find("gapped", gap)
         if not match or match.group("preposition") != self.text.preposition:
             return False
@@ -210,7 +233,8 @@ class _Clause:
         return True
 
     def _names_cause_last(self, left: Group, gap: str, right: Group) -> bool:
-        """Read 'What sets B is A', 'Among the things that set B is A'."""
+        """Read 'What sets B is A', 'Among the things that set B is A'. Return False, and tell
+        nothing, where the sentence has another form."""
         # 'What sets whether B is open is A': the clause about B has a verb of its own.
         bare = strip_tail(gap)
         closed = find("whether", self.gaps[0]) and find("clause_closed", bare)
@@ -224,7 +248,8 @@ class _Clause:
         return True
 
     def _relate(self, left: Group, span: str, right: Group) -> None:
-        """Tell the effect that a phrase between two groups states, if any."""
+        """Tell the effect that the phrase ``span`` between two groups states, if any, and note its
+        preposition."""
         direction = relation(span)
         last = strip_tail(span).rsplit(" ", 1)[-1]
         self.text.preposition = last if last in WORDS["prepositions"] else ""
@@ -232,7 +257,8 @@ class _Clause:
             self._tell(left, right, direction)
 
     def _tell(self, left: Group, right: Group, direction: int) -> None:
-        """Keep an effect of each member of one group on each of another."""
+        """Add an effect of each member of one group on each of the other to ``text``: of ``left``
+        on ``right`` where ``direction`` is 1, of ``right`` on ``left`` where it is -1."""
         causes, effects = (left, right) if direction > 0 else (right, left)
         self.text.told += [(a, b) for a in causes for b in effects if a != b]
         self.text.direction = direction
