@@ -27,8 +27,12 @@ class Floors:
         tasks: Sequence[Task],
         tracks: Mapping[str, Track],
     ) -> Self:
-        """Return what a release's manifest says of the variants of ``tasks``, whatever else stands
-        in it."""
+        """Return the floors that a release's manifest states for a split and the tracks of
+        ``tasks``.
+
+        Never raises for what stands in a manifest: a track whose floors cannot be used gets a
+        notice.
+        """
         stated = _table(_table(manifest, "floors"), split)
         found: dict[str, Mapping[str, float]] = {}
         notices = []
@@ -44,18 +48,23 @@ class Floors:
         return cls(found, tuple(notices))
 
     def of_variant(self, track: str, key: str) -> float | None:
-        """Return the floor of a variant, or None."""
+        """Return the floor of the variant ``key`` (``family.variant``) as points 0 to 1, or
+        None."""
         return self.shares.get(track, {}).get(key)
 
     def of_task(self, task: Task) -> float | None:
-        """Return the floor of what a task asks; None where its track has none."""
+        """Return the floor of a task's variant as points 0 to 1; None where its track has none."""
         return self.of_variant(task.track, task.spec.key)
 
 
 def _problems(
     entry: Mapping[str, Any], floors: Mapping[str, Any], track: Track, keys: Sequence[str]
 ) -> Iterator[str]:
-    """Yield why floors cannot be used, the first reason first."""
+    """Yield why the floors of a track cannot be used, the first reason first; nothing if they can.
+
+    ``entry`` is the track's part of the manifest, ``floors`` its table by variant, and ``keys`` the
+    variants that need one.
+    """
     if not floors:
         yield "the release has no floors of this split"
     for key in keys:

@@ -18,9 +18,11 @@ prompt says everything and nothing stands beside it."""
 class Truth:
     """The truth of one task, as a release's private side states it.
 
-    ``value`` is the numeric target with its numerical standard error ``value_se`` (null where
-    there is none); ``target`` holds everything else the scorer needs; ``labels`` are the held-out
-    outcomes of a prediction task, shape (rows,).
+    ``should_abstain``: the target is not identifiable. ``structure`` is the kind of instance that
+    reports are sliced by (a motif in causalds, a pool in replayscm). ``value`` is the numeric
+    target with its numerical standard error ``value_se``, null where there is none. ``target``
+    holds everything else the scorer needs. ``labels`` are the held-out outcomes of a prediction
+    task, shape (rows,).
     """
 
     task_id: str
@@ -35,7 +37,11 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class RawAnswer:
-    """The bytes found for one task, or the reason why they could not be read."""
+    """The bytes found for one task, or the reason why they could not be read.
+
+    ``source`` names the file for messages. Without ``data``, ``reason`` is a code and ``message`` a
+    sentence.
+    """
 
     source: str
     data: bytes | None = None
@@ -45,7 +51,10 @@ class RawAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """The parsed columns of a prediction file, each of shape (rows,)."""
+    """The parsed columns of a prediction file, each of shape (rows,).
+
+    ``lower`` and ``upper`` are empty where only points are asked for.
+    """
 
     prediction: tuple[float, ...]
     lower: tuple[float, ...] = ()
@@ -56,10 +65,12 @@ class Predictions:
 class CheckedAnswer:
     """An answer after validation.
 
-    ``answer`` is the parsed object or :class:`Predictions` when ``status`` is ``scored`` and the
-    answer commits. ``paper_abstained`` differs from ``abstained`` only where the paper counts an
-    absent field as an abstention and the fixed reading counts it as invalid. ``extra`` are figures
-    of a track's own about the validation; they join the score row's ``extra_json``.
+    ``answer`` is the parsed answer when ``status`` is ``scored`` and the answer commits: an object,
+    :class:`Predictions`, or a type of the track's own. ``reason`` is a code for why it is missing
+    or invalid, and ``message`` says it in words. ``paper_abstained`` differs from ``abstained``
+    only where the paper counts an absent field as an abstention and the fixed reading counts it as
+    invalid. ``extra`` are a track's own figures about the validation. They join the score row's
+    ``extra_json``.
     """
 
     status: Status
@@ -76,7 +87,9 @@ class Mark:
     """The result of a shape's scorer for a committed answer to an identifiable target.
 
     ``loss`` is uncapped: 0/1 in the pass pool, NRelErr or NRelIS in the numeric pools, 1 - F1 in
-    the F1 pool. ``value`` is the shape's own metric (RMSE, absolute error, F1 …).
+    the F1 pool. ``value`` is the metric named by ``metric`` (RMSE, absolute error, F1 …), None
+    where nothing could be measured. ``coverage`` (a share, 0 to 1) and ``width`` are of intervals
+    alone.
     """
 
     metric: str
@@ -92,13 +105,13 @@ class Mark:
 class Score:
     """One flat row of the table ``scores``: one task, graded.
 
-    ``pool`` and ``loss`` are the *fixed* reading (the pool follows the truth, the loss is capped);
-    ``paper_pool`` and ``paper_loss`` the *paper* reading (the pool follows the answer too; both
-    are null where the paper drops a task). ``nominal`` is the coverage an interval is asked for;
-    tasks with the same ``bundle`` ask one formal problem under different ``arm`` (a view, or a
-    telling): the pairs of a matched ablation (:mod:`grader.release.exam`). All three
-    follow from what is public. ``floor`` are the points that knowing nothing earns (``None`` where
-    the exam has no floors).
+    ``pool`` and ``loss`` are the *fixed* reading (the pool follows the truth, the loss is capped).
+    ``paper_pool`` and ``paper_loss`` are the *paper* reading (the pool follows the answer too, and
+    both are null where the paper drops a task). ``points`` are 0 to 1. ``nominal`` is the coverage
+    an interval is asked for. Tasks with the same ``bundle`` ask one formal problem under different
+    ``arm`` (a view, or a telling): the pairs of a matched ablation (:mod:`grader.release.exam`).
+    All three follow from what is public. ``floor`` are the points (0 to 1) that knowing nothing
+    earns, ``None`` where the exam has no floors.
     """
 
     task_id: str

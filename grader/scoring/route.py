@@ -17,7 +17,11 @@ READINGS: Final = ("fixed", "paper")
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Pool and loss of one task in both readings, and its points in [0, 1]."""
+    """Pool and loss of one task in both readings, and its points in [0, 1].
+
+    ``loss`` is capped and ``paper_loss`` is not. Both paper fields are None where the paper drops
+    the task.
+    """
 
     pool: Pool
     loss: float
@@ -47,12 +51,13 @@ def route(shape: Shape, truth: Truth, checked: CheckedAnswer, mark: Mark | None)
 
 
 def cap(pool: Pool) -> float:
-    """Return the loss of a failure: c for a number or an interval, 1 for the rest."""
+    """Return the fixed reading's loss of a failure, which no loss exceeds: 10 for a number or an
+    interval, 1 for the rest."""
     return LOSS_CAP if pool.startswith("nrel") else 1.0
 
 
 def _paper(shape: Shape, truth: Truth, checked: CheckedAnswer) -> tuple[Pool | None, float | None]:
-    """Return pool and loss in the paper's reading where there is no mark."""
+    """Return pool and loss in the paper's reading where there is no mark; Nones drop the task."""
     if truth.should_abstain or checked.paper_abstained:
         return "pass", float(not (truth.should_abstain and checked.paper_abstained))
     if shape.pool.startswith("nrel"):

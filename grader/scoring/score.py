@@ -19,7 +19,11 @@ class GraderBug(Exception):
 
 
 def check(task: Task, raw: RawAnswer | None) -> CheckedAnswer:
-    """Check one raw answer without the truth. Never raises for anything an answer can contain."""
+    """Check one raw answer without the truth. None stands for no file, and gives the status
+    ``missing``.
+
+    Never raises for anything an answer can contain.
+    """
     if raw is None:
         return CheckedAnswer("missing", reason="no_answer", message=f"no file {task.answer_file}")
     return task.shape.check(task, raw)
@@ -28,7 +32,8 @@ def check(task: Task, raw: RawAnswer | None) -> CheckedAnswer:
 def verify(task: Task, truth: Truth, checked: CheckedAnswer) -> CheckedAnswer:
     """Return ``checked`` with the status that counts: some answers only the truth can call invalid.
 
-    Comes before :func:`score`; raises :class:`GraderBug` as that does.
+    A shape without a verifier returns it unchanged. Comes before :func:`score`, and raises
+    :class:`GraderBug` as that does.
     """
     verifier = task.shape.verify
     return (
@@ -44,7 +49,7 @@ def score(task: Task, truth: Truth, checked: CheckedAnswer) -> Score:
 
 
 def score_answer(task: Task, truth: Truth, raw: RawAnswer | None) -> Score:
-    """Check, verify and score one answer."""
+    """Check, verify and score one answer; None stands for no answer."""
     return score(task, truth, verify(task, truth, check(task, raw)))
 
 
@@ -60,6 +65,10 @@ def _with_task_named(task: Task, step: Callable[[], Result]) -> Result:
 
 
 def _score(task: Task, truth: Truth, checked: CheckedAnswer) -> Score:
+    """Return the score row: the shape's mark where one is needed, routed to pool, loss and points.
+
+    ``extra_json`` joins the task's facts with figures of the check and of the mark; later ones win.
+    """
     mark = None
     if needs_mark(truth, checked):
         mark = task.shape.score(task, truth, checked.answer)
@@ -101,6 +110,8 @@ def _score(task: Task, truth: Truth, checked: CheckedAnswer) -> Score:
 
 
 def _why(truth: Truth, checked: CheckedAnswer) -> str:
+    """Return the message of an answer without a mark: whether abstaining or committing was
+    right."""
     if checked.abstained:
         return (
             "abstained, rightly: the target is not identifiable"
@@ -111,5 +122,8 @@ def _why(truth: Truth, checked: CheckedAnswer) -> str:
 
 
 def _finite(value: float | None) -> float | None:
-    """Return a number cut to ±1e300: sums of larger ones overflow, and JSON has no infinity."""
+    """Return a number cut to ±1e300, and None as it is.
+
+    Sums of larger numbers overflow, and JSON has no infinity.
+    """
     return None if value is None else max(-_LARGEST, min(value, _LARGEST))

@@ -95,7 +95,11 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way of asking one question; ``rule`` is the scoring rule, as ``explain`` prints it."""
+    """One way of asking one question.
+
+    ``name`` is unique inside its ``family``. ``rung`` is 1 to 3. ``rule`` is the scoring rule in
+    words, as ``explain`` prints it.
+    """
 
     track: str
     family: str
@@ -139,8 +143,10 @@ def read_variants(track: str, table: Path, shapes: Iterable[object]) -> tuple[Va
 class Task:
     """One question, as the public side states it.
 
-    ``prompt`` is empty where a reader that needs none left it out
-    (:meth:`grader.release.release.ReleaseFolder.with_prompts`).
+    ``spec`` is its variant, ``view`` the observer whose data it comes with. ``answer_schema`` is
+    the name of its shape, and ``answer_file`` the task id with the shape's suffix. ``inputs`` are
+    the public inputs that checks and scorers read. ``prompt`` is empty where a reader that needs
+    none left it out (:meth:`grader.release.release.ReleaseFolder.with_prompts`).
     """
 
     task_id: str
@@ -179,7 +185,7 @@ class Task:
         return self.spec.shape
 
     def members(self) -> dict[str, Any]:
-        """Return what a reader is told of it, by name: plain values, without ``inputs`` and
+        """Return the task's public fields by name as plain values, without instance, ``inputs`` and
         schema."""
         return {
             "task_id": self.task_id,

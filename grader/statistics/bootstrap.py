@@ -29,7 +29,8 @@ Clusters = Mapping[str, tuple[float, int]]
 
 
 def sum_by_instance(values: Iterable[tuple[str, float]]) -> dict[str, tuple[float, int]]:
-    """Return the sum and the number of the values of each instance, by instance in order."""
+    """Return instance to (sum, number) of its values, from (instance, value) pairs. Keys are
+    sorted."""
     found: dict[str, tuple[float, int]] = {}
     for name, value in values:
         total, count = found.get(name, (0.0, 0))
@@ -49,7 +50,11 @@ class Draws:
     counts: "NDArray[Any]"
 
     def sums(self, values: Sequence[tuple[str, float]]) -> "NDArray[Any]":
-        """Return the sum of (instance, value) under each draw, shape (replicates,)."""
+        """Return the sum of the values under each draw, shape (replicates,).
+
+        ``values`` are (instance, value) pairs, several of an instance if need be. A value counts as
+        often as its instance was drawn.
+        """
         import numpy as np
 
         places, terms = [self.place[name] for name, _ in values], [value for _, value in values]
@@ -86,14 +91,19 @@ class Draws:
 def draw_instances(names: Iterable[str], seed: int, replicates: int = REPLICATES) -> Draws:
     """Draw as many instances as there are, with replacement, ``replicates`` times.
 
-    The order of ``names`` is part of what the seed stands for; of equal names the first counts.
-    The same draws serve every figure of an exam and every submission to it.
+    The order of ``names`` is part of what the seed stands for, and a repeated name counts once.
+    More than ``MOST_CLUSTERS`` instances are drawn in groups. Equal arguments get equal draws, so
+    that every figure of an exam and every submission to it share them.
     """
     return _draws(tuple(dict.fromkeys(names)), seed, replicates)
 
 
 @lru_cache(maxsize=_EXAMS)
 def _draws(names: tuple[str, ...], seed: int, replicates: int) -> Draws:
+    """Return the draws of :func:`draw_instances` for distinct names, from a cache where possible.
+
+    More than ``MOST_CLUSTERS`` names are shuffled into that many groups, each drawn as one.
+    """
     import numpy as np
 
     ordered = list(names)
@@ -109,7 +119,7 @@ def _draws(names: tuple[str, ...], seed: int, replicates: int) -> Draws:
 
 
 def cluster_means(clusters: Clusters, seed: int) -> list[float]:
-    """Return replicates of a mean over tasks, by draws of these clusters alone."""
+    """Return ``REPLICATES`` bootstrap means over tasks. Only these clusters are resampled."""
     return draw_instances(clusters, seed).means(clusters)
 
 
@@ -136,28 +146,38 @@ def percentile_interval(replicates: Sequence[float]) -> list[float]:
 
 
 def mean_over_tracks(per_track: Mapping[str, Sequence[float]]) -> list[float]:
-    """Return replicates of the unweighted mean over tracks, draw by draw."""
+    """Return replicates of the unweighted mean over tracks, draw by draw.
+
+    All tracks must have equally many replicates.
+    """
     return [sum(values) / len(values) for values in zip(*per_track.values(), strict=True)]
 
 
 def detectable_difference(replicates: Sequence[float]) -> float:
-    """Return the difference that a two-sided 5% test sees with 80% power, from replicates."""
+    """Return the smallest difference that a two-sided 5% test sees with 80% power.
+
+    It is 2.8 standard deviations of ``replicates``, which are bootstrap replicates of the
+    difference.
+    """
     return _POWER * stdev(replicates)
 
 
 def between_systems(replicates: Sequence[float]) -> float | None:
-    """Return the difference to a second system that one exam would show, as if the two were
-    independent; ``None`` for what does not vary, of which no other system has the spread.
+    """Return the smallest difference to a second system that one exam would show, or ``None``.
 
-    `compare` pairs them task by task and sees smaller ones.
+    ``replicates`` are those of one system. The other is taken to be independent and to vary as
+    much. ``None`` where the replicates do not vary, since no other system is like that. `compare`
+    pairs two systems task by task and sees smaller differences.
     """
     shown = detectable_difference(replicates)
     return math.sqrt(2) * shown if shown > _NO_SPREAD else None
 
 
 def wilson(successes: float, trials: int) -> list[float] | None:
-    """Return Wilson's 95% interval of a share, which has width at 0 and at 1; ``None`` without a
-    trial."""
+    """Return Wilson's 95% interval of the share ``successes / trials``, ends in 0 to 1.
+
+    It has width even at a share of 0 or 1. ``None`` without a trial.
+    """
     if not trials:
         return None
     share, z = successes / trials, NORMAL_QUANTILE

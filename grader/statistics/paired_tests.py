@@ -46,7 +46,8 @@ def signed_rank(differences: Sequence[float]) -> float:
 
 
 def _ways(ranks: Sequence[int], most: int) -> list[int]:
-    """Return in how many ways some of the ranks add up to each sum from 0 to ``most``."""
+    """Return in how many ways some of the ranks add up to each sum: item k counts the sum k, from 0
+    to ``most``."""
     ways = [1] + [0] * most
     for rank in ranks:
         ways = [w + (ways[k - rank] if k >= rank else 0) for k, w in enumerate(ways)]
@@ -86,8 +87,10 @@ def sign_test(wins: int, losses: int) -> float:
 def compare_points(pairs: Pairs) -> dict[str, Any]:
     """Return the mean points of both (0 to 100), their difference, and who wins how often.
 
-    The interval resamples instances. Wins are counted by task and by instance (the sign of its
-    total); tasks of one instance rise and fall together, so the test by instance is the safer one.
+    Differences are first minus second. ``by_task`` and ``by_instance`` count wins of the first; an
+    instance goes to the side with more points in total. Tasks of one instance rise and fall
+    together, so the test by instance is the safer one. The interval resamples instances, and is
+    None with one.
     """
     clusters = sum_by_instance((a.instance_id, a.points - b.points) for a, b in pairs)
     replicates = [100 * mean for mean in cluster_means(clusters, seed_of(clusters))]
@@ -103,7 +106,10 @@ def compare_points(pairs: Pairs) -> dict[str, Any]:
 
 
 def compare_by_level(pairs: Pairs, level: Callable[[Score], str]) -> dict[str, Any]:
-    """Return :func:`compare_points` of each level of an axis, by level."""
+    """Return :func:`compare_points` of the pairs of each level, by sorted level.
+
+    ``level`` gives the level of a pair from its first row.
+    """
     grouped: dict[str, list[tuple[Score, Score]]] = {}
     for a, b in pairs:
         grouped.setdefault(level(a), []).append((a, b))
@@ -116,9 +122,11 @@ def subtract_replicates(first: Sequence[float], second: Sequence[float]) -> list
 
 
 def difference(first: float, second: float, replicates: Sequence[float]) -> dict[str, Any]:
-    """Return two numbers, first minus second, its 95% interval, and the difference that would show.
+    """Return ``first``, ``second``, ``difference`` (first minus second), ``interval`` and
+    ``detectable``.
 
-    ``replicates`` are bootstrap replicates of the difference; without any there is no interval.
+    ``replicates`` are bootstrap replicates of the difference. From them come its 95% interval and
+    the smallest difference that would show. Both are None where there are no replicates.
     """
     return {
         "first": first,
@@ -130,7 +138,10 @@ def difference(first: float, second: float, replicates: Sequence[float]) -> dict
 
 
 def _record(differences: Sequence[float]) -> dict[str, Any]:
-    """Return wins, ties and losses of the first, with the p-value of the sign test."""
+    """Return ``wins``, ``ties`` and ``losses`` of the first, and the ``p_value`` of the sign test.
+
+    ``differences`` are first minus second. Up to ``SAME`` in size they are ties.
+    """
     wins = sum(value > SAME for value in differences)
     losses = sum(value < -SAME for value in differences)
     return {

@@ -9,8 +9,8 @@ from typing import Any
 def pass_at_k(attempts: int, passed: int, k: int) -> float:
     """Return the chance that at least one of k attempts, drawn without replacement, passes.
 
-    1 - C(n - c, k) / C(n, k) (Chen et al., 2021). Raises ``ValueError`` unless 1 <= k <= n and
-    0 <= c <= n.
+    With n ``attempts`` of which c ``passed``: 1 - C(n - c, k) / C(n, k) (Chen et al., 2021). Raises
+    ``ValueError`` unless 1 <= k <= n and 0 <= c <= n.
     """
     _refuse_misuse(attempts, passed, k)
     return 1 - math.comb(attempts - passed, k) / math.comb(attempts, k)
@@ -33,9 +33,11 @@ def _refuse_misuse(attempts: int, passed: int, k: int) -> None:
 
 
 def spread_of(values: Sequence[float | None]) -> dict[str, Any] | None:
-    """Return mean, sample SD and SD over mean of a figure of complete runs (CausalDS Table 7).
+    """Return ``runs`` (the values), ``mean``, ``sd`` (sample SD) and ``relative_sd`` (SD over mean)
+    of one figure of several complete runs (CausalDS Table 7).
 
-    ``None`` unless there are two or more runs and each has a finite value.
+    ``None`` unless there are two or more runs and each has a finite value. ``relative_sd`` alone is
+    None at a mean of 0.
     """
     present = [value for value in values if value is not None and math.isfinite(value)]
     if len(present) < 2 or len(present) != len(values):

@@ -21,7 +21,11 @@ WHOLE: Final = 100.0
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """Skill of a track or of all, with its bootstrap replicates and the floor in points."""
+    """Skill of a track or of all tracks.
+
+    ``value`` and ``replicates`` are on the scale where 0 is the floor and 100 is gold. ``floor`` is
+    the mean floor in points, 0 to 100.
+    """
 
     value: float
     replicates: Sequence[float]
@@ -44,7 +48,8 @@ def units_of(scores: Iterable[Score]) -> list[Unit]:
 
 
 def measure(units: Sequence[Unit], seed: int) -> Skill | None:
-    """Return the skill of ``units``; None where a floor is absent or nothing can be shown.
+    """Return the skill of ``units``, or None: without units, without a floor of each, or with a
+    mean floor of full points.
 
     Replicates draw instances, and both sums of each draw are of the same ones.
     """
@@ -67,7 +72,11 @@ def measure(units: Sequence[Unit], seed: int) -> Skill | None:
 
 
 def value_of(units: Sequence[Unit]) -> float | None:
-    """Return the value alone of the skill of ``units``, as :func:`measure` gives it."""
+    """Return the skill of ``units`` without its replicates: at most 100, and below 0 under the
+    floor.
+
+    None as in :func:`measure`.
+    """
     floors = [unit.floor for unit in units if unit.floor is not None]
     if not units or len(floors) < len(units):
         return None
@@ -87,7 +96,8 @@ def overall_skill(skills: Mapping[str, Skill | None]) -> Skill | None:
 
 
 def members(skill: Skill | None) -> dict[str, Any]:
-    """Return the members of a report about a skill; nulls where there is none."""
+    """Return a skill as members of a report: ``skill``, ``skill_interval`` (95%),
+    ``skill_detectable`` and ``floor``. All are null without a skill."""
     if skill is None:
         return dict.fromkeys(("skill", "skill_interval", "skill_detectable", "floor"))
     return {

@@ -20,14 +20,18 @@ TRACKS: Final[dict[str, Track]] = {
 
 
 def register(track: Track) -> None:
-    """Add a track, or replace the one of its name."""
+    """Add a track, or replace the one of its name, and make its schemas known.
+
+    ``VARIANTS`` stays as it is.
+    """
     if track.schemas is not None:
         add_folder(track.schemas)
     TRACKS[track.name] = track
 
 
 def unregister(name: str) -> None:
-    """Remove a track; raises ``KeyError`` if there is none of that name."""
+    """Remove a track (its schemas stay known). Raises ``KeyError`` if there is none of that
+    name."""
     del TRACKS[name]
 
 
