@@ -48,7 +48,8 @@ def graph_of_parents(parents: Sequence[Sequence[int]], names: Sequence[str] = ()
 
 
 def sorted_graph(edges: Iterable[Pair]) -> LatentDAG:
-    """Return the graph of some edges, causes listed before effects, else in the order of mention.
+    """Return the graph of some edges. Its nodes are listed causes before effects, and otherwise in
+    the order of mention.
 
     Raises ``ValueError`` for a cycle.
     """
@@ -63,7 +64,7 @@ def parent_lists(dag: LatentDAG) -> tuple[tuple[int, ...], ...]:
 
 
 def ancestors(dag: LatentDAG, node: int) -> tuple[int, ...]:
-    """Return the node and everything that reaches it, as indices, ascending."""
+    """Return the node itself and all its ancestors, as indices, ascending."""
     return tuple(members(dag.ancestor_mask(1 << node)))
 
 
@@ -79,7 +80,11 @@ sink last."""
 
 @dataclass(frozen=True, slots=True)
 class CutTree:
-    """The commutative cut tree: ``components[c]`` joins ``nodes[c]`` to ``nodes[c + 1]``."""
+    """The commutative cut tree: ``components[c]`` joins ``nodes[c]`` to ``nodes[c + 1]``.
+
+    ``nodes`` are X, the cutpoints from cause to effect, and Y, by name. ``components`` hold indices
+    of the graph's nodes.
+    """
 
     nodes: tuple[str, ...]
     components: tuple[Component, ...]
@@ -100,7 +105,7 @@ class CutTree:
         return tuple(pair for pair in self.pairs if pair != self.global_pair)
 
     def span(self, pair: Pair) -> int:
-        """Return how many components a pair spans."""
+        """Return how many components lie between cause and effect of a pair, 1 if adjacent."""
         return self.nodes.index(pair[1]) - self.nodes.index(pair[0])
 
     def paths(self, pair: Pair | None = None) -> Iterator[tuple[str, ...]]:
@@ -175,7 +180,8 @@ def component_edges(kind: str, size: int, rng: np.random.Generator) -> list[tupl
 
 
 def chain(kinds: Sequence[str], sizes: Sequence[int], rng: np.random.Generator) -> LatentDAG:
-    """Return components joined leaf to root; nodes are called by their index."""
+    """Return the graph of one component for each of ``kinds`` and ``sizes`` (numbers of nodes),
+    joined leaf to root. Nodes are called by their index."""
     edges: list[tuple[int, int]] = []
     offset = 0
     for kind, size in zip(kinds, sizes, strict=True):

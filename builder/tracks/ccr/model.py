@@ -31,7 +31,7 @@ class _Model:
         return parent_lists(self.dag)
 
     def graph_json(self) -> dict[str, Any]:
-        """Return the names of the nodes and the parents of each."""
+        """Return the names of the nodes, and the parents of each as indices."""
         return {"names": list(self.dag.nodes), "parents": [list(row) for row in self.parents]}
 
 
@@ -87,7 +87,7 @@ def context_from_json(record: Mapping[str, Any]) -> Context:
 def evaluate(context: BooleanContext, bits: Bits, do: Mapping[int, bool] | None = None) -> Bits:
     """Return the value of every node, shape (nodes, units), from its bits, same shape.
 
-    ``do`` sets nodes whatever their functions say.
+    ``do`` sets nodes, by index, whatever their functions say.
     """
     values = np.empty_like(bits)
     for node in range(len(context.dag.nodes)):
@@ -101,7 +101,8 @@ def evaluate(context: BooleanContext, bits: Bits, do: Mapping[int, bool] | None 
 
 
 def node_value(context: BooleanContext, node: int, bit: Bits, parents: Sequence[Bits]) -> Bits:
-    """Return the value of one node for each unit from its bit and its parents."""
+    """Return the value of one node for each unit, (units,), from its bit and the values of its
+    parents."""
     if not parents:
         return bit
     among = np.logical_or if context.among[node] == "or" else np.logical_and
@@ -111,14 +112,16 @@ def node_value(context: BooleanContext, node: int, bit: Bits, parents: Sequence[
 
 
 def patterns(count: int) -> Bits:
-    """Return every pattern of ``count`` bits, (count, 2^count); bit k of a column's number."""
+    """Return every pattern of ``count`` bits, shape (count, 2^count). Row k of column p is bit k of
+    p."""
     return (np.arange(1 << count)[None, :] >> np.arange(count)[:, None] & 1).astype(bool)
 
 
 def pattern_weights(tenths: Sequence[int]) -> NDArray[np.int64]:
     """Return the probability of every pattern, times 10^count, in the order of :func:`patterns`.
 
-    At most 18 bits, so that the weights and their sum fit 64 bits.
+    ``tenths`` are ten times each bit's probability of being one. Raises ``ValueError`` for more
+    than 18 bits, whose weights may not fit 64 bits.
     """
     if len(tenths) > 18:
         raise ValueError("more than 18 bits at once")

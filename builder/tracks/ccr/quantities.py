@@ -38,7 +38,10 @@ class Response:
     low: Fraction
 
     def extended_by(self, later: "Response") -> "Response":
-        """Return the response to this cause of a later effect, past their common cutpoint."""
+        """Return the response of the later effect to this cause.
+
+        ``later`` is the response of that effect to the cutpoint that is this response's effect.
+        """
         rise = later.high - later.low
         return Response(later.low + rise * self.high, later.low + rise * self.low)
 
@@ -89,7 +92,7 @@ def component_response(context: BooleanContext, component: Component) -> Respons
 
 
 def responses(context: BooleanContext, tree: CutTree) -> dict[Pair, Response]:
-    """Return the response of every pair of the cut tree."""
+    """Return the response of each pair's effect to its cause, for every pair of the cut tree."""
     found: dict[Pair, Response] = {}
     steps = [component_response(context, component) for component in tree.components]
     for start, cause in enumerate(tree.nodes):
@@ -144,7 +147,8 @@ def twin_quantities(context: BooleanContext, pair: Pair) -> Quantities:
 def node_worlds(
     context: BooleanContext, node: int, bit: bool, values: Mapping[int, Triple]
 ) -> Triple:
-    """Return the value of one node in each of the three worlds, by plain logic."""
+    """Return the value of one node in each of the three worlds, given its bit and its parents'
+    values there. No intervention on the node itself is applied."""
     if not context.parents[node]:
         return (bit, bit, bit)
     parents = [values[p] for p in context.parents[node]]
@@ -155,7 +159,11 @@ def node_worlds(
 
 
 def _from_states(states: Mapping[tuple[Triple, ...], int], x: int, y: int) -> Quantities:
-    """Return the quantities of a pair, by definition, from the weights of its joint states."""
+    """Return the quantities of a pair, by definition, from the weights of its joint states.
+
+    ``x`` and ``y`` are the places of cause and effect in a state. PN and PS are 0 where what they
+    are conditioned on never occurs.
+    """
     total = sum(states.values())
     sums = dict.fromkeys(("pns", "high", "low", "both", "neither", "pn", "ps"), 0)
     for state, weight in states.items():
@@ -176,7 +184,8 @@ def _from_states(states: Mapping[tuple[Triple, ...], int], x: int, y: int) -> Qu
 
 
 def total_effect(context: LinearContext, cause: str, effect: str) -> Fraction:
-    """Return the ATE of a unit change in a linear model: forward propagation (Wright 1921)."""
+    """Return the ATE of a change of ``cause`` by 1 in a linear model, by forward propagation
+    (Wright 1921)."""
     start, end = context.dag.index[cause], context.dag.index[effect]
     effects = [Fraction(0)] * len(context.dag.nodes)
     effects[start] = Fraction(1)
@@ -187,7 +196,8 @@ def total_effect(context: LinearContext, cause: str, effect: str) -> Fraction:
 
 
 def path_sum(context: LinearContext, cause: str, effect: str) -> Fraction:
-    """Return the same effect as a sum over directed paths of products of coefficients."""
+    """Return the ATE of a change of ``cause`` by 1 in a linear model, as the sum over directed
+    paths of the products of their coefficients."""
     start, node = context.dag.index[cause], context.dag.index[effect]
 
     def paths(v: int) -> Fraction:

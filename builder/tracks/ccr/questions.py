@@ -42,15 +42,16 @@ def tree_quantities(tree: CutTree, rng: np.random.Generator) -> list[ListedQuant
 
 
 def linear_quantities(tree: CutTree, rng: np.random.Generator) -> list[ListedQuantity]:
-    """Return the quantities of a direct linear task: two local ATE and the global one."""
+    """Return the quantities of a direct linear task: the ATE of up to two random local pairs, then
+    of the global one."""
     local = list(tree.local_pairs)
     asked = [ListedQuantity("ate", local[k]) for k in rng.permutation(len(local))[:2]]
     return [*asked, ListedQuantity("ate", tree.global_pair)]
 
 
 def trap_quantities(ends: tuple[str, ...]) -> list[ListedQuantity]:
-    """Return the quantities of a trap: the product through the would-be cutpoint, and the global
-    effect, which differs from it."""
+    """Return the two quantities of a trap: the product of the ATE along ``ends`` (X, the would-be
+    cutpoint, Y), and the ATE of X on Y, which differs from it."""
     return [ListedQuantity("ate", ends), ListedQuantity("ate", (ends[0], ends[-1]))]
 
 
@@ -59,7 +60,8 @@ def values_of(
     quantities: Mapping[Pair, Quantities],
     linear: LinearContext | None,
 ) -> list[Fraction]:
-    """Return the exact value of each listed quantity; a path of several steps is a product."""
+    """Return the exact value of each listed quantity, in order. A path of several steps is the
+    product over them. ``linear`` is None for a Boolean context, whose ``quantities`` are used."""
 
     def step(measure: str, pair: Pair) -> Fraction:
         return total_effect(linear, *pair) if linear else quantities[pair][measure]
@@ -79,7 +81,8 @@ is a quarter or more."""
 class Deduction:
     """A deductive question: what is given, what is asked, and the right answer.
 
-    ``value`` is there exactly when ``verdict`` is ``value``.
+    ``givens`` map pairs to the values printed for them, which may be altered ones. ``target`` is
+    the pair asked about. ``value`` is None unless ``verdict`` is ``value``.
     """
 
     givens: Mapping[Pair, Fraction]
@@ -178,12 +181,12 @@ def _overlapping(tree: CutTree, rng: np.random.Generator) -> list[Pair]:
 
 
 def _values_at(values: Mapping[Pair, Fraction], pairs: Sequence[Pair]) -> dict[Pair, Fraction]:
-    """Return the values of some pairs alone."""
+    """Return the entries of ``values`` for these pairs."""
     return {pair: values[pair] for pair in pairs}
 
 
 def _path(tree: CutTree, least: int, rng: np.random.Generator) -> tuple[str, ...]:
-    """Return a path from root to leaf with at least ``least`` edges."""
+    """Return a random path of the cut tree from root to leaf with at least ``least`` edges."""
     paths = [path for path in tree.paths() if len(path) > least]
     return paths[int(rng.integers(len(paths)))]
 
@@ -206,7 +209,11 @@ def _beyond_one(
 def _contradiction(
     tree: CutTree, values: Mapping[Pair, Fraction], rng: np.random.Generator
 ) -> Deduction:
-    """Return a question in which two neighbouring local values and their composition disagree."""
+    """Return a question in which two neighbouring local values and their composition disagree.
+
+    Of two components with values below 1 it gives a whole larger than its part. With larger values
+    two components cannot contradict each other, which raises ``ValueError``.
+    """
     if len(tree.components) < 3:
         if max(abs(value) for value in values.values()) < 1:
             # With two components only this contradicts: a whole that is larger than its part.
@@ -241,9 +248,9 @@ def _redundant(
 def check_deduction(
     nodes: Sequence[str], givens: Mapping[Pair, Fraction], target: Pair, *, bounded: bool
 ) -> tuple[Verdict, float | None]:
-    """Return the verdict and the value by linear algebra on logarithms, the second derivation.
+    """Return the verdict, and the value or None, by linear algebra on logarithms.
 
-    Each given is one equation in the logarithms of the adjacent pairs' absolute values; signs
+    ``bounded`` says that no value may exceed 1. This is the second derivation. Each given is one equation in the logarithms of the adjacent pairs' absolute values; signs
     are equations modulo two, which a chain of nonzero values always solves once sizes agree.
     """
     place = {name: k for k, name in enumerate(nodes)}

@@ -33,10 +33,12 @@ CELLS: Final = ("11", "10", "00")
 
 @dataclass(frozen=True, slots=True)
 class PairUnits:
-    """Units of one pair: ``bits`` (nodes, units) and the three right answers (units,).
+    """Units of one pair: ``bits`` (nodes, units), their right answers and their weights.
 
-    Exhaustive units have ``numerators`` over ``denominator``; stratified ones ``cells``, the exact
-    probability of each cell, shared equally by its units.
+    The answers, shape (units,), are the effect's value: ``factual``, ``high`` under do(cause true)
+    and ``low`` under do(cause false). The weight of an exhaustive unit is its one of ``numerators``
+    over ``denominator``. Of stratified units ``cells`` are the exact probability of each cell,
+    which its units share equally.
     """
 
     bits: Bits
@@ -78,19 +80,22 @@ def pair_units(
 
 
 def cell_probabilities(response: Response) -> tuple[tuple[str, Fraction], ...]:
-    """Return the exact probability of each cell that can occur."""
+    """Return the name and exact probability of each cell that can occur, in the order of
+    ``CELLS``."""
     values = (response.low, response.pns, 1 - response.high)
     return tuple((name, value) for name, value in zip(CELLS, values, strict=True) if value)
 
 
 def _draw_bits(context: BooleanContext, count: int, rng: np.random.Generator) -> Bits:
-    """Draw bits from their distributions, shape (nodes, count)."""
+    """Draw the bits of ``count`` units independently, each node's by its own probability, shape
+    (nodes, count)."""
     odds = np.array(context.tenths)[:, None]
     return rng.integers(0, TENTHS, (len(context.tenths), count)) < odds
 
 
 def _allocation(cells: dict[str, Fraction]) -> dict[str, int]:
-    """Return the units of each cell: a fair least number, the rest by largest remainder."""
+    """Return the number of units of each cell, ``MAX_UNITS`` in all: ``LEAST_PER_CELL`` each, the
+    rest in proportion to its probability by largest remainder."""
     rest = MAX_UNITS - LEAST_PER_CELL * len(cells)
     shares = {name: value * rest for name, value in cells.items()}
     counts = {name: int(share) for name, share in shares.items()}
@@ -107,7 +112,10 @@ def _draw_stratified_bits(
     cells: dict[str, Fraction],
     rng: np.random.Generator,
 ) -> Bits:
-    """Draw bits from their distribution given the cell, shape (nodes, ``MAX_UNITS``)."""
+    """Draw bits of units whose numbers by cell :func:`_allocation` sets, in random order.
+
+    Within a cell they follow their distribution given the cell. Shape (nodes, ``MAX_UNITS``).
+    """
     counts = _allocation(cells)
     wanted = np.repeat([CELLS.index(name) for name in counts], list(counts.values()))
     wanted = wanted[rng.permutation(MAX_UNITS)]
@@ -139,7 +147,8 @@ def _component_cells(
     """Draw the cell (or -1: any) of each component for each unit, given the cell of the whole
     chain.
 
-    The chain complies (10) when all components do; else the last one that does not decides, and
+    ``wanted`` are indices into ``CELLS``. ``masses`` are, for each component, the weights of its
+    three cells. The chain complies (10) when all components do; else the last one that does not decides, and
     what lies before it is free. So cells are drawn from the effect backwards.
     """
     totals = [[0.0, 1.0, 0.0]]
@@ -168,7 +177,7 @@ def _component_cells(
 
 
 def _choose(weights: NDArray[np.int64], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw indices in proportion to whole weights."""
+    """Draw ``count`` indices into ``weights``, in proportion to them."""
     sums = np.cumsum(weights)
     drawn = rng.integers(0, sums[-1], count)
     return np.searchsorted(sums, drawn, side="right")

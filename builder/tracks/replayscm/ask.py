@@ -39,7 +39,8 @@ def write_prompt(inputs: Mapping[str, Any], variant: Variant, answer_file: str) 
 
 
 def _disclosure_text(inputs: Mapping[str, Any]) -> str:
-    """Return the list of what the task discloses."""
+    """Return the Markdown list of what the task discloses: variables, roots, order or blocks, and
+    the most parents."""
     names, roots = inputs["variables"], inputs["roots"]
     told: dict[str, object] = {"variables": ", ".join(names)}
     if roots is None:
@@ -58,7 +59,7 @@ def _disclosure_text(inputs: Mapping[str, Any]) -> str:
 
 
 def _table(names: Sequence[str], world: Mapping[str, Any]) -> str:
-    """Return one world as Markdown: its intervention and its rows."""
+    """Return one world as Markdown: its intervention, then a table with a row for each unit."""
     width = max(len(name) for name in names)
     head = " ".join(name.rjust(width) for name in names)
     rows = "\n".join(
@@ -91,15 +92,20 @@ _FORMULAS: Final = {
 
 
 def twin(config: ProgramSettings, tasks: int) -> ProgramSettings:
-    """Return the settings of the records that floors are measured on: ``tasks`` in each pool, with
-    no effort to choose their evidence, which constants do not look at."""
+    """Return the settings of the records that floors are measured on: ``tasks`` in each pool.
+
+    Their worlds are not chosen with care, because constant answers do not depend on them.
+    """
     quick = replace(config.generation, proposals=8, disambiguation=False)
     return ProgramSettings(per_pool=tasks, generation=quick)
 
 
 def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
-    """Yield each constant answer to a record, its name and text: every mechanism the same formula
-    of the first roots; of alternatives, the last mechanism of the reference so replaced."""
+    """Yield each constant answer to a record, as its name and its text.
+
+    Every mechanism is the same formula of the first roots. In an Alternative-SCM task only the last
+    mechanism of the reference is replaced by it. Hidden roots are taken to be the first three.
+    """
     names = list(task.inputs["variables"])
     roots = list(task.inputs["roots"] or names[:3])
     children = [name for name in names if name not in roots]

@@ -36,7 +36,7 @@ def read(text: str) -> Tree:
 
 
 def value(tree: Tree, row: Mapping[str, int]) -> int:
-    """Return the value of a formula in one row."""
+    """Return the value, 0 or 1, of a formula in one row of values by label."""
     if isinstance(tree, str):
         return row[tree]
     operator, values = tree[0], [value(child, row) for child in tree[1:]]
@@ -54,7 +54,7 @@ def value(tree: Tree, row: Mapping[str, int]) -> int:
 def audit_instance(
     world: Row, truths: Sequence[Row], _label: Row | None, tasks: Mapping[str, Any]
 ) -> list[str]:
-    """Return the problems of one program's records, one line each.
+    """Return the problems of one program's records, one line each; empty if there are none.
 
     ``tasks`` maps ``"tasks"`` to the instance's task rows: the track has no scenes. Training,
     held-out and shifted worlds are those of the instance, the hidden program gives each of their
@@ -74,7 +74,8 @@ def audit_instance(
 
 
 def _record_problems(record: Row, inputs: Row, target: Row) -> Iterator[str]:
-    """Yield the problems of one record."""
+    """Yield the problems of one record: cells that the hidden program does not give, and worlds
+    that are not the instance's."""
     names, gold = tuple(inputs["variables"]), tuple(sorted(target["gold"].items()))
     for label, worlds in (
         ("training", inputs["worlds"]),
@@ -147,8 +148,10 @@ def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts:
 
 
 def _hidden_program(inputs: Row, program: Row) -> dict[str, str]:
-    """Return facts about a program that the prompt does not print, of its order and its roots where
-    these are not told."""
+    """Return facts about a program that the prompt does not print.
+
+    Facts of its order and of its roots are among them where ``inputs`` do not tell these.
+    """
     mechanisms, order = program["mechanisms"], program["order"]
     facts = {
         "edges": str(sum(len(set(_LABEL.findall(text))) for text in mechanisms.values())),

@@ -36,8 +36,11 @@ class ParentLimits:
 def disclosed_limits(
     program: HiddenProgram, disclosure: Disclosure, blocks: Sequence[Sequence[int]] = ()
 ) -> ParentLimits:
-    """Return the limits that a disclosure sets, given the true roots. Hidden roots count as hidden
-    order here."""
+    """Return the limits that a disclosure sets, given the true roots.
+
+    ``blocks`` are in latent order and matter under "block" alone. Hidden roots count as hidden
+    order here.
+    """
     allowed = {}
     for place, child in enumerate(program.order):
         if disclosure == "ordered":
@@ -68,7 +71,11 @@ def viable_limits(tables: PartialTables) -> list[ParentLimits]:
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """A completable pair (V, S) that may be wrong in held-out row ``row``."""
+    """A completable pair (V, S) under ``limits`` that may give held-out row ``row`` a wrong value.
+
+    ``child`` is V and ``set_index`` numbers S: the training rows do not show S's pattern in that
+    row with the value that V has there.
+    """
 
     limits: ParentLimits
     child: int
@@ -81,8 +88,9 @@ class Audit:
     """The findings under one disclosure: whether it determines the held-out replay, and the
     program.
 
-    ``deviating`` counts deviating pairs over all root sets, ``first`` is one of them.
-    ``undetermined`` has shape (held-out rows, n).
+    ``deviating`` counts deviating pairs over all root sets, and ``first`` is one of them or None.
+    ``undetermined``, shape (held-out rows, n), flags the cells that some train-exact program gets
+    wrong.
     """
 
     determined: bool
@@ -99,7 +107,11 @@ def audit(
     disclosure: Disclosure,
     blocks: Sequence[Sequence[int]] = (),
 ) -> Audit:
-    """Return the complete audit of training ``tables`` against held-out rows."""
+    """Return the complete audit: what training ``tables`` leave open of the held-out rows.
+
+    ``blocks`` matter under the disclosure "block" alone. Under "hidden_roots" all viable root sets
+    are tried.
+    """
     truth = disclosed_limits(program, disclosure, blocks)
     all_limits = [truth]
     if disclosure == "hidden_roots":
@@ -149,7 +161,10 @@ def completable_pairs(tables: PartialTables, limits: ParentLimits) -> Flags:
 
 
 def _closure(admitted: Flags, limits: ParentLimits, *, without: int | None = None) -> int:
-    """Return the variables that can be placed from the roots, ``without`` left out, as bits."""
+    """Return the roots and all variables that can be placed after them, as bits.
+
+    A variable is placed if one of its ``admitted`` sets is placed already. ``without`` never is.
+    """
     masks = sets_of(len(admitted)).masks
     waiting = {v: masks[admitted[v]] for v in limits.allowed if v != without}
     known, before = limits.roots, -1

@@ -51,9 +51,9 @@ SEPARATORS: Final = 60
 class Evidence:
     """A program with its units, training worlds (Original level) and held-out worlds.
 
-    ``statistics`` are construction figures for the generation report; ``kill_coverage`` is the
-    share of mechanisms of which the first worlds left a shortcut standing that a later one ruled
-    out.
+    ``statistics`` are figures for the generation report: the survivor reduction and the number of
+    disambiguation worlds. ``kill_coverage`` is the share of mechanisms of which the first worlds
+    left a shortcut standing that a later one ruled out.
     """
 
     program: HiddenProgram
@@ -65,7 +65,8 @@ class Evidence:
 
 
 def generate(rng: np.random.Generator, settings: Generation = PAPER) -> Evidence:
-    """Make one attempt at an instance; raises :class:`Rejection`."""
+    """Draw a program with its units and worlds. Raises :class:`Rejection` where it fails a filter
+    of the module docstring."""
     program = sample_program(rng, settings)
     units = draw_units(rng, settings.rows)
     training, reduction, covered = _training(rng, program, units, settings)
@@ -83,7 +84,7 @@ def generate(rng: np.random.Generator, settings: Generation = PAPER) -> Evidence
 def candidate_worlds(
     rng: np.random.Generator, program: HiddenProgram, units: UnitThresholds, count: int
 ) -> list[ReplayWorld]:
-    """Draw ordinary worlds that score something."""
+    """Draw ``count`` ordinary worlds, each of which leaves an endogenous variable unset."""
     found: list[ReplayWorld] = []
     while len(found) < count:
         intervention = draw_intervention(rng, program.n)
@@ -96,7 +97,10 @@ def _training(
     rng: np.random.Generator, program: HiddenProgram, units: UnitThresholds, settings: Generation
 ) -> tuple[list[ReplayWorld], float, float]:
     """Return four random worlds and the four that rule out the most surviving shortcuts, then the
-    share of shortcuts that these rule out, and that of mechanisms of which they rule one out."""
+    share of shortcuts that these rule out, and that of mechanisms of which they rule one out.
+
+    Raises :class:`Rejection` where the first share is below ``settings.survivor_reduction``.
+    """
     candidates = candidate_worlds(rng, program, units, settings.proposals)
     survives = surviving_shortcuts(program, candidates)
     chosen = list(range(SEED_WORLDS))
@@ -144,7 +148,10 @@ def _disambiguate(
     units: UnitThresholds,
     training: list[ReplayWorld],
 ) -> list[ReplayWorld]:
-    """Return the training worlds and up to three more that rule out many alternatives."""
+    """Return the training worlds and up to three more that rule out local alternatives.
+
+    A world is added if it rules out at least three and half of those that are left.
+    """
     candidates = candidate_worlds(rng, program, units, SEPARATORS)
     found = local_alternatives(program, tabulate_worlds(training))
     chosen = list(training)
@@ -166,7 +173,10 @@ def _heldout(
     units: UnitThresholds,
     training: Sequence[ReplayWorld],
 ) -> list[ReplayWorld]:
-    """Return eight worlds with signatures of their own, some on target sets new to training."""
+    """Return eight worlds in random order, two to five of them on target sets new to training.
+
+    No signature occurs twice or in training. Raises :class:`Rejection` where these run out.
+    """
     taken = {world.intervention for world in training}
     known = {world.targets for world in training}
     usual = sorted(known - {()})
@@ -203,7 +213,11 @@ _WEIGHTS: Final = 1 << np.arange(INPUTS)
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """Another function for ``child``: a truth table over ``members``."""
+    """Another function for ``child`` than its mechanism: ``table`` over ``members``.
+
+    Bit p of ``table`` is the value at pattern p. Bit i of a pattern is the value of
+    ``members[i]``.
+    """
 
     child: int
     members: tuple[int, ...]
@@ -244,7 +258,8 @@ def _other_functions(program: HiddenProgram, child: int, k: int, cap: int) -> ND
 
 
 def count_shortcuts(variables: int) -> int:
-    """Return how many shortcuts there are over so many variables."""
+    """Return the number of functions of AST size at most five that depend on all members of a set,
+    added up over the non-empty sets of up to four of so many variables."""
     sets = sets_of(variables).members[1:]
     return sum(len(_small_functions(len(members), SHORTCUT_SIZE)) for members in sets)
 

@@ -39,7 +39,8 @@ CANDIDATES: Final = 40
 
 
 def coverage(program: HiddenProgram, worlds: Sequence[ReplayWorld]) -> tuple[int, int]:
-    """Return the number of window patterns seen and that of all, over all endogenous variables.
+    """Return how many window patterns the worlds show and how many there are, as two counts over
+    all endogenous variables.
 
     A pattern is an assignment to the declared window of a variable; it is seen in a row where the
     variable is not set.
@@ -52,7 +53,10 @@ def coverage(program: HiddenProgram, worlds: Sequence[ReplayWorld]) -> tuple[int
 
 
 def window_patterns(program: HiddenProgram, worlds: Sequence[ReplayWorld]) -> dict[int, int]:
-    """Return the window patterns seen, as a bit set, by endogenous variable."""
+    """Return the window patterns that the worlds show, by endogenous variable, as a bit set.
+
+    Rows where the variable is set do not count. Bit i of a pattern is member i of the window.
+    """
     seen = dict.fromkeys(program.windows, 0)
     for world in worlds:
         rows = world.rows.astype(np.int64)
@@ -67,7 +71,10 @@ def window_patterns(program: HiddenProgram, worlds: Sequence[ReplayWorld]) -> di
 def add_levels(
     needed: Collection[Level], key: bytes, evidence: Evidence
 ) -> dict[Level, tuple[ReplayWorld, ...]]:
-    """Return the training worlds of the levels needed and those below; raises ``Rejection``."""
+    """Return the training worlds by level, for the levels needed and all below them.
+
+    Raises ``Rejection`` where a level is not reached with the worlds that it may add.
+    """
     levels: dict[Level, tuple[ReplayWorld, ...]] = {"original": evidence.training}
     if {*needed} - {"original"}:
         levels["extra"] = add_extra(stream(key, "extra"), evidence)
@@ -79,7 +86,10 @@ def add_levels(
 
 
 def add_extra(rng: np.random.Generator, evidence: Evidence) -> tuple[ReplayWorld, ...]:
-    """Add Extra Worlds: three or four with at most one target, of most new patterns."""
+    """Return the training worlds of the level Extra Worlds: those of Original, then three or four.
+
+    Each added world has at most one target and is the candidate with most new window patterns.
+    """
     program, added = evidence.program, list[ReplayWorld]()
     seen = window_patterns(program, evidence.training)
     while len(added) <= EXTRA_WORLDS:
@@ -95,12 +105,13 @@ def add_extra(rng: np.random.Generator, evidence: Evidence) -> tuple[ReplayWorld
 def add_counterexamples(
     rng: np.random.Generator, evidence: Evidence, extra: Sequence[ReplayWorld]
 ) -> tuple[ReplayWorld, ...]:
-    """Add the worlds of CEx: window coverage to 1, then separate all that the reference solvers can
-    still find.
+    """Return the training worlds of the level CEx: those of ``extra``, then at least one more.
 
-    They fit the smallest function to a parent set, or the first within an AST cap, so the worlds
-    separate, for every parent set of any train-exact program under hidden order, the functions so
-    fitted from the hidden mechanism. Raises ``Rejection`` when 40 added worlds do not suffice.
+    The added worlds show every window pattern, then rule out all that the reference solvers can
+    still find. Those fit the smallest function to a parent set, or the first within an AST cap.
+    So the worlds separate, for every parent set of any train-exact program under hidden order, the
+    functions so fitted from the hidden mechanism. Raises ``Rejection`` when 40 added worlds do not
+    suffice.
     """
     program, worlds = evidence.program, list(extra)
     limit = len(worlds) + CEX_WORLDS
@@ -136,11 +147,11 @@ def _one_more(rng: np.random.Generator, evidence: Evidence) -> ReplayWorld:
 def certify(
     rng: np.random.Generator, evidence: Evidence, cex: Sequence[ReplayWorld]
 ) -> tuple[ReplayWorld, ...]:
-    """Add worlds to those of CEx until the complete audit proves uniqueness.
+    """Return the worlds of ``cex`` and at least one more, which prove that the program is unique.
 
-    Under hidden order, and so where more is disclosed. Greedy on the audit itself: each world is
-    the best of 40 at shrinking what is still open, the unseen patterns and the sets that miss a
-    parent. Raises ``Rejection`` after 25 added worlds.
+    It is unique under hidden order, and so where more is disclosed. Each added world is the best
+    of 40 candidates at shrinking what the complete audit still finds open: the unseen patterns and
+    the sets that miss a parent. Raises ``Rejection`` after 25 added worlds.
     """
     program, worlds = evidence.program, list(cex)
     limits = disclosed_limits(program, "hidden")
@@ -174,7 +185,7 @@ def _count_open(
 def _simulate_allowed(
     rng: np.random.Generator, evidence: Evidence, interventions: Sequence[Intervention]
 ) -> list[ReplayWorld]:
-    """Simulate the interventions that are neither vacuous nor held out."""
+    """Simulate the interventions that are not vacuous and are not those of a held-out world."""
     heldout = {world.intervention for world in evidence.heldout}
     return [
         simulate(rng, evidence.program, evidence.units, one)
@@ -184,7 +195,8 @@ def _simulate_allowed(
 
 
 def _single_targets(rng: np.random.Generator, program: HiddenProgram) -> list[Intervention]:
-    """Return no intervention, and all those on one variable."""
+    """Return the empty intervention, then three for each variable: set to 0, set to 1, set row by
+    row."""
     found = [Intervention("none")]
     for v in range(program.n):
         found += [Intervention("hard_constant", (v,), (bit,)) for bit in (0, 1)]
@@ -195,7 +207,7 @@ def _single_targets(rng: np.random.Generator, program: HiddenProgram) -> list[In
 def _multi_targets(
     rng: np.random.Generator, program: HiddenProgram, count: int
 ) -> list[Intervention]:
-    """Draw assignments to random sets of at least two variables."""
+    """Draw ``count`` hard_assigned interventions on 2 to n - 1 random variables."""
     return [
         set_targets(rng, "hard_assigned", program.n, int(rng.integers(2, program.n)))
         for _ in range(count)
@@ -205,7 +217,8 @@ def _multi_targets(
 def _most_new(
     program: HiddenProgram, seen: Mapping[int, int], candidates: Sequence[ReplayWorld]
 ) -> tuple[ReplayWorld, int, dict[int, int]]:
-    """Return the world of most new window patterns, their number, and all patterns seen then."""
+    """Return the candidate that shows most window patterns not in ``seen``, the number of these,
+    and ``seen`` with them added."""
     shown = [window_patterns(program, [world]) for world in candidates]
     gains = [sum((new[v] & ~seen[v]).bit_count() for v in seen) for new in shown]
     best = int(np.argmax(gains))
@@ -213,12 +226,13 @@ def _most_new(
 
 
 def _missing(program: HiddenProgram, seen: Mapping[int, int]) -> list[int]:
-    """Return the variables with window patterns not yet seen."""
+    """Return the endogenous variables with a window pattern that is not in ``seen``."""
     return [v for v, window in program.windows.items() if seen[v] != (1 << (1 << len(window))) - 1]
 
 
 def _misfits(program: HiddenProgram, tables: PartialTables) -> list[Alternative]:
-    """Return the fitted functions that are not the hidden mechanism, over every completable set."""
+    """Return the functions that differ from the hidden mechanism among those that the reference
+    solvers fit to ``tables``, over every completable set under hidden order."""
     sets = sets_of(program.n)
     pairs = completable_pairs(tables, disclosed_limits(program, "hidden"))
     found = []

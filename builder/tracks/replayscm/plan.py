@@ -23,6 +23,7 @@ _Rows = Annotated[int, Field(ge=2, le=16)]
 
 
 def _joining(operators: tuple[str, ...]) -> tuple[str, ...]:
+    """Return ``operators``; raise Fault if they cannot join two parents."""
     if operators == ("not",):
         raise Fault("one of and, or, xor and iff must join the parents")
     return operators
@@ -34,11 +35,10 @@ class Generation:
 
     ``variables``, ``sizes`` (AST nodes of a mechanism), ``depths`` and ``rows`` (of a world) are
     the least and the most, ``operators`` those that mechanisms are drawn from (ReplaySCM Table
-    B.1). ``proposals`` is the number of worlds that shortcuts are ruled out with, eight for none to
-    choose from; a program is kept if that rules out a share of ``survivor_reduction`` of them, if
-    each computed variable is computed in ``scored_worlds`` worlds and ``scored_cells`` cells, and
-    with ``disambiguation`` up to three worlds are added that rule out local alternatives (Table
-    B.2).
+    B.1). ``proposals`` is the number of worlds that the eight training worlds are chosen from. They
+    must rule out at least a share of ``survivor_reduction`` of the shortcuts, and compute each
+    endogenous variable in ``scored_worlds`` worlds and ``scored_cells`` cells. With
+    ``disambiguation`` up to three worlds are added that rule out local alternatives (Table B.2).
     """
 
     variables: Annotated[tuple[_Variables, _Variables], Ordered] = (6, 10)
@@ -110,13 +110,14 @@ _MOST: Final = 100_000
 
 
 class ProgramSettings(TomlModel):
-    """How many records.
+    """The numbers of records of a split, and how their programs are drawn.
 
-    Of the paper's pools either the matched design (``full`` records in each full pool, ``matched``
-    programs in all pools), or ``per_pool`` records in every pool, each of a program of its own.
-    ``shifted``: inductions have further held-out worlds under other root distributions. ``base``
-    programs of another cohort; ``generation`` and ``base_generation`` say how those of the paper's
-    pools and those of the other cohort are drawn.
+    The paper's pools hold either the matched design (``full`` records in each full pool,
+    ``matched`` programs in all pools), or ``per_pool`` records each, every one of a program of its
+    own.
+    With ``shifted``, inductions have further held-out worlds under other root distributions.
+    ``base`` is the number of programs of another cohort. ``generation`` says how programs of the
+    paper's pools are drawn, ``base_generation`` how those of the other cohort are.
     """
 
     full: int = Field(default=0, ge=1, le=_MOST)
@@ -153,10 +154,10 @@ def parse_settings(table: TomlTable) -> ProgramSettings:
 
 @dataclass(frozen=True, slots=True)
 class ProgramPlan(InstancePlan):
-    """The pools of one program; a ``matched`` program is in all of the paper's.
+    """The plan of one program: the pools that ask about it, and how it is drawn.
 
-    ``shifted``: it has held-out worlds under other root distributions; ``generation`` says how it
-    is drawn.
+    A ``matched`` program is in all of the paper's pools. A ``shifted`` one has further held-out
+    worlds under other root distributions.
     """
 
     pools: tuple[Pool, ...]
@@ -166,7 +167,7 @@ class ProgramPlan(InstancePlan):
 
     @property
     def task_plan(self) -> TaskPlan:
-        """Return the plan for the release machinery: a task a pool."""
+        """Return the plan for the release machinery: one task for each pool."""
         count = len(self.pools)
         if count > 1:
             return TaskPlan((count, count))

@@ -64,7 +64,11 @@ class HiddenProgram:
         return self.order[ROOTS:]
 
     def table_over(self, child: int, members: Sequence[int]) -> int:
-        """Return the mechanism of ``child`` as a truth table over a set that holds its parents."""
+        """Return the mechanism of ``child`` as a truth table over ``members``.
+
+        ``members`` hold its parents. The table is an integer: its bit p is the value at pattern
+        p, and bit i of a pattern is the value of ``members[i]``.
+        """
         parents, table = self.parents[child], 0
         for pattern in range(1 << len(members)):
             mine = sum((pattern >> members.index(u) & 1) << bit for bit, u in enumerate(parents))
@@ -72,11 +76,11 @@ class HiddenProgram:
         return table
 
     def mechanisms(self) -> dict[str, str]:
-        """Return the formulas as answers hold them, by label."""
+        """Return the formulas as text, by label: the form that answers have."""
         return {name_of(v): to_text(self.formulas[v]) for v in sorted(self.endogenous)}
 
     def to_json(self) -> dict[str, Any]:
-        """Return a canonical, lossless JSON form."""
+        """Return order, windows and formulas by label: a canonical, lossless JSON form."""
         return {
             "order": [name_of(v) for v in self.order],
             "windows": {name_of(v): [name_of(u) for u in w] for v, w in self.windows.items()},
@@ -107,7 +111,8 @@ def name_of(v: int) -> str:
 def assemble(
     order: tuple[int, ...], windows: Mapping[int, tuple[int, ...]], formulas: Mapping[int, Formula]
 ) -> HiddenProgram:
-    """Return a program from its formulas: parents are the variables they depend on."""
+    """Return a program from its formulas. Parents are the variables that a formula depends on, not
+    those that it merely mentions."""
     parents = {
         v: tuple(sorted(int(name[1:]) - 1 for name in essential(formulas[v])))
         for v in order[ROOTS:]
@@ -117,7 +122,8 @@ def assemble(
 
 
 def sample_program(rng: np.random.Generator, settings: Generation = PAPER) -> HiddenProgram:
-    """Draw a program (Algorithm 1); raises :class:`Rejection`."""
+    """Draw a program (Algorithm 1). Raises :class:`Rejection` where no formula of some mechanism
+    has an allowed size and depth."""
     first, last = settings.variables
     n = int(rng.choice(range(first, last + 1)))
     bound = int(rng.choice(list(WINDOWS), p=list(WINDOWS.values())))
@@ -138,7 +144,10 @@ def sample_program(rng: np.random.Generator, settings: Generation = PAPER) -> Hi
 def sample_formula(
     rng: np.random.Generator, parents: list[str], settings: Generation = PAPER
 ) -> Formula:
-    """Draw a formula of all parents, of an allowed size and depth; raises :class:`Rejection`."""
+    """Draw a formula of an allowed size and depth that depends on every one of ``parents``.
+
+    Raises :class:`Rejection` after 2,000 draws without one.
+    """
     for _ in range(_DRAWS):
         formula = canonical(_draw(rng, parents, settings.operators))
         if not settings.sizes[0] <= size(formula) <= settings.sizes[1]:
@@ -152,7 +161,11 @@ def sample_formula(
 
 
 def _draw(rng: np.random.Generator, parents: list[str], operators: Sequence[str]) -> Formula:
-    """Join every parent once and up to two again, in random order by random operators."""
+    """Return a formula that joins every parent once, and up to two again, by random operators.
+
+    Parents and joined parts are negated now and then if "not" is among ``operators``. The formula
+    need not depend on all parents.
+    """
     joining = [operator for operator in OPERATORS if operator in operators and operator != "not"]
     negates = float("not" in operators)
     repeated = int(rng.choice(3, p=(0.5, 0.3, 0.2)))

@@ -32,7 +32,8 @@ FITTER_CAPS: Final = (10, 12, 13)
 class Choice:
     """A mechanism: its function over the members of a set, and its AST size.
 
-    Choices compare by size, then by set, then by function: the lexicographic tie-break.
+    ``table`` is a truth table of four inputs, of which the members are the first. Choices compare
+    by size, then by set, then by function: the lexicographic tie-break.
     """
 
     size: int
@@ -42,7 +43,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class FittedProgram:
-    """A train-exact program: its roots and a choice for each other variable."""
+    """A train-exact program: its roots and a choice for each other variable.
+
+    ``total`` is the sum of the AST sizes.
+    """
 
     roots: tuple[int, ...]
     choices: dict[int, Choice]
@@ -67,7 +71,8 @@ def smallest_fit(tables: PartialTables, child: int, k: int) -> Choice:
 
 
 def smallest_choice(ones: int, zeros: int, parents: tuple[int, ...]) -> Choice:
-    """Return the smallest function that is 1 on patterns ``ones`` and 0 on ``zeros``."""
+    """Return the smallest function of ``parents`` that is 1 on the patterns in ``ones`` and 0 on
+    those in ``zeros``. Both are bit sets."""
     smallest = smallest_formulas()
     table = smallest.smallest(ones, zeros, len(parents))
     return Choice(int(smallest.sizes[table]), parents, table)
@@ -91,7 +96,8 @@ def first_fit(tables: PartialTables, child: int, k: int, cap: int) -> Choice | N
 
 @cache
 def _functions_within(inputs: int, cap: int) -> NDArray[np.int32]:
-    """Return the functions whose smallest formula is within ``cap``, by truth table."""
+    """Return the truth tables of the functions of the first ``inputs`` inputs that have a formula
+    of AST size at most ``cap``, ascending."""
     smallest = smallest_formulas()
     listed = smallest.by_size[inputs]
     return np.sort(listed[smallest.sizes[listed] <= cap])
@@ -145,8 +151,10 @@ def find_alternative(
 ) -> dict[str, Any] | None:
     """Return a right answer to the Alternative-SCM task, or None if no flip is separable.
 
-    Flips are tried in random order, or without ``rng`` by what they add to the total AST size (if
-    ``smallest``), then variable, set and function.
+    It has the members ``mechanisms``, ``intervention`` and ``witness``. A flip is the program with
+    the value of one mechanism turned at one unseen pattern. Flips are tried in
+    random order, or without ``rng`` by what they add to the total AST size (if ``smallest``), then
+    by variable, set and function.
     """
     supplied: dict[str, Formula] = {name_of(v): f for v, f in program.formulas.items()}
     reference = make_program([name_of(v) for v in sorted(program.roots)], supplied)
@@ -174,7 +182,10 @@ def find_alternative(
 def _flips(
     program: HiddenProgram, tables: PartialTables, disclosure: Disclosure
 ) -> Iterator[tuple[int, Choice]]:
-    """Yield mechanisms over larger sets, one unseen pattern turned the other way."""
+    """Yield a variable and its own mechanism with the value at one unseen pattern turned.
+
+    The mechanism is taken over each completable set that holds the variable's parents.
+    """
     sets, smallest = sets_of(program.n), smallest_formulas()
     pairs = completable_pairs(tables, disclosed_limits(program, disclosure))
     for child, k in np.argwhere(pairs).tolist():
@@ -191,14 +202,15 @@ def _flips(
 
 
 def extend_table(table: int, inputs: int) -> int:
-    """Return a truth table of ``inputs`` inputs as one of four, the others ignored."""
+    """Return a truth table of ``inputs`` inputs as one of four inputs that ignores the others."""
     for more in range(inputs, INPUTS):
         table |= table << (1 << more)
     return table
 
 
 def _experiment(reference: BooleanProgram, other: BooleanProgram) -> dict[str, Any] | None:
-    """Return the most separating intervention and the first witness row that shows it, or None."""
+    """Return the intervention that separates the two programs most, with the first witness: values
+    of the other roots that show the difference. None if no intervention separates them."""
     rated = [
         (-separation(reference, other, name, value).pair, name, value)
         for name, value in interventions(reference)
@@ -217,7 +229,8 @@ def _experiment(reference: BooleanProgram, other: BooleanProgram) -> dict[str, A
 def counterexample(
     program: HiddenProgram, tables: PartialTables, heldout: ObservedRows, deviation: Deviation
 ) -> dict[str, Any]:
-    """Return roots and mechanisms of a legal program that is train-exact and wrong held-out."""
+    """Return roots and mechanisms, by label and as text, of a legal program that is train-exact and
+    wrong in the held-out row of ``deviation``."""
     limits, child = deviation.limits, deviation.child
     sets, pairs = sets_of(program.n), completable_pairs(tables, limits)
     roots = tuple(members(limits.roots))
@@ -225,7 +238,8 @@ def counterexample(
     known = limits.roots
 
     def grow(target: int) -> None:
-        """Place variables on any set that is known, until ``target`` (bits) is."""
+        """Give variables a formula over a set of known variables, which makes them known too, until
+        all of ``target`` (bits) is known."""
         nonlocal known
         while target & ~known:
             for v in [v for v in limits.allowed if v not in formulas]:

@@ -42,7 +42,8 @@ def _paper(worlds: Sequence[Record]) -> list[str]:
 
 
 def _cohort(worlds: Sequence[Record], told: str = "") -> list[str]:
-    """Return the tables of how programs were made and of the worlds that show them."""
+    """Return two Markdown tables, of programs and of their worlds, with ``told`` before the
+    titles."""
     heads = ("", "paper", "ours")
     return [
         markdown_table(f"{told}Programs (Table B.1)", heads, _program_rows(worlds)),
@@ -51,12 +52,13 @@ def _cohort(worlds: Sequence[Record], told: str = "") -> list[str]:
 
 
 def _is_base(world: Record) -> bool:
-    """Return whether a program is one that the others are compared with (Tables F.1 to F.5)."""
+    """Return whether a program is of the base cohort, with which the others are compared (Tables
+    F.1 to F.5)."""
     return any(label.endswith("-Base") for label in world["tasks"].values())
 
 
 def _program_rows(worlds: Sequence[Record]) -> list[list[str]]:
-    """Return rows of the paper's figures of programs beside ours."""
+    """Return rows of (figure, the paper's value, ours) about programs."""
     formulas = [parse(text) for world in worlds for text in world["program"]["mechanisms"].values()]
     windows = Counter(
         max(len(window) for window in world["program"]["windows"].values()) for world in worlds
@@ -74,7 +76,8 @@ def _program_rows(worlds: Sequence[Record]) -> list[list[str]]:
 
 
 def _world_rows(worlds: Sequence[Record]) -> list[list[str]]:
-    """Return rows of the paper's figures of worlds beside ours."""
+    """Return rows of (figure, the paper's value, ours) about worlds, training ones at level
+    Original."""
     training = [world for record in worlds for world in record["levels"]["original"]]
     modes = Counter(world["mode"] for world in training)
     added = [record["statistics"]["disambiguation_worlds"] for record in worlds]
@@ -131,7 +134,8 @@ def _level_rows(matched: Sequence[Record]) -> list[list[str]]:
 
 
 def _determined_rows(truths: Sequence[Record]) -> list[list[str]]:
-    """Return a row a pool: how many records are determined, and unique."""
+    """Return a row for each pool: its label, number of records, shares (0 to 1) that are determined
+    and unique, and mean number of deviating pairs."""
     rows = []
     for pool in dict.fromkeys(sorted(truth["pool"] for truth in truths)):
         members = [truth for truth in truths if truth["pool"] == pool]

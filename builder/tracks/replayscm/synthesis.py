@@ -101,7 +101,8 @@ def smallest_formulas() -> SmallestFormulas:
 
 
 def _ignores(tables: Ints, inputs: int) -> NDArray[np.bool_]:
-    """Return which functions depend on none of the inputs from number ``inputs`` on."""
+    """Return a flag for each truth table: whether it depends on the first ``inputs`` inputs at
+    most."""
     ignored = np.ones(len(tables), dtype=bool)
     for place in range(inputs, INPUTS):
         ones = input_column(place, INPUTS)
@@ -110,6 +111,12 @@ def _ignores(tables: Ints, inputs: int) -> NDArray[np.bool_]:
 
 
 class _Search:
+    """The search that fills the arrays of :class:`SmallestFormulas`, size after size.
+
+    ``levels[s]`` are the functions of smallest size s. ``chains[k][t]`` are the functions first
+    found as a chain of operator k with total t; ``chained[k]`` flags all those found so far.
+    """
+
     def __init__(self) -> None:
         self.sizes = np.zeros(FUNCTIONS, dtype=np.uint8)
         self.operators = np.full(FUNCTIONS, -1, dtype=np.int8)
@@ -124,6 +131,7 @@ class _Search:
         self.chains: list[list[Ints]] = [[none] for _ in _NARY]
 
     def run(self) -> None:
+        """Fill the arrays until every function has a size."""
         new = np.array([input_column(i, INPUTS) for i in range(INPUTS)], dtype=np.int32)
         self._claim(new, 1, "", np.arange(INPUTS, dtype=np.int32), np.full(INPUTS, -1, np.int32))
         while True:
@@ -138,7 +146,7 @@ class _Search:
             new = np.concatenate(list(self._next_level(total)))
 
     def _next_level(self, total: int) -> Iterator[Ints]:
-        """Yield the functions of size ``total`` + 1, by the operator that finds them first."""
+        """Yield the new functions of size ``total`` + 1 in batches; record how they are made."""
         last = self.levels[total]
         yield self._claim(FULL ^ last, total + 1, "not", last, np.full(len(last), -1, np.int32))
         for k in range(len(_NARY)):
@@ -156,7 +164,10 @@ class _Search:
                 yield self._claim(FULL ^ x ^ y, total + 1, "iff", x, y)
 
     def _claim(self, values: Ints, size: int, operator: str, left: Ints, right: Ints) -> Ints:
-        """Record how new functions are made, and return them."""
+        """Record size, operator and arguments of those of ``values`` that have no size yet.
+
+        Return these, each once and ascending. ``left`` and ``right`` are aligned with ``values``.
+        """
         chosen, first = _first(values, self.sizes != 0)
         self.sizes[chosen] = size
         self.operators[chosen] = OPERATORS.index(operator)
@@ -165,14 +176,16 @@ class _Search:
 
 
 def _first(values: Ints, known: NDArray[np.bool_]) -> tuple[Ints, NDArray[np.intp]]:
-    """Return the values not yet known, each once and sorted, and where each appears first."""
+    """Return the values not flagged in ``known``, each once and sorted, and the index in ``values``
+    where each appears first."""
     places = np.flatnonzero(~known[values])
     chosen, first = np.unique(values[places], return_index=True)
     return chosen, places[first]
 
 
 def _pairs(first: Ints, second: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Yield all pairs, flat and in bounded batches."""
+    """Yield all pairs of an item of ``first`` and one of ``second``, in batches of bounded size.
+    A batch is two aligned arrays."""
     if len(first) == 0 or len(second) == 0:
         return
     rows = max(1, _BATCH // len(second))

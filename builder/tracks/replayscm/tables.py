@@ -29,8 +29,9 @@ def bits(variables: Iterable[int]) -> int:
 class ParentSets:
     """All subsets of n variables with at most K members.
 
-    ``members[k]`` ascend; ``masks[k]`` is the set as bits; pattern bit i of set k is member i;
-    ``weights`` (n, sets) turns a row into its pattern; ``every[k]`` has a bit for every pattern.
+    ``members[k]`` ascend, and ``masks[k]`` is the same set as bits. A pattern of set k is a number
+    whose bit i is the value of member i. A row times column k of ``weights`` (n, sets) is its
+    pattern. ``every[k]`` has a bit for every pattern of set k.
     """
 
     members: tuple[tuple[int, ...], ...]
@@ -41,7 +42,7 @@ class ParentSets:
 
 @cache
 def sets_of(n: int) -> ParentSets:
-    """Return the candidate parent sets of a problem with ``n`` variables."""
+    """Return the candidate parent sets of ``n`` variables: all of up to ``MAX_PARENTS`` members."""
     members = tuple(
         chosen for size in range(MAX_PARENTS + 1) for chosen in combinations(range(n), size)
     )
@@ -56,7 +57,11 @@ def sets_of(n: int) -> ParentSets:
 
 @dataclass(frozen=True, slots=True)
 class PartialTables:
-    """Patterns seen with value 0 and with value 1, each of shape (n, sets)."""
+    """The patterns that rows show of each variable over each set, both fields of shape (n, sets).
+
+    Bit p of ``zeros[v, k]`` says that pattern p of set k was seen with v = 0, in a row where v is
+    not intervened on. ``ones`` says the same of v = 1. ``|`` joins what two tables show.
+    """
 
     zeros: Masks
     ones: Masks
@@ -75,14 +80,18 @@ class PartialTables:
         return self.zeros | self.ones
 
     def consistent(self) -> Flags:
-        """Return which (V, S) are consistent: no pattern seen with both values, and V not in S."""
+        """Return which (V, S) are consistent, shape (n, sets): no pattern of S is seen with both
+        values of V, and V is not in S."""
         own = sets_of(self.n).masks >> np.arange(self.n)[:, None] & 1 == 1
         return np.asarray(((self.zeros & self.ones) == 0) & ~own)
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedRows:
-    """Rows of several worlds: observed ``values`` and ``clamped``, both of shape (rows, n)."""
+    """Rows of several worlds, both fields of shape (rows, n).
+
+    ``clamped`` is true where the row's world intervenes on the variable.
+    """
 
     values: NDArray[np.int64]
     clamped: Flags
@@ -97,12 +106,12 @@ def stack(worlds: Sequence[ReplayWorld]) -> ObservedRows:
 
 
 def patterns(rows: ObservedRows) -> NDArray[np.int64]:
-    """Return the pattern of every set in every row, shape (rows, sets)."""
+    """Return the pattern of every set in every row as a number, shape (rows, sets)."""
     return rows.values @ sets_of(rows.values.shape[1]).weights
 
 
 def tabulate(rows: ObservedRows) -> PartialTables:
-    """Return the partial tables of all variables over all sets."""
+    """Return what the rows show of all variables over all sets, clamped cells left out."""
     shown = (1 << patterns(rows)).astype(np.uint16)
     zeros, ones = (
         [

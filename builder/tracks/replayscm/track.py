@@ -42,8 +42,8 @@ class Instance:
     """A program with its worlds.
 
     ``blocks`` are the roots, then runs of the latent order. ``levels`` are the training worlds of
-    each level of evidence, ``tables`` what they show. ``shifted`` are the held-out worlds under
-    other root distributions, none without that control.
+    each level of evidence, and ``tables`` what they show. ``shifted`` are the held-out worlds under
+    other root distributions, empty if the plan has none.
     """
 
     evidence: Evidence
@@ -54,7 +54,7 @@ class Instance:
 
 
 def make_instance(plan: ProgramPlan, key: bytes) -> Instance:
-    """Make one attempt at an instance; raises ``Rejection``."""
+    """Draw the program of ``plan`` with its blocks and worlds; raises ``Rejection``."""
     evidence = generate(stream(key, "evidence"), plan.generation)
     program, shifted = evidence.program, tuple[ReplayWorld, ...]()
     blocks = draw_blocks(stream(key, "blocks"), program)
@@ -66,7 +66,7 @@ def make_instance(plan: ProgramPlan, key: bytes) -> Instance:
 
 
 def task_inputs(made: Instance, pool: Pool) -> dict[str, Any]:
-    """Return the public inputs of a task. Members that are not disclosed are null."""
+    """Return the public inputs of a pool's task. Members that are not disclosed are None."""
     program, disclosure = made.evidence.program, pool.disclosure
     inputs: dict[str, Any] = {
         "variables": _names(range(program.n)),
@@ -134,7 +134,8 @@ def hidden_world(made: Instance, tasks: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _cells(flags: Flags) -> dict[str, str]:
-    """Return the flagged rows of each variable that has any, as bits in hexadecimal."""
+    """Return the flagged rows of each variable that has any, by label, as a number in hexadecimal
+    whose bit r stands for row r."""
     return {
         name_of(v): format(sum(1 << int(row) for row in np.flatnonzero(column)), "x")
         for v, column in enumerate(flags.T)
@@ -161,6 +162,7 @@ def build(spec: InstanceSpec) -> BuiltInstance:
 
 
 def _try(spec: InstanceSpec, plan: ProgramPlan, attempt: int, _: int) -> dict[str, list[Row]]:
+    """Return the rows of one attempt, by table: tasks, truths and world; raises ``Rejection``."""
     key = attempt_key(spec.key, attempt)
     made = make_instance(plan, key)
     tasks, truths, labels = list[Row](), list[Row](), dict[str, str]()
@@ -181,12 +183,16 @@ _INPUTS: Final = frozenset({"variables", "roots", "order", "blocks", "max_parent
 
 
 def _are_apart(one: str, other: str) -> bool:
-    """Return whether one of two variants prints the program that the other asks for."""
+    """Return whether one of two variants prints the program that the other asks for, so that no
+    exam may hold both about one instance."""
     return one.startswith("alternative.") != other.startswith("alternative.")
 
 
 def _lends(shown: Task, asked: Task) -> Iterator[str]:
-    """Yield the program that an Alternative-SCM prompt prints, with the roots that it names."""
+    """Yield the answers to ``asked`` that the prompt of ``shown`` gives away.
+
+    They are the program that an Alternative-SCM prompt prints, with and without its roots.
+    """
     program = shown.inputs.get("reference")
     if program and asked.family != "alternative":
         yield canonical_json({"mechanisms": program, "roots": shown.inputs["roots"]})

@@ -22,11 +22,11 @@ Bits = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class Intervention:
-    """The variables that a world sets, and how. ``targets`` ascend; ``constants`` are theirs in a
-    hard_constant world.
+    """The variables that a world sets (``targets``, ascending), and how.
 
-    Two interventions with the same mode, targets and constants have the same signature: that is
-    this value's equality.
+    In mode hard_constant, ``constants[i]`` is the value of ``targets[i]`` in every row. In mode
+    hard_assigned each row has values of its own, which only the world's rows hold. In mode none
+    nothing is set. Two interventions have the same signature if their fields are equal.
     """
 
     mode: Mode
@@ -36,7 +36,10 @@ class Intervention:
 
 @dataclass(frozen=True, slots=True)
 class ReplayWorld:
-    """A table of rows under one intervention; ``rows`` has shape (units, n)."""
+    """A table of rows under one intervention.
+
+    ``rows`` has shape (units, n). It holds 0 and 1, and column v is variable v, set or not.
+    """
 
     intervention: Intervention
     rows: Bits
@@ -48,9 +51,9 @@ class ReplayWorld:
 
 
 def worlds_json(worlds: Sequence[ReplayWorld], prefix: str) -> list[dict[str, Any]]:
-    """Return worlds as a task or truth row holds them, in order, labelled ``prefix_00`` and on.
+    """Return worlds as a task or truth row holds them, in order, with ids ``prefix_00`` and on.
 
-    Targets and cells come by label."""
+    Targets are labels such as X1. A row is a string of 0 and 1, one character a variable."""
     return [
         {
             "id": f"{prefix}_{k:02d}",
@@ -64,20 +67,24 @@ def worlds_json(worlds: Sequence[ReplayWorld], prefix: str) -> list[dict[str, An
 
 @dataclass(frozen=True, slots=True)
 class UnitThresholds:
-    """Thresholds of every unit and root, shape (units, 3). A world has the first units as rows, at
-    least ``fewest`` of them."""
+    """Uniform numbers in [0, 1) of every unit and root, shape (units, 3).
+
+    A root is 1 where its number is below the root's probability in the world. All worlds of a
+    program share these units: a world has the first ones as rows, at least ``fewest`` of them.
+    """
 
     thresholds: NDArray[np.float64]
     fewest: int
 
 
 def draw_units(rng: np.random.Generator, rows: tuple[int, int] = ROWS) -> UnitThresholds:
-    """Draw units for worlds of so many rows, the least and the most."""
+    """Draw the units for worlds that have ``rows[0]`` to ``rows[1]`` rows."""
     return UnitThresholds(rng.random((rows[1], 3)), rows[0])
 
 
 def draw_intervention(rng: np.random.Generator, n: int) -> Intervention:
-    """Draw an ordinary intervention: a mode by its share, one to three targets."""
+    """Draw an ordinary intervention: a mode by its share, and one to three targets (no target in
+    mode none)."""
     mode: Mode = list(MODES)[int(rng.choice(len(MODES), p=list(MODES.values())))]
     return set_targets(rng, mode, n, 0 if mode == "none" else int(rng.integers(1, 4)))
 
@@ -105,7 +112,10 @@ def simulate(
     units: UnitThresholds,
     intervention: Intervention,
 ) -> ReplayWorld:
-    """Draw one world: rows of the program under the intervention."""
+    """Draw one world of the program under the intervention.
+
+    Drawn are the number of rows, the probability of each root, and the assigned columns.
+    """
     count = int(rng.integers(units.fewest, len(units.thresholds) + 1))
     rows = np.zeros((count, program.n), dtype=np.uint8)
     levels = np.array(LEVELS)[rng.integers(len(LEVELS), size=3)]
@@ -122,7 +132,10 @@ def simulate(
 
 
 def run_program(program: HiddenProgram, rows: Bits, targets: tuple[int, ...]) -> None:
-    """Fill in the endogenous variables that are not set, in place."""
+    """Compute the endogenous variables that are not among ``targets``, in place.
+
+    ``rows`` must already hold the roots and the targets.
+    """
     for child in program.endogenous:
         if child not in targets:
             pattern = np.zeros(len(rows), dtype=np.int64)
@@ -132,7 +145,8 @@ def run_program(program: HiddenProgram, rows: Bits, targets: tuple[int, ...]) ->
 
 
 def _draw_assigned_column(rng: np.random.Generator, count: int) -> Bits:
-    """Draw a biased column. Where all rows would be equal, one of them is flipped."""
+    """Draw a column of ``count`` bits, 1 with a probability drawn from ``BIASES``. Where all bits
+    would be equal, one of them is flipped."""
     column: Bits = (rng.random(count) < rng.choice(BIASES)).astype(np.uint8)
     if column.min() == column.max():
         column[int(rng.integers(count))] ^= 1
@@ -146,15 +160,19 @@ RARE: Final = (0.05, 0.95)
 def shift_worlds(
     rng: np.random.Generator, program: HiddenProgram, worlds: Sequence[ReplayWorld]
 ) -> tuple[ReplayWorld, ...]:
-    """Draw one world under other root distributions for each of ``worlds``, with as many rows."""
+    """Draw, for each of ``worlds``, one world with the same intervention and number of rows, but
+    other distributions of the roots."""
     return tuple(_shift_world(rng, program, world) for world in worlds)
 
 
 def _shift_world(
     rng: np.random.Generator, program: HiddenProgram, world: ReplayWorld
 ) -> ReplayWorld:
-    """Draw the counterpart of one world. Its roots are all rare (0.05 or 0.95), or one common coin
-    or its opposite."""
+    """Draw a world with the same intervention and number of rows, but other roots.
+
+    Half of the time each root is 1 with probability 0.05 or 0.95. Else one fair coin is thrown for
+    each row, and each root is that coin or its opposite.
+    """
     count = len(world.rows)
     rows = np.zeros((count, program.n), dtype=np.uint8)
     rare, coin = rng.random() < 0.5, rng.random(count) < 0.5
