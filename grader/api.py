@@ -75,7 +75,7 @@ class Release:
         """Return a table that a data task ships: column name -> values, for ``pandas.DataFrame``.
 
         ``name`` is ``data``, ``test_features`` or ``calibration``; where the task ships none of
-        that name the result is empty.
+        that name the result is empty. Raises ``UsageError`` for any other name.
         """
         if name not in TABLES:
             raise UsageError(f"{name}: no table; use one of {', '.join(TABLES)}")
@@ -87,7 +87,8 @@ class Release:
         return {column: list(values) for column, values in table}
 
     def open_split(self, exam: str | None, track: str | None, *, reveal: bool) -> Split:
-        """Return the split with what is asked of it, as the rest of the grader takes it."""
+        """Return the split with the exam and track to grade (None: not chosen), tasks without
+        prompts. ``reveal`` allows details of a private truth to be shown."""
         return Split.open(self._opened, self.split, exam, track, reveal=reveal)
 
     def _task(self, task_id: str) -> Task:
@@ -109,20 +110,24 @@ class Report:
 
     @property
     def skill(self) -> float | None:
-        """0 is what knowing nothing earns, 100 gold; ``None`` where a track was left alone, or the
-        exam has no floors."""
+        """Skill over all tracks: 0 is the best constant answers, 100 is gold.
+
+        ``None`` where only some tracks were attempted, the exam has no floors, or a redacted
+        report may show no figure.
+        """
         value: float | None = self.data["skill"]
         return value
 
     @property
     def points(self) -> float | None:
-        """From 0 to 100; ``None`` where a track of the exam was left alone."""
+        """Points over all tracks, 0 to 100; ``None`` where only some tracks were attempted, or a
+        redacted report may show no figure."""
         value: float | None = self.data["points"]
         return value
 
     @property
     def tracks(self) -> dict[str, Any]:
-        """The figures of each track by its name."""
+        """Each track's part of ``report.json`` by the track's name."""
         found: dict[str, Any] = self.data["tracks"]
         return found
 
@@ -150,9 +155,9 @@ def grade(
     """Grade answers as ``python -m grader`` does, and return the report.
 
     ``exam`` is by default the only one that holds every answered task; ``"all"`` is the whole
-    split. ``reveal`` puts the truth beside each task. Without it the report of a private split is
-    redacted, as the command's is: its ``tasks`` are empty, and ``ledger`` (a file, by default
-    beside the private side) records which figure was shown.
+    split. ``track`` grades that track alone. ``reveal`` puts the truth beside each task. Without it
+    the report of a private split is redacted, as the command's is: its ``tasks`` are empty, and
+    ``ledger`` (a file, by default beside the private side) records which figure was shown.
     """
     opened = release if isinstance(release, Release) else Release(release)
     split = opened.open_split(exam, track, reveal=reveal)
@@ -170,7 +175,10 @@ def grade(
 
 
 def _submission(answers: Mapping[str, Any], split: Split) -> Submission:
-    """Return answers by task id as a submission; objects become JSON, text and bytes stay."""
+    """Return answers by task id as a submission; objects become JSON, text and bytes stay.
+
+    An id of no task is counted and noted in the submission.
+    """
     found = Submission(Path("answers"))
     known = {task.task_id for task in split.tasks}
     for task_id, answer in answers.items():
@@ -184,7 +192,7 @@ def _submission(answers: Mapping[str, Any], split: Split) -> Submission:
 
 
 def _rows(exam: Exam, graded: GradedSubmission, reveal: bool) -> list[dict[str, Any]]:
-    """Return the score rows as dictionaries, with ``reveal`` the truth beside each."""
+    """Return the score rows as dictionaries, with ``reveal`` each with a member ``truth``."""
     rows = []
     for score in graded.scores:
         row = asdict(score)

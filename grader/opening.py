@@ -31,8 +31,10 @@ def release_path(path: Path | None) -> Path | None:
 
 
 def address_of(path: Path | None) -> Address | None:
-    """Return the address that was typed as a path, or None for a folder (``Path`` makes one slash
-    of two)."""
+    """Return the address that was typed as a path (it begins ``hf:``), or None for a folder.
+
+    ``Path`` has made one slash of the two in ``hf://``.
+    """
     return Address.parse(str(path)) if path is not None and path.parts[:1] == (_SCHEME,) else None
 
 

@@ -73,7 +73,9 @@ def grade(
 
 
 def _before_the_truth(scores: Sequence[Score], told: Answers) -> Sequence[Score]:
-    """Return score rows with the statuses of ``told``, which no truth decided.
+    """Return score rows with the statuses and reasons of ``told``, answers that no truth decided.
+
+    Rows that are invalid for the budget stay so.
 
     Whether a transcript replays is a fact of the truth, and one whose signature was not checked
     could be made up to ask for it.
@@ -88,8 +90,10 @@ def _before_the_truth(scores: Sequence[Score], told: Answers) -> Sequence[Score]
 
 
 def _held_back(exam: Exam, report: dict[str, Any], rows: Sequence[Score]) -> dict[str, Any]:
-    """Return the redacted report; in the final ranking with the points of the half of which no
-    figure was ever shown."""
+    """Return the redacted report, with the statuses of ``rows``.
+
+    In the final ranking it has its points, of the half of which no figure was ever shown.
+    """
     silent = redact(with_statuses(report, rows))
     if not exam.is_final or report["points"] is None:
         return silent
@@ -98,7 +102,10 @@ def _held_back(exam: Exam, report: dict[str, Any], rows: Sequence[Score]) -> dic
 
 
 def check_submission(exam: Exam, submission: Submission) -> tuple[Answers, list[str]]:
-    """Return the checked answers and notices about them, without reading any truth."""
+    """Return the checked answers by task id and notices about them, without reading any truth.
+
+    Of several attempts the first counts, but for shapes that merge them.
+    """
     checked = check_attempts(exam.tasks, submission)
     attempts, _ = sign_attempts(exam, submission.source, checked)
     notices = _remarks(exam, submission)
@@ -110,7 +117,10 @@ def check_submission(exam: Exam, submission: Submission) -> tuple[Answers, list[
 
 
 def check_attempts(tasks: Sequence[Task], submission: Submission) -> list[Answers]:
-    """Return the checked answers of each attempt, as far as that needs no truth."""
+    """Return the checked answers of each attempt (or of the one there is) at every task.
+
+    No truth is needed for it.
+    """
     return [
         {
             task.task_id: _check(task, part.answers.get(task.task_id), submission.budget)
@@ -128,7 +138,7 @@ def _check(task: Task, raw: RawAnswer | None, budget: Budget) -> CheckedAnswer:
 
 
 def verify_attempts(exam: Exam, signed: Sequence[Answers], budget: Budget) -> list[Answers]:
-    """Return the answers with the statuses that count; transcripts must replay.
+    """Return each attempt's answers, checked against the truth: a transcript must replay.
 
     ``signed`` is what :func:`sign_attempts` gives.
     """
@@ -147,9 +157,9 @@ def _verify(exam: Exam, task: Task, checked: Answers, budget: Budget) -> Checked
 def sign_attempts(
     exam: Exam, source: Path, attempts: Sequence[Answers]
 ) -> tuple[Sequence[Answers], frozenset[str]]:
-    """Compare the signatures of answers with the host's key, where one was given.
+    """Check the signatures of answers by the host's key; without a key nothing is checked.
 
-    Return the answers after it, and the names of the submissions whose sessions they record.
+    Return the attempts after it, and the names of the submissions whose sessions they record.
     Raises ``UsageError`` where the sessions of one attempt are of several submissions.
     """
     key = exam.split.transcript_key
@@ -174,7 +184,8 @@ def sign_attempts(
 
 
 def merge_attempts(tasks: Sequence[Task], attempts: Sequence[Answers]) -> Answers:
-    """Return one checked answer of all attempts at each task."""
+    """Return one checked answer for each task: the first attempt's, or all attempts' joined where
+    the shape merges them."""
     if len(attempts) == 1:
         return attempts[0]
     return {
@@ -209,7 +220,8 @@ def score_tasks(exam: Exam, checked: Answers, budget: Budget) -> list[Score]:
 
 
 def _remarks(exam: Exam, submission: Submission) -> list[str]:
-    """Return the notices of reading, and of answers that seem meant for another exam."""
+    """Return the notices of reading, and those about the whole submission: it holds no answer, is
+    partial or meant for another exam or release, or the exam has deprecated tasks."""
     notices = list(submission.notices)
     if not submission.answers:
         notices.insert(0, _nothing_found(exam, submission))
@@ -237,7 +249,10 @@ def _remarks(exam: Exam, submission: Submission) -> list[str]:
 
 
 def _answers_outside(exam: Exam, submission: Submission) -> list[str]:
-    """Return ids of answered tasks of the split that the exam leaves out, of the graded track."""
+    """Return ids of answered tasks of the split, of graded tracks, that the exam does not ask.
+
+    Deprecated tasks are not among them.
+    """
     asked = {task.task_id for task in exam.tasks}
     asked |= exam.split.release.deprecated_tasks(exam.split.name).keys()
     tracks = {task.track for task in exam.tasks}

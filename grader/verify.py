@@ -60,7 +60,8 @@ def _check(name: str, problems: Iterable[str | None], fine: str) -> Check:
 
 
 def _side(label: str, side: Side) -> Iterator[Check]:
-    """Check the manifest and the files of one repository."""
+    """Yield the checks of one repository: its manifest fits the schema, its shards agree with it,
+    and no other Parquet file lies beside them."""
     shards = sorted(side.manifest["shards"])
     problem = first_problem("manifest", side.manifest)
     yield _check(f"{label} manifest", [problem], "fits its schema")
@@ -74,7 +75,10 @@ def _side(label: str, side: Side) -> Iterator[Check]:
 
 
 def _damage(side: Side, name: str) -> str | None:
-    """Return what is wrong with a shard: its SHA-256 or number of rows differs. None if nothing."""
+    """Return that a shard's number of rows differs from the manifest, or None if it agrees.
+
+    Raises ``UsageError`` where a SHA-256 differs.
+    """
     config, _, rest = name.partition("/")
     side.shards(config, rest.rsplit("-", 3)[0])
     with parquet.connect() as connection:
@@ -84,7 +88,10 @@ def _damage(side: Side, name: str) -> str | None:
 
 
 def _tasks(release: ReleaseFolder, split: str, proofs: bool) -> Iterator[Check]:
-    """Check the tasks, exams and truths of a split."""
+    """Yield the checks of a split's tasks, exams and, where its truth is at hand, truths.
+
+    Tasks that cannot be read are one failed check, after which no other follows.
+    """
     try:
         listed, tasks = release.exams(split), release.tasks(split, prompts=False)
     except UsageError as error:
@@ -104,8 +111,8 @@ def _tasks(release: ReleaseFolder, split: str, proofs: bool) -> Iterator[Check]:
 def _truths(
     release: ReleaseFolder, split: str, tasks: Sequence[Task], proofs: bool
 ) -> Iterator[Check]:
-    """Check that every task has its truth, and prove the claims of a track with a checker again,
-    from the record alone."""
+    """Yield the check that every task has its truth and, with ``proofs``, one for each track with
+    a checker, which proves its claims again from the record alone."""
     try:
         truths = release.truths(split, tasks)
     except UsageError as error:
@@ -122,7 +129,10 @@ def _truths(
 
 
 def _commitments(release: ReleaseFolder, split: str) -> Check:
-    """Check the rows of a private split against the public commitments."""
+    """Check the rows of a private split against the public commitments.
+
+    The check passes unmade where the private side is not here.
+    """
     name = f"{split} commitments"
     if release.private is None:
         return Check(name, True, "published; not checked, the private side is not here")
@@ -134,8 +144,8 @@ def _commitments(release: ReleaseFolder, split: str) -> Check:
 
 
 def _commitment_problems(release: ReleaseFolder, private: Side, split: str) -> Iterator[str]:
-    """Yield each row that is not what was committed to, and configs with rows or commitments too
-    many."""
+    """Yield a line for each row that is not what was committed to, for each config whose numbers
+    of rows and commitments differ, and for each truth without commitments."""
     salts = private.manifest["salts"].get(split)
     files = release.public.shards(COMMITTED, split)
     if salts is None or not files:

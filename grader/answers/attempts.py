@@ -27,10 +27,10 @@ _ANSWERS: Final = (".json", ".jsonl", ".csv", ".parquet")
 
 
 def attempt_folders(source: Path, tracks: Iterable[str] = ()) -> list[Path]:
-    """Return the attempt folders of a submission, by number; none for an ordinary folder.
+    """Return the folders ``attempt-<k>`` of a submission, by number; none for an ordinary folder.
 
     Raises ``UsageError`` when two folders have one number, when there are too many, or when
-    answers stand beside them (``run.json`` may).
+    answers or a folder named by one of ``tracks`` stand beside them (``run.json`` may).
     """
     if not source.is_dir():
         return []
@@ -58,7 +58,7 @@ def attempt_folders(source: Path, tracks: Iterable[str] = ()) -> list[Path]:
 
 
 def refuse_attempts(answers: Path) -> None:
-    """Raise ``UsageError`` for a folder of repeated attempts: one file holds one."""
+    """Raise ``UsageError`` for a folder of repeated attempts, since a packed file holds one."""
     if folders := attempt_folders(answers):
         raise UsageError(
             f"{answers}: holds repeated attempts; pack one of them, such as {folders[0]}"
@@ -92,11 +92,13 @@ def merge_checked(task: Task, attempts: Sequence[CheckedAnswer]) -> CheckedAnswe
 
 
 def join_attempts(source: Path, found: Sequence[Submission], run: Mapping[str, Any]) -> Submission:
-    """Return one submission of all that the attempts hold.
+    """Return one submission of all attempts ``found``: each task's answer is the first there is.
+
+    Attempts without an answer are left out of ``attempts``, with a notice.
 
     ``run`` is the submission's own ``run.json``; without it the first one of an attempt counts.
     Usage is the mean over the attempts that report a figure, so that a task's cost is that of one
-    attempt at it, however many there are; why it ended is told of the first.
+    attempt at it, however many there are. ``ending`` is that of the first attempt with usage.
     """
     kept = [attempt for attempt in found if attempt.answers] or found[:1]
     joined = Submission(source, run=dict(run), attempts=tuple(kept), budget=found[0].budget)
@@ -119,7 +121,8 @@ def join_attempts(source: Path, found: Sequence[Submission], run: Mapping[str, A
 
 
 def mean_usage(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return the mean of each figure over the rows that have a plausible one."""
+    """Return the mean of each figure over the lines of usage that have a plausible one; a figure
+    that none has is left out."""
     means = {}
     for figure in USAGE_FIGURES:
         values = [amount for row in rows if (amount := amount_of(row, figure)) is not None]

@@ -34,7 +34,10 @@ Step = Callable[[Task, dict[str, Any]], Any]
 
 
 def check_csv(task: Task, raw: RawAnswer, *, columns: Sequence[str]) -> CheckedAnswer:
-    """Check a CSV file: these columns, one row per held-out row."""
+    """Check a CSV file of predictions: it must hold ``columns``, and one row per held-out row.
+
+    A faulty one is returned as an invalid answer.
+    """
     rows = int(task.inputs["rows"])
     return read_answer(
         raw, lambda data: CheckedAnswer("scored", read_predictions(data, columns, rows))
@@ -42,7 +45,10 @@ def check_csv(task: Task, raw: RawAnswer, *, columns: Sequence[str]) -> CheckedA
 
 
 def check_json(task: Task, raw: RawAnswer, *, then: Step | None = None) -> CheckedAnswer:
-    """Check a JSON object: its schema, its labels, and the further check ``then``."""
+    """Check a JSON object: its schema, its labels, and the further check ``then``.
+
+    A faulty one is returned as an invalid answer. An abstention is not checked further.
+    """
     return read_answer(raw, lambda data: _document(task, parse_strict(data), then))
 
 
@@ -63,7 +69,7 @@ def read_answer(raw: RawAnswer, read: Callable[[bytes], CheckedAnswer]) -> Check
 
 
 def _document(task: Task, document: Any, then: Step | None) -> CheckedAnswer:
-    """Return the checked answer of a parsed document; raises :class:`Invalid`."""
+    """Return the checked answer or abstention of a parsed document; raises :class:`Invalid`."""
     shape = task.shape
     if not isinstance(document, dict):
         # A bare null is no object, yet the paper's reading knows null for an abstention only in
@@ -95,8 +101,10 @@ def _abstains(shape: Shape, value: object) -> bool:
 
 
 def with_known_labels(task: Task, document: dict[str, Any], *fields: str) -> dict[str, Any]:
-    """Return the document with its labels as the shape lists them; raises :class:`Invalid` for any
-    other word in ``fields``."""
+    """Return the document with the text in ``fields`` stripped and case-folded, as labels are.
+
+    Raises :class:`Invalid` for text that is none of the shape's labels.
+    """
     found = dict(document)
     for field in fields:
         if isinstance(document[field], str):
@@ -138,7 +146,8 @@ _DECIMAL: Final = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d{1,4
 def read_predictions(data: bytes, columns: Sequence[str], rows: int) -> Predictions:
     """Read the named columns of a CSV file with exactly ``rows`` rows after its header.
 
-    Other columns are ignored. Raises :class:`Invalid`.
+    ``columns`` are the names for the prediction and, where asked, its lower and upper end, in this
+    order. Other columns are ignored. Raises :class:`Invalid`, also where lower is above upper.
     """
     try:
         text = data.decode("utf-8")
@@ -164,7 +173,8 @@ def read_predictions(data: bytes, columns: Sequence[str], rows: int) -> Predicti
 
 
 def _positions(header: list[str], columns: Sequence[str]) -> list[int]:
-    """Return where each column stands; raises :class:`Invalid` unless each is there once."""
+    """Return the index in ``header`` of each of ``columns``; raises :class:`Invalid` unless each is
+    there once."""
     if len(header) > MAX_COLUMNS:
         raise Invalid("wrong_columns", f"{len(header)} columns; at most {MAX_COLUMNS} are read")
     for column in columns:
@@ -184,8 +194,11 @@ def _values(
     columns: Sequence[str],
     rows: int,
 ) -> list[tuple[float, ...]]:
-    """Return the numbers of each column; raises :class:`Invalid` for a wrong number of rows, or a
-    cell that is no finite decimal number."""
+    """Return the numbers of each column, one tuple a column, of the lines after the header.
+
+    Raises :class:`Invalid` unless there are ``rows`` lines (blank ones aside), or for a cell that
+    is no finite decimal number.
+    """
     values: list[list[float]] = [[] for _ in positions]
     count = 0
     for cells in reader:
@@ -212,7 +225,7 @@ def answers_sha256(answers: Mapping[str, CheckedAnswer]) -> str:
     """Return one hash for equal answers, however they were handed in and whatever the system is
     called; keys are task ids, in the exam's order.
 
-    It is of answers as they are known without the truth, since boards show it.
+    ``answers`` must be those known without the truth, since boards show the hash.
     """
     total = hashlib.sha256()
     for task_id, told in answers.items():

@@ -92,7 +92,8 @@ def submissions_in(folder: Path) -> list[Path]:
 
 
 def run_card(folder: Path) -> dict[str, Any]:
-    """Read the ``run.json`` of a folder; raises :class:`BadJson` where it cannot be read."""
+    """Return the object in ``run.json`` of a folder; raises :class:`BadJson` where it is absent or
+    cannot be read."""
     raw = _read_file(folder / "run.json", "run.json", MAX_BYTES[".json"])
     if raw.data is None:
         raise BadJson(raw.reason, raw.message)
@@ -102,7 +103,10 @@ def run_card(folder: Path) -> dict[str, Any]:
 def _read_folder(
     folder: Path, prefix: str, by_file: dict[str, Task], tracks: set[str], found: Submission
 ) -> None:
-    """Read the answer files of a folder, and of its sub-folders named by a track."""
+    """Read the answer files of a folder, and of its sub-folders named by a track, into ``found``.
+
+    ``prefix`` is empty at the top, and ``"<track>/"`` in such a sub-folder.
+    """
     for name in _entries(folder, found):
         label = prefix + name
         task = by_file.get(name)
@@ -119,7 +123,11 @@ def _read_folder(
 
 
 def _entries(folder: Path, found: Submission) -> list[str]:
-    """List the names in a folder, a bounded number; raises ``UsageError`` for the top folder."""
+    """Return the first ``MAX_ENTRIES`` names in a folder, sorted.
+
+    A sub-folder that cannot be listed is noted and gives none. For the top folder raises
+    ``UsageError``.
+    """
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
@@ -133,7 +141,8 @@ def _entries(folder: Path, found: Submission) -> list[str]:
 
 
 def _notice_stray(name: str, label: str, by_file: dict[str, Task], found: Submission) -> None:
-    """Add a notice for a file that is no answer but looks like one."""
+    """Add a notice for a file that is no answer but looks like one: a task's id with another
+    ending, or an id of no task. Other files are passed over."""
     stem = name.split(".")[0]
     for suffix in (".json", ".csv", ".jsonl"):
         if stem + suffix in by_file:
@@ -144,7 +153,7 @@ def _notice_stray(name: str, label: str, by_file: dict[str, Task], found: Submis
 
 
 def _read_answer(path: Path, label: str, limit: int, budget: Budget) -> RawAnswer:
-    """Read the bytes of an answer's file, as long as the budget lasts."""
+    """Return the bytes of an answer's file, or the refused answer once the budget is used up."""
     if budget.reading_limit:
         return budget.refused_answer(label)
     raw = _read_file(path, label, limit)
@@ -153,7 +162,10 @@ def _read_answer(path: Path, label: str, limit: int, budget: Budget) -> RawAnswe
 
 
 def _read_file(path: Path, label: str, limit: int) -> RawAnswer:
-    """Read a regular file of at most ``limit`` bytes, never through a link."""
+    """Return the bytes of a regular file of at most ``limit`` bytes, never through a link.
+
+    Any other file gives a raw answer without bytes, with reason and message.
+    """
     try:
         with open_regular(path) as handle:
             data = handle.read(limit + 1)
@@ -167,7 +179,10 @@ def _read_file(path: Path, label: str, limit: int) -> RawAnswer:
 
 
 def _lines(path: Path, found: Submission) -> Iterator[tuple[int, bytes]]:
-    """Yield numbered lines of bounded length; of a longer line only its head."""
+    """Yield each line with its number from 1; of a line over ``MAX_LINE`` only its head.
+
+    A file that cannot be opened or is too large is noted in ``found``, and gives no line.
+    """
     try:
         handle = open_regular(path)
     except Unreadable as error:
@@ -187,7 +202,10 @@ def _lines(path: Path, found: Submission) -> Iterator[tuple[int, bytes]]:
 
 
 def _read_line(line: bytes, where: str, suffixes: dict[str, str], found: Submission) -> None:
-    """Record the answer on one line of ``answers.jsonl``."""
+    """Record the answer on one line of ``answers.jsonl``.
+
+    A faulty line is an invalid answer to the task that it names, or else a notice.
+    """
     try:
         if why := found.budget.reading_limit or found.budget.count_bytes(line):
             raise BadJson(BUDGET, why)
@@ -214,7 +232,10 @@ def _read_line(line: bytes, where: str, suffixes: dict[str, str], found: Submiss
 def _add_value(
     task_id: str, answer: Any, where: str, suffixes: dict[str, str], found: Submission
 ) -> None:
-    """Record an answer given as a JSON value: the bytes its file would hold."""
+    """Record an answer given as a JSON value, as the bytes its file would hold.
+
+    One to no known task is counted and noted.
+    """
     suffix = suffixes.get(task_id)
     if suffix is None:
         found.note_unknown(where, task_id, suffixes)
@@ -229,7 +250,10 @@ def _add_value(
 
 
 def _read_usage(path: Path, suffixes: dict[str, str], found: Submission) -> None:
-    """Read ``usage.jsonl``; it is informative only, so problems are notices."""
+    """Read ``usage.jsonl`` into ``found.usage``; of two lines for a task the last counts.
+
+    It is informative only, so problems are notices.
+    """
     for number, line in _lines(path, found):
         if why := found.budget.reading_limit or found.budget.count_bytes(line):
             found.notice(f"usage.jsonl: the rest, from line {number}, {why}; ignored")

@@ -62,7 +62,7 @@ def read_parquet_answers(
 
 
 def card_of(path: Path) -> dict[str, Any]:
-    """Read the card of a packed submission: its ``submission_json``, or nothing.
+    """Return the card of a packed submission: its ``submission_json``, or an empty object.
 
     Raises :class:`Unreadable`, ``BadJson``, and ``duckdb.OutOfMemoryException``, which may be the
     machine's fault. The file is a stranger's: call this where memory and time are limited.
@@ -79,7 +79,7 @@ def card_of(path: Path) -> dict[str, Any]:
 
 
 def _read_card(connection: duckdb.DuckDBPyConnection, pattern: str) -> bytes | None:
-    """Read the first ``submission_json`` of an acceptable size; None where there is none."""
+    """Return the first ``submission_json`` of an acceptable size; None where there is none."""
     row = connection.execute(
         f"SELECT encode(submission_json::VARCHAR) FROM {parquet.SCAN} "
         f"WHERE strlen(submission_json::VARCHAR) <= {MAX_BYTES['.json']} LIMIT 1",
@@ -95,7 +95,10 @@ def _read_rows(
     suffixes: dict[str, str],
     found: Submission,
 ) -> None:
-    """Read sizes and task ids first, then only the answers to keep."""
+    """Read the answers of a file into ``found``, and the card and usage of a packed submission.
+
+    Sizes and task ids of all rows come first, then the bytes of the acceptable answers alone.
+    """
     _check_sizes(connection, pattern, found.budget.limits.mebibytes << 20)
     described = connection.execute(f"DESCRIBE SELECT * FROM {parquet.SCAN}", [[pattern]])
     types = {row[0]: row[1] for row in described.fetchall()}
@@ -135,7 +138,8 @@ def _read_rows(
 
 
 def _keep(found: Submission, task_id: str, raw: RawAnswer) -> None:
-    """Put the content in the place of an answer that was announced, unless that is invalid."""
+    """Put ``raw`` in the place of the answer that :func:`_accept` recorded without its bytes,
+    unless that became invalid since."""
     if not found.answers[task_id].reason:
         found.answers[task_id] = raw
 
@@ -197,7 +201,8 @@ def _read_packed_columns(
     suffixes: dict[str, str],
     found: Submission,
 ) -> None:
-    """Read the card and the usage of a packed submission; what cannot be read is a notice."""
+    """Read the card and the usage of a packed submission into ``found``; of a task the first
+    acceptable usage counts. What cannot be read is a notice."""
     try:
         found.run = json_object(_read_card(connection, pattern) or b"{}")
     except BadJson as error:
@@ -228,17 +233,18 @@ _LONGEST: Final = 200
 
 
 def system_name(name: object) -> str:
-    """Return ``name`` if it may be a system's name; raises ``UsageError`` otherwise."""
+    """Return ``name`` if it is text of 1 to 200 characters, not blank; raises ``UsageError``
+    otherwise."""
     if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST:
         raise UsageError(f"--name: give 1 to {_LONGEST} characters")
     return name
 
 
 def pack(path: Path, exam: Exam, found: Submission, name: str) -> None:
-    """Write a submission as a Parquet file: task id, answer, line of usage, and the card.
+    """Write a submission's answers to ``exam`` as a Parquet file: task id, answer, usage, and card.
 
-    The card says who, how (``run.json``) and to what: release, split, exam, and the hash of the
-    release's manifest. Raises ``UsageError`` where ``path`` cannot be written.
+    The card says who (``name``), how (``run.json``) and to what: release, split, exam, and the hash
+    of the release's manifest. Raises ``UsageError`` where ``path`` cannot be written.
     """
     release = exam.split.release
     card = {

@@ -41,7 +41,8 @@ class SubmissionLimits:
 
 
 class Budget:
-    """What of its ``limits`` a submission has used."""
+    """The ``limits`` of a submission, and what of them it has used: bytes and cells that were
+    read, seconds of checking and scoring. Messages are empty while there is room."""
 
     def __init__(self, limits: SubmissionLimits | None = None) -> None:
         self.limits = limits or SubmissionLimits()
@@ -77,14 +78,15 @@ class Budget:
         return RawAnswer(source, reason=BUDGET, message=self.reading_limit or self.time_limit)
 
     def within_time(self, checked: CheckedAnswer, source: str) -> CheckedAnswer:
-        """Return ``checked``, or an invalid answer in its place where it comes too late."""
+        """Return ``checked``, or an invalid answer in place of a scored one once the time is used
+        up."""
         if checked.status != "scored" or not (why := self.time_limit):
             return checked
         return CheckedAnswer("invalid", reason=BUDGET, message=f"{source}: {why}")
 
     @contextmanager
     def measure_time(self) -> Iterator[None]:
-        """Count the processor time of the block."""
+        """Add the processor time of the block to the seconds used."""
         start = time.process_time()
         try:
             yield
@@ -98,7 +100,7 @@ def _over_limit(limit: str, option: str) -> str:
 
 @dataclass(slots=True)
 class Submission:
-    """What a submission holds, in the state in which reading left it.
+    """One submission as it was read from ``source``, before any answer is checked.
 
     ``answers`` are raw answers and ``usage`` lines of ``usage.jsonl``, both by task id; ``unknown``
     counts answers to no task of the split, ``notices`` say what was odd, ``run`` is ``run.json``.
@@ -135,7 +137,7 @@ class Submission:
 
 
 def with_notice(notices: list[str], text: str) -> list[str]:
-    """Return ``notices`` and one more, as far as there is room."""
+    """Return ``notices`` and ``text``: at most 50, then one line that says the rest is left out."""
     if len(notices) < MAX_NOTICES:
         return [*notices, text]
     if len(notices) == MAX_NOTICES:
@@ -144,7 +146,8 @@ def with_notice(notices: list[str], text: str) -> list[str]:
 
 
 class Unreadable(Exception):
-    """A file is no regular file or cannot be opened; the message says which."""
+    """A file cannot be opened, is no regular one or no acceptable Parquet; the message says which,
+    without the file's name."""
 
 
 def open_regular(path: Path) -> BinaryIO:

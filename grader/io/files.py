@@ -12,7 +12,10 @@ from grader.errors import UsageError
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write ``text`` as UTF-8 under a temporary name, then rename; raises ``UsageError``."""
+    """Write ``text`` as UTF-8 under a temporary name, then rename; raises ``UsageError``.
+
+    The folder is made where it is absent, and a file of that name is replaced.
+    """
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 

@@ -126,7 +126,7 @@ def _bounded_int(text: str) -> int:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the members of an object; raises :class:`BadJson` for a key that appears twice."""
+    """Return a JSON object's members; raises :class:`BadJson` for a key that appears twice."""
     value = dict(pairs)
     if len(value) != len(pairs):
         seen: set[str] = set()

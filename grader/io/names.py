@@ -62,7 +62,8 @@ def _without_remarks(text: str) -> str:
 
 
 def known_name(text: str, known: Collection[str]) -> str:
-    """Return the one of the normal names ``known`` that ``text`` spells, or its own normal name.
+    """Return the one of ``known`` (names in normal form) that ``text`` spells, or else the normal
+    form of ``text``.
 
     A known name may be followed by words that only describe it (``score``, ``0/1``), and its last
     word may be in the other number by a final s.
@@ -88,7 +89,7 @@ def _other_number(name: str) -> str:
 
 
 def confusable(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the pairs of names of which the first could be read as the second."""
+    """Return the ordered pairs of names of which the first could be read as the second."""
     return [
         (one, other)
         for one, other in permutations(names, 2)
@@ -108,7 +109,7 @@ def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
 
 
 def nearest_id(name: str, known: Collection[str]) -> str:
-    """Return :func:`nearest` for task ids, which must be nearer: any two share letters.
+    """Return :func:`nearest` for task ids, with a higher cutoff, since any two ids are alike.
 
     Return an empty text for a split of more than 20,000 tasks, where the search takes long.
     """

@@ -32,7 +32,10 @@ def literal(path: Path) -> str:
 
 @cache
 def _link(process: int, text: str) -> str:
-    """Make a link to a file, by a name that is no pattern; it goes with the process."""
+    """Return the path of a new symbolic link to the file ``text``, whose name is no pattern.
+
+    It is removed when the process (its id is ``process``) ends.
+    """
     digest = hashlib.sha256(os.fsencode(text)).hexdigest()
     link = path_inside(Path(_links(process).name), digest[:32], ".parquet")
     link.symlink_to(text)
@@ -41,7 +44,10 @@ def _link(process: int, text: str) -> str:
 
 @cache
 def _links(process: int) -> "tempfile.TemporaryDirectory[str]":
-    """Make the folder for the links of a process; a forked one must not use its parent's."""
+    """Make the folder for the links of a process.
+
+    ``process`` is its id: a forked process must not use its parent's folder.
+    """
     return tempfile.TemporaryDirectory(prefix="causal-exams-")
 
 
@@ -61,12 +67,18 @@ def connect() -> duckdb.DuckDBPyConnection:
 
 @cache
 def _database(process: int) -> duckdb.DuckDBPyConnection:
-    """Make the database of a process; a forked one must not use its parent's."""
+    """Make the in-memory database of a process.
+
+    ``process`` is its id: a forked process must not use its parent's database.
+    """
     return duckdb.connect(config={"threads": 1, "enable_external_file_cache": "false"})
 
 
 def column_names(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> frozenset[str]:
-    """Return the columns of Parquet files, none for no file; raises ``UsageError``."""
+    """Return the names of the columns of Parquet files, none for no file.
+
+    Raises ``UsageError`` where one cannot be read.
+    """
     if not paths:
         return frozenset()
     list(read(connection, paths, ("*",), "LIMIT 0"))

@@ -24,7 +24,8 @@ _ENDING: Final = len(".parquet")
 
 
 def is_plain(name: object) -> bool:
-    """Whether ``name`` is a file name everywhere and leads nowhere else."""
+    """Whether ``name`` is text of the form that :data:`GRAMMAR` says: a file name on every system,
+    which leads into no other folder."""
     return (
         isinstance(name, str)
         and _PLAIN.fullmatch(name) is not None
@@ -33,7 +34,10 @@ def is_plain(name: object) -> bool:
 
 
 def check_plain(name: object, what: str) -> str:
-    """Return ``name``; raises ``UsageError`` that begins with ``what`` where it is not plain."""
+    """Return ``name``; raises ``UsageError`` where it is not plain (:func:`is_plain`).
+
+    ``what`` begins the message.
+    """
     if not is_plain(name):
         raise UsageError(f"{what} {clip(name)} is no plain name; use {GRAMMAR}")
     return str(name)

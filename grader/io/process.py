@@ -21,7 +21,8 @@ def processors() -> int:
 
 
 def exit_with(main: Callable[[], int]) -> NoReturn:
-    """End the process with what ``main`` returns; without a word where its reader has gone.
+    """End the process with the exit code that ``main`` returns; silently with 0 where the reader of
+    its output has gone.
 
     What is still buffered is written here, since Python would complain about a closed pipe only
     after the last line of ours. An output that was closed from the start, or cannot be written,
@@ -59,12 +60,14 @@ def _silence() -> None:
 
 
 def is_unwritable(error: BaseException) -> bool:
-    """Whether a stream of ours, not a file that has a name, could not be written."""
+    """Whether ``error`` says that an output stream, not a file with a name, could not be written,
+    such as on a full disk."""
     return isinstance(error, OSError) and error.filename is None and error.errno in _NO_ROOM
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Whether somebody pressed Ctrl-C: inside a query DuckDB makes another exception of it."""
+    """Whether ``error`` or one of its causes is Ctrl-C. Inside a query DuckDB makes another
+    exception of it."""
     cause: BaseException | None = error
     while cause is not None:
         stopped = isinstance(cause, RuntimeError) and str(cause) == "Query interrupted"

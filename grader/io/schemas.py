@@ -50,7 +50,10 @@ def schema(name: str) -> dict[str, Any]:
 def _any_of(
     validator: Any, branches: Sequence[Any], instance: object, schema: Mapping[str, Any]
 ) -> Iterator[ValidationError]:
-    """Check ``anyOf`` by the first errors of each branch; the library collects all of them."""
+    """Yield one error with the first errors of each branch of ``anyOf``, or nothing if one fits.
+
+    The library's own check collects all errors.
+    """
     found: list[ValidationError] = []
     for place, branch in enumerate(branches):
         errors = list(islice(validator.descend(instance, branch, schema_path=place), _ENOUGH))
@@ -61,7 +64,10 @@ def _any_of(
 
 
 def _check_bounded(keyword: str, most: str) -> Any:
-    """Return the check of ``keyword``, but of no members where the limit ``most`` is passed."""
+    """Return the library's check of ``keyword``, made to skip lists and objects that are too long.
+
+    ``most`` is the keyword of their limit, such as ``maxItems``, whose own check refuses them.
+    """
     check: Any = Draft202012Validator.VALIDATORS[keyword]
 
     def members(validator: Any, value: object, instance: object, schema: Mapping[str, Any]) -> Any:

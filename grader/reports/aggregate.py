@@ -21,7 +21,7 @@ NO_FLOORS: Final = Floors()
 class Totals:
     """The aggregates of one grading, by track but for ``census``, the counts of statuses.
 
-    ``parts`` are the tracks of the report, nothing withheld; ``replicates`` the bootstrap
+    ``parts`` holds each track's part of the report, not redacted; ``replicates`` the bootstrap
     replicates of their points (0 to 100), ``skills`` their skill with its replicates, ``units``
     what their points are the mean of. Two submissions to one exam are resampled alike, draw by
     draw, so that the differences of their replicates are replicates of their difference.
@@ -57,8 +57,8 @@ class Totals:
 
 
 def spread(replicates: Sequence[float] | None) -> dict[str, Any]:
-    """Return the interval of points, and the difference between two systems that one exam would
-    show; nulls without replicates."""
+    """Return ``points_interval`` (its two ends) and ``detectable``, the difference between two
+    systems that one exam would show. Both are None without replicates."""
     if replicates is None:
         return {"points_interval": None, "detectable": None}
     return {
@@ -110,7 +110,8 @@ def aggregate(
 
 
 def with_statuses(report: Mapping[str, Any], scores: Sequence[Score]) -> dict[str, Any]:
-    """Return ``report`` with the census and slices of ``scores``, which may have other statuses."""
+    """Return ``report`` with its census and slices counted anew from ``scores``, which may have
+    other statuses."""
     with ScoreTable(scores) as table:
         tracks = {name: {**part, "slices": {}} for name, part in report["tracks"].items()}
         _fill_slices(table, tracks)
@@ -132,8 +133,8 @@ def points_by_track(
     checked: Mapping[str, CheckedAnswer],
     tracks: Tracks,
 ) -> tuple[dict[str, float], dict[str, Mapping[str, float | None]]]:
-    """Return the points of each track, and by name the figures that tracks give of one attempt
-    among several, level -> value."""
+    """Return the points (0 to 100) of one attempt by track, and the figures that tracks give of
+    one attempt among several: ``{figure: {level: value}}``."""
     with ScoreTable(scores) as table:
         points = {row["track"]: row["points"] for row in table.query("tracks")}
         results = _results(table, scores, truths, checked, slice_intervals=False)
@@ -157,7 +158,7 @@ def _results(
     *,
     tables: bool = True,
 ) -> dict[str, TrackResults]:
-    """Return each track's part of the grading, in the order of the tracks."""
+    """Return by track its own score rows, with all that its figures are computed from."""
     found: dict[str, list[Score]] = {}
     for score in scores:
         found.setdefault(score.track, []).append(score)
@@ -172,7 +173,10 @@ def _results(
 def _replicates(
     table: ScoreTable, scores: Sequence[Score], own: Mapping[str, TrackSummary]
 ) -> dict[str, list[float]]:
-    """Return the bootstrap replicates of each track's points, 0 to 100."""
+    """Return the bootstrap replicates of each track's points, 0 to 100.
+
+    They are the track's own where it has points of its own, else those of the mean over tasks.
+    """
     clusters: dict[str, dict[str, tuple[float, int]]] = {}
     for row in table.query("clusters"):
         clusters.setdefault(row["track"], {})[row["instance_id"]] = (row["points"], row["tasks"])
@@ -186,7 +190,8 @@ def _replicates(
 
 
 def _parts(table: ScoreTable) -> dict[str, dict[str, Any]]:
-    """Return each track's part of the report as far as SQL gives it."""
+    """Return each track's part of the report as far as SQL gives it: points, counts, metrics,
+    slices and usage. ``readings`` is left empty."""
     parts: dict[str, dict[str, Any]] = {}
     for row in table.query("tracks"):
         track = row.pop("track")
@@ -206,7 +211,7 @@ def _parts(table: ScoreTable) -> dict[str, dict[str, Any]]:
 
 
 def _fill_slices(table: ScoreTable, parts: Mapping[str, dict[str, Any]]) -> None:
-    """Add points and counts of every level of every axis to each track's ``slices``."""
+    """Add points, skill and counts to each track's ``slices``: ``{axis: {level: row}}``."""
     for row in table.query("slices"):
         row["skill"] = on_scale(row["points"], row["floor"])
         axis = parts[row.pop("track")]["slices"].setdefault(row.pop("axis"), {})
@@ -214,7 +219,10 @@ def _fill_slices(table: ScoreTable, parts: Mapping[str, dict[str, Any]]) -> None
 
 
 def _census(table: ScoreTable, expected: int) -> dict[str, Any]:
-    """Return how many tasks have which status, and why answers are invalid."""
+    """Return how many tasks have each status, and how many answers are invalid for each reason.
+
+    Raises ``AssertionError`` unless the statuses add up to ``expected`` tasks.
+    """
     counts = {"scored": 0, "missing": 0, "invalid": 0}
     reasons: dict[str, int] = {}
     for row in table.query("census"):

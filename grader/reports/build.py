@@ -37,13 +37,15 @@ class GradedSubmission:
 
     @property
     def shown_points(self) -> float | None:
-        """Points of the half that figures of a private split are about; None where there are no
-        overall points."""
+        """Points (0 to 100) over :attr:`shown_units`; None where there are no overall points."""
         return None if self.totals.points is None else overall(self.shown_units)
 
     @property
     def shown_units(self) -> list[list[Unit]]:
-        """The units of each track in the half that figures of a private split are about."""
+        """The units in the half of the instances that figures of a private split are about.
+
+        There is one list for each track that has any.
+        """
         shown = self.exam.shown_instances
         every = self.totals.units.values()
         halves = [[unit for unit in units if unit.instance in shown] for units in every]
@@ -107,9 +109,10 @@ def with_attempts(
     checked: Sequence[Mapping[str, CheckedAnswer]],
     tracks: Tracks,
 ) -> dict[str, Any]:
-    """Return ``report`` with ``attempts``, and with what each track says of its own.
+    """Return ``report`` with a member ``attempts``, and one in the part of each track that has a
+    summary of attempts. ``attempts``: points, figures and usage of each run, and their spreads.
 
-    ``grid`` holds the score rows of each attempt, ``checked`` the answers they are of.
+    ``grid`` holds the score rows of each attempt, ``checked`` the answers they are of by task id.
     """
     runs: list[dict[str, Any]] = []
     for attempt, scores, answers in zip(attempts, grid, checked, strict=True):

@@ -69,7 +69,8 @@ def _count_answered(pairs: Pairs) -> dict[str, int]:
 
 
 def _overall(first: Totals, second: Totals) -> dict[str, Any] | None:
-    """Return the difference of overall points, or None unless both have them."""
+    """Return first minus second of overall points with its interval, or None unless both have
+    them."""
     if first.points is None or second.points is None:
         return None
     replicates = subtract_replicates(first.points_replicates or (), second.points_replicates or ())
@@ -77,7 +78,8 @@ def _overall(first: Totals, second: Totals) -> dict[str, Any] | None:
 
 
 def _skill(first: Skill | None, second: Skill | None) -> dict[str, Any] | None:
-    """Return the difference of skill and the floor, or None unless both have skill."""
+    """Return first minus second of skill with its interval, and the floor; None unless both have
+    skill."""
     if first is None or second is None:
         return None
     replicates = []
@@ -88,7 +90,8 @@ def _skill(first: Skill | None, second: Skill | None) -> dict[str, Any] | None:
 
 
 def _track(track: Track, pairs: Pairs, first: Totals, second: Totals) -> dict[str, Any]:
-    """Return the comparison of one track; ``pairs`` are the rows of all tracks."""
+    """Return the comparison of one track, first minus second; ``pairs`` are the rows of all tracks,
+    ``first`` and ``second`` the totals."""
     name = track.name
     own = [(a, b) for a, b in pairs if a.track == name]
     both = [(a, b) for a, b in own if a.status != "missing" and b.status != "missing"]

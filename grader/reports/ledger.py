@@ -28,7 +28,7 @@ _HELD: Final = "held"
 
 
 def ladder_of(graded: GradedSubmission) -> Ladder:
-    """Return the ladder of the exam that was graded, whatever the answers."""
+    """Return the ladder of the graded exam. It follows from the instances, not from the answers."""
     return Ladder.from_weights(weights(graded.shown_units).values())
 
 
@@ -47,10 +47,12 @@ def with_held_back(graded: GradedSubmission) -> dict[str, Any]:
 def show_all(
     path: Path | None, exam: Exam, reports: Sequence[tuple[Path, dict[str, Any]]]
 ) -> list[dict[str, Any]]:
-    """Return reports as :func:`with_held_back` gives them, with their teams' figures in them.
+    """Enter submissions into the ledger, and return their reports with their teams' figures.
 
-    Each stands with its submission's file; ``path`` is the ledger's, by default beside the private
-    side. Raises ``UsageError`` for a file that is no ledger.
+    ``reports`` are pairs of a submission's file and what :func:`with_held_back` returned. The same
+    answers of a team are counted once. A team's figure is one for all its submissions, and absent
+    where none may be shown. ``path`` is the ledger's, by default beside the private side. Raises
+    ``UsageError`` for a file that is no ledger.
     """
     kept = []
     with _alone(path or default_path(exam), exam) as ledger:
@@ -77,7 +79,7 @@ def refuse_several(sources: Sequence[Path]) -> None:
 
 
 def close(path: Path | None, exam: Exam, handed: Mapping[Path, str]) -> frozenset[Path]:
-    """Record the final ranking, and return the submissions that come too late for it.
+    """Record the final ranking once, and return the submissions that come too late for it.
 
     ``handed`` maps each submission to the hash of its answers. The first call closes the exam;
     later calls rank the same answers alone.
@@ -89,7 +91,10 @@ def close(path: Path | None, exam: Exam, handed: Mapping[Path, str]) -> frozense
 
 @contextmanager
 def _alone(path: Path, exam: Exam) -> "Iterator[Ledger]":
-    """Read the ledger and write it at the end of the block, for one process at a time."""
+    """Yield the ledger of ``exam``, locked against other processes, and write it after the block.
+
+    It is not written where the block raises. Raises ``UsageError`` where it cannot be locked.
+    """
     path = path.resolve()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -138,7 +143,10 @@ class Ledger:
         return self._key in self._document["finals"]
 
     def enter(self, team: str, answers: str, points: float, ladder: Ladder) -> None:
-        """Count a submission: the hash of its answers, and its points over the shown half."""
+        """Count a submission, unless the team handed in the same ``answers`` (a hash) before.
+
+        ``points`` are over the shown half. The entry holds the team's figure after it, or None.
+        """
         before = self._teams.setdefault(team, [])
         if all(entry["answers"] != answers for entry in before):
             earlier = [entry["figure"] for entry in before]
@@ -147,7 +155,10 @@ class Ledger:
             before.append({"answers": answers, "figure": figure})
 
     def close(self, handed: Mapping[str, str]) -> frozenset[str]:
-        """Make the final ranking, and return the teams whose answers come too late for it."""
+        """Record ``handed`` (team to hash of answers) as the final ranking, unless one was made.
+
+        Return the teams whose answers are not those recorded: they come too late.
+        """
         ranked = self._document["finals"].setdefault(self._key, dict(handed))
         return frozenset(team for team, answers in handed.items() if ranked.get(team) != answers)
 
@@ -164,8 +175,8 @@ class Ledger:
         return with_figure(report, figure, ladder.interval(figure), ladder.step)
 
     def teams(self, ladder: Ladder) -> list[dict[str, Any]]:
-        """Return a row for each team: its submissions and figures, each out of how many, and its
-        best figure."""
+        """Return a row for each team, by name: its submissions and figures as text such as
+        ``"2/100"`` (out of how many), and its best figure, ``points``, or None."""
         rows = []
         for team, entries in sorted(self._teams.items()):
             figures = {entry["figure"] for entry in entries} - {None}

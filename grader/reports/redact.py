@@ -28,7 +28,7 @@ _COARSEST: Final = 33.0
 
 
 def weights(tracks: Iterable[Sequence[Unit]]) -> dict[str, float]:
-    """Return the share of the overall points that each instance decides; all shares make 1.
+    """Return by instance the share of the overall points that it decides; all shares sum to 1.
 
     The points of a track are the mean of the means of its parts, overall points those of tracks.
     """
@@ -70,7 +70,8 @@ class Ladder:
 
     @property
     def step(self) -> float:
-        """The points that the best of :data:`SUBMISSIONS` gains by noise, rounded up."""
+        """The points that the best of :data:`SUBMISSIONS` gains by noise, rounded up to a whole
+        number, at most 100. Figures are multiples of it."""
         return min(WHOLE, math.ceil(WHOLE * self._deviation(math.log(SUBMISSIONS))))
 
     @property
@@ -84,8 +85,9 @@ class Ladder:
         return FIGURES if self.step <= _COARSEST else 0
 
     def next_figure(self, earlier: Sequence[float | None], points: float) -> float | None:
-        """Return the figure after one more submission of ``points``; ``earlier`` are those shown
-        after the team's earlier submissions."""
+        """Return the team's figure after one more submission of ``points``: a multiple of ``step``,
+        or None where none may be shown yet. ``earlier`` are the team's figures after each of its
+        earlier submissions, the last one its best."""
         best = earlier[-1] if earlier else None
         told = len(set(earlier) - {None})
         if len(earlier) >= SUBMISSIONS or told >= self.figures:
@@ -99,7 +101,7 @@ class Ladder:
         return math.sqrt(nats / (2 * self.instances))
 
     def interval(self, figure: float) -> list[float]:
-        """Return both ends of a 95% interval of the whole exam's points.
+        """Return both ends (0 to 100) of a 95% interval of the whole exam's points.
 
         It goes from the figure to the next step, and Hoeffding's error beyond either.
         """
@@ -118,7 +120,8 @@ _DIGITS: Final = 1
 
 
 def redact(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of a report that is the same whatever the answers are worth."""
+    """Return a copy of a report without all that follows from marks or truths: marks are None,
+    metrics and readings empty, ``attempts`` and slices by the truth left out."""
     public = {name: value for name, value in report.items() if name != "attempts"}
     tracks = {name: _redact_track(part) for name, part in report["tracks"].items()}
     return {**public, "redacted": True, **_without_marks(report), "tracks": tracks}
@@ -127,7 +130,8 @@ def redact(report: Mapping[str, Any]) -> dict[str, Any]:
 def with_figure(
     report: Mapping[str, Any], points: float, interval: list[float], step: float
 ) -> dict[str, Any]:
-    """Return a redacted report with the points that may be shown and the skill that follows.
+    """Return a redacted report with the points that may be shown, and the skill and its interval
+    that follow from them. ``step`` becomes ``detectable``.
 
     The part of a track that is the whole exam gets the same.
     """
@@ -146,7 +150,7 @@ def with_figure(
 
 
 def _without_marks(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Return nulls for every figure that follows from marks, and the floor, which is public."""
+    """Return None for every figure that follows from marks, and the floor, which is public."""
     floor = part["floor"]
     return {**dict.fromkeys(_MARKED), "floor": floor and round(floor, _DIGITS)}
 

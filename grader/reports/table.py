@@ -29,7 +29,10 @@ def sql(name: str) -> str:
 
 
 class ScoreTable:
-    """A connection with a temporary table, ``scores``; no access to the outside."""
+    """A DuckDB database in memory with the table ``scores``, a row for each task that was scored.
+
+    It can read no file. Use it in a ``with`` block, which closes it.
+    """
 
     def __init__(self, scores: Sequence[Score]) -> None:
         self.connection = duckdb.connect(config=_CLOSED)
@@ -38,7 +41,10 @@ class ScoreTable:
         self.fill("scores", names, map(attrgetter(*names), scores))
 
     def fill(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        """Append ``rows`` to ``table``; names are constants of the code, values are parameters."""
+        """Append ``rows`` to ``table``, values in the order of ``columns``.
+
+        Names are constants of the code, values are parameters.
+        """
         unnests = ", ".join(f"unnest(${k})" for k in range(1, len(columns) + 1))
         insert = f"INSERT INTO {table} ({', '.join(columns)}) SELECT {unnests}"
         left = iter(rows)
@@ -109,19 +115,21 @@ def fill_usage(table: ScoreTable, usage: Usage, scores: Sequence[Score]) -> None
 
 
 def _ending_of(line: Mapping[str, Any]) -> str | None:
-    """Return why a task ended, or None where no known reason is told."""
+    """Return why a task ended, one of ``ENDINGS``; None where the line of usage has none of
+    them."""
     told = line.get("ending")
     return told if isinstance(told, str) and told in ENDINGS else None
 
 
 def usage_means(usage: Usage, task_ids: Sequence[str]) -> dict[str, Any]:
-    """Return means per task over the tasks that have the figure; None where none has."""
+    """Return the mean of each usage figure over the tasks that have it (None where none has), and
+    ``tasks``, the number of tasks with a line of usage."""
     rows = [usage[task_id] for task_id in task_ids if task_id in usage]
     return {"tasks": len(rows), **dict.fromkeys(USAGE_FIGURES), **mean_usage(rows)}
 
 
 def count_endings(usage: Usage, task_ids: Sequence[str]) -> dict[str, int]:
-    """Count the tasks that ended for each reason, as far as that is told."""
+    """Count the tasks that ended for each reason, without reasons of no task."""
     told = [_ending_of(usage[task_id]) for task_id in task_ids if task_id in usage]
     return {name: count for name in ENDINGS if (count := told.count(name))}
 
