@@ -45,10 +45,11 @@ _TRAJECTORY: Final = ".traj.json"
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One attempt at a task, counted from 1.
+    """One attempt at a task.
 
-    ``answer`` are the bytes of the answer file, None where there is none. ``usage`` has the members
-    of a line of ``usage.jsonl`` that are known, ``ending`` among them.
+    ``number`` counts the attempts at the task from 1. ``answer`` is the content of the answer file,
+    None where there is none. ``usage`` has those members of a line of ``usage.jsonl`` that are
+    known, with the reason why the attempt ended under ``ending``.
     """
 
     task_id: str
@@ -61,10 +62,12 @@ def write_answers(
     folder: Path, attempts: Iterable[Attempt], tasks: Mapping[str, Task], card: Mapping[str, Any],
     most: int = 1,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """Write ``folder`` anew: answers, usage and ``run.json``; return the lines of usage.
+    """Write ``folder`` anew: answers, ``usage.jsonl`` and ``run.json``; return the lines of usage.
 
-    Where there are at ``most`` several attempts at a task, each has a folder of its own. A task
-    that is none of ``tasks`` is left out. Raises ``UsageError`` where the folder cannot be written.
+    What stood in ``folder`` is deleted. ``tasks`` maps ids to tasks, and attempts at other tasks
+    are left out. ``card`` becomes ``run.json``. ``most`` is the largest number of attempts at a
+    task. Above 1, the answers and usage of attempt k stand in a folder ``attempt-k``. Raises
+    ``UsageError`` where the folder cannot be written.
     """
     lines: list[dict[str, Any]] = []
     try:
@@ -91,11 +94,12 @@ def write_answers(
 def ending(
     *, error: bool, limit: str | None, stored: Any, stop_reason: str | None, answered: bool
 ) -> str:
-    """Return the ending of one sample of Inspect.
+    """Return why one sample of Inspect ended, as one of ``ENDINGS``.
 
-    An error is never the model's. A limit counts first, then the ending that the protocol
-    ``stored``, then how the last reply stopped. Without an answer a reply that was cut off at its
-    most tokens is why.
+    The first that applies decides: an ``error``, which is never the model's; the kind of ``limit``
+    that was met; the ending that the protocol ``stored``; the ``stop_reason`` of the last reply;
+    whether there is an answer. A sample without an answer whose last reply was cut off at its most
+    tokens ended by the token limit.
     """
     if error:
         return ERROR
@@ -113,8 +117,9 @@ def ending(
 def samples(source: Path) -> "Iterator[EvalSample]":
     """Yield the samples of a log of Inspect, or of all logs in a folder, each attempt once.
 
-    Of an attempt that several logs hold it is the last one that did not end in an error, else the
-    last. Raises ``UsageError``.
+    Where several logs hold an attempt (one task id and epoch), its last sample without an error
+    counts, or the last of all where each has an error. Raises ``UsageError`` for logs that cannot
+    be read.
     """
     from inspect_ai.log import (
         list_eval_logs,
@@ -141,7 +146,11 @@ def samples(source: Path) -> "Iterator[EvalSample]":
 
 
 def attempt_of(sample: "EvalSample") -> Attempt:
-    """Return a sample as an attempt: its answer, its usage, and why it ended."""
+    """Return a sample of Inspect as an attempt: its answer, its usage, and why it ended.
+
+    Input tokens include those read from and written to a cache. A binary answer is decoded from
+    base 64, and one that cannot be decoded counts as none.
+    """
     score = next(iter((sample.scores or {}).values()), None)
     answer = None if score is None or score.answer is None else score.answer.encode("utf-8")
     if answer is not None and ((score and score.metadata) or {}).get("encoding") == "base64":
@@ -184,14 +193,19 @@ def _usage(figures: Mapping[str, Any], why: str) -> dict[str, Any]:
 
 
 def from_inspect(source: Path, tasks: Mapping[str, Task]) -> Iterator[Attempt]:
-    """Yield every attempt in a log or in a folder of logs; raises ``UsageError``."""
+    """Yield every attempt in a log or in a folder of logs; raises ``UsageError``.
+
+    ``tasks``, which every reader takes, is not used: attempts at other tasks come too.
+    """
     return map(attempt_of, samples(source))
 
 
 def from_harbor(source: Path, tasks: Mapping[str, Task]) -> Iterator[Attempt]:
-    """Yield every trial in the folder of a job, or of one trial; raises ``UsageError``.
+    """Yield the trials of ``tasks`` in the folder of a job, or of one trial, as attempts.
 
-    Trials of one task are its attempts, in the order of their names.
+    Trials of one task are numbered in the order of their paths. Files ``result.json`` that cannot
+    be read or belong to no trial of these tasks are skipped. Raises ``UsageError`` where no trial
+    remains.
     """
     counted: Counter[str] = Counter()
     for file in sorted(source.rglob("result.json")) if source.is_dir() else ():
@@ -210,7 +224,10 @@ def from_harbor(source: Path, tasks: Mapping[str, Task]) -> Iterator[Attempt]:
 
 
 def _trial(folder: Path, result: Mapping[str, Any], task: Task, number: int) -> Attempt:
-    """Return one trial of Harbor as an attempt; the verifier's copy of an answer counts first."""
+    """Return the trial of Harbor in ``folder`` as attempt ``number``.
+
+    ``result`` is its ``result.json``.
+    """
     # What the verifier kept counts more than what was collected.
     files = sorted(folder.rglob(task.answer_file), key=lambda p: ("verifier" not in p.parts, p))
     answer = _first_answer(files, task)
@@ -230,6 +247,7 @@ def _trial(folder: Path, result: Mapping[str, Any], task: Task, number: int) -> 
 
 
 def _seconds(timing: Mapping[str, Any]) -> float | None:
+    """Return the seconds from ``started_at`` to ``finished_at``, None where one cannot be read."""
     try:
         begun, ended = (datetime.fromisoformat(timing[k]) for k in ("started_at", "finished_at"))
     except (LookupError, TypeError, ValueError):
@@ -238,7 +256,10 @@ def _seconds(timing: Mapping[str, Any]) -> float | None:
 
 
 def _first_answer(files: Iterable[Path], task: Task) -> bytes | None:
-    """Return the first file that can be read, cut off after what a grader calls too large."""
+    """Return the content of the first file that can be read, None without one.
+
+    It is cut off one byte above the largest size that a grader accepts.
+    """
     for file in files:
         try:
             with open_regular(file) as stream:
@@ -249,10 +270,11 @@ def _first_answer(files: Iterable[Path], task: Task) -> bytes | None:
 
 
 def from_mini_swe(source: Path, tasks: Mapping[str, Task]) -> Iterator[Attempt]:
-    """Yield every ``<task id>.traj.json`` below a folder, or one; raises ``UsageError``.
+    """Yield the trajectories of ``tasks`` in ``source``, a file or a folder, as attempts.
 
-    An answer is the file in the folder ``answers`` beside the trajectory, as where each task was
-    worked at in a folder of its own, or in that of ``source``; else the submission's text.
+    A trajectory is called ``<task id>.traj.json`` and is looked for at any depth. Its answer is the
+    answer file in a folder ``answers`` beside it, else in the folder ``answers`` of ``source``,
+    else the text that was submitted. Raises ``UsageError`` where there is no trajectory.
     """
     files = [source] if source.is_file() else sorted(source.rglob(f"*{_TRAJECTORY}"))
     if not files:
@@ -265,7 +287,11 @@ def from_mini_swe(source: Path, tasks: Mapping[str, Task]) -> Iterator[Attempt]:
 
 
 def _trajectory(file: Path, task: Task, folders: Iterable[Path]) -> Attempt:
-    """Return one trajectory as an attempt; raises ``UsageError`` for any other file."""
+    """Return one trajectory as an attempt; raises ``UsageError`` for any other file.
+
+    ``folders`` are looked through in order for the answer file. Without one the text that was
+    submitted is the answer.
+    """
     try:
         document = json.loads(file.read_bytes())
         info, messages = dict(document["info"]), list(document["messages"])
@@ -290,7 +316,11 @@ def _trajectory(file: Path, task: Task, folders: Iterable[Path]) -> Attempt:
 def _mini_swe_ending(
     info: Mapping[str, Any], stats: Mapping[str, Any], answer: bytes | None
 ) -> str:
-    """Return why mini-swe-agent ended, by its exit status."""
+    """Return why mini-swe-agent ended, as one of ``ENDINGS``.
+
+    ``info`` is the trajectory's member with the exit status and the settings. ``stats`` holds
+    ``api_calls``, the steps that were made.
+    """
     status = str(info.get("exit_status"))
     if status == "Submitted":
         return MISSING if answer is None else ANSWERED

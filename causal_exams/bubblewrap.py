@@ -51,7 +51,10 @@ _SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 
 @cache
 def _find_python() -> tuple[str, tuple[str, ...]]:
-    """Return the folder of the interpreter's program, and the folders that it must see."""
+    """Return the folder of the sandbox's Python program, and the folders that it must read.
+
+    Raises ``UsageError`` where that Python does not run.
+    """
     program = os.environ.get(PYTHON) or sys.executable
     try:
         done = processes.run(
@@ -65,7 +68,10 @@ def _find_python() -> tuple[str, tuple[str, ...]]:
 
 @cache
 def bwrap_arguments() -> tuple[str, ...]:
-    """Return the command in front of every other, all but the workspace; or ``UsageError``."""
+    """Return the command ``bwrap`` with all options except those of the workspace.
+
+    Raises ``UsageError`` where bwrap is not installed or the sandbox's Python does not run.
+    """
     bwrap = shutil.which("bwrap")
     if bwrap is None:
         raise UsageError(
@@ -105,7 +111,7 @@ def bwrap_arguments() -> tuple[str, ...]:
 
 @sandboxenv(name=NAME)
 class BubblewrapSandboxEnvironment(SandboxEnvironment):
-    """One sample's sandbox: a folder of this machine behind walls."""
+    """One sample's sandbox: a temporary folder that its commands see as ``/workspace``."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -113,7 +119,7 @@ class BubblewrapSandboxEnvironment(SandboxEnvironment):
 
     @classmethod
     async def task_init(cls, task_name: str, config: Any) -> None:
-        """Find out at once whether there can be a sandbox here."""
+        """Raise ``UsageError`` where not even the command ``true`` runs in a sandbox."""
         probe = cls()
         done = await probe.exec(["true"])
         if not done.success:
@@ -123,7 +129,7 @@ class BubblewrapSandboxEnvironment(SandboxEnvironment):
     async def sample_init(
         cls, task_name: str, config: Any, metadata: dict[str, str]
     ) -> dict[str, SandboxEnvironment]:
-        """Make a new, empty sandbox."""
+        """Return one new, empty sandbox under the name ``default``."""
         return {"default": cls()}
 
     @classmethod
@@ -131,7 +137,7 @@ class BubblewrapSandboxEnvironment(SandboxEnvironment):
         cls, task_name: str, config: Any, environments: dict[str, SandboxEnvironment],
         interrupted: bool,
     ) -> None:  # fmt: skip
-        """Remove the folder; no process is left."""
+        """Remove the sandboxes' folders; every process ended with its command."""
         for environment in environments.values():
             environment.as_type(cls)._folder.cleanup()
 
@@ -140,14 +146,21 @@ class BubblewrapSandboxEnvironment(SandboxEnvironment):
         env: dict[str, str] | None = None, user: str | None = None, timeout: int | None = None,
         timeout_retry: bool = True, concurrency: bool = True,
     ) -> ExecResult[str]:  # fmt: skip
-        """Run a command; raises ``TimeoutError``. There is one user."""
+        """Run a command; raises ``TimeoutError`` after ``timeout`` seconds.
+
+        A relative ``cwd`` is below ``/workspace``. ``user`` and ``timeout_retry`` are not used:
+        there is one user, and nothing is tried again.
+        """
         return await subprocess(
             [*self._command(cwd, env), *cmd], input=input, timeout=timeout, output_limit=_OUTPUT,
             concurrency=concurrency,
         )  # fmt: skip
 
     def _command(self, cwd: str | None = None, env: dict[str, str] | None = None) -> list[str]:
-        """Return the words in front of a command: the sandbox, its folder and the limits."""
+        """Return the words in front of a command: the sandbox, its folder and the limits.
+
+        A relative ``cwd`` is below ``/workspace``. ``env`` is added to the sandbox's own variables.
+        """
         words = [*bwrap_arguments(), "--bind", self._folder.name, HOME]
         for name, value in (env or {}).items():
             words += ["--setenv", name, value]
@@ -157,7 +170,10 @@ class BubblewrapSandboxEnvironment(SandboxEnvironment):
         return [*words, "--", "/bin/bash", "-c", f'{limits}; exec "$@"', "sandbox"]
 
     async def write_file(self, file: str, contents: str | bytes) -> None:
-        """Write a file inside, whatever links lead there."""
+        """Write a file, and the folders above it, from inside the sandbox.
+
+        So a link cannot lead out of it. Raises ``IsADirectoryError`` or ``PermissionError``.
+        """
         script = 'mkdir -p -- "$(dirname -- "$1")" && cat > "$1"'
         data = contents.encode("utf-8") if isinstance(contents, str) else contents
         # Without any input there would be no standard input to read.
@@ -169,7 +185,11 @@ class BubblewrapSandboxEnvironment(SandboxEnvironment):
             raise kind(f"{file}: {done.stderr.strip()}")
 
     async def read_file(self, file: str, text: bool = True) -> Any:
-        """Read a file from inside, whatever links lead there."""
+        """Return the content of a file as text or bytes, read from inside the sandbox.
+
+        So a link cannot lead out of it. Raises ``FileNotFoundError``, ``IsADirectoryError``,
+        ``PermissionError``, or ``OutputLimitExceededError`` above 100 MiB.
+        """
         script = '[ -d "$1" ] && exit 21; [ -e "$1" ] || exit 2; head -c "$2" < "$1"'
         most = str(_LARGEST_FILE + 1)
         words = [*self._command(), "/bin/bash", "-c", script, "read", file, most]

@@ -62,7 +62,11 @@ Members = Mapping[str, Any]
 
 @dataclass(slots=True)
 class Conversation:
-    """A sample of Inspect, its task, the host of laboratories, and the tools that are offered."""
+    """One attempt at a task while it goes on.
+
+    ``state`` is Inspect's record of it: messages, last output and store. ``host`` opens the
+    laboratory's session. ``tools`` are those offered to the model so far.
+    """
 
     state: TaskState
     task: Task
@@ -76,7 +80,7 @@ class Conversation:
 
     @property
     def session(self) -> Session:
-        """The session of this attempt with its laboratory."""
+        """The laboratory's session of this attempt; it is opened where it is not open."""
         return self.host.session(self.task.task_id, self.state.epoch)
 
     @property
@@ -89,11 +93,11 @@ class Conversation:
         self.tools += map(shell_tool, names)
 
     def offer_laboratory(self, *, recorded: bool = False) -> None:
-        """Offer the laboratory's tools from now on."""
+        """Offer the laboratory's tools from now on; ``recorded`` as in :func:`laboratory_tools`."""
         self.tools += laboratory_tools(self.session, recorded=recorded)
 
     def begin(self, *texts: str) -> None:
-        """Put the system message before the prompt."""
+        """Insert the texts, one a line, as the system message before all other messages."""
         self.state.messages.insert(0, ChatMessageSystem(content="\n".join(texts)))
 
     def say(self, text: str) -> None:
@@ -101,7 +105,11 @@ class Conversation:
         self.state.messages.append(ChatMessageUser(content=text))
 
     async def reply(self) -> str | None:
-        """Append the model's next reply and return its text; None where it ended the attempt."""
+        """Append the model's next reply and return its text.
+
+        None where the model refused or its context is full. The ending is then stored, and the
+        attempt must end.
+        """
         output = await get_model().generate(self.state.messages, tools=self.tools)
         self.state.output = output
         self.state.messages.append(output.message)
@@ -111,22 +119,29 @@ class Conversation:
         return output.completion
 
     async def act(self) -> str:
-        """Carry out the calls of the last reply; return what the last of them returned."""
+        """Carry out the tool calls of the last reply and append what they return.
+
+        There must be a call. Returns the text of the last result.
+        """
         done = await execute_tools(self.state.messages, self.tools)
         self.state.messages.extend(done.messages)
         return done.messages[-1].text
 
     def refuse(self, text: str) -> None:
-        """Answer every call of the last reply with a text; without a call, say it."""
+        """Append ``text`` as the result of every call of the last reply; none is carried out.
+
+        Where the reply has no call, the text is a message of the user's.
+        """
         self.state.messages += [
             ChatMessageTool(content=text, tool_call_id=call.id, function=call.function)
             for call in self.calls
         ] or [ChatMessageUser(content=text)]
 
     async def ask_apart(self, texts: Sequence[str]) -> list[str] | None:
-        """Ask each text in a conversation of its own; return the replies.
+        """Ask each text in a conversation of its own, all at once; return the replies in order.
 
-        None, the ending written down, where every one of them was refused or did not fit.
+        The questions and replies become the sample's messages. None where every reply was a refusal
+        or did not fit into the context; the ending is then stored.
         """
         model = get_model()
         outputs = await collect(*(model.generate(text) for text in texts))
@@ -153,17 +168,22 @@ class Conversation:
         return [output.completion for output in outputs]
 
     def answer(self, text: str) -> None:
-        """Store the text of the answer file."""
+        """Store ``text`` as the content of the answer file; the sandbox need not hold it."""
         self.state.store.set(ANSWER, text)
 
     def end(self, why: str) -> None:
-        """Store why the attempt ended."""
+        """Store ``why``, one of ``ENDINGS``, as the reason why the attempt ended.
+
+        This alone stops nothing.
+        """
         self.state.store.set(ENDING, why)
 
     async def answer_file(self) -> bytes | None:
-        """Return the answer file in the sandbox, None if there is none.
+        """Return the content of the answer file in the sandbox, None if there is none.
 
-        It is cut off after what a grader would call too large.
+        It is looked for in the answers folder, then in the working directory. It is cut off one
+        byte above the largest size that a grader accepts. One that is too large to be read comes as
+        as many spaces.
         """
         most = MAX_BYTES[self.task.shape.suffix] + 1
         for path in (f"{FOLDER}/{self.task.answer_file}", self.task.answer_file):
@@ -177,13 +197,19 @@ class Conversation:
         return None
 
     async def problem(self, data: bytes) -> str | None:
-        """Return why an answer is invalid, as the grader finds without the truth, else None."""
+        """Return the grader's message on an invalid answer, checked without the truth.
+
+        None where the answer is not invalid.
+        """
         raw = RawAnswer(self.task.answer_file, data)
         checked = await anyio.to_thread.run_sync(partial(check, self.task, raw))
         return checked.message if checked.status == "invalid" else None
 
     async def packages(self) -> str:
-        """Return the packages of the image's stack that the sandbox's Python has, in words."""
+        """Return the packages of our image that the sandbox's Python has, as one text.
+
+        It lists names and versions, or says ``its standard library only`` where there are none.
+        """
         done = await sandbox().exec(["python3", "-c", _VERSIONS, *pinned_versions()])
         found = dict(line.split(maxsplit=1) for line in done.stdout.splitlines() if " " in line)
         return (
@@ -193,7 +219,11 @@ class Conversation:
 
 
 def shorten_output(text: str) -> str:
-    """Return head and tail of a command's output, with the advice to look at less."""
+    """Return a text of at most ``OUTPUT`` characters as it is.
+
+    Of a longer one return head and tail, half of ``OUTPUT`` each, with advice to look at less
+    between them.
+    """
     if len(text) <= OUTPUT:
         return text
     half = OUTPUT // 2
@@ -205,7 +235,9 @@ def shorten_output(text: str) -> str:
 async def execute(program: str, text: str, seconds: int) -> tuple[str, int | None]:
     """Run ``text`` with ``program -c`` in the sandbox; return its output and its exit status.
 
-    The status is None where the command was killed for its time or could not be started.
+    The output is standard output followed by standard error. The status is None where the command
+    was killed for its time or its output, or could not be started; the output then says so or is
+    what there was until then.
     """
     text = text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
     command = [program, "-c", text]
@@ -224,7 +256,10 @@ async def execute(program: str, text: str, seconds: int) -> tuple[str, int | Non
 
 
 def shell_tool(name: str) -> ToolDef:
-    """Return the tool ``bash`` or ``python``."""
+    """Return the tool ``bash`` or ``python``: it runs code in the sandbox for at most ``SECONDS``.
+
+    It returns the shortened output and the exit status.
+    """
     program, member = _SHELL[name]
 
     async def run(members: Members) -> str:
@@ -236,12 +271,13 @@ def shell_tool(name: str) -> ToolDef:
 
 
 def laboratory_tools(session: Session, *, recorded: bool = False) -> list[ToolDef]:
-    """Return the tools of one session.
+    """Return the tools of one session, with :data:`TOOLS` as names.
 
-    What is wrong with an argument is answered and logged by the laboratory. With ``recorded``
-    every intervention comes with the step's record, which is checked first: a record that is
-    refused makes no intervention. The third record that does not parse is the step's recorded
-    parse failure (CausaLab A.5), and the experiment is made all the same.
+    What is wrong with an argument is answered and logged by the laboratory. With ``recorded`` every
+    intervention must come with the step's record, and every optional member must be given. The
+    record is checked first: one that does not parse makes no intervention. The third that does not
+    parse is the step's recorded parse failure (CausaLab A.5), and the experiment is made all the
+    same.
     """
 
     def use(name: str, members: Members) -> Mapping[str, Any]:
@@ -272,7 +308,11 @@ def _tool(
     members: Sequence[str],
     needed: Sequence[str],
 ) -> ToolDef:
-    """Return a tool whose arguments reach ``work`` as they are."""
+    """Return a tool that hands its arguments to ``work``, unchecked, and returns the text it gives.
+
+    ``members`` are the names of all its arguments, ``needed`` the required ones. Descriptions come
+    from ``words.toml``.
+    """
 
     async def execute(**kwargs: Any) -> str:
         return await work(kwargs)

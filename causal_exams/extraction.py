@@ -19,10 +19,11 @@ _SENTENCE: Final = 200
 
 
 def blocks(reply: str) -> list[tuple[str, str]]:
-    """Return (label, content) of each fenced block, the label in lower case or empty.
+    """Return (label, content) of each fenced block in order, the label in lower case or empty.
 
-    Lines end in a line feed, whatever the reply has. A block that is never closed is none. Line by
-    line: a pattern over the whole reply would look for the end anew at every opening.
+    Lines end in a line feed, whatever the reply has. A block that is never closed is left out. The
+    reply is read line by line, as a pattern over all of it would look for the end anew at every
+    opening.
     """
     found: list[tuple[str, str]] = []
     label: str | None = None
@@ -40,10 +41,11 @@ def blocks(reply: str) -> list[tuple[str, str]]:
 
 
 def answer_in(reply: str, kind: str) -> str | None:
-    """Return the text of an answer file of a kind (``json``, ``csv``, ``jsonl``), None without.
+    """Return the text of the answer in a reply; ``kind`` is ``json``, ``csv`` or ``jsonl``.
 
-    The last block that is labelled with the kind; without one, the last block without a label;
-    for JSON without any block the whole reply, where it is one JSON value.
+    It is the last block labelled with the kind, else the last block without a label. Without either
+    it is the whole reply, where that is one JSON value and the kind is not ``csv``. None where
+    there is no answer.
     """
     found = blocks(reply)
     for label in (kind, ""):
@@ -60,10 +62,11 @@ def answer_in(reply: str, kind: str) -> str | None:
 
 
 def yes_or_no(reply: str) -> bool | None:
-    """Return whether a reply says yes or no; None where it says neither.
+    """Return True where a reply says yes, False where it says no, None where it says neither.
 
-    What it begins with counts; else the last word of either kind, as a reply that reasons first
-    states its answer last ("Therefore, yes, …").
+    Its first word decides where that is such a word. Else the last such word does, as a reply that
+    reasons first states its answer last ("Therefore, yes, …"). The word ``not`` counts as no only
+    where there is no other.
     """
     text = reply.strip()
     if (first := _WORD.match(text.lstrip("*\"'( "))) and first[1].lower() != "not":

@@ -58,14 +58,17 @@ workdir = "/workspace"
 
 
 def exportable(exam: Exam) -> list[Task]:
-    """Return the tasks that a folder can hold: a laboratory with experiments needs its host."""
+    """Return the tasks of an exam that can be exported.
+
+    Laboratories with a budget of experiments are left out, as they need their host.
+    """
     return [t for t in exam.tasks if t.shape.kind != "session" or not t.inputs["budget"]]
 
 
 def write_harbor(exam: Exam, out: Path) -> int:
-    """Write a folder for each task into ``out``, a new folder; return how many.
+    """Write a folder for each exportable task into ``out``, a new folder; return how many.
 
-    Raises ``UsageError``.
+    Raises ``UsageError`` where no task is exportable or ``out`` cannot be a new folder.
     """
     tasks = exportable(exam)
     if not tasks:
@@ -81,7 +84,10 @@ def write_harbor(exam: Exam, out: Path) -> int:
 
 
 def _write_task(exam: Exam, task: Task, truth: Truth | None, place: Path, archive: bytes) -> None:
-    """Write the folder of one task; without its ``truth`` answers are only collected."""
+    """Write the folder of one task to ``place``; ``archive`` is the packed grader.
+
+    Without ``truth`` there is no solution, and answers are only collected.
+    """
     environment, tests = place / "environment", place / "tests"
     (environment / "files" / "answers").mkdir(parents=True)
     tests.mkdir()
@@ -103,7 +109,7 @@ def _write_task(exam: Exam, task: Task, truth: Truth | None, place: Path, archiv
 
 
 def _config(exam: Exam, task: Task, collect: bool) -> str:
-    """Return the text of ``task.toml``."""
+    """Return the text of ``task.toml``; ``collect`` says that answers are collected, not graded."""
     facts = {
         "name": f"{ORGANISATION}/{task.task_id}",
         "description": f"{task.track}: {task.spec.key}",
@@ -118,7 +124,10 @@ def _config(exam: Exam, task: Task, collect: bool) -> str:
 
 
 def _task_document(task: Task, truth: Truth | None) -> dict[str, Any]:
-    """Return the task and its truth as the rows that the grader reads."""
+    """Return the content of ``task.json``: the task and its truth as rows that the grader reads.
+
+    The prompt is left empty. The truth is None where it is not to be given.
+    """
     row = {
         "task_id": task.task_id, "instance_id": task.instance_id, "track": task.track,
         "family": task.family, "variant": task.variant, "view": task.view,
@@ -137,7 +146,7 @@ def _task_document(task: Task, truth: Truth | None) -> dict[str, Any]:
 
 
 def _write_solution(task: Task, truth: Truth, place: Path) -> None:
-    """Write the right answer and the script that hands it in."""
+    """Write the right answer, and the script that hands it in, into the new folder ``place``."""
     place.mkdir()
     gold = task.shape.gold(task, truth)
     path_inside(place, task.task_id, task.shape.suffix).write_text(gold, encoding="utf-8")
@@ -151,7 +160,7 @@ def _write_solution(task: Task, truth: Truth, place: Path) -> None:
 
 
 def _grader() -> bytes:
-    """Return the grader and its schemas as an archive, the same bytes every time."""
+    """Return the grader and its schemas as a gzipped tar archive, the same bytes every time."""
     buffer = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as zipped,
@@ -163,7 +172,7 @@ def _grader() -> bytes:
 
 
 def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """Return a member without owner and time, None for what Python leaves beside the code."""
+    """Return a member of an archive with fixed owner, time and mode; None for Python's caches."""
     if "__pycache__" in member.name:
         return None
     member.uid = member.gid = member.mtime = 0

@@ -46,7 +46,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the answers; errors that are no fault of the model's are left out and counted."""
+    """Write the folder of answers, print what was taken, and return 0.
+
+    Attempts that ended in an error, which is never the model's fault, are left out and counted.
+    Raises ``UsageError`` where no other attempt is there.
+    """
     if arguments.out.exists() and not (arguments.out / "run.json").exists():
         raise UsageError(f"--out {arguments.out}: is there and no folder of answers; name another")
     exam = open_split(arguments).choose_exam_for()

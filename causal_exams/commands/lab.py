@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until the agent is done or gone."""
+    """Serve one session until its agent stops asking, then close its transcript and return 0."""
     if arguments.mcp and arguments.mcp_http is not None:
         raise UsageError("--mcp and --mcp-http: choose one")
     if arguments.mcp_http is not None and not 0 < arguments.mcp_http < 65536:

@@ -95,7 +95,11 @@ def _option(name: str) -> str:
 
 
 def pairs(words: list[str], option: str) -> dict[str, Any]:
-    """Return ``NAME=VALUE`` words as a mapping, values as JSON where they can be."""
+    """Return ``NAME=VALUE`` words as a mapping; hyphens in names become underscores.
+
+    A value is read as JSON where it can be, else it is text. ``option`` is named in the
+    ``UsageError`` for a word of another form.
+    """
     found: dict[str, Any] = {}
     for word in words:
         name, sign, value = word.partition("=")
@@ -155,11 +159,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _given_options(given: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Return the options that were given or have a default."""
+    """Return those options in ``names`` that are not None: they were given or have a default."""
     return {name: given[name] for name in names if given[name] is not None}
 
 
 def _folder_name(system: str) -> str:
-    """Return a system's name as that of a folder."""
+    """Return a system's name as the name of a folder, ``anonymous`` where nothing of it remains.
+
+    Each character but ASCII letters and digits becomes a hyphen. It is cut off at
+    ``MAX_SUBMISSION`` characters.
+    """
     name = "".join(c if c.isascii() and c.isalnum() else "-" for c in system)
     return name.strip("-")[:MAX_SUBMISSION].rstrip("-") or "anonymous"

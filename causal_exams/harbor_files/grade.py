@@ -17,7 +17,10 @@ from grader.tracks import TRACKS
 
 
 def main(tests: str, answers: str, logs: str) -> None:
-    """Write reward.txt and graded.txt into ``logs``, and a copy of the answer."""
+    """Grade the answer in the folder ``answers`` to the task in ``tests``/task.json.
+
+    Writes reward.txt, graded.txt and a copy of the answer into the folder ``logs``.
+    """
     place = Path(logs)
     stated = json.loads((Path(tests) / "task.json").read_text(encoding="utf-8"))
     task = task_of(stated["task"], TRACKS)
@@ -34,7 +37,10 @@ def main(tests: str, answers: str, logs: str) -> None:
 
 
 def _answer(task: Task, answers: Path, logs: Path) -> RawAnswer | None:
-    """Return the answer file, never through a link; None where there is none that counts."""
+    """Return the answer file and copy it into ``logs``/answer; None where it cannot be read.
+
+    Links are not followed. The content is cut off one byte above the largest accepted size.
+    """
     try:
         with open_regular(path_inside(answers, task.answer_file)) as stream:
             data = stream.read(MAX_BYTES[task.shape.suffix] + 1)
