@@ -59,7 +59,9 @@ Class = Literal["VC", "VI", "IC", "II"]
 class Composition:
     """One indirect path: its composed estimate, its external and internal error.
 
-    ``None`` where an estimate on the path, or that of the reference pair, is not there.
+    ``path`` has all its nodes, cause and effect among them. ``external`` is the relative error
+    against the truth, ``internal`` that against the system's own estimate of the pair (cause,
+    effect). ``None`` where an estimate that is needed is not there.
     """
 
     path: tuple[str, ...]
@@ -70,14 +72,22 @@ class Composition:
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """The result of Algorithm 1: eta by pair, epsilon and gamma by composition."""
+    """The result of Algorithm 1: relative errors.
+
+    ``eta`` is the external error of each pair, None where it was not estimated. ``compositions``
+    hold epsilon (``external``) and gamma (``internal``).
+    """
 
     eta: Mapping[PairName, float | None]
     compositions: tuple[Composition, ...]
 
 
 def paths(nodes: Sequence[str], pair: PairName) -> list[tuple[str, ...]]:
-    """Return every path of the cut tree between a pair, the direct one first."""
+    """Return every path of the cut tree between a pair, the direct one first, then longer and
+    longer ones.
+
+    ``nodes`` is the cut tree from root to leaf. A path skips any of the nodes between its ends.
+    """
     low, high = nodes.index(pair[0]), nodes.index(pair[1])
     return [
         (pair[0], *between, pair[1])
@@ -87,7 +97,8 @@ def paths(nodes: Sequence[str], pair: PairName) -> list[tuple[str, ...]]:
 
 
 def product(values: Mapping[PairName, float | None], path: Sequence[str]) -> float | None:
-    """Return the composed estimate along a path (CCR Theorem 5.1), None without all its pairs."""
+    """Return the product of ``values`` along a path (CCR Theorem 5.1), None where one of them is
+    absent."""
     result = 1.0
     for edge in pairwise(path):
         value = values.get(edge)
@@ -105,8 +116,9 @@ def algorithm_1(
 ) -> Errors:
     """Return the errors of all pairs in ``exact`` and of all indirect paths of ``references``.
 
-    The internal error's denominator is the estimate of the reference itself (CCR Eq. G.5); with
-    an estimate of zero a composition agrees only if it is zero, too.
+    ``nodes`` is the cut tree from root to leaf, ``exact`` the truth by pair. The internal error's
+    denominator is the estimate of the reference itself (CCR Eq. G.5). With an estimate of zero a
+    composition agrees only if it is zero, too.
     """
     eta = {pair: error_or_none(exact[pair], estimates.get(pair)) for pair in exact}
     found = []
@@ -122,7 +134,11 @@ def algorithm_1(
 def compose_pn_ps(
     estimates: Mapping[PairName, Mapping[str, float] | None], path: Sequence[str]
 ) -> tuple[float, float] | None:
-    """Return (PN, PS) along a path by the rules of Appendix B (Eq. B.28, B.29)."""
+    """Return (PN, PS) along a path by the rules of Appendix B (Eq. B.28, B.29), None where a pair
+    of the path has no estimates.
+
+    ``estimates`` holds the members ``pn`` and ``ps`` of each pair.
+    """
     result: tuple[float, float] | None = None
     for edge in pairwise(path):
         values = estimates.get(edge)
@@ -134,6 +150,8 @@ def compose_pn_ps(
 
 
 def _compose_two(first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
+    """Return (PN, PS) of two steps, each given as (PN, PS); zeros where one of the four is not
+    positive."""
     (pn1, ps1), (pn2, ps2) = first, second
     if min(pn1, ps1, pn2, ps2) <= 0:
         return 0.0, 0.0
@@ -143,14 +161,18 @@ def _compose_two(first: tuple[float, float], second: tuple[float, float]) -> tup
 
 
 def class_of(valid: bool, consistent: bool) -> Class:
-    """Return the quadrant (CCR §4.2, Figs. 3 and 5)."""
+    """Return the quadrant (CCR §4.2, Figs. 3 and 5): V or I for valid or not, then C or I for
+    consistent."""
     if valid:
         return "VC" if consistent else "VI"
     return "IC" if consistent else "II"
 
 
 def all_agree(values: Sequence[float | None]) -> bool:
-    """Return whether every two of these agree, whichever is the reference; absent ones do not."""
+    """Return whether every two of these agree, whichever is the reference.
+
+    False where one is absent, True for no values at all.
+    """
     known = [value for value in values if value is not None]
     if len(known) < len(values):
         return False

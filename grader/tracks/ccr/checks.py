@@ -50,7 +50,10 @@ def check_units(task: Task, document: dict[str, Any]) -> tuple[Answers, ...]:
 
 
 def merge_units(attempts: Sequence[CheckedAnswer]) -> CheckedAnswer:
-    """Join the replicates of one pair into one answer; one without a usable answer is None."""
+    """Join the replicates of one pair into one answer: a tuple with None for each unusable attempt.
+
+    If none is usable, return the first invalid attempt, else the first.
+    """
     usable = [attempt for attempt in attempts if attempt.status == "scored"]
     if not usable:
         return next((a for a in attempts if a.status == "invalid"), attempts[0])
@@ -70,7 +73,7 @@ def _entry(entry: object) -> int:
 
 
 def check_quantities(task: Task, document: dict[str, Any]) -> dict[str, Any]:
-    """Return the answer; raise ``Invalid`` for a quantity that is not listed."""
+    """Return the answer as it is; raise ``Invalid`` if it names a quantity that is not listed."""
     listed = task.inputs["quantities"]
     for name in document["quantities"]:
         if name not in listed:
@@ -82,7 +85,8 @@ def check_quantities(task: Task, document: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_deduction(task: Task, document: dict[str, Any]) -> dict[str, Any]:
-    """Return the answer, its word in lower case; raise ``Invalid`` for any other word."""
+    """Return the answer, a number as it is and a word in lower case; raise ``Invalid`` for any word
+    but ``inconsistent`` and ``insufficient``."""
     value = document["value"]
     if isinstance(value, str):
         label = value.strip().lower()

@@ -36,9 +36,11 @@ Estimates = Mapping[PairName, Mapping[str, float] | None]
 class ContextResult:
     """The result of Algorithm 1 on one context.
 
-    ``pairs`` and ``compositions`` have the columns of ``ccr_pairs`` and ``ccr_compositions``
-    (``sql/schema.sql``), and besides these ``path``, ``truth``, ``estimate`` and ``resampled``:
-    the resampled estimates, none where there is one answer set.
+    ``nodes`` is its cut tree from root to leaf. ``pairs`` and ``compositions`` have the columns of
+    ``ccr_pairs`` and ``ccr_compositions`` (``sql/schema.sql``), and besides these ``path``,
+    ``truth``, ``estimate`` and ``resampled``: the resampled estimates, none where there is one
+    answer set. ``complete``: every quantity is valid, equivalent ones agree, and factual answers
+    are readable.
     """
 
     instance_id: str
@@ -59,7 +61,7 @@ class ContextResult:
 
     @property
     def quadrant(self) -> Class:
-        """VC, VI, IC or II."""
+        """VC, VI, IC or II, of all quantities together."""
         return class_of(self.valid, self.consistent)
 
     @property
@@ -72,9 +74,9 @@ class ContextResult:
 def evaluate_context(
     scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, CheckedAnswer]
 ) -> ContextResult | None:
-    """Return the result of the simulation tasks of one context.
+    """Return the result of the simulation tasks of one context, given their score rows.
 
-    Only compositions all of whose pairs are among the tasks count; without any there is no result.
+    Only compositions all of whose pairs are among the tasks count. None without any.
     """
     by_pair: dict[PairName, Score] = {}
     targets: dict[PairName, Mapping[str, Any]] = {}
@@ -206,7 +208,8 @@ def _composition(
 
 
 def _composed_estimate(estimates: Estimates, path: Sequence[str], measure: str) -> float | None:
-    """Return the composed estimate of a measure along a path."""
+    """Return the composed estimate of a measure along a path, None where a pair has no
+    estimates."""
     if measure in ("pn", "ps"):
         both = compose_pn_ps(estimates, path)
         return None if both is None else both[measure == "ps"]

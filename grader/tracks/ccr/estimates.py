@@ -26,13 +26,14 @@ RESAMPLES: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class PairEstimate:
-    """The scored answers to one cause-effect pair.
+    """The scored answers to one cause-effect pair; with several replicates, means over them.
 
-    ``estimates`` is ``None`` where too many answers are invalid. ``accuracy`` is by rung;
-    ``violations`` the weighted share of units with y1 = 0 and y0 = 1; ``error`` the standard error
-    of the PNS estimate from the sampling of units (zero for exhaustive ones). Of the ``answers``,
-    a third of them factual, ``invalid`` are neither yes nor no, ``unreadable_factual`` of these
-    factual.
+    ``exact`` and ``estimates`` map each of ``MEASURES`` to its value. ``estimates``, ``violations``
+    and ``error`` are ``None`` where too many answers are invalid. ``accuracy`` is the unweighted
+    share of right answers by rung. ``violations`` is the weighted share of units with y1 = 0 and y0
+    = 1. ``error`` is the standard error of the PNS estimate from the sampling of units (zero for
+    exhaustive ones), ``None`` with several replicates. Of the ``answers``, a third of them factual,
+    ``invalid`` are neither yes nor no, ``unreadable_factual`` of these factual.
     """
 
     exact: Mapping[str, float]
@@ -57,7 +58,10 @@ class PairEstimate:
 
 
 def weights_of(target: Mapping[str, Any]) -> list[float]:
-    """Return the weight of every unit; exact weights are rounded once."""
+    """Return the weight of every unit, in the order of the cases; exact weights are rounded once.
+
+    ``target`` is the truth of one pair. The weight of a stratum is shared equally by its units.
+    """
     weights = target["weights"]
     if "numerators" in weights:
         denominator = weights["denominator"]
@@ -74,14 +78,16 @@ def _cells(target: Mapping[str, Any]) -> list[str]:
 
 
 def exact_of(target: Mapping[str, Any]) -> dict[str, float]:
-    """Return the exact value of each measure."""
+    """Return the exact value of each measure that a pair's truth states, rounded to a float."""
     return {name: float(Fraction(text)) for name, text in target["exact"].items()}
 
 
 def estimate(target: Mapping[str, Any], sets: Sequence[Answers | None]) -> PairEstimate:
     """Score the answer sets of one pair; ``None`` is a replicate without a usable answer.
 
-    An invalid answer is wrong, and enters the estimates as the opposite of the right one.
+    ``target`` is the pair's truth. An invalid answer is wrong, and enters the estimates as the
+    opposite of the right one. Beyond a share of ``MAX_INVALID`` invalid answers there are no
+    estimates.
     """
     truth, weights = _truth_of(target), weights_of(target)
     units = len(weights)
@@ -128,7 +134,8 @@ def _fill_invalid(truth: Mapping[str, list[int]], answers: Answers) -> dict[str,
 def _measures(
     truth: Mapping[str, list[int]], weights: Sequence[float], answers: Answers
 ) -> dict[str, float]:
-    """Return the estimate of every measure from one answer set, and the share of ``violations``."""
+    """Return the estimate of every measure from one answer set, and ``violations``: the weight of
+    units with y1 = 0 and y0 = 1."""
     filled = _fill_invalid(truth, answers)
     high, low = filled["do_true"], filled["do_false"]
     pns = math.fsum(compress(weights, map(int.__gt__, high, low)))
@@ -147,9 +154,10 @@ def _measures(
 def _standard_error(
     target: Mapping[str, Any], truth: Mapping[str, list[int]], given: Sequence[Answers]
 ) -> float:
-    """Return the standard error of a stratified mean: its square is the sum of P_c^2 s_c^2 / n_c.
+    """Return the standard error of the PNS estimate of the first answer set, 0 for exhaustive
+    units.
 
-    It is 0 for exhaustive units.
+    It is that of a stratified mean: its square is the sum of P_c^2 s_c^2 / n_c.
     """
     cells = target["weights"].get("cells")
     if not cells:

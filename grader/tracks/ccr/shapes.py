@@ -28,7 +28,10 @@ from grader.tracks.ccr.estimates import PairEstimate, estimate, resample
 
 
 def score_quantities(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Mark whether every listed quantity is within the threshold; the value is the worst error."""
+    """Mark as right an answer in which every listed quantity is within the threshold.
+
+    The value is the worst error of the quantities given. One that is absent makes the answer wrong.
+    """
     given = answer["quantities"]
     worst, wrong = 0.0, []
     for name, quantity in sorted(truth.target["quantities"].items()):
@@ -47,7 +50,10 @@ def score_quantities(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 
 def score_deduction(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Mark whether the number is within the threshold, or the word is the right one."""
+    """Mark as right the number within the threshold, or the right word where no number follows.
+
+    Where a number and a number meet the value is the relative error, else 1 or 0.
+    """
     given, verdict = answer["value"], truth.target["verdict"]
     if isinstance(given, str) or verdict != "value":
         right = given == verdict
@@ -62,7 +68,11 @@ def score_deduction(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 
 def score_pair(task: Task, truth: Truth, sets: Sequence[Answers | None]) -> Mark:
-    """Mark whether the pair is externally valid (CCR Algorithm 1, line 2)."""
+    """Mark as right answers that make the pair externally valid (CCR Algorithm 1, line 2).
+
+    ``sets`` has an answer set for each replicate. The value is the relative error of the PNS
+    estimate, None where too many answers are invalid.
+    """
     pair = estimate(truth.target, sets)
     share = valid_share(truth, sets, pair)
     valid = share >= VALID_SHARE
@@ -89,7 +99,11 @@ def score_pair(task: Task, truth: Truth, sets: Sequence[Answers | None]) -> Mark
 
 
 def valid_share(truth: Truth, sets: Sequence[Answers | None], pair: PairEstimate) -> float:
-    """Return the share of estimates within the threshold, of resampled ones or of the only one."""
+    """Return the share (0 to 1) of PNS estimates within the threshold; 0 where there is no
+    estimate.
+
+    With several replicates it is of resampled estimates, else of the only one.
+    """
     if pair.estimates is None:
         return 0.0
     exact = pair.exact["pns"]

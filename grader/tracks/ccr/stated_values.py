@@ -36,7 +36,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class StatedContext:
-    """The result of Algorithm 1 on the values stated in one task.
+    """The result of Algorithm 1 on the values of one measure (PNS or ATE) stated in one task.
 
     ``variant`` is the task's family and variant, joined by a dot.
     """
@@ -76,7 +76,12 @@ class StatedContext:
 def stated_contexts(
     scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, CheckedAnswer]
 ) -> Iterator[StatedContext]:
-    """Yield the tasks that list a composition with all its pairs, in the order of ``scores``."""
+    """Yield results for the tasks that list a composition with all its pairs, in the order of
+    ``scores``.
+
+    A task has one result for each measure of ``COMPOSED`` that it lists so. An invalid or missing
+    answer counts as stating nothing.
+    """
     for score in scores:
         listed = truths[score.task_id].target.get("quantities")
         if listed is None or score.family not in FAMILIES:
@@ -90,7 +95,11 @@ def stated_contexts(
 
 
 def _errors(measure: str, listed: Mapping[str, Any], given: Mapping[str, float]) -> Errors:
-    """Return the errors of one measure, with compositions of the widest pairs alone."""
+    """Return the errors of one measure, with compositions of the widest pairs alone.
+
+    ``listed`` are the quantities in the truth by name, ``given`` the values that the answer states.
+    A pair is widest if no other pair with compositions encloses it.
+    """
     exact: dict[PairName, float] = {}
     stated: dict[PairName, float | None] = {}
     for name, quantity in listed.items():

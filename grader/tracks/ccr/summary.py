@@ -22,7 +22,10 @@ has them; of more it has one estimate each."""
 
 
 def summarise(results: TrackResults) -> TrackSummary:
-    """Return headline, its bootstrap replicates, figures, and what the report draws."""
+    """Return headline, its bootstrap replicates, figures, and what the report draws.
+
+    Fills the ``ccr_`` tables of ``sql/schema.sql`` on the way.
+    """
     table, scores = results.table, results.scores
     contexts = contexts_of(scores, results.truths, results.checked)
     stated = [one.rows() for one in stated_contexts(scores, results.truths, results.checked)]
@@ -79,7 +82,12 @@ def _context_row(context: ContextResult) -> Row:
 def _units(
     contexts: Sequence[ContextResult], scores: Sequence[Score], floor: float | None
 ) -> list[Unit]:
-    """Return contexts beside stated tasks; every task, where no context is asked about in full."""
+    """Return the units whose mean is the headline.
+
+    They are contexts (part ``simulated``, each with ``floor``) and the tasks of other families
+    (part ``stated``). If all tasks are simulations and no context is asked about in full, each task
+    is one.
+    """
     if not contexts and all(score.family == "simulation" for score in scores):
         return units_of(scores)
     stated = [score for score in scores if score.family != "simulation"]
@@ -90,7 +98,7 @@ def _units(
 def contexts_of(
     scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, CheckedAnswer]
 ) -> list[ContextResult]:
-    """Return the result of every context that is asked about in full, by instance id."""
+    """Return the result of every context that is asked about in full, sorted by instance id."""
     by_context: dict[str, list[Score]] = {}
     for score in scores:
         if score.family == "simulation":
@@ -100,7 +108,11 @@ def contexts_of(
 
 
 def _replicates(clusters: Sequence[Mapping[str, Any]], seed: int) -> list[float]:
-    """Return replicates of the headline; the parts are resampled one by one, then averaged."""
+    """Return replicates of the headline, 0 to 100. Each part is resampled alone, then parts are
+    averaged.
+
+    ``clusters`` are rows with ``part``, ``name``, ``points`` (a sum of shares) and ``tasks``.
+    """
     parts: dict[str, dict[str, tuple[float, int]]] = {}
     for row in clusters:
         parts.setdefault(row["part"], {})[row["name"]] = (row["points"], row["tasks"])
@@ -109,7 +121,8 @@ def _replicates(clusters: Sequence[Mapping[str, Any]], seed: int) -> list[float]
 
 
 def _estimates(contexts: Sequence[ContextResult]) -> Iterator[Row]:
-    """Yield the estimates of every quantity in every context, as shares of the truth (G.12)."""
+    """Yield a row for every quantity in every context, with its estimates as ``ratios`` to the
+    truth (G.12); none where it was not estimated."""
     for context in contexts:
         for row in (*context.pairs, *context.compositions):
             values = [] if row["estimate"] is None else [row["estimate"]]

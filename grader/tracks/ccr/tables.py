@@ -38,18 +38,19 @@ Errors = Mapping[tuple[str, str], Sequence[float]]
 
 
 def systems(parts: Sequence[Part]) -> Sequence[Part]:
-    """Return a row for each system: its part."""
+    """Return the parts as they are: a row for each system."""
     return parts
 
 
 def simulating(parts: Sequence[Part]) -> list[Part]:
-    """Return the systems that are asked about pairs by simulation."""
+    """Return the parts of systems whose exam asks about pairs by simulation."""
     asked = ("unit_answers", "contexts")
     return [part for part in parts if any(part["metrics"].get(name) for name in asked)]
 
 
 def classes_of_one(parts: Sequence[Part]) -> list[dict[str, Any]]:
-    """Return the shares of the four classes in compositions and contexts, of one system alone."""
+    """Return two rows for one system alone: the shares of the four classes in compositions and in
+    contexts. [] for several systems, and without simulation."""
     if len(parts) > 1 or not simulating(parts):
         return []
     metrics = parts[0]["metrics"]
@@ -73,13 +74,15 @@ def quadrants(parts: Sequence[Part]) -> list[Svg]:
 
 
 def stated_quadrants(parts: Sequence[Part]) -> list[Svg]:
-    """Draw the same of the values that systems state themselves."""
+    """Draw the same chart of the values that systems state themselves, for each system with
+    some."""
     found = [(part["system"], part.get("details", {}).get("stated")) for part in parts]
     return [_quadrant(name, stated) for name, stated in found[:SYSTEMS_DRAWN] if stated]
 
 
 def _quadrant(system: str, found: Sequence[Context]) -> Svg:
-    """Draw the compositions of one system over the four quadrants."""
+    """Draw a point for each composition of one system over the four quadrants, errors cut at
+    ``FARTHEST``. What was not estimated stands there, too."""
 
     def clip_error(error: float | None) -> float:
         return FARTHEST if error is None else min(error, FARTHEST)
@@ -102,12 +105,14 @@ def _quadrant(system: str, found: Sequence[Context]) -> Svg:
 
 
 def name_of(row: Mapping[str, Any]) -> str:
-    """Return the name of a quantity: its place, and whether it is the whole of its tree there."""
+    """Return the name of a quantity, such as X1X3; ", whole" follows where it spans its whole cut
+    tree."""
     return f"{row['quantity']}, whole" if row["kind"] == "global" else str(row["quantity"])
 
 
 def names_of(parts: Sequence[Part]) -> list[str]:
-    """Return the names of all quantities of the cut trees, the whole first, compositions last."""
+    """Return the distinct names of all quantities: the whole first, then pairs, compositions
+    last."""
     return list(dict.fromkeys(map(name_of, rows_of(parts, "quantities"))))
 
 
@@ -154,7 +159,11 @@ def _by_quantity(
     tick: tuple[float, str],
     whole: float = 1,
 ) -> list[Block]:
-    """Draw a row of dots for each quantity; ``found`` has the dots of each system."""
+    """Draw a row of dots for each quantity, in a fold; [] without quantities.
+
+    ``found`` has the dots of each system by name of quantity. ``tick`` is (position, label) of a
+    mark on every row, and ``whole`` the end of the axis.
+    """
     shown = _shown_in_pictures(parts)[:SYSTEMS_BESIDE]
     rows = [
         DotRow(name, [dots[name] for dots in found if name in dots], [tick])
@@ -165,6 +174,7 @@ def _by_quantity(
 
 
 def _spread(series: int, ratios: Sequence[float]) -> Dot:
+    """Return a dot at the median of ``ratios`` with their middle 90%, all cut at ``MOST_SHOWN``."""
     ordered = sorted(ratios)
     last = len(ordered) - 1
     low, middle, high = (ordered[round(share * last)] for share in (0.05, 0.5, 0.95))
@@ -174,7 +184,11 @@ def _spread(series: int, ratios: Sequence[float]) -> Dot:
 
 
 def error_tests(parts: Sequence[Part]) -> list[Table]:
-    """Return the signed-rank test of errors by quantity, of the first system against the others."""
+    """Return the signed-rank test of errors by quantity, of the first system against each other
+    one.
+
+    [] unless two systems or more can be drawn.
+    """
     first, *others = _shown_in_pictures(parts) or [{}]
     if not others:
         return []
@@ -216,7 +230,10 @@ def _error_test(own: Errors, other: Errors, quantity: str) -> Cell:
 
 
 def _pair_up(first: Sequence[float], second: Sequence[float]) -> Iterator[tuple[float, float]]:
-    """Pair two systems' errors one by one; a single one is paired with each of the other's."""
+    """Pair two systems' errors one by one; a single one is paired with each of the other's.
+
+    What has no partner is left out.
+    """
     count = max(len(first), len(second)) if first and second else 0
     columns = [[*row] * count if len(row) == 1 else row for row in (first, second)]
     return zip(columns[0][:count], columns[1][:count], strict=False)
@@ -328,7 +345,10 @@ def _arc(start: float, end: float, base: float, step: float, style: str, hover: 
 
 
 def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:
-    """Return the causal graph, theme and cut tree of a task, and the proof of its truth."""
+    """Return the causal graph, theme and cut tree of a task, and the proof of its truth.
+
+    Without a context in the ``world`` row there is the proof alone.
+    """
     texts = proofs(__file__)
     proof = texts.get(task.shape.kind, texts["quantities"])
     context = world.get("context", {})
