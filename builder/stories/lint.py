@@ -33,7 +33,10 @@ _NAME: Final = re.compile(r"[A-Z][A-Za-z]*(?:[ -][A-Za-z]+){0,3}")
 
 
 def lint_files(files: Sequence[Path]) -> list[str]:
-    """Return the problems of domain files, one a line."""
+    """Return the problems of domain files, one a line; empty without any.
+
+    A file that cannot be read counts as one problem, and the others are still checked.
+    """
     found, problems = [], []
     for path in files:
         try:
@@ -44,7 +47,10 @@ def lint_files(files: Sequence[Path]) -> list[str]:
 
 
 def lint_domains(found: Sequence[Domain]) -> list[str]:
-    """Return the problems of the texts and graphs of domains, and of what they repeat."""
+    """Return the problems of each domain, and the names and mechanisms repeated across them.
+
+    One a line; empty without any. Two domains may share a name of a variable, three may not.
+    """
     problems = [f"{domain.key}: {text}" for domain in found for text in _lint_domain(domain)]
     names = Counter(c.name.lower() for domain in found for c in domain.concepts)
     clauses = Counter(
@@ -56,6 +62,7 @@ def lint_domains(found: Sequence[Domain]) -> list[str]:
 
 
 def _lint_domain(domain: Domain) -> Iterator[str]:
+    """Yield every problem that one domain has by itself."""
     yield from _lint_sizes(domain)
     yield from _lint_names(domain)
     for concept in domain.concepts:
@@ -68,6 +75,7 @@ def _lint_domain(domain: Domain) -> Iterator[str]:
 
 
 def _lint_sizes(domain: Domain) -> Iterator[str]:
+    """Yield wrong numbers of variables, of edges, and of variables that may have both kinds."""
     for what, count, (low, high) in (
         ("variables", len(domain.concepts), VARIABLES),
         ("edges", len(domain.mechanism_clauses), EFFECTS),
@@ -80,6 +88,7 @@ def _lint_sizes(domain: Domain) -> Iterator[str]:
 
 
 def _lint_names(domain: Domain) -> Iterator[str]:
+    """Yield names that are no plain words, derived quantities, or too much like another name."""
     names = [concept.name for concept in domain.concepts]
     lowered = [name.lower() for name in names]
     for name in names:
@@ -102,11 +111,15 @@ def _lint_names(domain: Domain) -> Iterator[str]:
 
 
 def _stem(name: str) -> frozenset[str]:
-    """Return a name's words without plural and order, so that 'Bee visits' is 'Visit of bees'."""
+    """Return the set of a name's words without plural "s" and "of".
+
+    So 'Bee visits' and 'Visit of bees' have the same.
+    """
     return frozenset(word.removesuffix("s") for word in re.findall(r"[a-z]+", name)) - {"of"}
 
 
 def _lint_concept(concept: Concept) -> Iterator[str]:
+    """Yield units and states with punctuation, units that do not fit, and verbs that disagree."""
     if concept.unit is not None and re.search(r"[.,;:]", concept.unit):
         yield f"{concept.name}: unit {concept.unit!r} has punctuation"
     if concept.unit is not None and NO_UNIT.match(concept.unit):
@@ -126,6 +139,7 @@ def _lint_concept(concept: Concept) -> Iterator[str]:
 
 
 def _lint_mechanism(how: str, domain: Domain) -> Iterator[str]:
+    """Yield a mechanism's wrong length or form, forbidden words, and variables that it names."""
     words = re.findall(r"[a-z]+", how.lower())
     if not HOW_WORDS[0] <= len(how.split()) <= HOW_WORDS[1]:
         yield f"a mechanism of {len(how.split())} words"
@@ -139,6 +153,7 @@ def _lint_mechanism(how: str, domain: Domain) -> Iterator[str]:
 
 
 def _lint_scenery(domain: Domain) -> Iterator[str]:
+    """Yield too few texts of the scenery, and those that name a variable or a technical term."""
     scenery = domain.scenery
     if len(scenery.settings) < 5 or len(scenery.colour) < 6:
         yield "needs 5 settings and 6 sentences of colour"
@@ -156,6 +171,7 @@ def _lint_scenery(domain: Domain) -> Iterator[str]:
 
 
 def _lint_graph(domain: Domain) -> Iterator[str]:
+    """Yield a cycle, variables without an edge, and too few variables that may go unmeasured."""
     graph: nx.DiGraph[str] = nx.DiGraph(list(domain.mechanism_clauses))
     graph.add_nodes_from(concept.name for concept in domain.concepts)
     if not nx.is_directed_acyclic_graph(graph):

@@ -29,9 +29,10 @@ from builder.stories.types import Kind
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A scene's graph in search order: every node but the first touches an earlier one.
+    """A scene's graph in search order: nodes with most edges to earlier ones come first.
 
-    ``links[i]`` holds, for each earlier node j, 1 where j affects i, -1 where i affects j, else 0.
+    All fields are by position in that order; ``nodes`` are ids. ``links[i]`` holds, for each
+    earlier node j, 1 where j affects i, -1 where i affects j, else 0.
     """
 
     nodes: tuple[str, ...]
@@ -42,9 +43,10 @@ class Pattern:
 
 @lru_cache(maxsize=4096)
 def pattern(graph: LatentDAG, kinds: tuple[Kind, ...]) -> Pattern:
-    """Return the graph prepared for the search, nodes with many neighbours first.
+    """Return the graph prepared for the search. ``kinds`` are in the order of ``graph.nodes``.
 
-    ``kinds`` are in the order of its nodes.
+    The next node is always one with most neighbours among those before it, of these one with most
+    neighbours in all.
     """
     masks = [a | b for a, b in zip(graph.parent_masks, graph.child_masks, strict=True)]
     order: list[int] = []
@@ -76,16 +78,17 @@ def pattern(graph: LatentDAG, kinds: tuple[Kind, ...]) -> Pattern:
 
 @lru_cache(maxsize=1 << 14)
 def _positions(mask: int) -> tuple[int, ...]:
-    """Return the bits of a mask that are set."""
+    """Return the positions of the bits that are set in a mask, lowest first."""
     return tuple(i for i in range(mask.bit_length()) if mask >> i & 1)
 
 
 def matches(
     shape: Pattern, domain: Domain, turn: Sequence[int] | None = None
 ) -> Iterator[tuple[int, ...]]:
-    """Yield every match, as positions of concepts in the order of ``shape.nodes``.
+    """Yield every match, as positions in ``domain.concepts`` in the order of ``shape.nodes``.
 
-    ``turn``, a permutation of the positions, says which concepts are tried first.
+    ``turn``, a permutation of these positions, says which concepts are tried first (default: in
+    file order).
     """
     turn = range(len(domain.concepts)) if turn is None else turn
     place = {old: new for new, old in enumerate(turn)}
@@ -141,24 +144,24 @@ _TRIED: Final = 4000
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """The domain that a scene is told in, and the concept of every node."""
+    """The key of a scene's domain, and its (node id, concept name) pairs, sorted by node."""
 
     domain: str
     names: tuple[tuple[str, str], ...]
 
 
 def part_of(domain: str, names: Sequence[str]) -> Part:
-    """Return the part that a set of names belongs to."""
+    """Return the part that a domain's set of names belongs to, by a hash that ignores order."""
     text = "/".join([domain, *sorted(names)])
     byte = hashlib.sha256(text.encode()).digest()[0]
     return next(part for part, (low, high) in _BOUNDS.items() if low <= byte < high)
 
 
 class Namer:
-    """Deals domains to the scenes of a split and finds names for each, none twice.
+    """The naming of one split: deals domains to its scenes and finds names for each.
 
-    ``scenes`` is their number. The order of calls matters, so a split is named
-    as a whole, while it is planned.
+    ``scenes`` is how many the split has, ``part`` the one whose sets of names it may use. Names
+    given out earlier are avoided, so the order of calls matters and a split is named as a whole.
     """
 
     def __init__(
@@ -176,14 +179,18 @@ class Namer:
         self._matches: set[Naming] = set()
 
     def deal(self) -> int:
-        """Return the number of the domain that the next scene tries first, blind to its graph."""
+        """Return the domain that the next scene tries first, as a position in :func:`domains`.
+
+        The domains are dealt evenly over the number of scenes, after that at random.
+        """
         return self._dealt.pop() if self._dealt else int(self._rng.integers(len(domains())))
 
     def name(self, graph: LatentDAG, kinds: Mapping[str, Kind], first: int) -> Naming | None:
-        """Return names for a scene, of domain ``first`` if possible; None where no domain has any.
+        """Return names for a scene, of domain number ``first`` if possible.
 
-        No set of names is given out twice while any domain has a free one; after that a set may
-        come again for a scene whose nodes take its names in another way.
+        No set of names is given out twice while any domain has a free one. After that a set may
+        come again for a scene whose nodes take its names in another way. A domain that has told
+        its largest share of the scenes is passed over. None where no domain is left.
         """
         shape = pattern(graph, tuple(kinds[node] for node in graph.nodes))
         order = self._order(first)
@@ -201,21 +208,25 @@ class Namer:
     def name_once_more(
         self, graph: LatentDAG, kinds: Mapping[str, Kind], first: int
     ) -> Naming | None:
-        """Return names that another scene may have, where :meth:`name` has none left.
+        """Return names that another scene may have too, for where :meth:`name` returns None.
 
-        None where no domain has names for such a graph at all.
+        The largest share of a domain does not count here. None where no domain has a match for
+        such a graph at all.
         """
         shape = pattern(graph, tuple(kinds[node] for node in graph.nodes))
         found = (self._match(shape, domains()[number], "yes") for number in self._order(first))
         return next(filter(None, found), None)
 
     def _order(self, first: int) -> list[int]:
-        """Return all domains by number, ``first`` and then the others in random order."""
+        """Return the numbers of all domains, ``first`` and then the others in random order."""
         others = [int(i) for i in self._rng.permutation(len(domains())) if int(i) != first]
         return [first, *others]
 
     def _match(self, shape: Pattern, domain: Domain, again: Again) -> Naming | None:
-        """Return the first match of a domain that is still free, or None."""
+        """Return the first match that ``again`` and the namer's part allow, and note it as used.
+
+        Matches come in random order. None where the first ``_TRIED`` hold no such match.
+        """
         order = self._rng.permutation(len(domain.concepts))
         for tried, match in enumerate(matches(shape, domain, order.tolist())):
             if tried >= _TRIED:
@@ -236,7 +247,7 @@ class Namer:
 
 
 def _rounds(rng: np.random.Generator, scenes: int) -> list[int]:
-    """Return domains by number: whole rounds of all, each shuffled, the last one cut short."""
+    """Return a domain number for each scene: shuffled rounds of all domains, the last cut short."""
     count = len(domains())
     rounds = -(-scenes // count)
     return [int(i) for _ in range(rounds) for i in rng.permutation(count)][:scenes]

@@ -23,6 +23,10 @@ _TEXTS: Final = Texts(__file__)
 
 
 def _any_of(key: str, besides: str = "") -> re.Pattern[str]:
+    """Return a pattern that finds a text of list ``key`` as whole words, followed by ``besides``.
+
+    ``besides`` is a regular expression, which may begin with ``|`` to be an alternative instead.
+    """
     return re.compile(rf"\b(?:{'|'.join(_TEXTS.lines(key))})\b{besides}", re.IGNORECASE)
 
 
@@ -39,19 +43,24 @@ NO_MECHANISM: Final = frozenset(_TEXTS.lines("mechanism"))
 
 
 def says(text: str, words: str) -> bool:
-    """Tell whether ``words`` stand in a text, letter by letter and as whole words."""
+    """Tell whether ``words`` stand in ``text`` exactly (case counts), as whole words."""
     return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text) is not None
 
 
 def replace_words(text: str, by: Mapping[str, str]) -> str:
-    """Return the text with each key of ``by`` replaced as whole words, the longest key first."""
+    """Return the text with each key of ``by`` replaced by its value, the longest key first.
+
+    Only whole words are replaced, and case counts.
+    """
     for words in sorted(by, key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(words)}(?!\w)", by[words], text)
     return text
 
 
 def yellow_flags(texts: Mapping[str, str]) -> list[str]:
-    """Return a line for every suspicious variable; ``texts`` maps its id to name and meaning.
+    """Return a line for every suspicion about a variable; empty without any.
+
+    ``texts`` maps a variable's id to its name and meaning in one text.
 
     A broad construct that is told as the direct cause of an artefact of record keeping, or a
     meaning that denies every other influence, passes an auditor easily (paper A.4); whether such a
@@ -85,7 +94,7 @@ def verify(story: str, attestations: Iterable[Attestation], facts: Facts) -> lis
 
 
 def facts_to_attest(facts: Facts) -> set[tuple[str, ...]]:
-    """Return what must be attested: every variable, measured or not, and every effect."""
+    """Return what must be attested, in the form of ``Attestation.what``: variables and effects."""
     nodes = {
         ("unmeasured" if node in facts.unmeasured else "node", variable.name)
         for node, variable in facts.variables.items()
@@ -94,19 +103,22 @@ def facts_to_attest(facts: Facts) -> set[tuple[str, ...]]:
 
 
 def names_in(sentence: str, variables: Iterable[Variable]) -> set[str]:
-    """Return the names that a sentence mentions, letter by letter and as whole words."""
+    """Return the variable names that a sentence mentions exactly, as whole words."""
     return {variable.name for variable in variables if says(sentence, variable.name)}
 
 
 def check_no_direction(story: str) -> list[str]:
-    """Return a problem for a story that does not leave directions and sizes of effects open."""
+    """Return one problem where no sentence of the story says that it tells no direction, else none.
+
+    That is a sentence of ``frames.NO_DIRECTION``.
+    """
     if any(text in story for text in frames.NO_DIRECTION):
         return []
     return ["it is not said that directions and sizes are for the data to tell"]
 
 
 def split_sentences(story: str) -> list[str]:
-    """Return the sentences of a story, each with its final full stop."""
+    """Return the sentences of a story in order, each with its final mark (full stop, ? or !)."""
     return [part for part in re.split(r"(?<=[.?!])\s+", story.strip()) if part]
 
 
@@ -164,7 +176,10 @@ def _unattested_mentions(
 
 
 def _words(story: str, facts: Facts) -> list[str]:
-    """Return internal ids and technical terms in the text that the facts themselves do not hold."""
+    """Return a problem for each node id and technical term in the text; empty without any.
+
+    A term inside the facts' own names, values and mechanisms is allowed.
+    """
     names = {variable.name for variable in facts.variables.values()}
     ids = [
         node
@@ -192,7 +207,11 @@ _UNMEASURED: Final = re.compile(r"\bnever (?:been )?measured\b", re.IGNORECASE)
 
 
 def verify_attested(story: str, attestations: Iterable[Attestation], facts: Facts) -> list[str]:
-    """Return the problems of an attested story, one line each; empty when it passes every check."""
+    """Return the problems of a language model's story, one line each; empty when there are none.
+
+    Besides :func:`verify` it checks sizes and characters, told signs and denials, and what is
+    called never measured.
+    """
     attested = list(attestations)
     return [*_size(story), *verify(story, attested, facts), *_attested_sentences(attested, facts)]
 

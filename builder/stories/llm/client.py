@@ -51,7 +51,7 @@ def _tidy(value: object) -> str:
 
 
 def line(most: int) -> AfterValidator:
-    """Return the check of a text with 1 to ``most`` characters, after spaces are tidied."""
+    """Return a validator that makes spaces single and refuses all but 1 to ``most`` characters."""
 
     def check(text: str) -> str:
         tidy = " ".join(text.split())
@@ -73,7 +73,10 @@ Remarks = Annotated[
 
 
 class Reply(BaseModel):
-    """The JSON object of a reply, or an object in it; members that nobody asked for are ignored."""
+    """The base of models for a reply's JSON object or an object in it.
+
+    Members that a subclass does not declare are ignored.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -82,20 +85,24 @@ Made = TypeVar("Made", bound=Reply)
 
 
 def conversation(system: str, content: Mapping[str, object]) -> list[Message]:
-    """Return the messages of a request: a role's system text, and its material as JSON."""
+    """Return the two messages that open a request: the role's text, and its material as JSON.
+
+    Empty members of ``content`` are left out.
+    """
     return [{"role": "system", "content": system}, {"role": "user", "content": _as_json(content)}]
 
 
 def _as_json(content: Mapping[str, object]) -> str:
-    """Return material as JSON, without members that are empty."""
+    """Return material as JSON text, without members that are None or empty (0 and False stay)."""
     filled = {key: value for key, value in content.items() if value not in (None, [], (), {}, "")}
     return json.dumps(filled, ensure_ascii=False, indent=1)
 
 
 class Client:
-    """Asks one model on behalf of one scene; replies come from the transcript where it has them.
+    """The access of one scene to the model of ``settings``, with its budget of calls.
 
-    ``key`` is the scene's, which names the transcript.
+    Replies come from the scene's transcript where it has them; new ones are recorded in it. ``key``
+    is the scene's key, from which the name of the transcript is derived.
     """
 
     def __init__(self, settings: Settings, key: bytes) -> None:
@@ -105,8 +112,9 @@ class Client:
         self._openai: OpenAI | None = None
 
     def ask(self, stage: str, messages: Sequence[Message]) -> str:
-        """Return the model's reply. Recorded calls count towards the budget like new ones.
+        """Return the text of the model's reply, recorded or new. ``stage`` labels it in the record.
 
+        Both kinds count towards the budget of calls.
         Raises :class:`NarrationFailed` when the scene's calls are used up, ``UsageError`` when the
         endpoint cannot be asked (no other scene could be told either, so the build stops and can be
         resumed).
@@ -129,10 +137,11 @@ class Client:
         model: type[Made],
         lacks: Callable[[Made], Iterable[str]] = lambda reply: (),
     ) -> Made:
-        """Return the reply as a ``model``.
+        """Return the reply as an instance of ``model``.
 
-        A reply that is no such JSON object, or that ``lacks`` verdicts, is asked for again, with
-        what is wrong. Raises :class:`NarrationFailed` when the repairs are used up.
+        ``lacks`` returns what a reply gives no verdict on. A reply that lacks something, or is no
+        such JSON object, is asked for again, with what is wrong. Raises :class:`NarrationFailed`
+        when the repairs are used up.
         """
         thread = list(messages)
         for _ in range(self.settings.budgets.repairs + 1):
@@ -159,10 +168,11 @@ class Client:
         rounds: tuple[str, int],
         draft: Made | None = None,
     ) -> Made:
-        """Return a draft that ``judge`` finds no violation in; without ``draft`` the model begins.
+        """Return the first draft in which ``judge`` finds no violation; the model revises others.
 
-        ``rounds`` is the name of a budget and how many judgements it has. Raises
-        :class:`NarrationFailed` when they are used up.
+        ``draft`` is judged first; without it the model writes one. Warnings and yellow flags are
+        shown to the model but stop no draft. ``rounds`` is the name of a budget and how many
+        judgements it has. Raises :class:`NarrationFailed` when they are used up.
         """
         budget, most = rounds
         draft = self.ask_json(stage, messages, model) if draft is None else draft
@@ -183,7 +193,7 @@ class Client:
         raise NarrationFailed(f"llm: {budget} budget exhausted")
 
     def _request(self, messages: Sequence[Message]) -> dict[str, Any]:
-        """Return the body of a request to the endpoint."""
+        """Return the body of a request to the endpoint; settings that are off are left out of it."""
         settings = self.settings
         request: dict[str, Any] = {"model": settings.model, "messages": list(messages)}
         if settings.temperature is not None:
@@ -195,7 +205,10 @@ class Client:
         return request
 
     def _send(self, request: Mapping[str, Any]) -> str:
-        """Return the endpoint's reply; raises ``UsageError`` where it sends none in time."""
+        """Return the text of the endpoint's reply, cut to ``MOST_CHARACTERS``.
+
+        Raises ``UsageError`` where it sends no usable one within ``settings.seconds``.
+        """
         client = self._openai = self._openai or _connect(self.settings)
         from openai import APIConnectionError, APIStatusError
 
@@ -222,7 +235,7 @@ class Client:
 
 
 def _connect(settings: Settings) -> "OpenAI":
-    """Return a client of the endpoint; raises ``UsageError`` without the package."""
+    """Return a client of the endpoint; raises ``UsageError`` where ``openai`` is not installed."""
     try:
         from openai import OpenAI
     except ImportError:
@@ -239,12 +252,12 @@ def _connect(settings: Settings) -> "OpenAI":
 
 
 def _with_complaint(reply: str, complaint: str) -> list[Message]:
-    """Return the messages of what the model said and what is wrong with it."""
+    """Return two messages to append: the model's own reply, and the complaint about it."""
     return [{"role": "assistant", "content": reply}, {"role": "user", "content": complaint}]
 
 
 def _fault(problem: ValueError) -> str:
-    """Return what is wrong with a reply: of several faults the first, with its place."""
+    """Return what is wrong with a reply as text: of several faults the first, with its member."""
     if not isinstance(problem, ValidationError):
         return str(problem)
     first = problem.errors()[0]
@@ -252,9 +265,9 @@ def _fault(problem: ValueError) -> str:
 
 
 def json_object(reply: str) -> Mapping[str, Any]:
-    """Return the first JSON object in a reply, past any thinking aloud and fences.
+    """Return the first complete JSON object in a reply, past ``<think>`` parts and other text.
 
-    Raises ``ValueError`` when there is none.
+    Raises ``ValueError`` when none begins at one of the first 50 opening braces.
     """
     text = re.sub(r"<think>.*?</think>", "", reply, flags=re.DOTALL)
     decoder = json.JSONDecoder()

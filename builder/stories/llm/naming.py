@@ -26,23 +26,27 @@ _MOST_STATEMENTS: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """A graph to be named, under public ids, with the kind of every variable."""
+    """A graph (or fragment) to be named, under public ids such as "v3", with the kind of each."""
 
     graph: LatentDAG
     kinds: Mapping[str, Kind]
 
     @property
     def non_edges(self) -> list[tuple[str, str]]:
-        """Unordered pairs without a direct effect between them, in node order."""
+        """Unordered pairs without a direct effect either way, latent nodes included.
+
+        In node order.
+        """
         joined = {frozenset(edge) for edge in self.graph.edges}
         pairs = combinations(self.graph.nodes, 2)
         return [pair for pair in pairs if frozenset(pair) not in joined]
 
     @property
     def independencies(self) -> list[str]:
-        """Up to a dozen statements "a and b, given c" about non-edges.
+        """Up to a dozen statements "a and b, given c" about observed non-edges, as text.
 
-        Each names a smallest separating set, of two variables at most.
+        Each names a smallest d-separating set of observed variables. A pair that needs more than
+        two is left out.
         """
         found = []
         for a, b in self.non_edges:
@@ -56,14 +60,14 @@ class Sketch:
         return found[:_MOST_STATEMENTS]
 
     def part(self, nodes: Sequence[str]) -> "Sketch":
-        """Return the sub-graph that some nodes induce."""
+        """Return the sub-graph of ``nodes`` (public ids) and all edges among them."""
         kept = [node for node in self.graph.nodes if node in nodes]
         edges = tuple((a, b) for a, b in self.graph.edges if a in kept and b in kept)
         graph = LatentDAG(tuple(kept), edges, self.graph.latent & set(kept))
         return Sketch(graph, {node: self.kinds[node] for node in kept})
 
     def to_json(self) -> dict[str, object]:
-        """Return the members that prompts show."""
+        """Return the JSON that prompts show: variables, direct effects, pairs without one."""
         return {
             "variables": [
                 {"id": node, "kind": self.kinds[node], "observed": node not in self.graph.latent}
@@ -83,13 +87,16 @@ class Stage:
 
 
 def aliases(rng: np.random.Generator, nodes: Sequence[str]) -> dict[str, str]:
-    """Return the public id of every node, dealt in a random order."""
+    """Return node -> public id, "v1", "v2" … dealt in a random order."""
     order = rng.permutation(len(nodes)).tolist()
     return {nodes[place]: f"v{number}" for number, place in enumerate(order, 1)}
 
 
 def sketch(graph: LatentDAG, kinds: Mapping[str, Kind], names: Mapping[str, str]) -> Sketch:
-    """Return the graph under public ids, its nodes and edges in the order of those."""
+    """Return the graph under public ids, its nodes in the order of these ids.
+
+    ``names`` maps each node to its public id. ``kinds`` is by node.
+    """
     by_id = sorted(graph.nodes, key=lambda node: int(names[node][1:]))
     renamed = LatentDAG(
         tuple(names[node] for node in by_id),
@@ -100,10 +107,11 @@ def sketch(graph: LatentDAG, kinds: Mapping[str, Kind], names: Mapping[str, str]
 
 
 def stages(graph: LatentDAG, whole: Sketch, names: Mapping[str, str]) -> list[Stage]:
-    """Return the stages in which a graph is named.
+    """Return the stages in which a graph is named, the host motif first and then each graft.
 
-    The host motif comes first, then every graft with the nodes that it shares with earlier stages.
-    A graph without grafts is one stage.
+    A graft's stage also has the nodes of earlier stages that it has an edge with, as anchors. A
+    graph without grafts is one stage. ``whole`` is the sketch of ``graph``, ``names`` maps its
+    nodes to public ids.
     """
     number = _stage_numbers(graph)
     found = []
@@ -121,9 +129,9 @@ def stages(graph: LatentDAG, whole: Sketch, names: Mapping[str, str]) -> list[St
 
 
 def _stage_numbers(graph: LatentDAG) -> dict[str, int]:
-    """Return the stage of every node: 0 for those of the host, k for those of the k-th graft.
+    """Return the stage number of every node: 0 in the host, k in the k-th graft.
 
-    A variable that was added to grafted fragments alone belongs to the last of them.
+    A latent variable that was added later and touches grafts alone belongs to the last of them.
     """
     number = {
         node: int(match[1]) if (match := _FRAGMENT.match(node)) else 0 for node in graph.nodes
@@ -145,7 +153,11 @@ _State = Annotated[str, line(80), AfterValidator(lambda text: text.rstrip("."))]
 
 
 class NamedVariable(Reply):
-    """A variable as a model names it; ``meaning`` says what it measures, for auditor and writer."""
+    """A variable as a model names it; ``id`` is its public id.
+
+    ``meaning`` says what it measures, for auditor and writer. ``observed``, ``kind``, ``unit`` and
+    ``states`` are what the model claims, not checked against the graph.
+    """
 
     id: Annotated[str, line(10)]
     name: Annotated[str, line(120)]
@@ -157,7 +169,7 @@ class NamedVariable(Reply):
 
     @property
     def variable(self) -> Variable:
-        """The variable as the story names it."""
+        """The variable as the story names it: a unit or states, whichever fits its kind."""
         binary = self.kind == "binary"
         return Variable(
             self.name,
@@ -170,7 +182,10 @@ class NamedVariable(Reply):
 
 
 class Proposal(Reply):
-    """Names for a graph: its domain, the noun for a record, and a variable for every id."""
+    """Names for a graph as a model proposes them, not checked yet.
+
+    ``record`` and ``records`` are the noun for a row of the table, singular and plural.
+    """
 
     domain: Annotated[str, line(80)]
     record: Annotated[str, line(80)]
@@ -187,8 +202,9 @@ class Proposal(Reply):
 class FixedNames:
     """The names that a proposal must keep or avoid.
 
-    ``fixed`` maps an id to the members of its variable that must stay: a name, or all members of an
-    anchor. ``taken`` are names of other fragments.
+    ``fixed`` maps an id to the members of its :class:`NamedVariable` that must stay, with their
+    values: a seed's name, or an anchor's members but id and meaning. ``taken`` are the names in
+    other fragments, which new names must not resemble.
     """
 
     fixed: Mapping[str, Mapping[str, object]]
@@ -196,7 +212,11 @@ class FixedNames:
 
 
 def rule_violations(proposal: Proposal, stage: Sketch, names: FixedNames) -> Iterator[str]:
-    """Yield what is wrong with a proposal by rule, one line each."""
+    """Yield what is wrong with a proposal for ``stage`` by rules that need no model, one line each.
+
+    Rules: one entry for each id, ``names`` respected, no two names alike, each variable of the
+    node's kind and in plain words. Nothing is yielded for a good one.
+    """
     by_id, counts = proposal.by_id, Counter(one.id for one in proposal.variables)
     yield from (f"{node} has no entry" for node in stage.graph.nodes if node not in by_id)
     yield from (f"{node} is no id of this system" for node in by_id if node not in stage.kinds)
@@ -229,7 +249,7 @@ def _clash(one: str, other: str) -> bool:
 
 
 def _variable_faults(named: NamedVariable, kind: str, observed: bool) -> Iterator[str]:
-    """Yield what is wrong with a variable for a node of this kind, observed or not."""
+    """Yield each fault of a variable for a node of this kind, observed or not, as a line."""
     variable = named.variable
     if not _NAME.fullmatch(variable.name) or not 3 <= len(variable.name) <= LONGEST_NAME:
         yield (

@@ -43,13 +43,11 @@ CausalPair = tuple[str, str]
 
 @lru_cache(maxsize=1)
 def read_pairs(path: Path) -> Mapping[CausalPair, int]:
-    """Return the (cause, effect) pairs that can serve as names, sorted, with their support.
+    """Return the (cause, effect) pairs of a CauseNet file that can serve as names, with support.
 
-    Support is 0 where the file tells of no sources.
-
-    Concepts of more than three words, with digits or signs, with terms of statistics, and pairs
-    where one concept stands inside the other are left out. Raises ``UsageError`` naming file and
-    line.
+    They are sorted. Support is the number of sources, 0 where the file tells of none. Concepts of
+    more than three words, with digits or signs, with terms of statistics, and pairs where one
+    concept stands inside the other are left out. Raises ``UsageError`` naming file and line.
     """
     try:
         with path.open("rb") as raw:
@@ -70,7 +68,7 @@ def read_pairs(path: Path) -> Mapping[CausalPair, int]:
 
 
 def _pairs(stream: "IO[bytes] | bz2.BZ2File", path: Path) -> Iterator[tuple[CausalPair, int]]:
-    """Yield the usable pairs of a CauseNet file with their support."""
+    """Yield each usable pair of a CauseNet file with its support; a pair may come several times."""
     number = 0
     while line := stream.readline(_LONGEST_LINE):
         number += 1
@@ -91,7 +89,7 @@ def _pairs(stream: "IO[bytes] | bz2.BZ2File", path: Path) -> Iterator[tuple[Caus
 
 
 def _usable(cause: object, effect: object) -> CausalPair | None:
-    """Return two concepts as names, or None where they cannot serve as such."""
+    """Return cause and effect as names (first letter a capital), or None where either cannot be."""
     names = []
     for concept in (cause, effect):
         text = " ".join(concept.replace("_", " ").split()) if isinstance(concept, str) else ""
@@ -109,9 +107,10 @@ _DEALT: Final = 3
 
 
 class Dealer:
-    """Deals pairs of a cause and an effect to the scenes of a split.
+    """The dealing of causal pairs to the scenes of one split, as :class:`Seed`.
 
-    Raises ``UsageError`` when the CauseNet file cannot be used.
+    Pairs come from the CauseNet file of the settings, without one from the knowledge graph. Raises
+    ``UsageError`` when the file cannot be used.
     """
 
     def __init__(self, settings: Settings, rng: np.random.Generator) -> None:
@@ -122,7 +121,11 @@ class Dealer:
         self._order: Iterator[int] = iter(())
 
     def deal(self, graph: LatentDAG, kinds: Mapping[str, Kind], outcome: str) -> tuple[Seed, ...]:
-        """Return the seeds of a scene; none where its outcome has no neighbour or R is 0."""
+        """Return ``_DEALT`` times R seeds, each naming an edge between outcome and a host's node.
+
+        Edges with a latent end are taken only where there are no others. Empty where the outcome
+        has no neighbour in the host motif, or R is 0.
+        """
         edges = [
             edge
             for edge in graph.edges
@@ -136,7 +139,7 @@ class Dealer:
     def _seed(
         self, edges: list[tuple[str, str]], graph: LatentDAG, kinds: Mapping[str, Kind]
     ) -> Seed:
-        """Return a pair for one of the edges, from CauseNet if there is a file."""
+        """Return a seed for one of the edges, drawn at random; from CauseNet if there is a file."""
         edge = pick(self._rng, edges)
         if self._known:
             names, support = self._known[self._next_number(len(self._known))]
@@ -145,7 +148,7 @@ class Dealer:
         return Seed(tuple(zip(edge, names, strict=True)), hint)
 
     def _next_number(self, size: int) -> int:
-        """Return a number below ``size``, none again before all have been dealt."""
+        """Return a random number from 0 to ``size`` - 1, none again before all have been dealt."""
         number = next(self._order, None)
         if number is None:
             self._order = iter(self._rng.permutation(size).tolist())
@@ -155,7 +158,10 @@ class Dealer:
     def _from_graph(
         self, edge: tuple[str, str], graph: LatentDAG, kinds: Mapping[str, Kind]
     ) -> tuple[tuple[str, str], str]:
-        """Return a pair of a domain whose kinds fit, latent where it must be, and its field."""
+        """Return names for the edge's ends, an effect of some domain, and that domain's field.
+
+        Each name may have its node's kind, and go unmeasured where the node is latent.
+        """
         while True:
             domain = domains()[self._next_number(len(domains()))]
             concepts = {concept.name: concept for concept in domain.concepts}
@@ -173,12 +179,17 @@ class Dealer:
 
 
 class _PreAudit(Reply):
+    """The verdict of the pre-audit: whether good names for the rest exist, and how sure it is."""
+
     feasible: StrictBool
     confidence: Literal["high", "low"]
 
 
 def pre_audit(client: Client, stage: Sketch, fixed: Mapping[str, str]) -> bool:
-    """Ask whether a skilled mapper could name the rest around the fixed names (Algorithm 2)."""
+    """Ask the model whether the rest of a graph can be named around fixed names (Algorithm 2).
+
+    ``fixed`` maps public ids to names. Return its verdict.
+    """
     content = {
         **stage.to_json(),
         "named": dict(fixed),

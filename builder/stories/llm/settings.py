@@ -21,7 +21,7 @@ _Tries = Annotated[int, Field(ge=1, le=50)]
 
 
 def _day(text: str) -> str:
-    """Return a date in ISO form; raises ``Fault`` for what is none."""
+    """Return a date as YYYY-MM-DD; raises ``Fault`` where the text is no ISO date."""
     try:
         return date.fromisoformat(text).isoformat()
     except ValueError:
@@ -73,13 +73,13 @@ class Settings:
     )
 
     def without_places(self) -> "Settings":
-        """Return the settings that a world row may show."""
+        """Return the settings for a world row: those in ``PLACES`` are set to their defaults."""
         default = Settings(self.model)
         return replace(self, **{name: getattr(default, name) for name in PLACES})
 
 
 def table_without_places(table: Mapping[str, object]) -> dict[str, object]:
-    """Return a track's table of a split file without the places that its ``llm`` table names."""
+    """Return a track's table of a split file, the keys in ``PLACES`` left out of its ``llm``."""
     llm = table.get("llm")
     if not isinstance(llm, Mapping):
         return dict(table)
@@ -87,7 +87,11 @@ def table_without_places(table: Mapping[str, object]) -> dict[str, object]:
 
 
 def _check_places(settings: Settings) -> Settings:
-    """Raise ``Fault`` for an endpoint with a secret, and for transcripts in a public folder."""
+    """Return the settings unchanged, or raise ``Fault``.
+
+    Refused are an endpoint that is no http(s) URL or holds a secret, and transcripts in a public
+    folder.
+    """
     try:
         parts = urlsplit(settings.endpoint)
         is_plain = parts.scheme in ("http", "https") and bool(parts.hostname)

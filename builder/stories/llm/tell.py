@@ -48,7 +48,7 @@ _Name = Annotated[str, line(120)]
 
 
 def tell_scene(scene: SceneToTell, settings: Settings, key: bytes) -> Narration:
-    """Name and tell a scene as its settings say (Algorithm 1).
+    """Return names and story of a scene by the model that the settings name (Algorithm 1).
 
     A pure function of its arguments and of the transcripts. Raises :class:`NarrationFailed` when a
     budget is used up, and ``UsageError`` when the endpoint fails.
@@ -72,9 +72,10 @@ def tell_scene(scene: SceneToTell, settings: Settings, key: bytes) -> Narration:
 def _seed(
     client: Client, host: Stage, dealt: Sequence[Seed], ids: Mapping[str, str], hint: str
 ) -> tuple[dict[str, str], str]:
-    """Return the names by id of the first seed that passes the pre-audit, and its field.
+    """Return the names, by public id, of the first seed that passes the pre-audit, and its field.
 
-    Without one there are no names, and the field is ``hint``.
+    Without one there are no names, and the field is ``hint``; where the settings require a seed,
+    :class:`NarrationFailed` is raised. ``ids`` maps nodes to public ids.
     """
     for seed in dealt:
         fixed = {ids[node]: name for node, name in seed.names}
@@ -93,7 +94,8 @@ def _map_stages(
 ) -> Proposal:
     """Name a whole graph: the host first, then each graft around its anchors; then audit all names.
 
-    ``seed`` fixes names of the host by id, ``hint`` suggests a field.
+    ``seed`` fixes names of the host by id, ``hint`` suggests a field. Variables of the result are
+    in the order of ``whole``.
 
     Raises :class:`NarrationFailed` when a budget is used up or settled names cannot stand.
     """
@@ -122,7 +124,7 @@ def _map_stages(
 
 
 def _anchors(found: Proposal, nodes: Collection[str]) -> dict[str, dict[str, object]]:
-    """Return what must stay of variables that are named already: all but id and meaning."""
+    """Return by id the members that must stay of variables ``nodes``: all but id and meaning."""
     dropped = {"id", "meaning"}
     return {node: found.by_id[node].model_dump(exclude=dropped) for node in sorted(nodes)}
 
@@ -134,10 +136,12 @@ def _map_stage(
     material: Mapping[str, object],
     proposal: Proposal | None = None,
 ) -> Proposal:
-    """Propose names, have them audited, and repair them, up to T audits (Algorithm 3).
+    """Return names for one stage that pass the audit, repaired up to T times (Algorithm 3).
 
-    ``proposal`` are names to start from, if there are any already. Rules that need no model are
-    checked before the auditor is asked; a proposal against them counts as a failed audit.
+    ``names`` are those to keep or avoid, ``material`` what the mapper is told besides,
+    ``proposal`` names to start from, if any. Rules that need no model are checked first; a proposal
+    against them counts as a failed audit. Raises :class:`NarrationFailed` after T audits, and where
+    a violation is among fixed names alone.
     """
     content = {
         **material,
@@ -181,7 +185,7 @@ class _Effect(Reply):
 
 
 class _Audit(Reply):
-    """The auditor's verdicts; every non-edge and every effect must have a verdict."""
+    """The auditor's verdicts; :func:`_audit` asks again where a non-edge or effect has none."""
 
     pairs: tuple[_Pair, ...] = Field(max_length=300)
     effects: tuple[_Effect, ...] = Field(max_length=300)
@@ -196,7 +200,10 @@ def _audit(
     material: Mapping[str, object],
     flags: Sequence[str],
 ) -> _Audit:
-    """Return the auditor's verdicts on a proposal; ``flags`` are passed on to it."""
+    """Return the auditor's verdicts on a proposal, one for every non-edge and effect at least.
+
+    ``flags`` are the yellow flags, which the auditor is shown.
+    """
     content = {
         "stage": material.get("stage"),
         **stage.to_json(),
@@ -218,7 +225,10 @@ def _audit(
 def _violations(
     audit: _Audit, stage: Sketch, proposal: Proposal
 ) -> Iterator[tuple[frozenset[str], str]]:
-    """Yield the auditor's violations, with the ids they are about."""
+    """Yield (the two ids, text) for each violation that the auditor found; none if it found none.
+
+    Verdicts on pairs that are no non-edge or no effect of the stage are ignored.
+    """
     called = {one.id: f"{one.id} ({one.name})" for one in proposal.variables}
     non_edges = {frozenset(pair) for pair in stage.non_edges}
     for pair in audit.pairs:
@@ -236,20 +246,24 @@ def _violations(
 
 
 class _ToldFact(Reply):
-    """One name, or a cause and an effect, with the sentence that tells it."""
+    """A claim of the writer: ``sentence`` tells one variable, or (cause, effect), by name."""
 
     about: tuple[_Name] | tuple[_Name, _Name]
     sentence: Annotated[str, line(2000)]
 
 
 class _Draft(Reply):
-    """A story with its attestations; whether they hold is checked later."""
+    """A story as the writer sends it, with its claims of which sentence tells what, unchecked."""
 
     story: str = Field(min_length=1, max_length=12_000)
     told: tuple[_ToldFact, ...] = Field(max_length=300)
 
     def telling(self, record: str, facts: Facts, closing: str) -> Telling:
-        """Return the draft as a telling, with our own last sentence."""
+        """Return the draft as a telling, spaces tidied and ``closing`` added as last sentence.
+
+        ``record`` is the noun for a row. A claim about one name becomes "node" or "unmeasured", as
+        the facts say.
+        """
         paragraphs = self.story.replace("\r", "").split("\n\n")
         tidy = [text for part in paragraphs if (text := " ".join(part.split()))]
         hidden = {facts.variables[node].name for node in facts.unmeasured}
@@ -262,10 +276,10 @@ class _Draft(Reply):
 
 
 def _write_story(client: Client, proposal: Proposal, facts: Facts, closing: str) -> Telling:
-    """Draft a story, have it verified, and revise it, up to S verifications (Algorithm 4).
+    """Return a story by the model that passes both verifiers, in up to S rounds (Algorithm 4).
 
     ``closing`` is our own last sentence, after whatever the model wrote. Raises
-    :class:`NarrationFailed` when the budget is used up.
+    :class:`NarrationFailed` when the rounds are used up.
     """
     flags = yellow_flags({one.name: f"{one.name}: {one.meaning}" for one in proposal.variables})
     material = {
@@ -296,7 +310,7 @@ class _Mention(Reply):
 
 
 class _EffectVerdict(Reply):
-    """The verdict on an effect: whether the story tells it, and in the right direction."""
+    """The verdict on an effect: "supported" is told in the right direction, by names."""
 
     cause: _Name
     effect: _Name
@@ -313,7 +327,7 @@ class _Extra(Reply):
 
 
 class _StoryVerdict(Reply):
-    """The model's verdict; every variable and every effect must have one."""
+    """The model's verdicts on a story; ``extra`` are effects told but not in the graph."""
 
     variables: tuple[_Mention, ...] = Field(max_length=300)
     effects: tuple[_EffectVerdict, ...] = Field(max_length=300)
@@ -322,7 +336,7 @@ class _StoryVerdict(Reply):
 
 
 def _verify(client: Client, content: Mapping[str, object], facts: Facts) -> _StoryVerdict:
-    """Return the model's verdict on a story."""
+    """Return the model's verdicts on a story, one for every variable and effect at least."""
 
     def lacks(verdict: _StoryVerdict) -> list[str]:
         names = {v.name for v in facts.variables.values()}
@@ -334,7 +348,10 @@ def _verify(client: Client, content: Mapping[str, object], facts: Facts) -> _Sto
 
 
 def _unfaithful(verdict: _StoryVerdict, facts: Facts) -> Iterator[str]:
-    """Yield where the story does not tell its facts, or more."""
+    """Yield the facts that the verdict finds not told rightly, and the effects told beyond them.
+
+    Names that are none of the scene's are ignored. Nothing is yielded for a faithful story.
+    """
     edges, names = facts.named_edges(), {v.name for v in facts.variables.values()}
     for mention in verdict.variables:
         if mention.name in names and not mention.mentioned:

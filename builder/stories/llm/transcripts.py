@@ -18,12 +18,16 @@ from grader.io.jsonio import canonical_json
 
 
 def request_hash(request: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a request's canonical JSON."""
+    """Return the SHA-256 of a request's canonical JSON, in hexadecimal."""
     return hashlib.sha256(canonical_json(request).encode()).hexdigest()
 
 
 class Transcript:
-    """The calls made for one scene; ``key`` is the scene's secret, which the file's name hides."""
+    """The recorded calls of one scene; calls recorded in its file by earlier runs are read first.
+
+    ``key`` is the scene's secret key; the file's name in ``folder`` is a hash of it. Raises
+    ``UsageError`` for a file that is damaged or cannot be read.
+    """
 
     def __init__(self, folder: Path, key: bytes) -> None:
         name = hashlib.sha256(b"causal-exams transcript\0" + key).hexdigest()[:32]
@@ -34,7 +38,10 @@ class Transcript:
         self._read()
 
     def recall(self, digest: str) -> str | None:
-        """Return the recorded reply to a request that is due now, or None if there is none yet."""
+        """Return the next recorded reply to the request with this hash, or None if none is left.
+
+        The n-th call with one hash returns its n-th reply.
+        """
         replies = self._replies.get(digest, [])
         turn = self._used[digest]
         if turn >= len(replies):
@@ -43,7 +50,10 @@ class Transcript:
         return replies[turn]
 
     def add(self, digest: str, stage: str, request: Mapping[str, Any], reply: str) -> None:
-        """Record a call before its reply is used. Raises ``UsageError`` if that is impossible."""
+        """Append a call to the file, which is made if absent, and count its reply as recalled.
+
+        Raises ``UsageError`` where the file cannot be written.
+        """
         line = {"hash": digest, "stage": stage, "request": request, "reply": reply}
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -59,7 +69,10 @@ class Transcript:
         self._used[digest] += 1
 
     def _read(self) -> None:
-        """Read the recorded calls; a line that an interrupted write tore is cut off."""
+        """Read the recorded calls. A torn last line is cut off, in the file too.
+
+        Raises ``UsageError`` for any other damaged line.
+        """
         try:
             data = self.path.read_bytes()
         except FileNotFoundError:
