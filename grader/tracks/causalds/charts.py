@@ -29,13 +29,14 @@ VIEWS: Final = ("clean", "proxy", "proxy_hard")
 
 
 def views_of(parts: Sequence[Part]) -> list[str]:
-    """Return the views of the exam, in the paper's order."""
+    """Return the views of the exam: the paper's in its order, then any others by name."""
     present = {view for part in parts for view in part["slices"].get("view", {})}
     return [view for view in VIEWS if view in present] + sorted(present - {*VIEWS})
 
 
 def abstention_chart(parts: Sequence[Part]) -> list[Svg]:
-    """Return Figure 3b: content and abstention pass rates, and how often it gave up for nothing."""
+    """Return Figure 3b: shares of right content, of due abstentions made, and of abstentions for
+    nothing."""
     series = {
         "content_pass_rate": "right on what has an answer",
         "abstention_pass_rate": "abstains where none exists",
@@ -78,7 +79,12 @@ def _by_level(
     key: str,
     ceiling: float | None = None,
 ) -> list[Svg]:
-    """Return a chart of one figure, a line a system, over the levels of an axis if several."""
+    """Return a chart of one figure of the leading reading, a line a system, over ``levels`` of an
+    axis.
+
+    ``key`` names the figure and ``ceiling`` is the top of the scale. [] unless there are two
+    levels.
+    """
     path = ("readings", reading_of(parts), key)
     series = []
     for part in parts[:_LINES]:
@@ -114,13 +120,15 @@ def cost_chart(parts: Sequence[Part]) -> list[Svg]:
 
 
 def pair_chart(parts: Sequence[Part]) -> list[Block]:
-    """Return Figure 9 as a table a system: a cell is darker where more was lost."""
+    """Return Figure 9, a table for each system in one fold: a cell is darker where more was
+    lost."""
     drawn = [chart for part in parts[:_LINES] for chart in every_pair(part)]
     return [Fold("Figure 9: every matched pair, drawn", drawn)] if drawn else []
 
 
 def every_pair(part: Part) -> list[Table]:
-    """Return Figure 9 of one system: a row for each pair, a column for each view."""
+    """Return Figure 9 of one system: a row for each matched pair, a column for each arm; []
+    without."""
     found: dict[str, dict[str, Cell]] = {}
     for row in rows_of([part], "matched.pairs"):
         of_pair = found.setdefault(row["bundle"], {})
@@ -133,7 +141,10 @@ def every_pair(part: Part) -> list[Table]:
 
 
 def _shade(row: Mapping[str, Any], side: str) -> Cell:
-    """Return the cell of one side of a pair: its loss, or why it has no valid answer."""
+    """Return the cell of one side of a pair: its loss, or why it has no valid answer.
+
+    ``side`` is "reference_" or "", the prefix of that side's members.
+    """
     loss, mark = row[f"{side}loss"], row[f"{side}mark"]
     shown = number(loss, 2) + ("*" if mark else "")
     return heat_cell(loss, shown if row[f"{side}valid"] else mark or "none")

@@ -36,7 +36,10 @@ Members = dict[str, Any]
 
 
 def extend(track: Members, results: TrackResults) -> None:
-    """Fill in readings, also those of each slice, costs for quality, calibration and ablations."""
+    """Fill in readings, also those of each slice, costs for quality, calibration and ablations.
+
+    ``track`` is the causalds part of a report, and is changed in place.
+    """
     table, own = results.table, results.scores
     draws = None
     if len(own) <= SMALL_EXAM:
@@ -78,7 +81,10 @@ def _fill_readings(track: Members, table: ScoreTable) -> list[tuple[str, str, st
 
 
 def losses_by_reading(scores: Sequence[Score]) -> dict[str, list[TaskLoss]]:
-    """Return what :func:`score_replicates` resamples, by reading."""
+    """Return (instance, pool, loss) of each task by reading, sorted by instance and task.
+
+    Tasks that the paper drops are left out of its reading.
+    """
     ordered = sorted(scores, key=attrgetter("instance_id", "task_id"))
     return {
         "fixed": [(score.instance_id, score.pool, score.loss) for score in ordered],
@@ -112,7 +118,8 @@ def score_replicates(draws: Draws, losses: Iterable[TaskLoss], reading: str) -> 
 
 
 def interval(replicates: Iterable[float | None]) -> list[float] | None:
-    """Return the central 95% of the replicates that exist; ``None`` unless most of them do."""
+    """Return the central 95% of the replicates that exist; ``None`` unless at least half of them
+    do."""
     values = list(replicates)
     present = [value for value in values if value is not None]
     if not present or len(present) < len(values) / 2:
@@ -121,7 +128,7 @@ def interval(replicates: Iterable[float | None]) -> list[float] | None:
 
 
 def score_by_reading(results: TrackResults) -> dict[str, float | None]:
-    """Return the CausalDSScore of one run in both readings."""
+    """Return the CausalDSScore of one run by reading."""
     rows = results.table.query("causalds/readings", LOSS_CAP)
     return {row["reading"]: row["causalds_score"] for row in rows if row["axis"] == "exam"}
 
@@ -166,12 +173,16 @@ def _fill_slice_intervals(track: Members, table: ScoreTable, draws: Draws) -> No
 
 
 def _mean_replicates(column: Sequence[Mapping[str, Any]], member: str, draws: Draws) -> list[float]:
-    """Return replicates of the mean of a member of some rows."""
+    """Return bootstrap replicates of the mean of one member of rows that have an
+    ``instance_id``."""
     return draws.means(sum_by_instance((row["instance_id"], row[member]) for row in column))
 
 
 def _calibration(table: ScoreTable, draws: Draws | None) -> list[Members]:
-    """Return coverage and width of intervals by variant (Table 6), coverage with its interval."""
+    """Return coverage and width of intervals by variant (Table 6), coverage with its 95% interval.
+
+    ``coverage_interval`` is None without ``draws``.
+    """
     held = table.query("causalds/coverages") if draws is not None else []
     found = []
     for row in table.query("causalds/calibration"):
@@ -185,7 +196,11 @@ def _calibration(table: ScoreTable, draws: Draws | None) -> list[Members]:
 
 
 def _coverage_interval(rows: Sequence[Mapping[str, Any]], draws: Draws) -> list[float] | None:
-    """Return Wilson's interval of effects, which hold the truth or not; else the bootstrap's."""
+    """Return the 95% interval of a mean coverage, None where it cannot be had.
+
+    It is Wilson's where every interval holds the truth or does not, as those of effects do. Else it
+    is the bootstrap's, which needs two rows.
+    """
     coverages = [row["coverage"] for row in rows]
     if all(coverage in (0.0, 1.0) for coverage in coverages):
         return wilson(sum(coverages), len(coverages))
@@ -198,7 +213,8 @@ Part = Mapping[str, Any]
 def compare(pairs: Pairs, first: Part, second: Part) -> dict[str, Any]:
     """Return the comparison of points by pool, and of CausalDSScore in both readings.
 
-    In the paper's reading each submission has pools of its own.
+    ``first`` and ``second`` are the causalds parts of two reports. Differences are first minus
+    second. In the paper's reading each submission has pools of its own.
     """
     names = first["readings"].keys() & second["readings"].keys()
     seed = seed_of(a.task_id for a, _ in pairs)
@@ -244,7 +260,10 @@ def composite_ranks(systems: Sequence[Mapping[str, Any]]) -> list[float | None]:
 
 
 def leaderboard_ranks(reports: Sequence[Mapping[str, Any]]) -> list[dict[str, float | None]]:
-    """Return the Composite Rank of each report by reading, none without a causalds answer."""
+    """Return the Composite Rank of each report by reading, in the order of ``reports``.
+
+    A report that answers no causalds task gets an empty mapping and is not ranked against.
+    """
     ranks: list[dict[str, float | None]] = [{} for _ in reports]
     tracks = [report["tracks"].get("causalds", {}) for report in reports]
     places = [place for place, track in enumerate(tracks) if track.get("attempted")]
@@ -256,14 +275,18 @@ def leaderboard_ranks(reports: Sequence[Mapping[str, Any]]) -> list[dict[str, fl
 
 
 def board_members(reports: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return what ``leaderboard --json`` says of each report beside its place."""
+    """Return ``{"composite_rank": {reading: rank}}`` for each report, which ``leaderboard --json``
+    shows."""
     return [{"composite_rank": ranks} for ranks in leaderboard_ranks(reports)]
 
 
 def axis_ranks(
     tracks: Sequence[Mapping[str, Any]], axis: str, reading: str
 ) -> dict[str, list[float | None]]:
-    """Return the Composite Rank of each system inside every level of an axis (Table 14)."""
+    """Return the Composite Rank of each system inside every level of an axis (Table 14).
+
+    Ranks of a level are in the order of ``tracks``.
+    """
     slices = [track["slices"].get(axis, {}) for track in tracks]
     levels = dict.fromkeys(level for found in slices for level in found)
     return {

@@ -12,7 +12,10 @@ Members = dict[str, Any]
 
 
 def predictions(task: Task, truth: Truth, *, columns: tuple[str, ...]) -> str:
-    """Return a CSV of the held-out labels themselves; intervals have no width."""
+    """Return a CSV that predicts the held-out labels themselves in each of ``columns``.
+
+    Intervals so have no width.
+    """
     assert truth.labels is not None
     return _table(truth.labels, columns)
 
@@ -24,8 +27,8 @@ def _table(labels: tuple[float, ...], columns: tuple[str, ...]) -> str:
 
 
 def _or_abstention(members: Callable[[Task, Truth], Members]) -> Callable[[Task, Truth], str]:
-    """Return a writer of the object with these members, or of the abstention where that is
-    right."""
+    """Return a writer of the JSON object that ``members`` returns, or of the abstention where that
+    is due."""
 
     @wraps(members)
     def write(task: Task, truth: Truth) -> str:
@@ -82,16 +85,17 @@ def one_set(task: Task, truth: Truth) -> Members:
 
 @_or_abstention
 def sets(task: Task, truth: Truth) -> Members:
-    """Return all sets, or the word for why there is none."""
+    """Return all sets that the truth lists, or the word for why there is none."""
     return {task.shape.field: _or_word(truth, truth.target["sets"])}
 
 
 @_or_abstention
 def names(task: Task, truth: Truth) -> Members:
-    """Return all names, or the word for why there is no set."""
+    """Return all forbidden names, or the word for why there is no set."""
     return {task.shape.field: _or_word(truth, truth.target["names"])}
 
 
 def _or_word(truth: Truth, listed: Any) -> Any:
+    """Return ``listed`` if the truth has a list, else its word: ``no_backdoor`` or ``non_id``."""
     category = truth.target["category"]
     return listed if category == "set" else category

@@ -55,7 +55,11 @@ def bundle(task: Task) -> tuple[str, str] | None:
 
 
 def matched_figures(table: ScoreTable) -> dict[str, Any] | None:
-    """Return contrasts, arms, ranges and pairs of bundles; ``None`` where there is no bundle."""
+    """Return ``contrasts``, ``arms``, ``ranges`` and ``pairs`` of the bundles; ``None`` without a
+    bundle.
+
+    ``pairs`` are listed up to ``LISTED``, by bundle and arm.
+    """
     by_arm = table.query("causalds/matched_arms", DIAGNOSTIC_CAP)
     if not by_arm:
         return None
@@ -75,7 +79,11 @@ def matched_figures(table: ScoreTable) -> dict[str, Any] | None:
 
 
 def _contrast(arm: str, pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return one row of Table 24: paired differences of the capped loss, resampled by scene."""
+    """Return one row of Table 24: paired differences of the capped loss, resampled by scene.
+
+    A difference is that of ``arm`` minus the reference, so that above 0 ``arm`` is worse. Survivors
+    are the pairs with a valid answer in both arms.
+    """
     deltas = [(pair["instance_id"], pair["delta"]) for pair in pairs]
     survivors = [pair["delta"] for pair in pairs if pair["both_valid"]]
     return {
@@ -95,7 +103,10 @@ def _contrast(arm: str, pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _parts_by_validity(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
-    """Return the mean difference in parts, by which of two answers are valid (Figure 10)."""
+    """Return the mean difference in parts, by which of two answers are valid (Figure 10).
+
+    The ``contribution`` of a kind is its sum over the number of all pairs: they add up to the mean.
+    """
     kinds: dict[tuple[bool, bool], str] = {
         (True, True): "valid in both", (True, False): "valid in the reference only",
         (False, True): "valid in the other only", (False, False): "valid in neither",
@@ -109,7 +120,11 @@ def _parts_by_validity(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str
 
 
 def _ranges(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Return how far the loss moves inside a bundle, and how often (Table 23)."""
+    """Return how far the loss moves inside a bundle, and how often (Table 23); ``None`` without
+    rows.
+
+    A row is a bundle, and its ``range`` the highest capped loss minus the lowest.
+    """
     if not rows:
         return None
     widths = [row["range"] for row in rows]
@@ -126,7 +141,8 @@ def _ranges(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 
 def _by_cluster(values: Sequence[tuple[str, float]]) -> list[float] | None:
-    """Return the interval of the mean of (cluster, value); ``None`` for a single cluster."""
+    """Return the 95% interval of the mean of (cluster, value) pairs; ``None`` for a single
+    cluster."""
     clusters = sum_by_instance(values)
     if len(clusters) < 2:
         return None

@@ -42,6 +42,10 @@ def point_predictor(task: Task, truth: Truth, answer: Predictions) -> Mark:
 
 
 def _binary(labels: Sequence[float], predictions: Sequence[float], sd: float) -> Mark:
+    """Mark probabilities of 1: the loss is sqrt(Brier)/(1+sd), the value is AUC.
+
+    Where one class is absent there is no AUC, and the value is the Brier score.
+    """
     clipped = _clip_all(predictions, 0.0, 1.0)
     brier = mean([(p - y) ** 2 for p, y in zip(clipped, labels, strict=True)])
     inner = _clip_all(predictions, 1e-6, 1 - 1e-6)
@@ -101,6 +105,7 @@ def _bounded_mean(values: Sequence[float]) -> float:
 
 
 def _labels(truth: Truth) -> tuple[float, ...]:
+    """Return the held-out labels; raise ``ValueError`` without any, which is a broken release."""
     if truth.labels is None:
         raise ValueError(f"task {truth.task_id}: a prediction task without labels")
     return truth.labels

@@ -15,9 +15,11 @@ from grader.statistics.repeats import pass_all_k, pass_at_k
 
 
 def repeats(attempts: Sequence[Sequence[Score]]) -> dict[str, Any]:
-    """Return the figures of repeated attempts, each with a score row for every task.
+    """Return the figures of repeated attempts: ``attempts`` (their number), ``binary``, ``slices``
+    and ``pools``.
 
-    Raises ``ValueError`` when the attempts differ in their tasks or there is only one.
+    Each attempt has a score row for every task. Raises ``ValueError`` when the attempts differ in
+    their tasks or there is only one.
     """
     if len(attempts) < 2:
         raise ValueError("one attempt does not repeat anything")
@@ -39,6 +41,11 @@ def repeats(attempts: Sequence[Sequence[Score]]) -> dict[str, Any]:
 
 
 def _fill_attempts(table: ScoreTable, attempts: Sequence[Sequence[Score]]) -> None:
+    """Create the table ``attempts`` and fill it with a row for each attempt, from 1, and task.
+
+    ``loss`` is the paper's, NULL where the answer is no candidate. ``fixed_loss`` is the fixed
+    reading's.
+    """
     table.connection.execute(
         "CREATE TEMP TABLE attempts (attempt INTEGER, task_id VARCHAR, pool VARCHAR, "
         "passed BOOLEAN, valid BOOLEAN, loss DOUBLE, fixed_loss DOUBLE)"
@@ -69,7 +76,10 @@ def _is_candidate(score: Score) -> bool:
 
 def _binary(passes: Sequence[Mapping[str, Any]], count: int) -> dict[str, Any] | None:
     """Return figures of the pass/fail pool of the whole exam (Tables 7 and 20); ``None`` where it
-    is empty."""
+    is empty. All but ``tasks`` are shares, 0 to 1.
+
+    Lists are by k = 1 to ``count``. ``unstable`` tasks pass in some attempts and fail in others.
+    """
     rows = [row for row in passes if row["axis"] == "exam"]
     if not rows:
         return None
@@ -89,7 +99,7 @@ def _binary(passes: Sequence[Mapping[str, Any]], count: int) -> dict[str, Any] |
 
 
 def _estimates(rows: Sequence[Mapping[str, Any]], count: int) -> dict[str, list[float]]:
-    """Return pass@k and pass^k for k = 1 … n, averaged over the tasks."""
+    """Return pass@k and pass^k averaged over the tasks, each a list by k = 1 to ``count``."""
     return {
         name: [
             math.fsum(estimator(count, row["passed"], k) for row in rows) / len(rows)
@@ -100,8 +110,8 @@ def _estimates(rows: Sequence[Mapping[str, Any]], count: int) -> dict[str, list[
 
 
 def _slices(passes: Sequence[Mapping[str, Any]], count: int) -> dict[str, dict[str, Any]]:
-    """Return the same by rung, view, input mode and family (Table 21), and due abstentions (Table
-    22)."""
+    """Return number of tasks, pass@k and pass^k by axis and level: by rung, view, input mode and
+    family (Table 21), and of due abstentions (Table 22)."""
     grouped: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
     for row in passes:
         if row["axis"] != "exam":
@@ -117,7 +127,11 @@ def _slices(passes: Sequence[Mapping[str, Any]], count: int) -> dict[str, dict[s
 def _pools(
     losses: Sequence[Mapping[str, Any]], spread: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return best and worst of the first k (Table 19) and the median run SD (Table 20), by pool."""
+    """Return best and worst of the first k (Table 19) and the median run SD (Table 20), by pool.
+
+    ``best`` and ``worst`` are lists by k of a median loss over tasks, the number of tasks it is
+    over, and the median in the fixed reading.
+    """
     found: dict[str, Any] = {}
     for row in losses:
         pool = found.setdefault(row["pool"], {"tasks": row["tasks"], "best": [], "worst": []})

@@ -63,7 +63,10 @@ def exact_name(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 
 def reader(names: Iterable[str]) -> Callable[[str], str]:
-    """Return the function from an answer's spelling of one of ``names`` to its normal name."""
+    """Return the function from an answer's spelling of one of ``names`` to its normal name.
+
+    A spelling of none of them becomes its own normal name.
+    """
     return partial(known_name, known=frozenset(map(normal_name, names)))
 
 
@@ -74,8 +77,8 @@ def unknown_names(given: Iterable[str], known: Iterable[str]) -> list[str]:
 
 
 def count_as_wrong(unknown: list[str]) -> str:
-    """Return the message of a score row about unknown names, which are wrong members; ""
-    without."""
+    """Return the message of a score row about ``unknown`` names, which are wrong members; ""
+    without any."""
     return f"unknown names count as wrong: {clip(unknown, 200)}" if unknown else ""
 
 
@@ -155,6 +158,8 @@ def undirected_edges(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 def _unordered_pairs(
     pairs: Iterable[Iterable[str]], nodes: Iterable[str]
 ) -> frozenset[frozenset[str]]:
+    """Return the pairs of normal names without direction; a pair that has not two names is left
+    out."""
     read = reader(nodes)
     named = (frozenset(map(read, pair)) - {""} for pair in pairs)
     return frozenset(pair for pair in named if len(pair) == 2)
@@ -180,7 +185,10 @@ def listed_names(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 
 def one_of_the_sets(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Mark as right a list of variables that is one of the true sets, or the right word."""
+    """Mark as right a list of variables that is one of the true sets, or the right word.
+
+    Order and repetition do not count.
+    """
     given = answer[task.shape.field]
     if (right := _as_a_word(given, truth)) is not None:
         return exact(right)
@@ -190,7 +198,10 @@ def one_of_the_sets(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 
 def _as_a_word(given: object, truth: Truth) -> bool | None:
-    """Return whether the word is right; ``None`` where both sides give a list."""
+    """Return whether the right word is given; ``None`` where both sides give a list.
+
+    A list where the truth has a word is wrong, and so is a word where the truth has a list.
+    """
     category = normal_label(given) if isinstance(given, str) else "set"
     right: str = truth.target["category"]
     return None if category == right == "set" else category == right
@@ -211,8 +222,12 @@ def _read_sets(given: Iterable[list[str]], target: Sequence[list[str]]) -> tuple
 def _f1_mark(
     given: frozenset[Any], target: frozenset[Any], named: Iterable[str], known: Iterable[str]
 ) -> Mark:
-    """Return F1 with precision and recall; ``named`` are the names that occur in the answer, as it
-    spells them."""
+    """Return the mark of F1 with precision and recall.
+
+    ``given`` and ``target`` are members with normal names. ``named`` are the names that occur in
+    the answer, as it spells them; those that are not ``known`` are counted and listed in the
+    message.
+    """
     unknown = unknown_names(named, known)
     shared = len(given & target)
     score = f1(given, target)

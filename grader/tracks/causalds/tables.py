@@ -48,7 +48,10 @@ Rows = list[dict[str, Any]]
 
 
 def _loss_cell(loss: float, mark: str, valid: bool) -> Cell:
-    """Return the cell of a loss, with how its answer failed beside it; ``*`` for a valid one."""
+    """Return the cell of a loss, with ``mark`` (how its answer failed) beside it.
+
+    Beside a valid answer any mark is shown as ``*``.
+    """
     return Cell(number(loss), aside="*" if valid and mark else mark)
 
 
@@ -63,7 +66,7 @@ _FORMATS: Final[Mapping[str, Format]] = {
 
 def board_columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
     """Return headings and cells of a leaderboard: score, Composite Rank and, where no other track
-    needs the room, the components of the score."""
+    needs the room, the components of the score. A column has a cell for each report."""
     reading = reading_of(reports)
     suffix = "" if reading == READINGS[0] else f" ({reading})"
     parts = [{} if is_skipped(r, "causalds") else part_of(r, "causalds") for r in reports]
@@ -80,12 +83,16 @@ def board_columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
 
 
 def comparison_tables(track: Mapping[str, Any]) -> list[Table]:
-    """Return the table of the CausalDSScores of two submissions and their difference."""
+    """Return the table of the CausalDSScores of two submissions and their difference.
+
+    ``track`` is the causalds part of a comparison.
+    """
     return [SPECIFICATION.table("compared", [track])]
 
 
 def score_differences(tracks: Sequence[Mapping[str, Any]]) -> Rows:
-    """Return the difference of two scores by reading."""
+    """Return a row of the first score minus the second for each reading; ``tracks`` has one
+    member."""
     (track,) = tracks
     found = track.get("readings", {})
     return [
@@ -102,7 +109,8 @@ def readings_in_order(parts: Sequence[Part]) -> Rows:
 
 
 def ranks(parts: Sequence[Part]) -> list[Table]:
-    """Return Table 14: Composite Rank inside each rung, view and input mode, of several systems."""
+    """Return Table 14: Composite Rank inside each rung, view and input mode; [] for a single
+    system."""
     reading = reading_of(parts)
     found = {
         f"{AXES[axis]} {level}": ranks
@@ -123,7 +131,10 @@ def ranks(parts: Sequence[Part]) -> list[Table]:
 
 
 def slices(parts: Sequence[Part]) -> list[Block]:
-    """Return all slices of one submission, in both readings; a leaderboard would be too long."""
+    """Return all slices of one submission, a table for each axis, with both readings in it.
+
+    [] for several submissions: a leaderboard would be too long.
+    """
     blocks: list[Block] = []
     for axis, title in AXES.items() if len(parts) == 1 else ():
         table = SPECIFICATION.table("slice", parts, _levels(axis), axis=title)
@@ -164,7 +175,8 @@ def _levels(axis: str) -> Callable[[Sequence[Part]], Rows]:
 
 
 def composition(parts: Sequence[Part]) -> list[Table]:
-    """Return Table 11: tasks by motif and family."""
+    """Return Table 11: numbers of tasks by motif and family, of the first part. [] where it has
+    none."""
     counts: Counter[tuple[str, str]] = Counter()
     for row in parts[0].get("composition", ()):
         for place in ((row["structure"], row["family"]), (row["structure"], "all"),
@@ -203,7 +215,11 @@ def attempts(parts: Sequence[Part]) -> list[Table]:
 
 
 def _attempt_lines(found: Mapping[str, Any]) -> Iterator[tuple[str, dict[int, str]]]:
-    """Yield labels and cells by the number of attempts; what is about all stands under the last."""
+    """Yield a label and its cells by k, the number of attempts, for each line of one system's
+    table.
+
+    A figure of all attempts together stands under the last k alone.
+    """
     binary, last = found["binary"], found["attempts"]
     if binary is not None:
         about = "" if binary["tasks"] is None else f" ({binary['tasks']} tasks)"
@@ -228,7 +244,10 @@ def _attempt_lines(found: Mapping[str, Any]) -> Iterator[tuple[str, dict[int, st
 
 
 def lifts(parts: Sequence[Part]) -> Rows:
-    """Return what further attempts add to pass@1: a row for each system and slice."""
+    """Return what further attempts add to pass@1: a row for each system and slice.
+
+    ``first`` is pass@1, ``last`` pass@k with all attempts, ``lift`` their difference.
+    """
     rows = []
     for part in parts:
         for axis, levels in (find(part, "attempts", "slices") or {}).items():
@@ -241,7 +260,10 @@ def lifts(parts: Sequence[Part]) -> Rows:
 
 
 def validity_changes(parts: Sequence[Part]) -> Rows:
-    """Return the parts of each mean paired difference, by which answers are valid (Figure 10)."""
+    """Return a row for each part of each mean paired difference (Figure 10).
+
+    A part is of the pairs that are valid in both, in one, or in neither of two arms.
+    """
     return [
         {**contrast, "kind": kind, **found}
         for contrast in rows_of(parts, "matched.contrasts")
@@ -289,7 +311,7 @@ SPECIFICATION: Final = Specification.read(
 
 
 def sections(reports: Sequence[Report]) -> list[Section]:
-    """Return the sections about the submissions that answer a causalds task."""
+    """Return the sections about the submissions that answer a causalds task; [] without any."""
     parts = parts_of(reports, "causalds")
     return SPECIFICATION.page(parts) if parts else []
 
