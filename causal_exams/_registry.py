@@ -16,7 +16,7 @@ __all__ = ["BubblewrapSandboxEnvironment"]
 
 
 def _register(track: str) -> None:
-    """Register the task of a track; its parameters are the fields of ``Sitting``."""
+    """Register Inspect's task of a track; its parameters are the fields of ``Sitting``."""
 
     def sitting(**parameters: Any) -> Task:
         return exam_task(track, Sitting(**parameters))

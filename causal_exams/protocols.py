@@ -25,9 +25,11 @@ REPLIES: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """A way to sit tasks: its setting, what leads the conversation, and what it fixes.
+    """A way to sit tasks.
 
-    ``sandboxed`` says whether commands are run. ``epochs`` are the attempts at each task.
+    ``setting`` is ``closed`` or ``open``. ``lead`` leads the whole conversation about one task, up
+    to the answer. ``sandboxed`` says whether it needs a sandbox. ``epochs`` are the attempts at
+    each task.
     """
 
     setting: str
@@ -37,9 +39,10 @@ class Protocol:
 
 
 async def take_one_reply(talk: "Conversation") -> None:
-    """Take one reply to the prompt; its last fenced block is the answer.
+    """Ask for one reply to the prompt, and store the answer in it: its last fenced block.
 
-    A laboratory is not entered: the reply's prediction and hypothesis are the whole session.
+    A laboratory is not experimented in: the reply's hypothesis and prediction are the whole
+    session.
     """
     kind = "json" if talk.in_laboratory else talk.task.shape.suffix.removeprefix(".")
     more = [wording("closed.laboratory")] if talk.in_laboratory else []
@@ -55,7 +58,10 @@ async def take_one_reply(talk: "Conversation") -> None:
 
 
 def _predict(session: Session, answer: str | None) -> None:
-    """Send a reply's hypothesis and prediction to the laboratory; what it refuses it notes."""
+    """Send the hypothesis and the prediction in ``answer`` to the laboratory.
+
+    What is wrong with them is refused there and noted in the transcript.
+    """
     try:
         document = parse_strict((answer or "").encode("utf-8", "surrogatepass"))
     except BadJson as error:
@@ -70,7 +76,12 @@ def _predict(session: Session, answer: str | None) -> None:
 
 
 async def lead_agent(talk: "Conversation") -> None:
-    """Offer bash, python and the laboratory's tools until the answer is there and valid."""
+    """Offer bash, python and the laboratory's tools, and let the model work until it has answered.
+
+    It has answered when a reply calls no tool and the answer file is valid, or when its session in
+    the laboratory is over. After ``REPLIES`` replies, and one more for each experiment of the
+    budget, the attempt ends by the step limit.
+    """
     talk.offer_shell("bash", "python")
     most, more = REPLIES, []
     stack = wording("open.stack", packages=await talk.packages())
@@ -97,7 +108,10 @@ async def lead_agent(talk: "Conversation") -> None:
 
 
 async def _complaint(talk: "Conversation") -> str | None:
-    """Return what is still to be done, None if nothing."""
+    """Return the message for a model that stopped too early, None where its answer is valid.
+
+    In a laboratory there is always one, as a prediction would have ended the session.
+    """
     if talk.in_laboratory:
         return wording("open.unpredicted")
     data = await talk.answer_file()

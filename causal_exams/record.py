@@ -39,7 +39,10 @@ FREE: Final = frozenset({
 
 
 def card_of(settings: Mapping[str, Any], exam: Exam, system: str) -> dict[str, Any]:
-    """Return the card of a run that begins. ``settings`` are plain values by name."""
+    """Return the card of a run that begins: the content of ``run.json``.
+
+    ``settings`` are plain values by name; they are kept without secrets.
+    """
     release = exam.split.release
     return {
         "system": system,
@@ -63,9 +66,10 @@ def card_of(settings: Mapping[str, Any], exam: Exam, system: str) -> dict[str, A
 
 
 def image_digest(sandbox: str) -> str | None:
-    """Return the digest of the image that commands ran in, None without one or without an engine.
+    """Return the id of our image that commands ran in, None where ``sandbox`` is not ``docker``.
 
-    Ask for it after the tasks: the first of them builds the image.
+    None also without Docker or the image. Ask for it after the tasks: the first of them builds the
+    image.
     """
     if sandbox != "docker":
         return None
@@ -78,7 +82,10 @@ def image_digest(sandbox: str) -> str | None:
 
 
 def _without_secrets(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings without keys and the like, and of a URL its host alone."""
+    """Return the settings with the model's address cut to its host and its secrets replaced.
+
+    A secret is an argument of the model whose name contains a word such as ``key``.
+    """
     kept = dict(settings)
     if url := kept.get("model_base_url"):
         kept["model_base_url"] = urlsplit(url).hostname
@@ -90,7 +97,11 @@ def _without_secrets(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_same(path: Path, new: Mapping[str, Any]) -> None:
-    """Raise ``UsageError`` where the folder holds a run with other settings."""
+    """Raise ``UsageError`` where the card in the file ``path`` has other settings than ``new``.
+
+    A file that is absent is no error, one that is no card is. Settings in ``FREE`` may differ. The
+    hashes of release and exam may not.
+    """
     if not path.exists():
         return
     try:
@@ -115,11 +126,13 @@ def _compared_settings(document: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The state of a run, in attempts.
+    """The state of a run; all counts are of attempts.
 
-    ``taken`` came to an end. Of the ``asked`` ones, those at tasks that this command asked for,
-    ``remaining`` did not. ``errors`` are the messages of those that ended in something that is no
-    fault of the model's. ``graded`` is there where the truth is public.
+    ``taken`` are those without an error, over all tasks. ``asked`` are those at the tasks that this
+    command asked for, and ``remaining`` those of them that are not taken. ``errors`` are the
+    messages of attempts that ended in an error, which is never the model's fault. ``endings``
+    counts the taken ones by the reason why they ended. ``graded`` is None where the truth is
+    private.
     """
 
     taken: int
@@ -136,7 +149,9 @@ def record(
 ) -> Outcome:  # fmt: skip
     """Write everything that follows from the logs in ``out/logs``, anew; return the run's state.
 
-    ``epochs`` are the attempts at a task by track, ``asked`` the ids of the tasks asked for.
+    That is the answers, the usage, ``card`` as both ``run.json`` and, for a public truth, the
+    reports. ``epochs`` are the attempts at a task by track. ``asked`` are the ids of the tasks
+    asked for.
     """
     tasks = {task.task_id: task for task in exam.tasks}
     attempts = {task.task_id: epochs.get(task.track, 1) for task in exam.tasks}
@@ -172,7 +187,10 @@ def record(
 
 
 def _report(out: Path, exam: Exam) -> GradedSubmission | None:
-    """Grade the answers and write the report; None where the truth is private."""
+    """Grade the answers in ``out``, write both reports there, and return the graded submission.
+
+    None, and nothing written, where the truth is private.
+    """
     if not exam.split.release.has_public_truth(exam.split.name):
         return None
     key = out / "host.key"

@@ -55,8 +55,10 @@ _MOCK_REPLY: Final = "Default output from mockllm/model"
 class Run:
     """The options of a run.
 
-    ``out`` is its folder, ``system`` its name on boards, ``track`` the only one that is sat, None
-    for all; ``options`` are arguments of Inspect's ``eval_set`` by name.
+    ``out`` is its folder. ``system`` is its name on boards. ``track`` is the only one that is sat,
+    None for all. ``model`` and its members are as Inspect takes them; ``model_roles`` maps a role
+    to a model's name. ``model_cost_config`` is the path of a file of prices. ``options`` are
+    further arguments of Inspect's ``eval_set`` by name.
     """
 
     out: Path
@@ -72,16 +74,17 @@ class Run:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings that ``run.json`` has, all but the one of each track's protocol."""
+        """The settings that ``run.json`` has, by name; ``setting`` is added elsewhere."""
         values = {**asdict(self.sitting), **asdict(self)}
         names = ("exam", "split", "preset", "sandbox", "track", *_MODEL)
         return {name: values[name] for name in names} | dict(self.options)
 
 
 def sit(run: Run) -> int:
-    """Sit the exam, or go on with it; return 0 if nothing is left to do, else 1.
+    """Sit the exam, or go on with it; return 0 if no attempt asked for remains, else 1.
 
-    Raises ``UsageError`` for what can be known before a model is asked.
+    Raises ``UsageError`` for what can be known before a model is asked. A run that is stopped keeps
+    the record of what was answered.
     """
     costs = None
     if run.model_cost_config is not None:
@@ -121,7 +124,10 @@ def sit(run: Run) -> int:
 
 @contextmanager
 def _locked_folder(folder: Path) -> Iterator[None]:
-    """Lock the run's folder, made if need be; raises ``UsageError`` where another process does."""
+    """Lock the run's folder during the block; it is made if need be.
+
+    Raises ``UsageError`` where another process has it locked, or it holds files but no run.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / "run.json").is_file() and set(os.listdir(folder)) - _BEFORE:
@@ -142,7 +148,8 @@ def _locked_folder(folder: Path) -> Iterator[None]:
 def _choose_tasks(run: Run, exam: Exam) -> frozenset[str]:
     """Return the ids of the tasks that Inspect will ask; raises ``UsageError`` without any.
 
-    A laboratory needs its episode's hidden part, so that only its host can let it be sat.
+    The limit counts per track. Laboratories are left out, with a message, where their hidden part
+    is not at hand.
     """
     known = {task.task_id for task in exam.tasks}
     named, limit = run.options.get("sample_id") or known, run.options.get("limit")
@@ -167,7 +174,7 @@ def _choose_tasks(run: Run, exam: Exam) -> frozenset[str]:
 
 
 def _print_estimate(exam: Exam, asked: frozenset[str], epochs: dict[str, int]) -> None:
-    """Print how many tasks and tokens are asked, before they are."""
+    """Print how many tasks and input tokens will be asked; ``epochs`` are attempts by track."""
     tasks = [task for task in exam.tasks if task.task_id in asked]
     prompted = exam.split.release.with_prompts(exam.split.name, tasks)
     counted = Counter(task.track for task in tasks)
@@ -186,7 +193,11 @@ def _print_estimate(exam: Exam, asked: frozenset[str], epochs: dict[str, int]) -
 def _ask_model(
     run: Run, model: dict[str, Any], tasks: list[Task], costs: dict[str, ModelCost] | None
 ) -> None:
-    """Let Inspect ask what is not answered yet."""
+    """Let Inspect ask what is not answered yet, and write its logs below the run's folder.
+
+    ``model`` holds arguments of ``eval_set``. ``costs`` are prices by model's name, None without.
+    Raises ``UsageError`` for errors that Inspect itself raises.
+    """
     roles = {name: get_model(to) for name, to in run.model_roles.items()}
     try:
         eval_set(
@@ -220,7 +231,7 @@ def _ask_model(
 
 
 def _print_outcome(run: Run, outcome: Outcome) -> None:
-    """Print in a few lines how far the run is, and the report's first screen."""
+    """Print how far the run is, and the report's first screen or where to hand the answers in."""
     endings = ", ".join(f"{name} {count}" for name, count in outcome.endings.items())
     _say(f"{run.out}: {outcome.taken:,} of {outcome.asked:,} attempts taken ({endings or 'none'})")
     if outcome.errors:
@@ -248,12 +259,18 @@ def _say(text: str) -> None:
 
 
 def is_of_inspect(error: BaseException) -> bool:
-    """Return whether an error's class is Inspect's own, which says what is missing."""
+    """Return whether an error's class is Inspect's own.
+
+    The message of such an error says what is missing.
+    """
     return type(error).__module__.partition(".")[0] == "inspect_ai"
 
 
 def one_line(error: BaseException) -> str:
-    """Return an error of Inspect's, or of a model's client, as one line without markup."""
+    """Return the message of an error of Inspect's, or of a model's client, without markup.
+
+    It is one line, cut off at ``_SHOWN`` characters.
+    """
     # The errors of Inspect's own say what is missing in ``message``, and have no arguments.
     words = str(getattr(error, "message", None) or error)
     with suppress(MarkupError):
@@ -280,7 +297,7 @@ def model_settings(name: str, base_url: str | None, arguments: Mapping[str, Any]
 def mock_reply(messages: list[Any], tools: Any, tool_choice: Any, config: Any) -> ModelOutput:
     """Return the mock model's one reply with its tokens counted, four characters as one.
 
-    By itself Inspect counts them with a tokenizer, which it fetches from the network.
+    Inspect would count them with a tokenizer, which it fetches from the network.
     """
     output = ModelOutput.from_content(f"{_MOCK}model", _MOCK_REPLY)
     given, written = sum(len(m.text) for m in messages) // 4, len(_MOCK_REPLY) // 4
@@ -293,8 +310,8 @@ def mock_reply(messages: list[Any], tools: Any, tool_choice: Any, config: Any) -
 def prices(path: str, used: frozenset[str]) -> dict[str, ModelCost]:
     """Return the prices in a file of YAML or JSON: model to dollars per million tokens.
 
-    A model that Inspect has never heard of, such as a local one, is made known to it; of those that
-    are ``used`` one at least must be named. Raises ``UsageError``.
+    A model that Inspect does not know, such as a local one, is made known to it. Raises
+    ``UsageError`` for an unusable file, or where it names none of the models that are ``used``.
     """
     where = f"--model-cost-config {path}"
     try:

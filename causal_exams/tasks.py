@@ -41,10 +41,13 @@ from grader.workspace import workspace_files
 
 @dataclass(frozen=True)
 class Sitting:
-    """The exam and the way to sit it: the parameters of a task.
+    """The exam and the way to sit it: the parameters of a task of Inspect.
 
-    ``sandbox`` is the name of one of Inspect's, with a configuration after a colon where it takes
-    one; ``sessions`` is where a host keeps transcripts of laboratories, ``key`` what signs them.
+    ``release`` and ``private`` are the paths of its two sides. ``split`` is None for the only one,
+    ``exam`` for the only one or the one that is called like the release. ``setting`` is the
+    protocol where ``preset`` is None. ``sandbox`` is the name of one of Inspect's, with a
+    configuration after a colon where it takes one. ``submission`` is who sits, ``sessions`` the
+    folder for transcripts of laboratories, and ``key`` the path of the key that signs them.
     """
 
     release: str = "release"
@@ -59,12 +62,15 @@ class Sitting:
     key: str | None = None
 
     def open_exam(self, track: str | None) -> Exam:
-        """Return the exam, one track of it or all; raises ``UsageError``."""
+        """Return the exam, with ``track`` only its tasks of that track; raises ``UsageError``."""
         private = None if self.private is None else Path(self.private)
         return choose_exam(open_release(Path(self.release), private), self.split, self.exam, track)
 
     def protocol(self, track: str) -> tuple[str | None, Protocol]:
-        """Return the preset's name, None without one, and the protocol; raises ``UsageError``."""
+        """Return (preset's name, protocol) for a track; the name is None without a preset.
+
+        Raises ``UsageError`` for a setting or preset that is not there.
+        """
         if self.setting not in SETTINGS:
             raise UsageError(f"--setting {self.setting}: use {' or '.join(SETTINGS)}")
         if self.preset is None:
@@ -73,7 +79,10 @@ class Sitting:
 
 
 def exam_task(track: str, sitting: Sitting) -> InspectTask:
-    """Return the task ``causal_exams/<track>``; raises ``UsageError``."""
+    """Return Inspect's task ``causal_exams/<track>``; raises ``UsageError``.
+
+    When this process exits, its standard error is silenced.
+    """
     atexit.register(_silence_stderr)
     exam = sitting.open_exam(track)
     preset, protocol = sitting.protocol(track)
@@ -101,13 +110,19 @@ def exam_task(track: str, sitting: Sitting) -> InspectTask:
 
 
 def _silence_stderr() -> None:
-    """Say nothing more: at the end DuckDB's binding complains of what Inspect has kept."""
+    """Send standard error to the null device.
+
+    When the process exits, DuckDB's binding complains there of what Inspect has kept.
+    """
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
 def samples(exam: Exam) -> list[Sample]:
-    """Return one sample a task: its prompt and what is public of it. It has no target, no truth."""
+    """Return a sample for each task, in the exam's order: the prompt, and public facts as metadata.
+
+    Targets are empty, as a sample must not hold the truth.
+    """
     prompted = exam.split.release.with_prompts(exam.split.name, exam.tasks)
     return [
         Sample(
@@ -126,7 +141,11 @@ def samples(exam: Exam) -> list[Sample]:
 
 
 def sandbox_of(name: str) -> str | tuple[str, str]:
-    """Return a sandbox by name; ``docker`` without a configuration is ours; or ``UsageError``."""
+    """Return a sandbox as Inspect takes it: its name, or (name, configuration).
+
+    ``docker`` without a configuration is ours. Raises ``UsageError`` where bubblewrap cannot be
+    used.
+    """
     kind, _, config = name.partition(":")
     if kind == bubblewrap.NAME:
         bubblewrap.bwrap_arguments()
@@ -166,7 +185,10 @@ def conversation(exam: Exam, host: Host, protocol: Protocol) -> Solver:
 
 @scorer(metrics=[mean()])
 def points(exam: Exam, host: Host, sandboxed: bool) -> Scorer:
-    """Return a scorer that gives the grader's points."""
+    """Return a scorer that gives the grader's points, 0 to 1, and keeps the answer.
+
+    Where the truth is private the answer is kept and not scored.
+    """
 
     async def score(state: TaskState, target: Target) -> Score:
         talk = Conversation(state, _task_of(exam, state), host)
@@ -186,7 +208,11 @@ def points(exam: Exam, host: Host, sandboxed: bool) -> Scorer:
 
 
 async def _take_answer(talk: Conversation, sandboxed: bool) -> bytes | None:
-    """Return the bytes of the answer file; a laboratory's session is closed for that."""
+    """Return the content of the answer file, None without one.
+
+    It is the laboratory's transcript, else the text that a protocol stored, else the file in the
+    sandbox. A laboratory's session is ended and closed here.
+    """
     if talk.in_laboratory:
         transcript, predicted = talk.host.finish(talk.task.task_id, talk.state.epoch)
         if not predicted and talk.state.store.get(ENDING) is None:
@@ -199,7 +225,7 @@ async def _take_answer(talk: Conversation, sandboxed: bool) -> bytes | None:
 
 
 def _as_text(data: bytes) -> dict[str, Any]:
-    """Return how a log keeps an answer: as text, or where it is none in base 64."""
+    """Return the answer as arguments of ``Score``: as text, or in base 64 where it is not UTF-8."""
     try:
         return {"answer": data.decode("utf-8")}
     except UnicodeDecodeError:

@@ -12,7 +12,10 @@ _TEXTS: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(enco
 
 
 def wording(path: str, **values: object) -> str:
-    """Return the text at ``path`` (``table.name``) with its slots filled; raises ``KeyError``."""
+    """Return the text at ``path`` (``table.name``) of ``words.toml``, its slots filled by name.
+
+    Raises ``KeyError`` for a text that is not there, or a slot without a value.
+    """
     found: Any = _TEXTS
     for key in path.split("."):
         found = found[key]
@@ -27,5 +30,8 @@ def pinned_versions() -> dict[str, str]:
 
 
 def list_packages(versions: Mapping[str, str | None]) -> str:
-    """Return the packages that have a version as one text: names and versions, with commas."""
+    """Return names and versions as one text, with commas; empty where no package has a version.
+
+    A package whose version is None is left out.
+    """
     return ", ".join(f"{name} {number}" for name, number in versions.items() if number)

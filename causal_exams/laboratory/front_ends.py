@@ -21,7 +21,10 @@ MAX_REQUEST: Final = 1 << 16
 
 
 def reply_to(session: Session, line: bytes) -> str:
-    """Return the reply to one request line, without line feed."""
+    """Return the JSON reply to one line with a request; neither line has a line feed.
+
+    A line that is too long or no JSON is refused and noted in the transcript.
+    """
     if len(line) > MAX_REQUEST:
         error = f"a line of over {MAX_REQUEST >> 10} KiB; shorten it"
         return canonical_json(session.refuse("request", error, "a line that is too long"))
@@ -35,7 +38,10 @@ def reply_to(session: Session, line: bytes) -> str:
 
 
 def serve(session: Session, requests: BinaryIO, replies: BinaryIO) -> None:
-    """Answer until the requests end or nobody reads the replies; blank lines are skipped."""
+    """Write the greeting, then a reply to each line of ``requests``; blank lines are skipped.
+
+    Returns when the requests end or nobody reads the replies. The session stays open.
+    """
     try:
         _write(replies, canonical_json(session.greeting()))
         while line := requests.readline(MAX_REQUEST + 2):
@@ -48,6 +54,7 @@ def serve(session: Session, requests: BinaryIO, replies: BinaryIO) -> None:
 
 
 def _skip_rest(requests: BinaryIO) -> None:
+    """Read up to the end of a line that is too long."""
     while part := requests.readline(MAX_REQUEST):
         if part.endswith(b"\n"):
             return
@@ -61,7 +68,7 @@ def _write(replies: BinaryIO, text: str) -> None:
 def make_server(session: Session) -> "MCPServer[Any]":
     """Return an MCP server over one session; raises ``UsageError`` without the SDK.
 
-    Arguments reach the session as they are: what is wrong with them is answered and logged by the
+    Arguments reach the session unchecked. What is wrong with them is answered and logged by the
     laboratory. Tools run one after the other.
     """
     try:
@@ -81,7 +88,10 @@ def make_server(session: Session) -> "MCPServer[Any]":
 
 
 def _mcp_tool(session: Session, name: str, field: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function of one tool; the SDK reads its arguments from the signature."""
+    """Return the function that carries out one tool; ``field`` is ``Field`` of pydantic.
+
+    The SDK reads the tool's arguments from the function's signature.
+    """
 
     async def tool(**members: Any) -> Reply:
         return session.use(name, members)
@@ -99,7 +109,7 @@ def _mcp_tool(session: Session, name: str, field: Callable[..., Any]) -> Callabl
 
 
 def serve_mcp(session: Session, port: int | None) -> None:
-    """Serve on standard input and output, or over streamable HTTP on 127.0.0.1:``port``."""
+    """Serve on standard input and output, or with a port over streamable HTTP on 127.0.0.1."""
     server = make_server(session)
     if port is None:
         server.run("stdio")

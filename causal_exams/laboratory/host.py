@@ -25,8 +25,9 @@ def open_episode(
 ) -> Episode:
     """Return the episode called ``name``: a path ending in ``.json``, or a task id.
 
-    A task's hidden part must be at hand: in the release if its truth is public, else in
-    ``private``. Raises ``UsageError``.
+    Such a file holds ``task_id``, ``public`` and ``private``. A task is looked for in ``release``.
+    Its hidden part must be at hand: in the release if its truth is public, else in ``private``.
+    Raises ``UsageError``.
     """
     try:
         if name.endswith(".json"):
@@ -52,6 +53,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _of_release(name: str, release: ReleaseFolder, split: str | None) -> Episode:
+    """Return the episode of the task ``name``; raises ``UsageError`` for no such task."""
     split = release.choose_split(split)
     tasks = release.tasks(split, prompts=False)
     sessions = {task.task_id: task for task in tasks if task.shape.kind == "session"}
@@ -77,7 +79,10 @@ class Host:
         self._open: dict[tuple[str, int], Session] = {}
 
     def session(self, task_id: str, attempt: int) -> Session:
-        """Return the session of an attempt, counted from 1; raises ``UsageError``."""
+        """Return the session of an attempt, counted from 1, and open or resume it if need be.
+
+        Raises ``UsageError`` where its transcript cannot be used.
+        """
         key = (task_id, attempt)
         if key not in self._open:
             episode = episode_of(self._tasks[task_id], self._exam.truths[task_id])
@@ -89,9 +94,9 @@ class Host:
         return self._open[key]
 
     def finish(self, task_id: str, attempt: int) -> tuple[str, bool]:
-        """Close the session of an attempt where it is still open.
+        """End the session of an attempt where it is not over, and close its transcript.
 
-        Returns its transcript, and whether a prediction was made.
+        Returns the transcript's text, and whether a prediction was made.
         """
         session = self.session(task_id, attempt)
         if not session.is_over:

@@ -92,7 +92,12 @@ class Session:
     def _resume(
         self, episode: Episode, path: Path, submission: str, key: bytes | None
     ) -> Laboratory:
-        """Return the session that the file holds, or a new one if it holds no whole line."""
+        """Return the session that the file holds, or a new one if it holds no whole line.
+
+        A last line that was not written to its end is cut off. An open session gets a line about
+        its resumption. Raises ``UsageError`` for any other content, or another submission's
+        session.
+        """
         assert self._file is not None
         data = os.read(self._file, MAX_FILE + 1)
         while len(data) <= MAX_FILE and (more := os.read(self._file, MAX_FILE)):
@@ -121,7 +126,7 @@ class Session:
         return laboratory
 
     def _truncate(self, length: int) -> None:
-        """Cut the file to its whole lines, once these are known to be a transcript."""
+        """Cut the file to ``length`` bytes, and go to its end."""
         assert self._file is not None
         os.ftruncate(self._file, length)
         os.lseek(self._file, 0, os.SEEK_END)
@@ -151,7 +156,11 @@ class Session:
         return reply
 
     def use(self, tool: str, members: Mapping[str, Any]) -> Reply:
-        """Answer a call of one of :data:`TOOLS`; a needed member that is absent counts as null."""
+        """Answer a call of one of :data:`TOOLS` with its arguments; ``observe`` gets the greeting.
+
+        A needed member that is absent counts as null. An optional one that is null counts as
+        absent.
+        """
         if tool == "observe":
             return self.greeting()
         needed, optional = OPERATIONS[TOOLS[tool]]
@@ -160,7 +169,11 @@ class Session:
         return self.request({"op": TOOLS[tool], **request})
 
     def refuse(self, code: str, message: str, request: str) -> Reply:
-        """Refuse what is not even a request, such as a line that is no JSON."""
+        """Return the reply that refuses what is not even a request, such as a line that is no JSON.
+
+        ``code`` and ``message`` are for the agent. ``request`` stands in the transcript for what it
+        sent.
+        """
         if self.is_over:
             self._note(f"{request}: {message}")
         self.laboratory.note_refusal(request, message)
@@ -168,13 +181,16 @@ class Session:
         return self._refusal(RefusedRequest(code, message))
 
     def close(self) -> None:
-        """Close the file. The session is not over; it can be resumed."""
+        """Close the file; a session that is not over can be resumed from it."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
     def _answer(self, document: object) -> Reply:
-        """Return the reply to a request; raises :class:`RefusedRequest`."""
+        """Return the reply to a request; one with wrong members is refused in the reply.
+
+        Raises :class:`RefusedRequest` for a request that the laboratory does not allow.
+        """
         laboratory = self.laboratory
         if problem := _problem(document):
             return self.refuse("request", problem, clip(document, 200))
@@ -196,6 +212,7 @@ class Session:
         return {"ok": True, **self._status()}
 
     def _refusal(self, refusal: RefusedRequest) -> Reply:
+        """Return the reply to a refused request."""
         return {
             "ok": False,
             "error": str(refusal),
@@ -239,7 +256,10 @@ class Session:
 
 
 def _open(path: Path) -> int:
-    """Return the transcript's file, locked; raises ``UsageError``."""
+    """Open the transcript's file, made if need be, and lock it; return its descriptor.
+
+    Raises ``UsageError`` where another session has it open, or it is no regular file.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

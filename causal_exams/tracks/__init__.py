@@ -20,7 +20,11 @@ PAPER: Final = "paper"
 
 
 def preset_of(name: str, track: str) -> tuple[str, Protocol]:
-    """Return the preset that ``name`` means in a track; raises ``UsageError`` without one."""
+    """Return (name, protocol) of the preset that ``name`` means in a track.
+
+    ``paper`` means the first preset of the track. Raises ``UsageError`` where the track has no such
+    preset.
+    """
     own = PRESETS.get(track, {})
     if name == PAPER and own:
         name = next(iter(own))

@@ -30,7 +30,12 @@ REPLIES: Final = 12
 
 
 async def lead_react(talk: "Conversation", *, verify: bool = False) -> None:
-    """Let the agent take its steps; with ``verify`` hold the first prediction back once."""
+    """Let the agent experiment with recorded steps until its session is over.
+
+    With ``verify`` the first prediction is refused once, with the request to check the hypothesis.
+    After three replies for each experiment of the budget and ``REPLIES`` more, the attempt ends by
+    the step limit.
+    """
     talk.offer_laboratory(recorded=True)
     talk.begin(wording("causalab-react.system"))
     talk.say(canonical_json(talk.session.greeting()))

@@ -29,7 +29,11 @@ SUBMITTED: Final = "DONE"
 
 
 async def lead_data_scientist(talk: "Conversation") -> None:
-    """Let the agent work with bash until it submits or has made its steps."""
+    """Let the agent work with bash until it submits, in at most ``STEP_LIMIT`` replies.
+
+    A reply without exactly one call is refused and counts as a step. After a submission without a
+    file that can be parsed the ending is ``missing after submit``.
+    """
     talk.offer_shell("bash")
     packages = await talk.packages()
     talk.begin(wording("causalds-paper.system", packages=packages, file=talk.task.answer_file))
@@ -47,13 +51,13 @@ async def lead_data_scientist(talk: "Conversation") -> None:
 
 
 def _submits(command: object, output: str) -> bool:
-    """Return whether a command submitted: it says to echo DONE, and that is what it printed."""
+    """Return whether a command says to echo DONE and a line of its output is DONE."""
     asked = isinstance(command, str) and f"echo {SUBMITTED}" in command
     return asked and SUBMITTED in (line.strip() for line in output.splitlines())
 
 
 async def _parseable(talk: "Conversation") -> bool:
-    """Return whether the answer file is there and is JSON, or CSV with a line, at all."""
+    """Return whether the answer file is there and can be parsed as JSON, or as CSV with a line."""
     data = await talk.answer_file()
     if data is None:
         return False

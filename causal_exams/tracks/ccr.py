@@ -37,7 +37,11 @@ _ASKED: Final = re.compile(r"^- ([a-z_]+): (.+)$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One yes-or-no question: the answer's member and place in it, and the text that asks."""
+    """One yes-or-no question of a task.
+
+    ``member`` is the member of the answer that holds the replies to it, ``case`` the entry there,
+    from 0. ``text`` is the whole text that asks it.
+    """
 
     member: str
     case: int
@@ -45,9 +49,10 @@ class Question:
 
 
 def questions(prompt: str) -> list[Question]:
-    """Return the questions of a prompt, case by case; none where it has no cases.
+    """Return the questions of a prompt, case by case; empty where it has no cases.
 
-    Each is the context, the case, what the prompt says before its questions, and one question.
+    The text of each is the context, the case, what the prompt says before its questions, and one
+    question.
     """
     parts = _SECTION.split(prompt)
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
@@ -84,7 +89,10 @@ def with_examples(text: str) -> str:
 def answer_of(
     asked: Sequence[Question], said: Sequence[bool | None]
 ) -> dict[str, list[bool | None]]:
-    """Return the answer's members, each with an entry a case; null where a reply said neither."""
+    """Return the answer: each member's list with one entry a case, null where a reply said neither.
+
+    ``said`` holds the meaning of the reply to each of the questions ``asked``.
+    """
     members: dict[str, list[bool | None]] = {}
     for question, meaning in zip(asked, said, strict=True):
         members.setdefault(question.member, []).append(meaning)
@@ -92,7 +100,11 @@ def answer_of(
 
 
 async def ask_one_by_one(talk: "Conversation", *, examples: bool = False) -> None:
-    """Ask every question of a task apart, with ``examples`` behind two worked ones."""
+    """Ask every question of a task in a conversation of its own, and store the answer.
+
+    With ``examples`` each question comes behind two worked ones. A task without cases gets one
+    reply.
+    """
     asked = questions(talk.state.input_text)
     if not asked:
         await take_one_reply(talk)

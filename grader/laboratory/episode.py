@@ -24,12 +24,16 @@ MAX_NODES: Final = 12
 
 
 class EpisodeError(ValueError):
-    """An episode that is not what the format says; the message names the member."""
+    """Raised for an episode that breaks the format; the message names the member."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A property: its name, how it is displayed, and the values it may be set to."""
+    """A property of crystals.
+
+    ``display`` is its name as it is shown, unit included. It can be set if it is ``controllable``,
+    from ``low`` to ``high``, both included.
+    """
 
     name: str
     display: str
@@ -40,7 +44,11 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """The hidden influence: the nodes it shifts, its possible values, and those drawn in order."""
+    """The hidden influence that shifts ``nodes`` at each intervention.
+
+    ``values`` are the shifts it may have. ``sequence`` holds the shift at each intervention, in
+    order.
+    """
 
     nodes: tuple[str, ...]
     values: tuple[float, ...]
@@ -48,13 +56,19 @@ class Disturbance:
 
     @property
     def largest_shift(self) -> float:
-        """The largest shift it can cause."""
+        """The largest shift it can cause, in absolute value."""
         return max(abs(value) for value in self.values)
 
 
 @dataclass(frozen=True)
 class Episode:
-    """One episode; make it with :meth:`load`. ``public`` and ``private`` keep the plain JSON."""
+    """One episode; make it with :meth:`load`. ``public`` and ``private`` keep the plain JSON.
+
+    ``variables`` are the properties without the target. ``model`` is the hidden mechanism.
+    ``budget`` is the number of interventions allowed. A prediction is right within ``tolerance`` of
+    the true value, and must be in ``reactor_range``, both ends included. ``disturbance`` is None
+    without one.
+    """
 
     task_id: str
     public: Mapping[str, Any]
@@ -70,7 +84,10 @@ class Episode:
 
     @classmethod
     def load(cls, task_id: str, public: Mapping[str, Any], private: Mapping[str, Any]) -> Self:
-        """Return the episode of a task from its two parts; raises :class:`EpisodeError`."""
+        """Return the episode of a task from its public and its private part.
+
+        Raises :class:`EpisodeError` where one breaks the format or the two disagree.
+        """
         try:
             return cls._parse(task_id, public, private)
         except (KeyError, TypeError, AttributeError, OverflowError, AmbiguousNames) as error:
@@ -80,7 +97,11 @@ class Episode:
 
     @classmethod
     def _parse(cls, task_id: str, public: Mapping[str, Any], private: Mapping[str, Any]) -> Self:
-        """Return the episode; errors of missing or wrong members are left to :meth:`load`."""
+        """Return the episode; raises :class:`EpisodeError` for some defects.
+
+        Members that are missing or of a wrong type raise Python's own errors, which :meth:`load`
+        translates.
+        """
         variables = tuple(_variable(entry) for entry in public["variables"])
         if not 1 <= len(variables) < MAX_NODES:
             raise EpisodeError(f"public.variables: between 1 and {MAX_NODES - 1} of them")
@@ -133,17 +154,17 @@ class Episode:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The properties, in the order they are listed."""
+        """The names of the properties, without the target, in the order they are listed."""
         return self.model.nodes[:-1]
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """All nodes, the target last."""
+        """The names of all nodes, the target last."""
         return self.model.nodes
 
     @property
     def controllable(self) -> tuple[str, ...]:
-        """The properties that can be set."""
+        """The names of the properties that can be set."""
         return tuple(variable.name for variable in self.variables if variable.controllable)
 
     @property
@@ -158,7 +179,7 @@ class Episode:
 
     @cached_property
     def digest(self) -> str:
-        """The SHA-256 over task id and public part.
+        """The SHA-256, in hexadecimal, over task id and public part.
 
         The private part stays out: a hash of it would let a test taker check guesses of the
         mechanism. A transcript is tied to the private part by its readings.
@@ -168,19 +189,19 @@ class Episode:
 
     @cached_property
     def spellings(self) -> Mapping[str, str]:
-        """Nodes by plain spelling (:func:`grader.laboratory.names.spellings_of`)."""
+        """The nodes by plain spelling (:func:`grader.laboratory.names.spellings_of`)."""
         return spellings_of(self.public)
 
     def node(self, name: object) -> str | None:
-        """Return the node that ``name`` means, None if there is none."""
+        """Return the node that ``name`` means in any spelling, None if there is none."""
         return self.spellings.get(plain(name)) if isinstance(name, str) else None
 
     def variable(self, name: str) -> Variable:
-        """Return the property called ``name``."""
+        """Return the property with exactly this name; raises ``ValueError`` for any other name."""
         return self.variables[self.names.index(name)]
 
     def manipulator(self) -> Crystal:
-        """Return the manipulator crystal before any intervention."""
+        """Return a new manipulator crystal, before any intervention."""
         affected = self.disturbance.nodes if self.disturbance else ()
         return Crystal(self.model, self.private["manipulator"], self.mode, affected)
 
@@ -204,7 +225,10 @@ def _variable(entry: Mapping[str, Any]) -> Variable:
 
 
 def _disturbance(entry: Mapping[str, Any] | None, nodes: set[str]) -> Disturbance | None:
-    """Return the hidden disturbance, None without one; raises :class:`EpisodeError`."""
+    """Return the hidden disturbance in ``entry``, None without one; raises :class:`EpisodeError`.
+
+    ``nodes`` are the names that it may shift.
+    """
     if entry is None:
         return None
     values = tuple(_number(value) for value in entry["values"])
@@ -217,7 +241,11 @@ def _disturbance(entry: Mapping[str, Any] | None, nodes: set[str]) -> Disturbanc
 
 
 def _check_agreement(episode: Episode) -> None:
-    """Raise :class:`EpisodeError` where a stored reading is not what the model gives."""
+    """Raise :class:`EpisodeError` where the public part does not follow from the private one.
+
+    Every reading that is shown must be what the model gives, number for number. The shifts, the
+    range of the prediction and whether the target may be a parent must fit too.
+    """
     public, private, model = episode.public, episode.private, episode.model
     if len(public["records"]) != len(private["records"]):
         raise EpisodeError("private.records: not one base map per record")

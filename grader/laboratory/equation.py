@@ -21,15 +21,16 @@ _FACTOR: Final = re.compile(
 
 
 class BadHypothesis(ValueError):
-    """A hypothesis that does not follow the schema; the message says what to change."""
+    """Raised for a hypothesis that does not follow the schema; the message says what to change."""
 
 
 @dataclass(slots=True)
 class Equation:
-    """A sum of terms, with the numbers that are written in it.
+    """The target's equation as written: a base and a sum of terms.
 
-    A number is None where the equation has a coefficient's name instead. ``constant`` says whether
-    there is a base term at all.
+    ``terms`` maps (parent, power) to its coefficient. ``constant`` says whether there is a base
+    term at all, and ``base`` is its number. A number is None where the equation has a coefficient's
+    name instead, and ``base`` also where there is no base term.
     """
 
     constant: bool
@@ -39,7 +40,12 @@ class Equation:
     def add(
         self, sign: float, number: float | None, symbol: Term | None, variable: Term | None
     ) -> None:
-        """Add a product; ``symbol`` names its coefficient, which is ``("", 0)`` for the base."""
+        """Add one product to the equation; raises :class:`BadHypothesis` where it does not fit.
+
+        ``number`` is its number without ``sign``, None without one. ``symbol`` is the term whose
+        coefficient it names, ``("", 0)`` for the base, None without one. ``variable`` is the term
+        itself, None for the base.
+        """
         if symbol is not None and (number is not None or sign < 0):
             raise BadHypothesis(
                 "freq_equation: a coefficient's name already stands for sign and number; "
@@ -63,7 +69,7 @@ class Equation:
 
 
 def read_equation(text: str, factor: Factor) -> Equation:
-    """Return the equation that ``text`` spells; raises :class:`BadHypothesis`.
+    """Return the equation that ``text``, a right side, spells; raises :class:`BadHypothesis`.
 
     ``factor`` gives the kind of a name (``variable``, ``symbol`` or ``base``) and its term.
     """
@@ -87,7 +93,11 @@ def read_equation(text: str, factor: Factor) -> Equation:
 def _read_product(
     text: str, place: int, factor: Factor
 ) -> tuple[int, float | None, Term | None, Term | None]:
-    """Read the product at ``place``; return its end, number, coefficient's name and variable."""
+    """Read the product that begins at ``place`` of ``text``.
+
+    Returns (place after it, number, term of its coefficient's name, term of its variable), each but
+    the first None where the product has none. Raises :class:`BadHypothesis`.
+    """
     number: float | None = None
     symbol: Term | None = None
     variable: Term | None = None

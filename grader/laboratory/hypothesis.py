@@ -36,8 +36,8 @@ class Hypothesis:
     """A parsed hypothesis.
 
     ``edges`` are (parent, child) without repeats. ``terms`` maps every declared parent of the
-    target to its coefficients ``(linear, quadratic)``; ``None`` stands for a coefficient that is
-    not known yet, as does ``base``. A term the equation does not have is 0.
+    target to its coefficients ``(linear, quadratic)``. A term that the equation does not have is 0.
+    ``base`` and a coefficient are None where they are not known yet.
     """
 
     edges: frozenset[tuple[str, str]]
@@ -45,7 +45,8 @@ class Hypothesis:
     terms: Mapping[str, tuple[float | None, float | None]]
 
     def predict(self, values: Mapping[str, float]) -> float | None:
-        """Return the target for property ``values``; None while a coefficient is unknown."""
+        """Return the target for property ``values``; None while the base or a coefficient is
+        unknown."""
         total = self.base
         for parent, (linear, quadratic) in self.terms.items():
             if total is None or linear is None or quadratic is None:
@@ -63,9 +64,9 @@ def parse_hypothesis(
 ) -> Hypothesis:
     """Return the hypothesis in a document, which may be a step record that holds it.
 
-    ``public`` is what the agent was told; ``spellings`` maps plain spellings to nodes
+    ``public`` is the public part of the episode. ``spellings`` maps plain spellings to nodes
     (:func:`grader.laboratory.names.spellings_of`). Raises :class:`BadHypothesis`, also for a
-    hypothesis that contradicts itself or what was told.
+    hypothesis that contradicts itself or the public part.
     """
     if isinstance(document, Mapping) and "hypothesis" in document:
         if strange := [key for key in document if key not in STEP_FIELDS]:
@@ -87,7 +88,7 @@ class _Parser:
         self._spellings = spellings
 
     def parse(self, document: object) -> Hypothesis:
-        """Return the hypothesis; raises ``BadHypothesis``."""
+        """Return the hypothesis in its JSON object; raises ``BadHypothesis``."""
         if not isinstance(document, Mapping):
             raise BadHypothesis(f"the hypothesis is no object; give {', '.join(_MEMBERS)}")
         if absent := [member for member in _MEMBERS if member not in document]:
@@ -111,6 +112,8 @@ class _Parser:
         return Hypothesis(edges, base, terms)
 
     def _node(self, name: object, where: str) -> str:
+        """Return the node that ``name`` means; raises ``BadHypothesis``, with ``where`` in front.
+        """
         node = self._spellings.get(plain(name)) if isinstance(name, str) else None
         if node is None:
             declared = ", ".join(dict.fromkeys(self._spellings.values()))
@@ -118,7 +121,10 @@ class _Parser:
         return node
 
     def _edges(self, value: object) -> frozenset[tuple[str, str]]:
-        """Return the edges as (parent, child); raises ``BadHypothesis``."""
+        """Return the edges as (parent, child) without repeats; raises ``BadHypothesis``.
+
+        A circle, and an edge from a target that may not act, are refused.
+        """
         if not isinstance(value, list) or len(value) > MAX_EDGES:
             raise BadHypothesis(f"edges: not a list of at most {MAX_EDGES} edges")
         edges = set()
@@ -140,7 +146,10 @@ class _Parser:
         return frozenset(edges)
 
     def _coefficients(self, value: object) -> tuple[float | None, dict[Term, float | None]]:
-        """Return the base, and the coefficients by (parent, power)."""
+        """Return (base, coefficients by (parent, power)); each is None where null was given.
+
+        The power is 1 or 2. Raises ``BadHypothesis``.
+        """
         if not isinstance(value, Mapping) or "base" not in value:
             raise BadHypothesis('coefficients: not an object with "base" and one entry a term')
         if len(value) > MAX_EDGES:
@@ -182,7 +191,10 @@ class _Parser:
         return dict.fromkeys(n for n in self._spellings.values() if n != self._target)
 
     def _equation(self, text: object) -> Equation:
-        """Return the target's equation, with or without its left side; raises ``BadHypothesis``."""
+        """Return the target's equation in ``text``; raises ``BadHypothesis``.
+
+        The text may be the right side alone, or have the target as its left side.
+        """
         if not isinstance(text, str) or len(text) > MAX_EQUATION:
             raise BadHypothesis(f"freq_equation: not a text of at most {MAX_EQUATION} characters")
         left, equals, right = text.partition("=")
@@ -194,7 +206,11 @@ class _Parser:
         return read_equation(right if equals else text, self._factor)
 
     def _factor(self, name: str) -> tuple[str, Term]:
-        """Return the kind of a name, ``base``, ``symbol`` or ``variable``, and its term."""
+        """Return the kind of a name, ``base``, ``symbol`` or ``variable``, and its term.
+
+        A symbol is the name of a coefficient. Raises ``BadHypothesis`` for any other name and the
+        target.
+        """
         node = self._spellings.get(plain(name))
         if node == self._target:
             raise BadHypothesis(f"freq_equation: {self._target} cannot be its own parent")
@@ -216,7 +232,11 @@ class _Parser:
         coefficients: Mapping[Term, float | None],
         equation: Equation,
     ) -> None:
-        """Raise ``BadHypothesis`` unless edges, equation and coefficients have the same parents."""
+        """Raise ``BadHypothesis`` unless edges, equation and coefficients agree.
+
+        They must have the same parents and terms, and a number that stands in the equation must be
+        the coefficient given. A parent whose coefficients are all 0 is refused.
+        """
         parents = {parent for parent, child in edges if child == self._target}
         in_equation = {parent for parent, _ in equation.terms}
         if parents != in_equation:
@@ -246,7 +266,7 @@ class _Parser:
 
 
 def _refuse_circle(edges: Iterable[tuple[str, str]]) -> None:
-    """Raise ``BadHypothesis`` for a circle; both directions of a pair are one too."""
+    """Raise ``BadHypothesis`` if the edges, as (parent, child), have a directed circle."""
     sorter = TopologicalSorter[str]()
     for parent, child in sorted(edges):
         sorter.add(child, parent)
@@ -260,7 +280,10 @@ def _refuse_circle(edges: Iterable[tuple[str, str]]) -> None:
 
 
 def _coefficient(key: object, value: object) -> float | None:
-    """Return a coefficient, None where it is null; raises ``BadHypothesis``."""
+    """Return the coefficient ``value``, None where it is null; raises ``BadHypothesis``.
+
+    ``key`` names it in the message.
+    """
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -271,6 +294,7 @@ def _coefficient(key: object, value: object) -> float | None:
 
 
 def _check_equal(what: str, written: float, given: float | None) -> None:
+    """Raise ``BadHypothesis`` unless the equation's number is the coefficient that was given."""
     if given is None or not math.isclose(written, given, rel_tol=1e-9, abs_tol=1e-9):
         raise BadHypothesis(
             f"{what} is {written:g} in freq_equation but {clip(given)} in coefficients; "
@@ -285,10 +309,11 @@ def write_hypothesis(
     base: float | None,
     terms: Mapping[str, tuple[float | None, float | None]],
 ) -> dict[str, Any]:
-    """Return a hypothesis in the language.
+    """Return a hypothesis as the JSON object that :func:`parse_hypothesis` reads.
 
-    ``terms`` maps the target's parents to their (linear, quadratic) coefficients. Coefficients that
-    are exactly zero are left out, and with all of them the parent.
+    ``terms`` maps the target's parents to their (linear, quadratic) coefficients, None for one that
+    is not known. Coefficients that are exactly zero are left out, and with all of them the parent.
+    The edges into the target follow from ``terms``: those in ``edges`` are not used.
     """
     parts, coefficients = ["base"], {"base": base}
     kept = {edge for edge in edges if edge[1] != target}

@@ -22,12 +22,12 @@ ROUNDING: Final = 0.005
 
 
 class CyclicModel(ValueError):
-    """Equations that depend on each other in a circle."""
+    """Raised for equations that depend on each other in a circle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One parent's contribution, ``quadratic · p² + linear · p``."""
+    """One parent's contribution to a node: ``quadratic · p² + linear · p``, with its value p."""
 
     parent: str
     linear: float
@@ -39,7 +39,7 @@ Plan = tuple[tuple[int, tuple[tuple[int, float, float], ...]], ...]
 
 
 def round_reading(value: float) -> float:
-    """Return ``value`` with two decimals, without a negative zero."""
+    """Return ``value`` rounded to two decimals, without a negative zero."""
     return round(value, DECIMALS) + 0.0
 
 
@@ -64,10 +64,10 @@ class Model:
         equations: Mapping[str, Sequence[Term]],
         base: float,
     ) -> Self:
-        """Return the model over properties ``names`` and ``target``.
+        """Return the model over properties ``names`` and ``target``, whose own base is ``base``.
 
-        Raises :class:`CyclicModel` for circular equations and ``KeyError`` for a parent that is
-        no node.
+        ``equations`` maps a node to its terms; a node that is absent has no parents. Raises
+        :class:`CyclicModel` for circular equations and ``KeyError`` for a parent that is no node.
         """
         nodes = (*names, target)
         place = {node: index for index, node in enumerate(nodes)}
@@ -127,7 +127,10 @@ class Model:
 
 
 def _sort_by_cause(nodes: Sequence[str], equations: Mapping[str, Sequence[Term]]) -> list[str]:
-    """Return the nodes so that each comes after its parents; raises ``CyclicModel``."""
+    """Return the nodes so that each comes after its parents; raises ``CyclicModel``.
+
+    Raises ``KeyError`` for a parent that is no node.
+    """
     needs = {node: [term.parent for term in equations[node]] for node in nodes}
     for node, parents in needs.items():
         for parent in parents:
@@ -163,10 +166,11 @@ class Crystal:
         self._affected = frozenset(self._place[node] for node in affected)
 
     def set(self, name: str, value: float, disturbance: float = 0.0) -> None:
-        """Intervene on ``name`` (no range or budget here), then let everything settle.
+        """Intervene on ``name`` as the mode says, then compute all values anew.
 
-        ``disturbance`` is the hidden influence drawn for this update; it shifts the affected
-        nodes, never a held one, and does not accumulate.
+        ``value`` is rounded to two decimals. Neither range nor budget is checked here.
+        ``disturbance`` is the hidden influence at this intervention. It shifts the affected nodes,
+        never a held one, and is gone at the next.
         """
         node = self._place[name]
         value = round_reading(value)

@@ -18,14 +18,14 @@ def plain(name: str) -> str:
 
 
 class AmbiguousNames(ValueError):
-    """Two nodes that one spelling could mean."""
+    """Raised for two nodes that one spelling could mean."""
 
 
 def spellings_of(public: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return node by plain spelling, for a task's public part.
+    """Return the name of each node by every plain spelling, for an episode's public part.
 
-    The target also answers to its usual short forms, unless a property is called so. Raises
-    :class:`AmbiguousNames`.
+    A node answers to its name and its display name. The target also answers to its usual short
+    forms, unless a property is called so. Raises :class:`AmbiguousNames`.
     """
     target = public["target"]
     found: dict[str, str] = {}

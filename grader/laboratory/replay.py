@@ -38,7 +38,11 @@ def replay(episode: Episode, lines: Sequence[Line], key: bytes | None = None) ->
 
 
 def _replay_line(laboratory: Laboratory, line: Line, number: int) -> None:
-    """Apply one transcript line to the session; raises what the session or the line makes it."""
+    """Apply one transcript line, which is line ``number``, to the session.
+
+    Raises ``TranscriptError`` for an unknown event, ``RefusedRequest`` for a request that the
+    session refuses, and ``KeyError``, ``TypeError`` or ``AttributeError`` for a wrong member.
+    """
     match line.get("event"):
         case "reading":
             laboratory.intervene(line["set"]["name"], line["set"]["value"])
@@ -70,7 +74,7 @@ def _note(text: object) -> str:
 
 
 def _compare(laboratory: Laboratory, line: Mapping[str, Any], number: int) -> None:
-    """Raise ``TranscriptError`` unless the session's last line is the given one."""
+    """Raise ``TranscriptError`` unless the session's last line is ``line``, its line ``number``."""
     written = laboratory.transcript
     if len(written) != number:
         raise TranscriptError(number, "a line the laboratory would not have written")

@@ -39,8 +39,10 @@ class RefusedRequest(ValueError):
 class Laboratory:
     """One session with an episode. Pure: no input or output, no clock.
 
-    ``submission`` is the name the host knows the agent by; with ``key`` every line of the
-    transcript is signed. :attr:`transcript` is complete after every call.
+    ``submission`` is the name the host knows the agent by. With ``key`` every line of the
+    transcript is signed. :attr:`transcript` is complete after every call. ``hypotheses`` are
+    (interventions made before it, hypothesis), ``readings`` (node, value set, what the crystal then
+    showed). ``parse_failures`` counts steps, ``refusals`` the refusals written down.
     """
 
     def __init__(self, episode: Episode, submission: str = "", key: bytes | None = None) -> None:
@@ -81,7 +83,7 @@ class Laboratory:
 
     @property
     def remaining(self) -> int:
-        """Interventions left."""
+        """The number of interventions left."""
         return self.episode.budget - len(self.readings)
 
     @property
@@ -90,7 +92,7 @@ class Laboratory:
         return tuple(self._lines)
 
     def transcript_text(self, start: int = 0) -> str:
-        """Return the lines from ``start`` as they stand in a file."""
+        """Return the lines from index ``start`` as they stand in a file."""
         return "".join(write_line(line) for line in self._lines[start:])
 
     def intervene(self, name: object, value: object) -> Reading:
@@ -117,8 +119,8 @@ class Laboratory:
     def hypothesise(self, record: object) -> Hypothesis:
         """Record a step record or a bare hypothesis, and return the parsed hypothesis.
 
-        Raises :class:`RefusedRequest` with the parser's error. The third failure in one step is
-        recorded as that step's parse failure.
+        Raises :class:`RefusedRequest` with the parser's error. The third failure in a row in one
+        step is recorded as that step's parse failure.
         """
         request = {"op": "hypothesis"}
         self._refuse_when_closed()
@@ -150,7 +152,10 @@ class Laboratory:
         return hypothesis
 
     def open_reactor(self) -> Reading:
-        """End the experiments and return the reactor crystal's properties."""
+        """End the experiments and return the reactor crystal's properties, without its target.
+
+        A later call returns the same and records nothing.
+        """
         self._refuse_when_closed()
         shown = dict(self.episode.public["reactor"])
         if self.phase == "experiments":
@@ -161,8 +166,8 @@ class Laboratory:
     def predict(self, value: object, hypothesis: object = None) -> None:
         """Predict the reactor crystal's target, once; this ends the session.
 
-        A final ``hypothesis`` may come with it. Raises :class:`RefusedRequest`. Whether the
-        prediction is right is not said.
+        A final ``hypothesis`` may come with it; where it is refused no prediction is made. Raises
+        :class:`RefusedRequest`. Whether the prediction is right is not said.
         """
         self._refuse_when_closed()
         number = self._checked_prediction(value)
@@ -187,19 +192,26 @@ class Laboratory:
         self._append("closed", lines=len(self._lines) + 1)
 
     def note_resumption(self) -> None:
-        """Note that the agent was connected again."""
+        """Write down that the agent was connected again, unless the last line says so already."""
         self._refuse_when_closed()
         if self._lines[-1]["event"] != "resumed":
             self._append("resumed")
 
     def note_refusal(self, request: str, error: str) -> None:
-        """Write down a refused request, unless the session is closed or noted enough of them."""
+        """Write down a refused request, unless the session is closed or has noted enough of them.
+
+        Enough are ``MAX_REFUSALS``.
+        """
         if self.phase != "closed" and self.refusals < MAX_REFUSALS:
             self.refusals += 1
             self._append("refused", request=request, error=error)
 
     def note_hypothesis_failure(self, error: str, attempt: int) -> None:
-        """Write down a hypothesis that did not parse, the last time as a parse failure."""
+        """Write down a hypothesis that did not parse, as a replay does.
+
+        ``attempt`` counts such failures in a row from 1; the last that is allowed is the step's
+        parse failure. Raises :class:`RefusedRequest` for a number out of order.
+        """
         if attempt != self._failed_attempts + 1:
             raise RefusedRequest(
                 "hypothesis", "the attempts at a hypothesis are counted one by one"
@@ -217,7 +229,10 @@ class Laboratory:
     def _checked_setting(
         self, name: object, value: object, request: Mapping[str, object]
     ) -> tuple[str, float]:
-        """Return the node and the rounded value to set; raises :class:`RefusedRequest`."""
+        """Return (node, rounded value) for an intervention that is allowed.
+
+        Raises :class:`RefusedRequest` for any other, and writes ``request`` down as refused.
+        """
         episode = self.episode
         self._refuse_when_closed()
         if self.phase != "experiments":
@@ -271,10 +286,12 @@ class Laboratory:
             raise RefusedRequest("closed", "the session is over; nothing more can be asked")
 
     def _refuse(self, code: str, message: str, request: object) -> NoReturn:
+        """Write ``request`` down as refused, and raise :class:`RefusedRequest`."""
         self.note_refusal(clip(request, 200), message)
         raise RefusedRequest(code, message)
 
     def _append(self, event: str, **members: Any) -> None:
+        """Add a line, sealed to the one before it, to the transcript."""
         previous = self._lines[-1]["digest"] if self._lines else ""
         content = {"index": len(self._lines), "event": event, **members}
         self._lines.append(seal(content, previous, self._key))
@@ -292,7 +309,10 @@ def _number(value: object) -> float | None:
 
 
 def _storable(record: object) -> object:
-    """Return ``record`` as it is read back from a transcript; raises :class:`BadHypothesis`."""
+    """Return ``record`` as it is read back from a transcript.
+
+    Raises :class:`BadHypothesis` where it is not JSON, too large or too deeply nested.
+    """
     try:
         data = canonical_json(record).encode("utf-8")
         if len(data) > MAX_RECORD:

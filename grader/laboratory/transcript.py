@@ -20,7 +20,10 @@ MAX_LINES: Final = 20_000
 
 
 class TranscriptError(ValueError):
-    """A transcript that is none; ``line`` counts from 1, 0 for the transcript as a whole."""
+    """Raised for an unusable transcript.
+
+    ``line`` counts from 1. It is 0 for the transcript as a whole.
+    """
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(f"line {line}: {message}" if line else message)
@@ -28,9 +31,10 @@ class TranscriptError(ValueError):
 
 
 def seal(content: Mapping[str, Any], previous: str, key: bytes | None) -> Line:
-    """Return ``content`` sealed after the digest ``previous``, empty for the first line.
+    """Return ``content`` as a line, sealed to the line before it by ``digest``.
 
-    With ``key`` the line is signed too.
+    ``previous`` is the digest of that line, empty for the first. With ``key`` the line is signed
+    too.
     """
     digest = _digest(content, previous)
     line = {**content, "digest": digest}
@@ -40,7 +44,7 @@ def seal(content: Mapping[str, Any], previous: str, key: bytes | None) -> Line:
 
 
 def content_of(line: Mapping[str, Any]) -> Line:
-    """Return a line without its seals."""
+    """Return a line without ``digest`` and ``mac``."""
     return {name: value for name, value in line.items() if name not in SEALS}
 
 
@@ -76,7 +80,10 @@ def read_lines(text: bytes) -> list[Line]:
 
 
 def check_chain(lines: Sequence[Mapping[str, Any]], key: bytes | None = None) -> None:
-    """Check every index, digest and, with ``key``, signature; raises :class:`TranscriptError`."""
+    """Raise :class:`TranscriptError` at the first line with a wrong index or digest.
+
+    With ``key`` also at the first without the right signature.
+    """
     previous = ""
     for place, line in enumerate(lines):
         number = place + 1
@@ -98,6 +105,7 @@ def check_chain(lines: Sequence[Mapping[str, Any]], key: bytes | None = None) ->
 
 
 def _digest(content: Mapping[str, Any], previous: str) -> str:
+    """Return the SHA-256, in hexadecimal, of the digest before a line and the line's content."""
     return hashlib.sha256((previous + canonical_json(content)).encode("utf-8")).hexdigest()
 
 
