@@ -44,8 +44,9 @@ Tracks = Mapping[str, Track]
 class HeldExam:
     """One exam of a split, as it stands in the files.
 
-    ``compositions`` are those of its tracks that composed it, by track and axis; ``matched``: it
-    repeats questions by design, in arms that are compared.
+    ``compositions`` maps each track that composed the exam to what was requested and realised, by
+    axis and level. ``matched`` says that the exam is a matched ablation, which repeats questions by
+    design.
     """
 
     name: str
@@ -57,8 +58,11 @@ class HeldExam:
 def exam_lines(
     opened: ReleaseFolder, tracks: Tracks, split: str, manifest: Mapping[str, Any]
 ) -> Iterator[GateLine]:
-    """Yield a line for each rule of the exams of a split; ``manifest`` is that of the side which
-    holds the truths."""
+    """Yield the three lines on the exams of a split: no prompt answers another task, no label is
+    always the same, composed exams are as requested.
+
+    ``manifest`` is that of the side which holds the truths.
+    """
     exams = _exams(opened, split, manifest)
     asked = {t.task_id: t for exam in exams for t in exam.tasks if t.shape.suffix != ".csv"}
     truths = opened.truths(split, list(asked.values())) if asked else {}
@@ -96,8 +100,11 @@ def _exams(opened: ReleaseFolder, split: str, manifest: Mapping[str, Any]) -> li
 
 
 def _with_prompts(opened: ReleaseFolder, tracks: Tracks, split: str, exam: HeldExam) -> HeldExam:
-    """Return the exam as far as prompts may answer other tasks: those that do not ask alone about
-    their instance, prompts included."""
+    """Return the exam with only those tasks whose prompt may answer another, prompts included.
+
+    They share their instance with another task of the exam, and their track says what prompts
+    print.
+    """
     asked = Counter(task.instance_id for task in exam.tasks)
     together = [
         task
@@ -110,8 +117,10 @@ def _with_prompts(opened: ReleaseFolder, tracks: Tracks, split: str, exam: HeldE
 def borrowed_answers(
     exam: HeldExam, tracks: Tracks, truths: Mapping[str, Truth]
 ) -> Iterator[str | None]:
-    """Hand in every answer that a prompt prints for the other tasks about the same instance; yield
-    for each the problem that it is right, or None."""
+    """Grade every answer that a prompt prints as an answer to each other task about its instance.
+
+    Yield one value for each: the problem if the answer is right, else None.
+    """
     members: dict[tuple[str, str], list[Task]] = defaultdict(list)
     for task in exam.tasks:
         members[task.track, task.instance_id].append(task)
@@ -130,8 +139,13 @@ def borrowed_answers(
 
 
 def constant_labels(split: str, exams: Sequence[HeldExam], truths: Mapping[str, Truth]) -> GateLine:
-    """Return the line about labels that are always the same: a problem of an exam that its track
-    composed. Who takes all tasks of a split gets what there is, and is only told."""
+    """Return the line on variants with labels that have the same answer to all their tasks in an
+    exam.
+
+    This is a problem where the variant's track composed the exam. In other exams it only enters the
+    figure. Matched ablations and variants with fewer than ``VARIED_FROM`` instances are not
+    checked.
+    """
     problems, told, checked = list[str](), list[str](), 0
     for exam in exams:
         asked: dict[tuple[str, str], list[Task]] = defaultdict(list)
@@ -152,12 +166,17 @@ def constant_labels(split: str, exams: Sequence[HeldExam], truths: Mapping[str, 
 
 
 def _answer(truth: Truth) -> str:
+    """Return the right answer of a truth as text that is equal for equal answers."""
     return canonical_json([truth.should_abstain, truth.value, dict(truth.target)])
 
 
 def as_requested(split: str, exams: Sequence[HeldExam]) -> GateLine:
-    """Return the line about composed exams, counted again, beside what was requested: what a plan
-    promised is not what was built."""
+    """Return the line that holds composed exams, counted again in the files, against what was
+    requested.
+
+    It is a problem when more than ``TOLERANCE`` of a track's tasks are elsewhere on an axis.
+    Matched ablations are not checked.
+    """
     problems, shares = list[str](), list[float]()
     for exam in exams:
         for track, axes in exam.compositions.items():
@@ -179,8 +198,11 @@ def as_requested(split: str, exams: Sequence[HeldExam]) -> GateLine:
 
 
 def share_elsewhere(requested: Mapping[str, float], realised: Mapping[str, float]) -> float:
-    """Return the share of tasks on other levels than requested. Requested numbers are fractions: a
-    level that is less than one task off has been rounded."""
+    """Return the share (0 to 1) of realised tasks that are of another level than requested.
+
+    Both arguments map a level to a number of tasks. Requested numbers are fractions, so one task of
+    each level's difference counts as rounding.
+    """
     levels = {*requested, *realised}
     off = (abs(requested.get(level, 0.0) - realised.get(level, 0.0)) for level in levels)
     total = sum(realised.values())
@@ -189,8 +211,11 @@ def share_elsewhere(requested: Mapping[str, float], realised: Mapping[str, float
 
 @dataclass(frozen=True, slots=True)
 class ExamPoints:
-    """The lines on right answers to an exam that lost points through the whole grader, and on empty
-    answers that earned some."""
+    """The problems with known answers to the exam called ``exam``, from the whole grader.
+
+    ``wrong`` has a line for each right answer that lost points, ``earned`` one if empty answers
+    earned some. Both are empty if all is well.
+    """
 
     exam: str
     wrong: tuple[str, ...]
@@ -207,9 +232,10 @@ def graded_exams(opened: ReleaseFolder, split: str, tasks: int) -> tuple[str, ..
 
 
 def points_of_exam(opened: ReleaseFolder, split: str, name: str, scratch: Path) -> ExamPoints:
-    """Answer an exam rightly, and not at all, through the whole grader.
+    """Grade right answers to all tasks of an exam, and then no answers, through the whole grader.
 
-    The answers are written below ``scratch``, whose owner removes it: a worker may be killed.
+    Return the problems with either. The answers are written below ``scratch``, whose owner removes
+    it, as a worker may be killed.
     """
     exam = choose_exam(opened, split, name, reveal=True, whole=False)
     with tempfile.TemporaryDirectory(dir=scratch) as folder:

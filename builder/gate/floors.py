@@ -34,7 +34,11 @@ CEILING_TASKS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class FloorRow:
-    """A floor beside the mean points that its answer earns on ``own_tasks`` of the release."""
+    """The floor of a variant beside what its answer earns on the release. Points are 0 to 1.
+
+    ``answer`` names the constant answer. ``points`` is the floor: its mean on ``tasks`` tasks of
+    the twin. ``own`` is its mean on ``own_tasks`` tasks of the release.
+    """
 
     split: str
     variant: str
@@ -47,7 +51,10 @@ class FloorRow:
 
 @dataclass(frozen=True, slots=True)
 class SplitFloors:
-    """The findings about the floors of a split."""
+    """The floors of a split, a row each, and the problems with them.
+
+    ``public`` says that the split's truth is public. Without a problem ``problems`` is empty.
+    """
 
     split: str
     rows: tuple[FloorRow, ...]
@@ -56,7 +63,10 @@ class SplitFloors:
 
 
 def check_floors(opened: ReleaseFolder, tracks: Mapping[str, Track], split: str) -> SplitFloors:
-    """Return the floors of a split and what is wrong with them; nothing where there are none."""
+    """Return the floors of a split and the problems with them; both are empty if it has no floors.
+
+    Floors that do not fit the tasks or the rules are problems without rows.
+    """
     manifest = opened.public.manifest
     stated = manifest.get("floors", {}).get(split, {})
     tasks = [task for task in opened.tasks(split, prompts=False) if task.track in stated]
@@ -93,8 +103,13 @@ def _points(
     tasks: Iterable[tuple[Task, Truth]],
     problems: dict[str, None],
 ) -> dict[str, list[float]]:
-    """Return the points on each task of the answer that its floor names, and on each instance whose
-    tasks count together, by floor; what is wrong with an answer is added to ``problems``."""
+    """Return the points (0 to 1) of the answers that floors name: a list for each floor, by its
+    key.
+
+    The list of a variant has an entry for each of its ``tasks``. That of ``floors.whole`` has one
+    for each instance whose tasks count together. ``stated`` are the manifest's floors of the track.
+    Problems with an answer are added to ``problems`` as keys.
+    """
     points: dict[str, list[float]] = defaultdict(list)
     together: dict[str, list[Graded]] = defaultdict(list)
     whole, worth = floors.whole or ("", lambda _: None)
@@ -122,7 +137,11 @@ def _points(
 
 
 def _sample(tasks: Sequence[Task]) -> list[Task]:
-    """Return ``SAMPLE`` tasks of each variant; of an instance all tasks or none."""
+    """Return about ``SAMPLE`` tasks of each variant, from instances in the order of their ids'
+    hashes.
+
+    A variant gets all its tasks of an instance or none, so it may have a few more than ``SAMPLE``.
+    """
     ranked = sorted(tasks, key=lambda t: hashlib.sha256(f"floor/{t.instance_id}".encode()).digest())
     kept: dict[str, list[Task]] = {}
     for task in ranked:
@@ -133,9 +152,10 @@ def _sample(tasks: Sequence[Task]) -> list[Task]:
 
 
 def _distance(row: FloorRow) -> float:
-    """Return how many standard errors the mean is from the floor, if tasks were throws of a coin.
+    """Return how many standard errors lie between the floor and the mean on the release: 0 or more.
 
-    Points are shares, so no spread is larger than that of a coin of the same mean.
+    The error is that of two shares with one common mean. Points are 0 to 1, so their spread is at
+    most that of a coin with the same mean. Infinite where the error is 0 and the means differ.
     """
     both = row.tasks + row.own_tasks
     mean = (row.points * row.tasks + row.own * row.own_tasks) / both

@@ -112,6 +112,7 @@ class LeakReport:
         return "\n".join(lines) + "\n"
 
     def _line(self, row: LeakRow) -> str:
+        """Return a row of the table, with the verdict."""
         verdict = "**leaks**" if row.p <= self.threshold else "clean"
         return (
             f"| {row.where} | {row.fact} | {row.rows} | {row.classes} | {row.score:.4f} | "
@@ -120,8 +121,11 @@ class LeakReport:
 
 
 class ClassMeans(BaseEstimator):  # type: ignore[misc]
-    """Scores a row for a class by its inner product with the mean of the class's rows, feature by
-    feature. ``starts`` are the first columns of the features."""
+    """A classifier by class means: a row's score for a class is its inner product with the class's
+    mean.
+
+    ``starts`` holds the first column of each feature. A feature's columns are scored together.
+    """
 
     def __init__(self, starts: tuple[int, ...] = (0,)) -> None:
         self.starts = starts
@@ -133,8 +137,12 @@ class ClassMeans(BaseEstimator):  # type: ignore[misc]
         return self
 
     def score(self, X: Floats, y: Ints) -> float:
-        """Return the mean score of rows for their own class, by the one feature that tells most or
-        by all: of many features that say nothing, the sum would drown one that says much."""
+        """Return the mean score of the rows ``X`` for their own classes ``y``; 0 if no class is
+        known.
+
+        It is the score by the best single feature or, if larger, the sum over all features divided
+        by the root of their number. A plain sum of many idle features would hide a telling one.
+        """
         known = y < len(self.means_)
         if not known.any():
             return 0.0
@@ -144,7 +152,11 @@ class ClassMeans(BaseEstimator):  # type: ignore[misc]
 
 @dataclass(frozen=True, slots=True)
 class _FactTest:
-    """A fact over the rows that it is tested on: ``labels`` and ``strata`` of shape (n,)."""
+    """A fact and the rows on which it is tested.
+
+    ``labels`` are the numbers of the rows' classes, ``strata`` of their disclosures. Both have
+    shape (n,) and follow the order of ``subjects``.
+    """
 
     where: str
     fact: str
@@ -167,8 +179,11 @@ def leak_test(
 
 
 def sample_tables(release: Path, track: str, split: str) -> SplitTables:
-    """Return ``INSTANCES`` instances of a track of a split, drawn by hashes of their ids: of a
-    large split the prompts alone would be gigabytes."""
+    """Return the rows of up to ``INSTANCES`` instances of a track of a split, chosen by hashes of
+    their ids.
+
+    The prompts of a large split alone would be gigabytes.
+    """
     paths = shards(truth_side(release, track, split), f"{track}_worlds", split)
     names = sorted((row["instance_id"] for row in rows(paths, ["instance_id"])), key=_digest)
     return split_tables(release, track, split, frozenset(names[:INSTANCES]).__contains__)
@@ -177,7 +192,11 @@ def sample_tables(release: Path, track: str, split: str) -> SplitTables:
 def leaks_of(
     chosen: Iterable[SplitTables], known: Mapping[str, Track], permutations: int = PERMUTATIONS
 ) -> LeakReport:
-    """Run the leak test over what was read, a track of a split at a time."""
+    """Run the leak test over ``chosen``, which has the rows of one track of one split each.
+
+    Every fact is first tested with ``permutations`` permutations. A small p is tested again with
+    more.
+    """
     tested: list[_FactTest] = []
     skipped: list[tuple[str, str, str]] = []
     for tables in chosen:
@@ -195,11 +214,13 @@ def leaks_of(
 
 
 def facts(tables: SplitTables, track: Track) -> dict[str, tuple[list[LeakSubject], list[str]]]:
-    """Return rows and labels of each private fact of a track of a split.
+    """Return the rows and labels of each private fact of a track: {name: (rows, labels)}, same
+    order.
 
-    A fact about a task has the first task by id, which is random, of each instance; one about an
-    instance the first view, too. Several tasks of an instance share their answers and all that
-    tells instances apart: counted as rows of their own they would look like a leak.
+    Each instance has one row. For a fact about a task it is the instance's first task by id, which
+    is random. For a fact about the instance, named ``instance: ...``, it is that of the first view.
+    Several tasks of an instance share answers and traces: as rows of their own they would look like
+    a leak. A track without ``leak_facts`` gives an empty result.
     """
     first: dict[str, dict[str, tuple[LeakSubject, str]]] = {}
     if track.leak_facts is None:
@@ -225,8 +246,11 @@ def facts(tables: SplitTables, track: Track) -> dict[str, tuple[list[LeakSubject
 def _prepare_test(
     where: str, fact: str, subjects: Sequence[LeakSubject], labels: Sequence[str]
 ) -> _FactTest | str:
-    """Return the fact over the rows that share their disclosures with one of another class (in all
-    others permutations change nothing), or why it cannot be tested."""
+    """Return the test of a fact, or as text the reason why it cannot be tested.
+
+    It has only rows that share their disclosures with a row of another class. For others
+    permutations change nothing.
+    """
     if len(set(labels)) < 2:
         return "constant" if labels else "no such task"
     strata = [_digest(repr(disclosures(subject))) for subject in subjects]
@@ -249,7 +273,10 @@ def _prepare_test(
 
 
 def merge_rare(labels: Sequence[str]) -> tuple[str, ...]:
-    """Return ``labels`` with the smallest classes merged until each has ``MIN_CLASS`` rows."""
+    """Return the class of each label, in order: the label, or several joined by " + ".
+
+    The two smallest classes are merged until each has ``MIN_CLASS`` rows or one is left.
+    """
     names = {label: label for label in labels}
     while True:
         counts = Counter(names[label] for label in labels)
@@ -262,7 +289,11 @@ def merge_rare(labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def _test(item: _FactTest, looks: Sequence[tuple[int, float]]) -> LeakRow:
-    """Test a fact; every look but the last can only acquit."""
+    """Test one fact by permutations and return the row of the report.
+
+    ``looks`` are pairs of a number of permutations and the p above which the fact is clean. They
+    are tried in order, and the last decides.
+    """
     X, starts = matrix([features(subject) for subject in item.subjects], item.strata)
     ids = [f"{subject.task.instance_id} {subject.task.task_id}" for subject in item.subjects]
     seed = "\n".join([item.where, item.fact, *ids])
@@ -290,12 +321,13 @@ def _test(item: _FactTest, looks: Sequence[tuple[int, float]]) -> LeakRow:
 def matrix(
     rows: Sequence[Mapping[str, float | str]], strata: Ints
 ) -> tuple[Floats, tuple[int, ...]]:
-    """Return the features of all rows as columns, shape (n, p), and the first columns of each.
+    """Return the features of all rows as columns, shape (n, p), and the first column of each
+    feature.
 
-    A text is a category, a number a quantity: its standard score and indicators of its fifths, as
-    the classifier is linear. Means within strata are taken off: they tell what is disclosed. Then
-    the inner products of rows have the same sum of squares for each feature, so that chance makes
-    them score alike.
+    A text is a category. A number is a quantity: its standard score and indicators of its fifths,
+    as the classifier is linear. Means within strata are subtracted, as they tell what is disclosed.
+    Then every feature's inner products of rows get the same sum of squares, so that by chance alone
+    all score alike.
     """
     blocks = []
     for name in dict.fromkeys(name for row in rows for name in row):
@@ -325,7 +357,8 @@ def centre_in_strata(columns: Floats, strata: Ints) -> Floats:
 
 
 def _categories(values: Sequence[float | str]) -> Floats:
-    """Return indicators of each value, shape (n, values)."""
+    """Return one indicator column for each different value, shape (n, number of different
+    values)."""
     names, codes = np.unique(list(map(str, values)), return_inverse=True)
     return np.eye(len(names))[codes]
 

@@ -47,9 +47,9 @@ class Findings:
 
     ``counts`` are numbers of ``tasks``, ``truths``, ``audited`` instances and views, ``proved``
     records, ``stories`` told by rules, ``free`` texts and those of them that read as their graph
-    (``alike``), and the points of right answers (``gold``) and of none (``empty``). ``problems``
-    are lists by rule. ``answers`` maps a task of public truth to the SHA-256 of its right answer,
-    "" where the truth has none.
+    (``alike``), and the sums of points of right answers (``gold``) and of none (``empty``).
+    ``problems`` maps a rule to its lines. ``answers`` maps a task of public truth to the SHA-256 of
+    its right answer, "" where the truth has none.
     """
 
     counts: dict[str, float] = field(default_factory=lambda: defaultdict(int))
@@ -67,7 +67,7 @@ class Findings:
 
 @cache
 def checker_sha256() -> str:
-    """Return the identity of the code that checks, and of the libraries that its findings depend
+    """Return a hash of the code that checks and of the versions of libraries that findings depend
     on."""
     libraries = {name: version(name) for name in (*LIBRARIES, "networkx", "duckdb", "jsonschema")}
     text = canonical_json([source_sha256(), libraries])
@@ -75,8 +75,10 @@ def checker_sha256() -> str:
 
 
 def check_part(part: Part, track: Track) -> None:
-    """Check a staged part and leave ``check.json`` beside it, unless there is one already that is
-    of these rows and by this code."""
+    """Check a staged part and write ``check.json`` into its folder.
+
+    A check that is there already is kept if its rows and the checking code are the same.
+    """
     tables = {config: part.read(config) for config in part.sizes}
     rows = {config: content_sha256(table.schema, [table]) for config, table in tables.items()}
     identity = {"checker": checker_sha256(), "rows": rows}
@@ -89,12 +91,15 @@ def check_part(part: Part, track: Track) -> None:
 
 
 def read_check(part: Part) -> Findings:
-    """Return the findings about a part that was checked."""
+    """Return the findings in the ``check.json`` of a part."""
     return Findings(**json.loads((part.folder / CHECK).read_bytes())["findings"])
 
 
 def findings(part: Part, track: Track) -> Findings:
-    """Check all instances of a part."""
+    """Check all instances of a part and return what was found, without reading or writing a check.
+
+    With private truth ``answers`` is empty.
+    """
     rows, found = read_part(part), Findings()
     found.counts.update(tasks=len(rows.tables.tasks), truths=len(rows.tables.truth))
     found.problems[REFERENCES] += _reference_problems(track, rows.tables)
@@ -107,8 +112,11 @@ def findings(part: Part, track: Track) -> Findings:
 
 
 def _lines(name: str, failure: str, check: Callable[..., Any], *arguments: object) -> list[str]:
-    """Return what a check finds (a text, several or None), each behind a name. An exception is one
-    more problem: a damaged row must not hide what is wrong with others."""
+    """Return the problems that ``check(*arguments)`` gives (a text, several or None) as lines.
+
+    Each begins with ``name``. An exception is one more line, with ``failure``: a damaged row must
+    not hide what is wrong with others.
+    """
     try:
         found: str | Iterable[str] | None = check(*arguments)
         return [f"{name}: {one}" for one in ([found] if isinstance(found, str) else found or ())]
@@ -117,7 +125,7 @@ def _lines(name: str, failure: str, check: Callable[..., Any], *arguments: objec
 
 
 def _reference_problems(track: Track, tables: SplitTables) -> Iterator[str]:
-    """Yield tasks without their scene or truth, which cannot be graded, and truths without a
+    """Yield a line for each task without its scene or its truth, and for each truth without a
     task."""
     for task in tables.tasks.values():
         truth = tables.truth.get(task.task_id)
@@ -130,8 +138,8 @@ def _reference_problems(track: Track, tables: SplitTables) -> Iterator[str]:
 
 
 def task_row_problems(track: Track, rows: PartRows) -> Iterator[str]:
-    """Yield where a task row is not what the grader's specification says of its variant, or does
-    not show what its scene holds: test takers would get an unfair or unanswerable question."""
+    """Yield a line where a task row differs from the grader's specification of its variant, or does
+    not show what its scene holds. Such a question is unfair or cannot be answered."""
     tables, graded = rows.tables, {track.name: track.grader}
     for row in (row for own in rows.tasks.values() for row in own):
         task = tables.tasks[row["task_id"]]
@@ -148,7 +156,8 @@ def task_row_problems(track: Track, rows: PartRows) -> Iterator[str]:
 
 
 def _differences(track: Track, task: TaskRow, spec: Variant) -> Iterator[str]:
-    """Yield the columns of a task row that its variant specifies otherwise."""
+    """Yield a line for each column of a task row that its variant specifies otherwise, and one if
+    the prompt does not name the answer file."""
     expected = {
         "track": (task.track, spec.track),
         "rung": (task.rung, spec.rung),
@@ -165,7 +174,8 @@ def _differences(track: Track, task: TaskRow, spec: Variant) -> Iterator[str]:
 
 
 def _scene_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[str]:
-    """Yield where a task row does not show what its scene holds."""
+    """Yield a line for each way in which a task row does not show what its scene holds. ``private``
+    says that the split's truth is private."""
     if scene.story not in task.prompt:
         yield "the prompt does not hold the story"
     if list(scene.data_columns) != [name for name, _ in scene.columns]:
@@ -177,8 +187,11 @@ def _scene_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[s
 
 
 def derive_again(track: Track, rows: PartRows, found: Findings) -> None:
-    """Derive every truth of a part a second time, and read every story again, the views of a scene
-    one after another: what they share is worked out once."""
+    """Derive every truth of a part a second time and read every story; add the results to
+    ``found``.
+
+    The views of a scene follow each other, as they share much of the work.
+    """
     views = {task.task_id: task.view for task in rows.tables.tasks.values()}
     for name, view, shown in _views_of(track, rows):
         truths = [t for t in rows.truths.get(name, ()) if view in (None, views.get(t["task_id"]))]
@@ -192,7 +205,8 @@ def derive_again(track: Track, rows: PartRows, found: Findings) -> None:
 
 
 def _views_of(track: Track, rows: PartRows) -> Iterator[tuple[str, str | None, Row]]:
-    """Yield instance, view and what is shown of it: its scene, or else its tasks in no view."""
+    """Yield instance id, view, and what is shown: each scene row or, for a track without scenes,
+    each instance's tasks with the view None."""
     if not track.scenes:
         yield from ((n, None, {"tasks": rows.tasks.get(n, [])}) for n in rows.tables.worlds)
         return
@@ -204,8 +218,11 @@ def _views_of(track: Track, rows: PartRows) -> Iterator[tuple[str, str | None, R
 def _story_problems(
     track: Track, world: Row, shown: Row, counts: dict[str, float]
 ) -> Iterable[str]:
-    """Return what a story told by rules says otherwise. Free texts are only counted: of them it may
-    be the reader's fault."""
+    """Read the story in ``shown``, count it in ``counts``, and return where a story told by rules
+    differs from ``world``.
+
+    Of free texts nothing is returned: a difference may be the reader's fault.
+    """
     assert track.read is not None
     story = track.read(world, shown)
     counts["stories" if story.certain else "free"] += 1
@@ -214,7 +231,10 @@ def _story_problems(
 
 
 def grade_known_answers(track: Track, rows: PartRows, found: Findings) -> None:
-    """Grade the right answer to every task of a part, and none; prove what truths claim."""
+    """Grade the right answer to every task of a part, and no answer; prove the claims of truths.
+
+    Points, problems and hashes of answers are added to ``found``.
+    """
     certify, known = track.grader.certify, dict[str, Score]()
     for task, truth in tasks_and_truths(track, rows, found.problems[GOLD]):
         name = task.task_id
@@ -225,7 +245,12 @@ def grade_known_answers(track: Track, rows: PartRows, found: Findings) -> None:
 
 
 def _grade(task: Task, truth: Truth, known: dict[str, Score], found: Findings) -> str | None:
-    """Grade the right answer to a task, and none; return what is wrong with the right one's."""
+    """Grade the right answer to a task, and no answer; add points, hash and what none earned to
+    ``found``.
+
+    Return what is wrong with the score of the right answer, None if nothing. ``known`` holds the
+    scores of earlier questions.
+    """
     found.answers[task.task_id] = ""
     text = task.shape.gold(task, truth)
     found.answers[task.task_id] = hashlib.sha256(text.encode("utf-8")).hexdigest()
@@ -238,7 +263,7 @@ def _grade(task: Task, truth: Truth, known: dict[str, Score], found: Findings) -
 
 
 def lost_points(score: Score) -> str | None:
-    """Return what is wrong with the score of a right answer, None if nothing."""
+    """Return as text how the score of a right answer falls short, None if it has all points."""
     if score.status == "scored" and score.points == 1.0 and score.loss == 0:
         return None
     told = f"{score.status} {score.reason}, loss {score.loss:g}"
@@ -246,8 +271,11 @@ def lost_points(score: Score) -> str | None:
 
 
 def _score_once(task: Task, truth: Truth, answer: str | None, known: dict[str, Score]) -> Score:
-    """Return the score of an answer, or of none. Views of an instance ask the same of the same
-    truth: it is graded once, so that ids and view may be those of another view."""
+    """Return the score of an answer, or of none, from ``known`` if the same was graded before.
+
+    Views of an instance ask the same of the same truth, so the score may have the ids and the view
+    of another view.
+    """
     columns = {"columns"} if task.shape.kind == "predictions" else set()
     inputs = {name: value for name, value in task.inputs.items() if name not in columns}
     asked = [task.instance_id, task.spec.key, inputs]
@@ -261,8 +289,10 @@ def _score_once(task: Task, truth: Truth, answer: str | None, known: dict[str, S
 def tasks_and_truths(
     track: Track, rows: PartRows, problems: list[str]
 ) -> Iterator[tuple[Task, Truth]]:
-    """Yield the tasks of a part with their truths, an instance after the other, as the grader reads
-    them; a row that it cannot read is added to ``problems``."""
+    """Yield the tasks of a part with their truths as the grader reads them, instance by instance.
+
+    A row that it cannot read is left out and added to ``problems``.
+    """
     for row in (row for _, tasks in sorted(rows.tasks.items()) for row in tasks):
         try:
             pair = read_task(row, rows.tables.truth, rows.labels, track.grader)

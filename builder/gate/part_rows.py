@@ -29,8 +29,9 @@ _NOWHERE: Final = RowPlace(0, 0, 0)
 class PartRows:
     """All rows of some instances.
 
-    ``tables`` has no positions and no places. ``tasks``, ``truths`` and ``labels`` are rows as they
-    stand, by instance. ``scenes`` are in order of instance and view.
+    In ``tables`` there are no positions in exams, and places in files are 0. ``tasks``, ``truths``
+    and ``labels`` are rows as they stand, by instance. ``scenes`` are in order of instance and
+    view.
     """
 
     tables: SplitTables
@@ -60,10 +61,12 @@ def read_part(part: Part) -> PartRows:
 
 
 def _rows(part: Part, config: str) -> list[dict[str, Any]]:
+    """Return the rows of a config of the part; none if the part has no such config."""
     return list(table_rows(part.read(config))) if config in part.sizes else []
 
 
 def _by_instance(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Return the rows by instance id, in their order."""
     found: dict[str, list[Row]] = {}
     for row in rows:
         found.setdefault(row["instance_id"], []).append(row)
@@ -73,10 +76,10 @@ def _by_instance(rows: Sequence[Row]) -> dict[str, list[Row]]:
 def take_apart(
     release: Path, tables: Tables, track: Track, split: str, staging: Path
 ) -> list[Part]:
-    """Return the rows of one track of one split as staged parts, so that they can be checked like
-    those of a build: each part holds the instances that it held when it was built.
+    """Stage the rows of one track of a split below ``staging`` as parts, and return the parts.
 
-    Every instance has a world, which the rule of ids sees to.
+    Each holds the instances that it held when it was built, so that it can be checked like a part
+    of a build. Every instance has a world, which the rule of ids sees to.
     """
     found = tables.rows(
         "SELECT instance_id FROM worlds WHERE split = $split AND track = $track ORDER BY index",

@@ -17,9 +17,12 @@ from builder.splits.track import LeakFacts, SceneRow, TaskRow
 
 @dataclass(frozen=True, slots=True)
 class LeakSubject:
-    """A row of the leak test: a task with its scene (None where prompts hold all there is), what
-    the track says of it, its ``position`` in an exam, and whether the fact is one of the ``whole``
-    instance, whatever the variant asked."""
+    """A row of the leak test: one task of an instance.
+
+    ``scene`` is None where prompts hold all there is. ``told`` is what the track says of the task.
+    ``position`` is its place in an exam, -1 if in none. ``whole`` says that the fact is about the
+    instance, not about this task.
+    """
 
     scene: SceneRow | None
     task: TaskRow
@@ -29,14 +32,16 @@ class LeakSubject:
 
     @property
     def names(self) -> list[str]:
-        """The names of all columns and in all lists of the task, each once."""
+        """The names that the task asks about, those of all columns and those in its lists, each
+        once."""
         columns = [name for name, _ in self.scene.columns] if self.scene else []
         listed = [name for order in self.told.orders for name in order]
         return list(dict.fromkeys(name for name in (*self.told.ends, *columns, *listed) if name))
 
 
 def disclosures(subject: LeakSubject) -> tuple[object, ...]:
-    """Return the permitted disclosures as one value: facts are permuted where it is equal."""
+    """Return the permitted disclosures of a row as a hashable value. Facts are permuted only among
+    rows with equal values."""
     scene, task, told = subject.scene, subject.task, subject.told
     shown: tuple[object, ...] = ()
     if scene is not None:
@@ -49,14 +54,17 @@ def disclosures(subject: LeakSubject) -> tuple[object, ...]:
 
 
 def features(subject: LeakSubject) -> dict[str, float | str]:
-    """Return everything else by name: a text is a category, a number a quantity."""
+    """Return all public traits of a row that are neither disclosed nor meaning, by name.
+
+    A text is a category, a number a quantity.
+    """
     return {
         name: value for part in (_ids, _places, _sizes, _orders) for name, value in part(subject)
     }
 
 
 def _ids(subject: LeakSubject) -> Iterator[tuple[str, float | str]]:
-    """Yield every digit of both ids, and what the file name says beyond the id."""
+    """Yield length and every digit of both ids, and what the file name says beyond the id."""
     task = subject.task
     for kind, text in (("instance", task.instance_id), ("task", task.task_id)):
         yield f"{kind}: length", float(len(text))
@@ -66,7 +74,7 @@ def _ids(subject: LeakSubject) -> Iterator[tuple[str, float | str]]:
 
 
 def _places(subject: LeakSubject) -> Iterator[tuple[str, float | str]]:
-    """Yield the places of both rows in their files, and of the task in its exam."""
+    """Yield the positions of task and scene in their files, and of the task in its exam."""
     scene = subject.scene
     for kind, place in (("task", subject.task.place), ("scene", scene.place if scene else None)):
         if place is not None:
@@ -80,7 +88,8 @@ def _places(subject: LeakSubject) -> Iterator[tuple[str, float | str]]:
 
 
 def _sizes(subject: LeakSubject) -> Iterator[tuple[str, float | str]]:
-    """Yield lengths of the texts without the names in them, and of the names."""
+    """Yield sizes of prompt and story, counted without names and numbers in them, and lengths of
+    names."""
     scene, task = subject.scene, subject.task
     prompt = task.prompt.replace(scene.story, "") if scene else _lines_without_data(task.prompt)
     numbers = [str(value) for value in task.inputs.values() if isinstance(value, int | float)]
@@ -105,15 +114,16 @@ def _lines_without_data(prompt: str) -> str:
 
 
 def _remove_words(text: str, words: Sequence[str]) -> str:
-    """Return ``text`` with every occurrence of ``words`` removed, longest first."""
+    """Return ``text`` without any of ``words``, which are removed as whole words, longest first."""
     present = sorted(set(words) - {""}, key=lambda word: (-len(word), word))
     pattern = "|".join(map(re.escape, present))
     return re.sub(rf"(?<!\w)(?:{pattern})(?!\w)", "", text) if present else text
 
 
 def _orders(subject: LeakSubject) -> Iterator[tuple[str, float | str]]:
-    """Yield of the columns and of every list of names where the ends stand, and its agreement
-    with the alphabet, with first mention in the text and with the first of these lists."""
+    """Yield, for the columns and each list of names, where the names asked about stand (-1: absent)
+    and how far its order agrees with the alphabet, with first mention in the text and with the
+    first list."""
     scene, told = subject.scene, subject.told
     text = scene.story if scene else subject.task.prompt
     columns = [tuple(name for name, _ in scene.columns), scene.data_columns] if scene else []
@@ -135,7 +145,8 @@ def _orders(subject: LeakSubject) -> Iterator[tuple[str, float | str]]:
 
 
 def _agreement(order: Sequence[str], reference: Sequence[str]) -> float:
-    """Return Kendall's tau of two orders over the names they share; 0 for fewer than two."""
+    """Return Kendall's tau (-1 to 1) of two orders over the names they share; 0 for fewer than
+    two."""
     place = {name: rank for rank, name in enumerate(reference)}
     ranks = [place[name] for name in order if name in place]
     pairs = [(b > a) - (b < a) for k, a in enumerate(ranks) for b in ranks[k + 1 :]]

@@ -14,7 +14,8 @@ LISTED: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class GateLine:
-    """One check: its name, whether it holds, its figure, and the first problems if it fails."""
+    """One check: its name, whether it holds, what was measured, and the first problems if it
+    fails."""
 
     check: str
     ok: bool
@@ -24,7 +25,11 @@ class GateLine:
 
 @dataclass(frozen=True, slots=True)
 class GateReport:
-    """All findings about a release."""
+    """All findings about a release.
+
+    ``floors`` are those of splits with public truth. ``compositions`` are rows of a Markdown table.
+    These and ``leaks`` are absent where an early check failed and ended the gate.
+    """
 
     lines: tuple[GateLine, ...]
     floors: tuple[FloorRow, ...] = ()
@@ -57,8 +62,10 @@ class GateReport:
 
 
 def line_of(name: str, problems: Iterable[Any], figure: str) -> GateLine:
-    """Return the line of a check that fails where there is a problem; of many it lists the first,
-    and how many more there are."""
+    """Return the line of a check, which holds if there is no problem.
+
+    It lists the first ``LISTED`` problems and says how many more there are.
+    """
     found = [str(problem) for problem in problems]
     more = [f"and {len(found) - LISTED} more"] if len(found) > LISTED else []
     return GateLine(name, not found, figure, (*found[:LISTED], *more))

@@ -89,16 +89,16 @@ class Tables:
         self._database.close()
 
     def problems(self, rule: str) -> list[str]:
-        """Return what a rule finds, a line for each problem; ``rule`` names its file."""
+        """Return what the rule in ``sql/<rule>.sql`` finds, a line for each problem."""
         return [problem for (problem,) in self.rows((_SQL / f"{rule}.sql").read_text("utf-8"))]
 
     def count(self, what: str) -> int:
-        """Return how many rows there are of a table, or of what follows a FROM."""
+        """Return the number of rows of a table, or of any text that may follow a FROM."""
         ((number,),) = self.rows(f"SELECT count(*) FROM {what}")
         return int(number)
 
     def rows(self, query: str, values: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
-        """Return the rows of a query."""
+        """Return the rows of a query. ``values`` are its parameters by name."""
         return self._database.execute(query, dict(values or {})).fetchall()
 
     def give_answers(self, answers: Iterable[tuple[str, str]]) -> None:
@@ -124,14 +124,17 @@ def _ids(release: Path) -> Iterator[str]:
 
 
 def _read(paths: Iterable[Path], options: str = "") -> str:
-    """Return the table function that reads some shards, with their paths quoted."""
+    """Return the SQL that reads some shards as one table, with their paths quoted."""
     quoted = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
     return f"read_parquet([{quoted}]{options})"
 
 
 def schema_problems(release: Path, tracks: Mapping[str, Track]) -> Iterator[str]:
-    """Yield a line for each shard with columns that are absent, of another type, or nobody's. What
-    is no Parquet file fails by its hash."""
+    """Yield a line for each shard whose columns are not those of its config in name, type and
+    order, or whose config is unknown.
+
+    A file that is no Parquet is skipped here, as its hash is wrong.
+    """
     expected = {CONFIG: FLAT, COMMITTED: COMMITMENTS}
     for name, track in tracks.items():
         expected |= {**track.tables, f"{name}_exams": EXAM_SCHEMA}
@@ -148,8 +151,11 @@ def schema_problems(release: Path, tracks: Mapping[str, Track]) -> Iterator[str]
 
 
 def _difference(schema: pa.Schema, expected: pa.Schema | None) -> str | None:
-    """Return the first difference of a shard's columns from those of its config, None if there
-    is none."""
+    """Return as text the first difference of a shard's columns from the ``expected`` ones of its
+    config.
+
+    None if there is none. ``expected`` is None for an unknown config, which is a difference.
+    """
     if expected is None:
         return "no config of a release"
     for name in [*expected.names, *schema.names]:

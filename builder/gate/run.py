@@ -59,12 +59,12 @@ def run_gate(
 ) -> GateReport:
     """Run every check over a release folder: ``public``, and ``private`` where truths are private.
 
-    The release is taken apart again. A part whose check was left below ``staging``, where the
-    release was made of parts, is not checked again if its rows are the same. Others are checked by
-    ``check``, a function at module level that workers call: it finds the track of a part and calls
-    :func:`~builder.gate.part_check.check_part`. ``progress`` is told what is being done. So many
-    ``workers`` share the work (default: one for each processor). Raises ``UsageError`` when there
-    is no release or a private split lacks its private side.
+    The report ends with the first group of checks that has a failure. The release is taken apart
+    again. A part whose check a build left below ``staging`` is not checked again if its rows are
+    the same. Others are checked by ``check``, a function at module level that workers call: it
+    finds the track of a part and calls :func:`~builder.gate.part_check.check_part`. ``progress`` is
+    told what is being done. ``workers`` are processes (default: one for each processor). Raises
+    ``UsageError`` when there is no release or a private split lacks its private side.
     """
     tell = progress or (lambda _: None)
     public_side(release)
@@ -164,8 +164,8 @@ def _across_parts(release: Path, tables: Tables) -> Iterator[GateLine]:
 
 
 def _rows(parts: Sequence[Part], found: Findings) -> Iterator[GateLine]:
-    """Yield the lines of parts: rows refer to rows of their instance, and tasks agree with the
-    specification."""
+    """Yield three lines on the parts' rows: how many parts there are, that tasks, truths and scenes
+    refer to each other, and that tasks agree with the specification."""
     figure = f"{len(parts)} parts, whose rows are those of the release"
     yield line_of("checks of parts", (), figure)
     figure = f"{found.counts['tasks']} agree with the specification"
@@ -174,9 +174,12 @@ def _rows(parts: Sequence[Part], found: Findings) -> Iterator[GateLine]:
 
 
 def _truths(tables: Tables, found: Findings) -> Iterator[GateLine]:
-    """Yield the lines of what is said of truths: the answers in the one table of all tracks, every
-    truth against its second derivation, every story against its graph. Of stories told by rules all
-    must read as their graph; of free texts it is told how many do."""
+    """Fill the table of answers and yield the lines on truths: the flat table of all tracks, second
+    derivations, certificates, stories.
+
+    Stories told by rules must all read as their graph. Of free texts the line only says how many
+    do.
+    """
     counts = found.counts
     tables.give_answers(found.answers.items())
     figure = f"{tables.count('flat')} as the tracks' configs, answers where truth is public"
@@ -199,7 +202,8 @@ def _truths(tables: Tables, found: Findings) -> Iterator[GateLine]:
 def _exam_points_by_split(
     opened: ReleaseFolder, release: Path, tables: Tables, pool: Workers, scratch: Path
 ) -> dict[str, list[ExamPoints]]:
-    """Return the points of right answers and of none through the whole grader, by split."""
+    """Grade known answers to the exams of all splits in workers; return the problems by split,
+    sorted by exam."""
     counts = dict(tables.rows("SELECT split, count(*) FROM tasks GROUP BY split"))
     jobs = [
         (release, split, exam, scratch)
@@ -213,14 +217,17 @@ def _exam_points_by_split(
 
 
 def _exam_points(job: tuple[Path, str, str, Path]) -> tuple[str, ExamPoints]:
-    """Return the points of an exam with its split; runs in a worker, which opens the release
-    itself: tracks cannot be sent to it."""
+    """Return the split and the result of :func:`points_of_exam` for a (release, split, exam,
+    scratch).
+
+    Runs in a worker, which opens the release itself, as tracks cannot be sent to it.
+    """
     release, split, exam, scratch = job
     return split, points_of_exam(open_release(release), split, exam, scratch)
 
 
 def _known_answers(split: str, found: Findings, graded: Iterable[ExamPoints]) -> Iterator[GateLine]:
-    """Yield the lines of known answers: the right ones are worth 100 points, none 0."""
+    """Yield two lines on a split: right answers are worth 100 points, and no answers 0."""
     tasks = found.counts["tasks"]
     points, empty = (100 * found.counts[name] / max(tasks, 1) for name in ("gold", "empty"))
     names = ", ".join(exam.exam for exam in graded) or "none"
@@ -232,7 +239,7 @@ def _known_answers(split: str, found: Findings, graded: Iterable[ExamPoints]) ->
 
 
 def _leak_line(leaks: LeakReport) -> GateLine:
-    """Return the verdict of the leak test, and of every split how many facts could be tested."""
+    """Return the line on the leak test, with the number of facts tested in each split and track."""
     tested = [row.where for row in leaks.rows]
     splits = dict.fromkeys([*tested, *(split for split, _, _ in leaks.skipped)])
     counts = ", ".join(
@@ -250,7 +257,8 @@ def _leak_line(leaks: LeakReport) -> GateLine:
 
 
 def _compositions(release: Path) -> Iterator[str]:
-    """Yield the compositions in the manifests of both sides, a row for each axis."""
+    """Yield a row of a Markdown table for each axis of each composition in the manifests of both
+    sides."""
     for side in ("public", "private"):
         if not (release / side).is_dir():
             continue

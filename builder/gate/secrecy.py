@@ -24,15 +24,17 @@ _HEX: Final = rf"[0-9a-f]{{{_KEY_DIGITS},}}"
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """Texts that must not be public, each with the line that tells of it: ``keys``, which are keys
-    and salts of 64 digits, and whole ``worlds``."""
+    """Texts that must not be public, each with the line that reports it.
+
+    ``keys`` are keys and salts (64 hexadecimal digits). ``worlds`` are whole worlds as JSON.
+    """
 
     keys: Mapping[str, str]
     worlds: Mapping[str, str]
 
     def found_in(self, text: str, worlds: bool) -> Iterator[str]:
-        """Yield what of it stands in a text: keys at every place of a run of digits where one may
-        begin, and ``worlds`` if they are looked for."""
+        """Yield the lines of the secrets in a text. Keys may begin anywhere in a run of digits.
+        Worlds are looked for only if ``worlds`` is true."""
         for run in re.findall(_HEX, text):
             for place in range(len(run) - _KEY_DIGITS + 1):
                 if told := self.keys.get(run[place : place + _KEY_DIGITS]):
@@ -42,9 +44,11 @@ class Secrets:
 
 
 def secrecy_problems(release: Path) -> list[str]:
-    """Return what of the private side of a release is in its public one, a line each: configs
-    first. A private column in a public config is a column that its config has not, which the rule
-    of schemas finds."""
+    """Return a line for each private thing in the public side of a release: configs first.
+
+    Empty if there is none, or no private side. A private column in a public config is not looked
+    for here, as the rule of schemas finds it.
+    """
     public, private = release / "public", release / "private"
     if not private.is_dir():
         return []
@@ -81,8 +85,11 @@ def read_secrets(private: Path) -> Secrets:
 
 
 def _texts(path: Path, begin: str) -> Iterator[str]:
-    """Yield papers, Parquet metadata, and the cells of text at any depth that hold a run of digits
-    as long as a key, or ``begin``, with which all worlds begin."""
+    """Yield the texts of a public file in which a secret may be.
+
+    They are a whole paper or, of a shard, its metadata and those cells of text, at any depth, that
+    hold a run of digits as long as a key or ``begin``, with which all worlds begin.
+    """
     if path.suffix != ".parquet":
         yield path.read_text(encoding="utf-8", errors="replace")
         return
