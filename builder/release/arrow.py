@@ -73,11 +73,11 @@ def round_truth(value: float) -> float:
 def table_from_rows(
     rows: Sequence[Row], schema: pa.Schema, *, as_published: bool = False
 ) -> pa.Table:
-    """Return ``rows`` as a table of exactly ``schema``, floats rounded unless they are
+    """Return ``rows`` as a table of exactly ``schema``, with floats rounded unless
     ``as_published``.
 
-    Raises ``ValueError`` when a row lacks a column, has one too many or holds a float that is not
-    finite, and ``pa.ArrowException`` when a value does not fit its type.
+    Raises ``ValueError`` when a row lacks a column, has one too many or, rounded, holds a float
+    that is not finite, and ``pa.ArrowException`` when a value does not fit its type.
     """
     names = set(schema.names)
     for row in rows:
@@ -115,13 +115,14 @@ def _null_mask(array: pa.Array) -> pa.Array | None:
 
 
 def _has_floats(kind: pa.DataType) -> bool:
+    """Tell whether a type is one of floats, or holds floats at any depth."""
     if pa.types.is_floating(kind):
         return True
     return any(_has_floats(kind.field(i).type) for i in range(kind.num_fields))
 
 
 def _round_floats(array: pa.Array) -> pa.Array:
-    """Return float32 to 6 significant digits, float64 to 9; nulls stay."""
+    """Return an array with float32 rounded to 6 significant digits and float64 to 9; nulls stay."""
     mask = array.is_null().to_numpy(zero_copy_only=False)
     values = array.fill_null(0.0).to_numpy(zero_copy_only=False)
     if pa.types.is_float32(array.type):
@@ -163,13 +164,17 @@ class ContentHasher:
         return total.hexdigest()
 
     def _hash(self, path: str) -> Any:
+        """Return the running hash of a node, new if there is none."""
         if path not in self._nodes:
             self._nodes[path] = hashlib.sha256()
         return self._nodes[path]
 
     def _feed(self, path: str, array: pa.Array) -> None:
-        """Feed an array, and what is nested in it, to the hashes of its node and of the nodes
-        below."""
+        """Feed an array, and what is nested in it, to the hashes of its nodes.
+
+        ``path`` names the node: a column, with ``[]`` for the items of a list and ``.name`` for a
+        field. Validity is hashed under ``path?``, lengths under ``path#``.
+        """
         valid = array.is_valid().to_numpy(zero_copy_only=False).astype(np.uint8)
         self._hash(f"{path}?").update(valid.tobytes())
         kind = array.type
@@ -194,7 +199,7 @@ class ContentHasher:
 
 
 def _all_bytes(texts: pa.StringArray) -> memoryview:
-    """Return the UTF-8 of texts without nulls, one after the other, as they lie in memory."""
+    """Return the UTF-8 of texts without nulls, one after the other, without a copy."""
     _, offsets, data = texts.buffers()
     if not len(texts) or data is None:
         return memoryview(b"")

@@ -11,7 +11,7 @@ from grader.errors import UsageError
 
 
 class Rejection(Exception):
-    """This try at an instance will not do; ``reason`` is counted in the manifest.
+    """The reason why one try at an instance is not accepted; it is counted in the manifest.
 
     ``words`` says that the words failed, so that the next try needs others.
     """
@@ -30,10 +30,11 @@ Try = Callable[[int, int], dict[str, list[Row]]]
 def first_accepted(
     spec: InstanceSpec, attempt: Try, most: int, wanted: str, fix: str
 ) -> BuiltInstance:
-    """Return the instance from the first of ``most`` tries that is not rejected.
+    """Return the instance from the first of ``most`` tries that is not rejected, with the
+    rejections.
 
-    Raises ``UsageError`` with the reasons when there is none; ``wanted`` names what was tried for
-    and ``fix`` what to change.
+    Raises ``UsageError`` with the reasons when all are rejected. In its message ``wanted`` names
+    what was tried for and ``fix`` says what to change.
     """
     rejections: Counter[str] = Counter()
     wordless = 0
@@ -51,5 +52,5 @@ def first_accepted(
 
 
 def rejections_text(rejections: Mapping[str, int]) -> str:
-    """Return the reasons with their counts as text."""
+    """Return the reasons, sorted, with their counts as one line of text."""
     return ", ".join(f"{reason} ({n}x)" for reason, n in sorted(rejections.items()))

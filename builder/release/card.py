@@ -28,41 +28,45 @@ _SIZES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """``dataset`` is what ``load_dataset`` is given, ``release`` what ``--release`` is; ``url`` is
-    the repository's page at the release's revision, empty for a folder."""
+    """The place from which a repository will be read, as its card names it.
+
+    ``dataset`` is the argument of ``load_dataset``, ``release`` that of ``--release``. ``url`` is
+    the repository's page at the release's revision, empty for a folder.
+    """
 
     dataset: str
     release: str
     url: str = ""
 
     def file(self, name: str) -> str:
-        """Return where a file of the repository is; in a folder, relative to it."""
+        """Return the address of a file of the repository; in a folder, its path relative to it."""
         return f"{self.url.replace('/tree/', '/resolve/')}/{name}" if self.url else name
 
 
 def folder(visibility: str) -> Place:
-    """Return one side of a release as it was built, in the folder ``release``."""
+    """Return the place of one side (``public`` or ``private``) in a folder called ``release``."""
     return Place(f"release/{visibility}", "release")
 
 
 def on_hub(repo: str, revision: str) -> Place:
-    """Return a repository on the Hub, at a tag."""
+    """Return the place of a repository on the Hub, at the tag ``revision``."""
     return Place(repo, f"hf://{repo}@{revision}", f"{PAGE}/datasets/{repo}/tree/{revision}")
 
 
 @cache
 def _texts() -> dict[str, Any]:
+    """Return the content of ``facts.yaml``."""
     texts: dict[str, Any] = yaml.safe_load((_TEMPLATES / "facts.yaml").read_text(encoding="utf-8"))
     return texts
 
 
 def _facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the texts of a release's card; some of an imported release are its own."""
+    """Return the texts for a release's card. An imported release has some of its own."""
     return _texts() | (_texts()["imported"] if "imported" in manifest["configuration"] else {})
 
 
 def text(manifest: Mapping[str, Any], place: Place) -> str:
-    """Return the ``README.md`` of a repository by its manifest, to be read from ``place``."""
+    """Return the ``README.md`` of the repository with this manifest, to be read from ``place``."""
     name = "imported" if "imported" in manifest["configuration"] else manifest["visibility"]
     body = Template((_TEMPLATES / f"{name}.md").read_text(encoding="utf-8"))
     front = yaml.safe_dump(
@@ -78,12 +82,12 @@ def title(manifest: Mapping[str, Any]) -> str:
 
 
 def licence_page(manifest: Mapping[str, Any]) -> str:
-    """Return where the licence can be read, or its identifier where it is not ours."""
+    """Return the address of the licence, or its identifier where it is not ours."""
     return str(_facts(manifest)["licence_page"])
 
 
 def description() -> str:
-    """Return the exams in one sentence or two."""
+    """Return one or two sentences that describe the exams."""
     return str(_texts()["sentence"])
 
 
@@ -113,7 +117,8 @@ def front_matter(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _default_config(manifest: Mapping[str, Any]) -> str:
-    """Return the config of all tasks or, on the private side, the truths of the first track."""
+    """Return the config that the Hub shows first: that of all tasks or, on the private side, the
+    truths of the first track by name."""
     configs: list[str] = list(manifest["configs"])
     truths = [config for config in configs if config.endswith("_truth")]
     wanted = truths if manifest["visibility"] == "private" else [CONFIG]
@@ -121,7 +126,7 @@ def _default_config(manifest: Mapping[str, Any]) -> str:
 
 
 def _fields(manifest: Mapping[str, Any], place: Place) -> dict[str, str]:
-    """Return the fields of the templates."""
+    """Return the values for the fields of a card's template, by name."""
     default = _default_config(manifest)
     return {
         "title": title(manifest),
@@ -145,7 +150,8 @@ def _fields(manifest: Mapping[str, Any], place: Place) -> dict[str, str]:
 
 
 def _scene_examples(manifest: Mapping[str, Any], place: Place) -> dict[str, str]:
-    """Return examples with the scenes of the first track that ships some, empty where none does."""
+    """Return code examples that read scenes of the first track that ships some, by field of the
+    template; empty texts where none does."""
     names = ("scenes_python", "scenes_sql")
     for config, splits in sorted(manifest["configs"].items()):
         if config.endswith("_scenes"):
@@ -165,7 +171,7 @@ def _rows(manifest: Mapping[str, Any]) -> int:
 
 
 def _splits(manifest: Mapping[str, Any]) -> str:
-    """Return the table of splits and tracks, with the exams that take their tasks."""
+    """Return a Markdown table of splits and tracks, with the exams that ask their tasks."""
     lines = ["| split | truth | track | instances | tasks | exams |", "|---|---|---|---|---|---|"]
     for name, split in manifest["splits"].items():
         for track, entry in split["tracks"].items():
@@ -183,7 +189,7 @@ def _splits(manifest: Mapping[str, Any]) -> str:
 
 
 def _configs(manifest: Mapping[str, Any]) -> str:
-    """Return the table of configs and splits, with what their rows hold."""
+    """Return a Markdown table of configs and splits, with their rows and what these hold."""
     lines = ["| config | split | rows | content |", "|---|---|---|---|"]
     tracks = {track for split in manifest["splits"].values() for track in split["tracks"]}
     for config, splits in manifest["configs"].items():
@@ -195,7 +201,7 @@ def _configs(manifest: Mapping[str, Any]) -> str:
 
 
 def _truth_note(manifest: Mapping[str, Any]) -> str:
-    """Return which splits have their truths here, and which with the maintainer."""
+    """Return sentences that name the splits with public truth and those with private truth."""
     by_truth: dict[str, list[str]] = {}
     for name, split in manifest["splits"].items():
         by_truth.setdefault(split["truth"], []).append(f"`{name}`")
@@ -214,6 +220,7 @@ def _truth_note(manifest: Mapping[str, Any]) -> str:
 
 
 def _composition(manifest: Mapping[str, Any]) -> str:
+    """Return a sentence with the numbers of instances of each track and of all tasks."""
     instances: dict[str, int] = {}
     for split in manifest["splits"].values():
         for track, entry in split["tracks"].items():
@@ -223,7 +230,8 @@ def _composition(manifest: Mapping[str, Any]) -> str:
 
 
 def _telling(manifest: Mapping[str, Any]) -> str:
-    """Return who wrote the stories: rules, or the language models that the split file names."""
+    """Return sentences on who wrote the stories: rules, or language models as the split file
+    says."""
     texts = _texts()["telling"]
     told: dict[str, str] = {}
     for name, split in manifest["configuration"].get("splits", {}).items():
@@ -238,5 +246,5 @@ def _telling(manifest: Mapping[str, Any]) -> str:
 
 
 def _model(llm: Mapping[str, str]) -> str:
-    """Return a model's name, and when it was asked."""
+    """Return the name of a model and, if it is known, the day on which it was asked."""
     return f"`{llm['model']}`" + (f", on {llm['told_on']}" if "told_on" in llm else "")

@@ -36,14 +36,21 @@ Make = Callable[[PartJob], tuple[Part, bool]]
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A Ray cluster at ``address`` (empty: one that is started here), and the ``store``, an fsspec
-    address, where its workers leave the parts of one build."""
+    """A Ray cluster and the place where its workers leave the parts of one build.
+
+    ``address`` is empty for a cluster that is started here. ``store`` is an fsspec address.
+    """
 
     address: str
     store: str
 
     def map(self, make: Make, jobs: Iterable[PartJob]) -> Iterator[tuple[Part, bool]]:
-        """Yield what ``make`` returns for each job, the part fetched to its folder here."""
+        """Make the parts of all jobs on the cluster, fetch each to its folder here, and yield what
+        ``make`` returns, in the order in which they are ready.
+
+        Raises what ``make`` raises, ``WorkerDied`` for a lost worker, and ``UsageError`` for a part
+        that the store has not as it was written.
+        """
         ray = _connect(self.address)
         remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(_stage_part)
         ahead = _AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
@@ -67,7 +74,10 @@ class Cluster:
             yield part, found
 
     def fetch_part(self, job: PartJob, folder: Path) -> bool:
-        """Copy a part to a folder, which appears when it is whole; whether there is one."""
+        """Copy a part from the store to ``folder``, which appears when it is whole.
+
+        Return false if the store has no such part. What was in ``folder`` is removed.
+        """
         unfinished = folder.with_name(f"{folder.name}.unfinished")
         for leftover in (unfinished, folder):
             shutil.rmtree(leftover, ignore_errors=True)
@@ -82,7 +92,7 @@ class Cluster:
         return True
 
     def store_part(self, job: PartJob, folder: Path) -> None:
-        """Copy a staged part to the store."""
+        """Copy the staged part in ``folder`` to the store, its record last."""
         with self._file_system() as system:
             system.makedirs(self._address(job), exist_ok=True)
             for file in sorted(folder.iterdir(), key=lambda file: file.name == RECORD):
@@ -95,6 +105,7 @@ class Cluster:
                 system.rm(self.store, recursive=True)
 
     def _address(self, job: PartJob) -> str:
+        """Return where the store has the part of a job."""
         return f"{self.store}/{job.origin.track}/{job.origin.split}/{job.folder.name}"
 
     @contextmanager
@@ -117,8 +128,10 @@ class Cluster:
 
 
 def _stage_part(cluster: Cluster, make: Make, job: PartJob) -> tuple[bool, Exception | None]:
-    """Stage a part in the store. Return whether it was there, and the error if any: Ray would
-    wrap one that is raised."""
+    """Make a part, or find it in the store, and leave it in the store. Runs on the cluster.
+
+    Return whether it was there, and the error if any, as Ray would wrap one that is raised.
+    """
     try:
         with threadpool_limits(limits=1), TemporaryDirectory() as scratch:
             folder = job.origin.folder(Path(scratch), int(job.folder.name))
@@ -131,7 +144,8 @@ def _stage_part(cluster: Cluster, make: Make, job: PartJob) -> tuple[bool, Excep
 
 
 def _connect(address: str) -> Any:
-    """Return Ray, connected to the cluster at ``address`` or to one that is started here."""
+    """Return the module ``ray``, connected to the cluster at ``address`` or, if empty, to one
+    started here."""
     try:
         import ray
     except ImportError:

@@ -34,14 +34,19 @@ Key = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class DiffReport:
-    """The differences of two releases: ``lines`` for people, ``identical`` when no file differs."""
+    """The differences of two releases.
+
+    ``lines`` are for people; one says so when there is no difference. ``identical`` means that no
+    file differs.
+    """
 
     identical: bool
     lines: tuple[str, ...]
 
 
 def diff_releases(a: Path, b: Path) -> DiffReport:
-    """Compare two release folders; raises ``UsageError`` when one of them is none."""
+    """Return the differences of release ``b`` from release ``a``. Raises ``UsageError`` when one of
+    the folders is no release."""
     for folder in (a, b):
         public_side(folder)
     lines: list[str] = []
@@ -63,16 +68,22 @@ def diff_releases(a: Path, b: Path) -> DiffReport:
 
 
 def _only_in(first: object) -> str:
-    """Return which of the two releases has something: ``first`` is true for the first."""
+    """Return the words for something that only one of two releases has: the first if ``first`` is
+    true."""
     return f"only in {'the first' if first else 'the second'}"
 
 
 def _files(root: Path) -> dict[str, Path]:
+    """Return every file below ``root`` by its relative path."""
     return {path.relative_to(root).as_posix(): path for path in root.rglob("*") if path.is_file()}
 
 
 def _manifest_lines(side: str, a: Path, b: Path) -> Iterator[str]:
-    """Yield the differences of two manifests, apart from what follows from the rows."""
+    """Yield a line for each member that differs in the manifests of the same side of two releases.
+
+    Of many only the first, and how many more there are. Members that follow from the rows are not
+    compared.
+    """
     first, second = (dict(_leaves(_manifest(root))) for root in (a, b))
     keys = sorted(first.keys() | second.keys())
     changed = [key for key in keys if first.get(key) != second.get(key)]
@@ -84,8 +95,10 @@ def _manifest_lines(side: str, a: Path, b: Path) -> Iterator[str]:
 
 
 def _manifest(root: Path) -> dict[str, Any]:
-    """Return the manifest of a side, which may be of another format, without what follows from its
-    rows; raises ``UsageError``."""
+    """Return the manifest in the folder of a side without the members that follow from its rows.
+
+    It may be of another format. Raises ``UsageError`` when it cannot be read.
+    """
     try:
         members = json.loads((root / "manifest.json").read_bytes()).items()
     except (OSError, ValueError, AttributeError):
@@ -94,7 +107,7 @@ def _manifest(root: Path) -> dict[str, Any]:
 
 
 def _leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
-    """Yield the dotted path and the value of every member that holds no members."""
+    """Yield the dotted path and the value of every nested member that holds no members itself."""
     if isinstance(value, dict) and value:
         for key, member in value.items():
             yield from _leaves(member, f"{path}.{key}" if path else str(key))
@@ -103,7 +116,7 @@ def _leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
 
 
 def _table_lines(a: Path, b: Path) -> Iterator[str]:
-    """Yield the differences of all configs of one side."""
+    """Yield the differences of all configs of one side; ``a`` and ``b`` are its folders."""
     for config in sorted({*configs(a), *configs(b)}):
         for split in sorted({*splits(a, config), *splits(b, config)}):
             first, second = shards(a, config, split), shards(b, config, split)
@@ -118,8 +131,10 @@ def _table_lines(a: Path, b: Path) -> Iterator[str]:
 def _config_lines(
     config: str, split: str, first: Sequence[Path], second: Sequence[Path]
 ) -> Iterator[str]:
-    """Yield the differences of one config and split: rows by anti-join of their keys, cells by
-    join."""
+    """Yield the differences of one config and split between the shards of two releases.
+
+    Rows are compared by an anti-join of their keys, cells by a join.
+    """
     old, new = (open_shard(paths[0]).schema_arrow for paths in (first, second))
     ids = next((ids for end, ids in KEYS.items() if config.endswith(end)), (old.names[0],))
     key = ", ".join(parquet.identifier(name) for name in ids)
@@ -156,7 +171,8 @@ def _holds_numbers(column: pa.Field) -> bool:
 
 
 def _query(query: str, x: Sequence[Path], y: Sequence[Path]) -> list[Key]:
-    """Return the rows of a query over two sets of shards; raises ``UsageError``."""
+    """Return the rows of a query whose two parameters are the shards ``x`` and ``y``; raises
+    ``UsageError``."""
     files = [[parquet.literal(path) for path in paths] for paths in (x, y)]
     with parquet.connect() as connection:
         try:
@@ -167,8 +183,11 @@ def _query(query: str, x: Sequence[Path], y: Sequence[Path]) -> list[Key]:
 
 
 def _column_line(column: str, rows: Sequence[Key]) -> Iterator[str]:
-    """Yield how a column differs, if it does: ``rows`` are the keys of changed rows, each with the
-    two numbers, None where the column holds other things or nothing."""
+    """Yield one line on a column that differs, none without ``rows``.
+
+    These are the changed rows: the values of the key, then the old and the new number. Both are
+    None where the column holds no numbers.
+    """
     if rows:
         line = f"  {column}: {len(rows)} {'row' if len(rows) == 1 else 'rows'} changed"
         line += f" ({_examples([row[:-2] for row in rows])})"
@@ -181,6 +200,6 @@ def _column_line(column: str, rows: Sequence[Key]) -> Iterator[str]:
 
 
 def _examples(keys: Sequence[Key]) -> str:
-    """Return the first keys as text, and whether there are more."""
+    """Return the first ``EXAMPLES`` keys as text, with dots if there are more."""
     more = ", ..." if len(keys) > EXAMPLES else ""
     return ", ".join("/".join(map(str, key)) for key in keys[:EXAMPLES]) + more

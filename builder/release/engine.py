@@ -32,8 +32,8 @@ _ONE_THREAD: Final = (
 class InstanceFailed(Exception):
     """An unexpected error, in our own code, while building one instance.
 
-    ``label`` is ``track/split/index``; ``details`` the traceback, as text so that it survives the
-    way out of a worker process.
+    ``label`` is ``track/split/index``. ``summary`` is the error in one line. ``details`` is the
+    traceback, as text so that it survives the way out of a worker process.
     """
 
     label: str
@@ -42,15 +42,16 @@ class InstanceFailed(Exception):
 
 
 class WorkerDied(Exception):
-    """A worker process ended without a word, as when memory runs out; the text names what was in
-    work."""
+    """A worker process ended without an exception, as when memory runs out. The text names what was
+    in work."""
 
 
 class Workers:
-    """``count`` worker processes: they start with the first items and end with the block.
+    """A pool of ``count`` worker processes, which start with the first items and end with the
+    block.
 
-    One worker is this process. Linear algebra runs on one thread either way: the number of threads
-    can change the last bits of a sum.
+    A pool of one works in this process. Linear algebra runs on one thread either way: the number of
+    threads can change the last bits of a sum.
     """
 
     def __init__(self, count: int) -> None:
@@ -72,8 +73,8 @@ class Workers:
     ) -> Iterator[Result]:
         """Yield the results of ``function`` over ``items`` in the order in which they are ready.
 
-        ``function`` is found at module level, items and results can be pickled. Raises what
-        ``function`` raises, and ``WorkerDied``, which names the items that were in work.
+        ``function`` must be at module level, and items and results can be pickled. Raises what
+        ``function`` raises, and ``WorkerDied`` if a process ends.
         """
         if self._count <= 1:
             for item in items:
@@ -106,7 +107,7 @@ class Workers:
 
 
 def _start_worker() -> None:
-    """Prepare a worker, first of all that it does.
+    """Prepare this process as a worker, before its first item.
 
     Linear algebra gets one thread. The worker ends quietly on Ctrl-C, and when its parent is gone.
     """
@@ -117,7 +118,7 @@ def _start_worker() -> None:
 
 
 def _end_with_parent() -> None:
-    """End this worker when its parent is gone: it would wait for work for ever."""
+    """Wait until the parent is gone, then kill this worker, which would wait for work for ever."""
     parent = parent_process()
     if parent is not None:
         parent.join()
@@ -125,7 +126,8 @@ def _end_with_parent() -> None:
 
 
 def _call(function: Callable[[Item], Result], item: Item) -> Result:
-    """Return the result of an item; an error that cannot be pickled is raised as its text."""
+    """Return ``function(item)``. An error that cannot be pickled is raised as a ``RuntimeError``
+    with its traceback."""
     try:
         return function(item)
     except Exception as error:

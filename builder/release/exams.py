@@ -46,8 +46,9 @@ def compose_public(
 ) -> dict[str, DrawnExam]:
     """Return the exams of a track in a split with public truth, by name; they may share tasks.
 
-    The track composes an exam of an exam file. Any other takes one side of an instance whose tasks
-    answer each other. Raises ``UsageError`` naming ``file`` and key when there are too few tasks.
+    The track itself composes an exam that has an exam file. Any other exam is a draw that asks of
+    an instance only tasks that do not answer one another. Raises ``UsageError`` naming ``file`` and
+    key when there are too few tasks.
     """
     exams = {}
     for draw in _draws(split, track):
@@ -63,7 +64,10 @@ def compose_public(
 
 
 def _draw_tasks(draw: Draw, candidates: Sequence[Candidate], key: bytes, where: str) -> DrawnExam:
-    """Return an exam of the tasks of candidates: a number of them, balanced, or all."""
+    """Return an exam of ``draw.tasks`` tasks of the candidates, balanced over variants, or of all.
+
+    Raises ``UsageError``, which begins with ``where``, when there are too few.
+    """
     there = [task.name for one in candidates for task in one.tasks]
     if draw.tasks is None:
         return DrawnExam(tuple(there))
@@ -116,13 +120,15 @@ def assign_exams(
 
 
 def planned_candidates(track: Track, specs: Sequence[InstanceSpec]) -> Sequence[Candidate]:
-    """Return planned instances with every task that they may come to have."""
+    """Return planned instances as candidates, with every task that they may come to have."""
     return _planned_tasks(track, specs) if track.exams is None else track.exams.planned(specs)
 
 
 def _planned_tasks(track: Track, specs: Sequence[InstanceSpec]) -> list[Candidate]:
-    """Return the planned instances with as many tasks as they may have. A variant is "" where the
-    plan leaves it open."""
+    """Return the planned instances as candidates with the most tasks that each may have.
+
+    Names of tasks are made up. A variant is "" where the plan leaves it open.
+    """
     variants_of = planned_variants if track.floors is None else track.floors.variants_of
     found = []
     for spec in specs:
@@ -134,7 +140,7 @@ def _planned_tasks(track: Track, specs: Sequence[InstanceSpec]) -> list[Candidat
 
 
 def built_candidates(track: Track, read: Read) -> Sequence[Candidate]:
-    """Return the built instances with their tasks."""
+    """Return the built instances of a track as candidates. ``read`` gives the rows of a config."""
     if track.exams is not None:
         return track.exams.built(read)
     tasks: dict[str, list[PossibleTask]] = defaultdict(list)
@@ -147,7 +153,10 @@ def built_candidates(track: Track, read: Read) -> Sequence[Candidate]:
 def private_exams(
     split: SplitConfig, track: Track, specs: Sequence[InstanceSpec], read: Read, root: bytes
 ) -> dict[str, DrawnExam]:
-    """Return the exams of a built split with private truth, as the plan assigned instances."""
+    """Return the exams of a built split with private truth, by name.
+
+    Each asks all tasks of the instances that the plan assigned to it, in a seeded order.
+    """
     exam_of = {spec.instance_id: spec.task_plan.exam for spec in specs}
     names: dict[str | None, list[str]] = defaultdict(list)
     for row in read(track.name, ("task_id", "instance_id")):
@@ -159,27 +168,30 @@ def private_exams(
 
 
 def _draws(split: SplitConfig, track: Track) -> list[Draw]:
-    """Return what exams take of a track."""
+    """Return the draws of a split's exams from one track, in the order of the file."""
     return [draw for draw in split.draws if draw.track == track.name]
 
 
 def _exam_key(root: bytes, split: SplitConfig, draw: Draw) -> bytes:
+    """Return the key of all random choices of one exam."""
     return hmac_key(root, f"{draw.track}/{split.name}/exam/{draw.exam}")
 
 
 def _key_path(file: str, split: SplitConfig, draw: Draw) -> str:
+    """Return the place of a draw in the split file, for messages."""
     return f"{file}: splits.{split.name}.exams.{draw.exam}.{draw.track}"
 
 
 def _asked_by(draw: Draw, candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Return the candidates with the tasks of a draw's variants; an open variant may be any."""
+    """Return the candidates with only those tasks whose variant the draw asks, or is still open."""
     return _keep_tasks(candidates, lambda _, task: not task.variant or draw.asks(task.variant))
 
 
 def _keep_tasks(
     candidates: Iterable[Candidate], admits: Callable[[Candidate, PossibleTask], bool]
 ) -> list[Candidate]:
-    """Return the candidates with the tasks that are admitted, without those that have none left."""
+    """Return the candidates with only the tasks that ``admits`` accepts. Those with none left are
+    dropped."""
     able = (replace(c, tasks=tuple(t for t in c.tasks if admits(c, t))) for c in candidates)
     return [candidate for candidate in able if candidate.tasks]
 
@@ -191,8 +203,8 @@ def shuffle_exam(exam: DrawnExam, key: bytes) -> DrawnExam:
 
 
 def balanced_draw(candidates: Sequence[Candidate], count: int, key: bytes) -> list[str]:
-    """Return the names of ``count`` tasks, variants in turn; each turn prefers the instance least
-    used so far.
+    """Return the names of ``count`` tasks. Variants take turns, and each turn prefers the instance
+    that was used least so far.
 
     A variant that has run out is passed over. The outcome depends on ``key`` and on the set of
     tasks, not on their order.
@@ -217,10 +229,11 @@ def balanced_draw(candidates: Sequence[Candidate], count: int, key: bytes) -> li
 
 
 def keep_one_side(candidates: Sequence[Candidate], track: Track, key: bytes) -> list[Candidate]:
-    """Return the candidates without tasks that another one's prompt answers.
+    """Return the candidates with only tasks of which none answers another about the same instance.
 
-    The variants asked of an instance fall into sides within which no two are ``track.apart``.
-    Instances keep their sides in turn, in a seeded order, so that each side is kept equally often.
+    The variants asked of an instance fall into sides within which no two are ``track.apart``, and
+    one side is kept. Instances keep their sides in turn, in a seeded order, so that each side is
+    kept equally often.
     """
     kept: dict[str, list[str]] = {}
     turns = 0
@@ -239,7 +252,8 @@ def keep_one_side(candidates: Sequence[Candidate], track: Track, key: bytes) -> 
 
 
 def exam_table(exams: Mapping[str, DrawnExam]) -> pa.Table:
-    """Return the exams as a table sorted by exam and position; most tasks have no bundle."""
+    """Return the exams as a table sorted by exam and position. Bundle and arm are null except in
+    matched ablations."""
     columns: dict[str, list[object]] = {name: [] for name in EXAM_SCHEMA.names}
     for exam, drawn in sorted(exams.items()):
         told = [drawn.bundles.get(task_id, (None, None)) for task_id in drawn.task_ids]
@@ -252,7 +266,8 @@ def exam_table(exams: Mapping[str, DrawnExam]) -> pa.Table:
 
 
 def compositions_of(exams: Mapping[str, DrawnExam]) -> Composition:
-    """Return the compositions of exams as a manifest has them, where ``exam: axis`` is the axis."""
+    """Return the compositions of exams as one, for the manifest. Its axes are called ``exam:
+    axis``."""
     return {
         f"{name}: {axis}": levels
         for name, exam in exams.items()
@@ -261,5 +276,6 @@ def compositions_of(exams: Mapping[str, DrawnExam]) -> Composition:
 
 
 def _seeded_rank(key: bytes, purpose: str, name: str) -> bytes:
-    """Return a rank that says nothing about the task, variant or instance called ``name``."""
+    """Return 32 bytes to sort by, which say nothing about the task, variant or instance called
+    ``name``."""
     return hmac_key(key, f"{purpose}/{name}")

@@ -27,7 +27,8 @@ from grader.io.names import did_you_mean
 
 @dataclass(frozen=True, slots=True)
 class NewExam:
-    """An exam that was drawn: its name, its number of tasks and its composition."""
+    """An exam that was drawn: its name, its number of tasks, and what was requested and
+    realised."""
 
     name: str
     tasks: int
@@ -43,11 +44,13 @@ def draw_extra_exam(
     name: str | None,
     seed: str | None,
 ) -> NewExam:
-    """Draw the exam that ``file`` describes from the tasks of a split with public truth.
+    """Draw the exam that ``file`` describes from a split with public truth, and add it to the
+    release.
 
-    ``name`` defaults to the file's, ``seed`` to the split's own: the same release, file and seed
-    give the same exam. Raises ``UsageError`` for a split that is absent or private, a name that is
-    taken, and an exam that the release cannot fill.
+    The shard of exams, the manifest and the papers are written again, and both gate reports
+    removed. ``name`` defaults to the file's, ``seed`` to the split's own: the same release, file
+    and seed give the same exam. Raises ``UsageError`` for a split that is absent or private, a name
+    that is taken, and an exam that the release cannot fill.
     """
     public = public_side(release)
     manifest = read_manifest(public)
@@ -89,8 +92,11 @@ def draw_extra_exam(
 def _split(
     manifest: Mapping[str, Any], tracks: Mapping[str, Track], wanted: str | None, release: Path
 ) -> tuple[str, str]:
-    """Return the split to draw from, the one named or else the only one with public truth, and
-    its track that composes exams."""
+    """Return the split to draw from and its track that composes exams.
+
+    It is the split ``wanted`` or, without one, the only split with public truth. Raises
+    ``UsageError`` if there is no such split, or several.
+    """
     splits = manifest["splits"]
     able = {
         name: track

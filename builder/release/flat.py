@@ -26,8 +26,11 @@ _ALIKE: Final = tuple(name for name in FLAT.names if name not in ("answer_schema
 
 @dataclass(frozen=True, slots=True)
 class FlatJob:
-    """The config of one split: the public repository, where the shards of tracks are written, and
-    whether truth is public, so that there are answers."""
+    """The work of writing the config ``tasks`` of one split.
+
+    ``public`` is the public repository, where the shards of tracks are already. ``answered`` says
+    that truth is public, so that rows have answers.
+    """
 
     public: Path
     split: str
@@ -36,8 +39,10 @@ class FlatJob:
 
 
 def write_flat(job: FlatJob, tracks: Mapping[str, Track]) -> list[Shard]:
-    """Write the config of a split in the order of ids, of those of the tracks that it has; return
-    its shards."""
+    """Write the config ``tasks`` of a split in the order of ids; return its shards.
+
+    ``tracks`` may include some that the split does not have.
+    """
     tasks = [row for track in tracks.values() for row in _flat_rows(job, track)]
     table = table_from_rows(sorted(tasks, key=lambda row: str(row["task_id"])), FLAT)
     groups = [table.slice(start, GROUP_ROWS) for start in range(0, len(table), GROUP_ROWS)]
@@ -45,7 +50,8 @@ def write_flat(job: FlatJob, tracks: Mapping[str, Track]) -> list[Shard]:
 
 
 def _flat_rows(job: FlatJob, track: Track) -> Iterator[Row]:
-    """Yield the tasks of a track."""
+    """Yield the rows of the config ``tasks`` for one track. Answers are None unless truth is
+    public."""
     truths, labels = {}, {}
     if job.answered:
         paths = (

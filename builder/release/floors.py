@@ -37,7 +37,7 @@ Points = dict[str, float]
 
 @dataclass(frozen=True, slots=True)
 class TwinJob:
-    """Some instances of a twin, their track, and the variants that are wanted of each."""
+    """Some instances of a twin of one track, each with the variants to grade on it (``wanted``)."""
 
     track: str
     wanted: tuple[tuple[InstanceSpec, frozenset[str]], ...]
@@ -55,9 +55,8 @@ def measure_floors(
 ) -> dict[str, Any]:
     """Return the floors of a release's manifest: split to track to its ``rules`` and ``variants``.
 
-    ``grade`` is :func:`grade_constants` for the track of a job, as a function of a module.
-
-    Splits whose twins have the same settings share one.
+    ``grade`` is :func:`grade_constants` for the track of a job, as a function at module level.
+    Splits whose twins have the same settings share one. A track without floors is left out.
     """
     known: list[tuple[str, Any, dict[str, Any]]] = []
     found: dict[str, dict[str, Any]] = {}
@@ -81,8 +80,11 @@ def measure_floors(
 def _grade_twin(
     track: Track, grade: GradeTwin, twin: Any, tasks: int, pool: Workers, reporter: Reporter
 ) -> dict[str, list[Points]]:
-    """Build a twin, at least ``tasks`` instances for each variant where it has so many; return the
-    points of all constants on each task, by variant."""
+    """Build a twin and return the points of all constants on each task, by variant.
+
+    Where tasks of an instance count together, the key of their floor has the points on each
+    instance. A variant gets at least ``tasks`` tasks if the twin has so many.
+    """
     floors, name = track.floors, track.name
     assert floors is not None
     specs = list(track.plan(twin, NAME, SEED, False))
@@ -127,8 +129,11 @@ def _instances_to_build(
 
 
 def grade_constants(job: TwinJob, track: Track) -> list[list[tuple[str, Points]]]:
-    """Build instances of a track; return for each the points of every constant on each task that is
-    wanted, with the task's variant, and on the instance where its tasks count together."""
+    """Build the instances of a job and grade every constant answer on their tasks.
+
+    Return a list for each instance: (variant, points of each constant) for each task that is
+    wanted, then the same for the instance as a whole where its tasks count together.
+    """
     floors = track.floors
     assert floors is not None
     found = []
@@ -139,8 +144,10 @@ def grade_constants(job: TwinJob, track: Track) -> list[list[tuple[str, Points]]
 
 
 def _points(floors: Floors, tasks: Iterable[tuple[Task, Truth]]) -> Iterator[tuple[str, Points]]:
-    """Yield floor and points of every constant for each task and, where tasks of an instance
-    count together, for the instance."""
+    """Yield the key of a floor and the points of every constant, for each task.
+
+    Where tasks of an instance count together, yield the same for the instance at the end.
+    """
     together: dict[str, list[Graded]] = {}
     for task, truth in tasks:
         points = {}
@@ -157,8 +164,10 @@ def _points(floors: Floors, tasks: Iterable[tuple[Task, Truth]]) -> Iterator[tup
 
 
 def graded_answer(task: Task, truth: Truth, text: str) -> Graded:
-    """Return an answer as the grader checks and scores it; raises ``ValueError`` for one that is
-    invalid, which no constant may be."""
+    """Return truth, checked answer and score of the answer ``text``, as the grader makes them.
+
+    Raises ``ValueError`` for an invalid answer, which no constant may be.
+    """
     checked = verify(task, truth, check(task, RawAnswer(task.answer_file, text.encode("utf-8"))))
     if checked.status != "scored":
         raise ValueError(f"{task.task_id} ({task.spec.key}): {checked.message}")
@@ -166,7 +175,7 @@ def graded_answer(task: Task, truth: Truth, text: str) -> Graded:
 
 
 def tasks_of(track: Track, built: BuiltInstance) -> Iterator[tuple[Task, Truth]]:
-    """Yield the tasks of an instance with their truths, as the grader would read them."""
+    """Yield the tasks of a built instance with their truths, as the grader would read them."""
     truths = {str(row["task_id"]): row for row in built.rows[f"{track.name}_truth"]}
     labels = {str(row["instance_id"]): row for row in built.rows.get(f"{track.name}_labels", ())}
     for row in built.rows[track.name]:
@@ -174,7 +183,11 @@ def tasks_of(track: Track, built: BuiltInstance) -> Iterator[tuple[Task, Truth]]
 
 
 def _best_constant(tasks: Sequence[Mapping[str, float]]) -> dict[str, Any]:
-    """Return the constant answer of the largest mean, the first of several alike."""
+    """Return the ``answer`` with the largest mean of ``points`` (0 to 1), that mean, and the number
+    of ``tasks``.
+
+    The argument has the points of every constant on each task. Of equal constants the first wins.
+    """
     means = {name: math.fsum(one[name] for one in tasks) / len(tasks) for name in tasks[0]}
     answer = max(means, key=lambda name: round(means[name], 12))
     return {"answer": answer, "points": round(means[answer], _DIGITS), "tasks": len(tasks)}

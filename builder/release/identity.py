@@ -25,15 +25,14 @@ CODE: Final = ("builder", "dataset_card", "grader", "schemas")
 
 
 def canary(name: str, release_version: str) -> str:
-    """Return the GUID by which a training corpus can find a release; the same for every build of
-    it."""
+    """Return the GUID by which a training corpus can be searched for a release. Name and version
+    alone decide it."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, f"causal-exams canary/{name}/{release_version}"))
 
 
 @cache
 def source_sha256() -> str:
-    """Return the SHA-256 over the names and bytes of the code, and of the story domains that were
-    brought along."""
+    """Return the SHA-256 over names and bytes of the code, and of story domains from outside it."""
     total = hashlib.sha256()
     for file in code_files():
         total.update(file.relative_to(_CHECKOUT).as_posix().encode("utf-8") + b"\0")

@@ -27,7 +27,8 @@ MANIFEST: Final = "manifest.json"
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """All that a manifest is written from."""
+    """The whole input of a manifest: the configuration, roots, plan, parts, exams, shards and
+    floors."""
 
     config: ReleaseConfig
     roots: Mapping[str, Root]
@@ -39,10 +40,10 @@ class Contents:
 
 
 def manifest_of(contents: Contents, repository: Path, *, private: bool) -> dict[str, Any]:
-    """Return the manifest of a repository.
+    """Return the manifest of one repository of a release.
 
-    Of a private-truth split the public one shows only what its questions show; the private one has
-    all counts, and the salts of the commitments.
+    The public one (``private`` false) shows of a private-truth split only what its questions show.
+    The private one has only those splits, all their counts, and the salts of the commitments.
     """
     config = contents.config
     salts = {
@@ -66,7 +67,8 @@ def manifest_of(contents: Contents, repository: Path, *, private: bool) -> dict[
 
 
 def write_manifest(manifest: Mapping[str, Any], repository: Path) -> None:
-    """Write ``manifest.json``. Raises ``ValueError`` for one that breaks its schema: our bug."""
+    """Write ``manifest.json``. Raises ``ValueError``, a bug of ours, for one that breaks its
+    schema."""
     problem = first_problem("manifest", manifest)
     if problem is not None:
         raise ValueError(f"manifest.json would be invalid {problem}")
@@ -74,7 +76,7 @@ def write_manifest(manifest: Mapping[str, Any], repository: Path) -> None:
 
 
 def read_manifest(repository: Path) -> dict[str, Any]:
-    """Return the manifest of a repository on disk; raises ``UsageError``."""
+    """Return the manifest of a repository on disk. Raises ``UsageError`` if absent or invalid."""
     file = repository / MANIFEST
     try:
         manifest = json.loads(file.read_bytes())
@@ -99,7 +101,8 @@ def refuse_imported(manifest: Mapping[str, Any], folder: Path) -> None:
 
 
 def changed_shards(repository: Path, manifest: Mapping[str, Any]) -> list[str]:
-    """Return the shards that are absent or whose SHA-256 is not the manifest's."""
+    """Return the names of shards that are absent or whose SHA-256 is not the manifest's; empty if
+    none."""
     changed = []
     for name, entry in sorted(manifest["shards"].items()):
         try:
@@ -112,8 +115,8 @@ def changed_shards(repository: Path, manifest: Mapping[str, Any]) -> list[str]:
 
 
 def _split(contents: Contents, split: SplitConfig, private: bool) -> dict[str, Any]:
-    """Return a split's truth, seed or its commitment, counts of each track, and tasks of each
-    exam."""
+    """Return a split's entry: truth, seed or its commitment, each track, and the numbers of tasks
+    that each exam asks of each track."""
     entry: dict[str, Any] = {"truth": split.truth}
     if split.private:
         entry["seed_commitment"] = contents.roots[split.name].commitment
@@ -128,8 +131,11 @@ def _split(contents: Contents, split: SplitConfig, private: bool) -> dict[str, A
 
 
 def _track(contents: Contents, split: SplitConfig, track: str, private: bool) -> dict[str, Any]:
-    """Return requested and realised counts; those that tell of hidden worlds only where truth is
-    public, or in the ``private`` manifest."""
+    """Return the entry of a track in a split: requested and realised counts.
+
+    Counts that tell of hidden worlds are only there where truth is public, or in the ``private``
+    manifest.
+    """
     record, place = contents.config.tracks[track], (split.name, track)
     specs = contents.specs[place]
     parts = contents.parts[place]
@@ -161,7 +167,8 @@ def _track(contents: Contents, split: SplitConfig, track: str, private: bool) ->
 
 
 def _levels(parts: Sequence[Part], track: Track, table: str, column: str) -> dict[str, int]:
-    """Return how often each text stands in a column; nothing where a track has no such column."""
+    """Return how often each text stands in a column of the track's table; empty if it has no such
+    column."""
     config = f"{track.name}_{table}"
     if config not in track.tables or column not in track.tables[config].names:
         return {}
@@ -170,7 +177,7 @@ def _levels(parts: Sequence[Part], track: Track, table: str, column: str) -> dic
 
 
 def head(name: str, version: str, visibility: str) -> dict[str, Any]:
-    """Return the members that say what a release is and what made it."""
+    """Return the first members of a manifest: what the release is and what made it."""
     return {
         "format": FORMAT,
         "release": name,
@@ -184,7 +191,8 @@ def head(name: str, version: str, visibility: str) -> dict[str, Any]:
 
 
 def listing(shards: Sequence[Shard]) -> dict[str, dict[str, Any]]:
-    """Return ``shards``, and ``configs``: rows, bytes and content hash of each config and split.
+    """Return the members ``configs`` (rows, bytes and content hash by config and split) and
+    ``shards``.
 
     A config's content hash is over the hashes of its row groups, shard after shard.
     """

@@ -28,14 +28,18 @@ _NO_HASH: Final = "https://github.com/mlcommons/croissant/issues/80"
 
 
 def write_papers(manifest: Mapping[str, Any], repository: Path) -> None:
-    """Write manifest and papers of a repository, to be read from the folder ``release``."""
+    """Write manifest and papers of a repository, as papers that are read from the folder
+    ``release``."""
     write_manifest(manifest, repository)
     for name, text in papers(manifest, repository, folder(manifest["visibility"])).items():
         (repository / name).write_text(text, encoding="utf-8")
 
 
 def papers(manifest: Mapping[str, Any], repository: Path, place: Place) -> dict[str, str]:
-    """Return the papers of a repository that will be read from ``place``, by file name."""
+    """Return the papers of a repository that will be read from ``place``, by file name.
+
+    The private side has the card alone.
+    """
     found = {CARD: card.text(manifest, place)}
     if manifest["visibility"] == "public":
         found[EVAL] = eval_yaml(manifest)
@@ -93,7 +97,7 @@ def croissant(manifest: Mapping[str, Any], repository: Path, place: Place) -> st
 
 
 def _node(kind: str, name: str, **members: Any) -> dict[str, Any]:
-    """Return a node of the description, whose id is its name."""
+    """Return a node of the Croissant description, whose id is its name."""
     return {"@type": f"cr:{kind}", "@id": name, "name": name, **members}
 
 
@@ -127,16 +131,18 @@ def _files(manifest: Mapping[str, Any], place: Place) -> Iterator[dict[str, Any]
 
 
 def _tables(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield config and split of every table of a manifest, sorted."""
     for config, splits in sorted(manifest["configs"].items()):
         yield from ((config, split) for split in sorted(splits))
 
 
 def _set(config: str, split: str) -> str:
+    """Return the id of the set of files of a config and split."""
     return f"files-{config}-{split}"
 
 
 def _record_sets(manifest: Mapping[str, Any], repository: Path) -> Iterator[dict[str, Any]]:
-    """Yield the columns of each config and split, apart from those that hold tables."""
+    """Yield a record set for each config and split, with the columns that are not nested."""
     for config, split in _tables(manifest):
         with open_shard(shards(repository, config, split)[0]) as file:
             schema = file.schema_arrow
@@ -156,7 +162,7 @@ def _record_sets(manifest: Mapping[str, Any], repository: Path) -> Iterator[dict
 
 
 def _kind(kind: pa.DataType) -> str | None:
-    """Return the type of a column in the terms of schema.org, None for nested ones."""
+    """Return the schema.org type of a column, None for a nested one."""
     if pa.types.is_string(kind):
         return "sc:Text"
     if pa.types.is_boolean(kind):

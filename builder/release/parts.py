@@ -39,7 +39,11 @@ RECORD: Final = "part.json"
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The track and the split of a part, and the number of ``instances`` of the track there."""
+    """The track and split that a part is of.
+
+    ``private`` says that the split's truth is private. ``instances`` counts all instances of the
+    track in the split.
+    """
 
     track: str
     split: str
@@ -48,7 +52,7 @@ class Origin:
 
     @property
     def size(self) -> int:
-        """The number of instances in a part, the last perhaps apart."""
+        """The number of instances in each part; the last may have fewer."""
         return min(PART_INSTANCES, max(_FEWEST, -(-self.instances // _SEVERAL)))
 
     @property
@@ -70,7 +74,8 @@ def part_name(number: int) -> str:
 class Part:
     """A staged part: its folder and what its record says.
 
-    ``sizes`` maps a config to the bytes of its rows in memory.
+    ``sizes`` maps a config to the bytes of its rows in memory, ``rejections`` a reason to the
+    number of rejected attempts.
     """
 
     origin: Origin
@@ -89,7 +94,7 @@ class Part:
         return f"{self.origin.track}/{self.origin.split}/{self.folder.name}"
 
     def read(self, config: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return one config's rows, memory-mapped."""
+        """Return the rows of one config, memory-mapped; all columns by default."""
         return read_staged(self.folder, config, columns)
 
 
@@ -99,7 +104,10 @@ Parts = Mapping[tuple[str, str], Sequence[Part]]
 
 @dataclass(frozen=True, slots=True)
 class PartJob:
-    """The work of making one part in ``folder``. With ``resuming`` it may be there already."""
+    """The work of making one part of the instances ``specs`` in ``folder``.
+
+    With ``resuming`` the part may be there already.
+    """
 
     origin: Origin
     specs: Sequence[InstanceSpec]
@@ -111,7 +119,7 @@ class PartJob:
 
 
 def part_jobs(specs: Specs, staging: Path, resuming: bool) -> Iterator[PartJob]:
-    """Yield all parts of a build."""
+    """Yield the jobs of all parts of a build, staged below ``staging``."""
     for (split, track), members in specs.items():
         origin = Origin(track, split, any(spec.private for spec in members), len(members))
         for number in range(origin.parts):
@@ -120,7 +128,7 @@ def part_jobs(specs: Specs, staging: Path, resuming: bool) -> Iterator[PartJob]:
 
 
 def build_part(job: PartJob, track: Track) -> Part:
-    """Build the instances of a part of a track and stage them.
+    """Build the instances of a job and stage them as a part, without a check.
 
     Raises ``InstanceFailed`` naming the instance when the track or its rows are wrong.
     """
@@ -136,11 +144,11 @@ def build_part(job: PartJob, track: Track) -> Part:
 
 
 def build_instance(track: Track, spec: InstanceSpec) -> tuple[dict[str, pa.Table], BuiltInstance]:
-    """Return one instance as tables that fit the track's schemas, and as the track built it; raises
-    ``InstanceFailed``.
+    """Return one instance as tables that fit the track's schemas, by config, and as the track built
+    it.
 
-    A ``UsageError`` is the user's to mend (a plan that cannot be met, an endpoint that is down) and
-    passes as it is.
+    Raises ``InstanceFailed`` for an error of ours. A ``UsageError`` is the user's to mend (a plan
+    that cannot be met, an endpoint that is down) and passes as it is.
     """
     try:
         built = track.build(spec)
@@ -175,8 +183,10 @@ def stage_part(
     tables: Mapping[str, pa.Table],
     rejections: dict[str, int],
 ) -> Part:
-    """Write the tables of a part, by config, and its record; it appears under its name when
-    whole."""
+    """Write the tables of a part, by config, and its record into ``folder``; return the part.
+
+    What was in ``folder`` is removed. It appears under its name when it is whole.
+    """
     unfinished = folder.with_name(f"{folder.name}.unfinished")
     for leftover in (unfinished, folder):
         shutil.rmtree(leftover, ignore_errors=True)
@@ -195,7 +205,8 @@ def stage_part(
 
 
 def _write(file: Path, table: pa.Table) -> int:
-    """Write one config of a part in the order of ids; return the bytes of its rows in memory."""
+    """Write one config of a part, sorted by :func:`sort_key`; return the bytes of its rows in
+    memory."""
     keys = [(key, "ascending") for key in sort_key(table.schema)]
     table = table.combine_chunks().sort_by(keys).combine_chunks()
     with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
@@ -204,8 +215,8 @@ def _write(file: Path, table: pa.Table) -> int:
 
 
 def sort_key(schema: pa.Schema) -> tuple[str, ...]:
-    """Return the columns that order a config's rows and must be unique: the id, and the view if
-    any.
+    """Return the columns that order a config's rows and must be unique: the id, in scenes also the
+    view.
 
     A task's id is its own; only where rows are views of one instance does the view belong to it.
     """
@@ -227,7 +238,8 @@ def find_part(folder: Path) -> Part | None:
 
 
 def read_staged(folder: Path, config: str, columns: Sequence[str] | None = None) -> pa.Table:
-    """Return one config's rows of the part in a folder, memory-mapped."""
+    """Return the rows of one config of the part in a folder, memory-mapped; all columns by
+    default."""
     with pa.memory_map(str(folder / f"{config}.arrow")) as source:
         table = pa.ipc.open_file(source).read_all()
     return table if columns is None else table.select(list(columns))
@@ -236,7 +248,7 @@ def read_staged(folder: Path, config: str, columns: Sequence[str] | None = None)
 def staged_rows(
     parts: Sequence[Part], config: str, columns: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Return some columns of a config's rows over all parts; none where the track has no such
+    """Yield the rows of a config over all parts, with some columns; none where there is no such
     config."""
     for part in parts:
         if config in part.sizes:

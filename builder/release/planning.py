@@ -17,10 +17,10 @@ Specs = Mapping[tuple[str, str], Sequence[InstanceSpec]]
 
 
 def plan_specs(config: ReleaseConfig, roots: Mapping[str, Root]) -> Specs:
-    """Return the instances of every split and track, in index order.
+    """Return the planned instances by (split, track), in index order.
 
-    With private truth each instance has its exam. Raises ``UsageError`` when the exams cannot be
-    composed of what is planned.
+    With private truth each instance is assigned its exam. Raises ``UsageError`` when the exams
+    cannot be composed of what is planned.
     """
     return {
         (split.name, name): _planned_split(
@@ -51,7 +51,7 @@ def _planned_split(
 
 
 def plan_one(config: ReleaseConfig, roots: Mapping[str, Root], label: str) -> InstanceSpec:
-    """Return the instance called ``track/split/index``; only its own track is planned.
+    """Return the instance called ``track/split/index`` (``label``); only its own track is planned.
 
     Raises ``UsageError`` when there is none of that name.
     """
@@ -77,8 +77,10 @@ def plan_one(config: ReleaseConfig, roots: Mapping[str, Root], label: str) -> In
 
 
 def planned_levels(specs: Sequence[InstanceSpec]) -> dict[str, dict[str, int]]:
-    """Return how many instances are planned at each level of each axis that plans are counted by:
-    motifs, and variants where they are assigned."""
+    """Return the numbers of planned instances: {axis: {level: count}}.
+
+    Axes are what plans are counted by: motifs, and variants where they are assigned.
+    """
     counts: dict[str, Counter[str]] = {}
     for spec in specs:
         for axis, level in spec.task_plan.levels:

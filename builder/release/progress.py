@@ -17,7 +17,10 @@ from rich.progress import (
 
 
 class Reporter:
-    """A writer of messages for people to standard error; standard output stays free for data."""
+    """A writer of messages for people to standard error; standard output stays free for data.
+
+    ``quiet`` leaves warnings alone.
+    """
 
     def __init__(self, quiet: bool = False) -> None:
         self.console = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -54,7 +57,7 @@ class Reporter:
 
 
 def human_size(size: float) -> str:
-    """Return a number of bytes for people: ``8.1 MB``."""
+    """Return a number of bytes for people, in powers of 1000: ``8.1 MB``."""
     if size < 1000:
         return f"{size:.0f} B"
     power = 1 if size < 1e6 else 2 if size < 1e9 else 3

@@ -60,8 +60,8 @@ def every_shard(release: Path, config: str) -> dict[str, list[Path]]:
 def groups(
     paths: Sequence[Path], columns: Sequence[str] | None = None
 ) -> Iterator[tuple[pa.Table, pq.RowGroupMetaData]]:
-    """Yield the row groups of some shards, one in memory at a time, and what the file says of
-    each."""
+    """Yield each row group of some shards as a table, one in memory at a time, with its
+    metadata."""
     wanted = None if columns is None else list(columns)
     for path in paths:
         with open_shard(path) as file:
@@ -71,13 +71,14 @@ def groups(
 
 
 def rows(paths: Sequence[Path], columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-    """Yield the rows of some shards."""
+    """Yield the rows of some shards in order; all columns by default."""
     for table, _ in groups(paths, columns):
         yield from table.to_pylist()
 
 
 def rows_where(paths: Sequence[Path], column: str, value: object) -> Iterator[dict[str, Any]]:
-    """Yield the rows with that value in that column; other row groups are not read whole."""
+    """Yield the rows with ``value`` in ``column``. Of row groups without one only that column is
+    read."""
     for path in paths:
         with open_shard(path) as file:
             for number in range(file.num_row_groups):

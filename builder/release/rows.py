@@ -13,9 +13,10 @@ from grader.scoring.track import Track
 
 
 class TrueValue(NamedTuple):
-    """The answer that is one number, its standard error, and how it was found.
+    """The right answer to a task that asks one number, its standard error, and how it was found.
 
-    ``draws`` is the size of the sample behind it, 0 where it is exact.
+    ``draws`` is the size of the sample behind it, 0 where it is exact. Error and draws are None
+    where they are not known.
     """
 
     value: float
@@ -34,8 +35,10 @@ def task_row(
     view: str = "clean",
     input_mode: str | None = None,
 ) -> Row:
-    """Return a row of ``<track>``: the task called ``name``; ``input_mode`` is the variant's
-    own."""
+    """Return a row of ``<track>``: the task whose id is ``name``.
+
+    ``inputs`` are the parameters of the question. ``input_mode`` defaults to the variant's own.
+    """
     return {
         "task_id": name,
         "instance_id": instance_id,
@@ -61,7 +64,11 @@ def truth_row(
     *,
     should_abstain: bool = False,
 ) -> Row:
-    """Return a row of ``<track>_truth``; the number and its error are null where there is none."""
+    """Return a row of ``<track>_truth`` for the task whose id is ``name``.
+
+    ``target`` holds all of the truth that is not one number. Without a ``number`` its columns are
+    null.
+    """
     return {
         "task_id": name,
         "instance_id": instance_id,
@@ -84,10 +91,10 @@ def world_row(
     key: str | None = None,
     **texts: str,
 ) -> Row:
-    """Return a row of ``<track>_worlds``: what rebuilds and audits the instance.
+    """Return a row of ``<track>_worlds``, which suffices to rebuild and audit the instance.
 
-    ``key`` is the instance's own but for worlds that several instances share; ``texts`` are the
-    texts that the track's schema has besides.
+    ``key`` (hexadecimal) is the instance's own by default; worlds that several instances share have
+    another. ``texts`` are the columns that the track's schema has besides.
     """
     return {
         "instance_id": spec.instance_id,

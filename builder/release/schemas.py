@@ -82,7 +82,8 @@ def worlds_schema(*texts: str) -> pa.Schema:
 
 
 def scenes_schema(number: pa.DataType) -> pa.Schema:
-    """Return the schema of ``<track>_scenes``: one row per instance and view, numbers of a type."""
+    """Return the schema of ``<track>_scenes``: one row per instance and view. ``number`` is the
+    type of the values in its tables."""
     table = pa.list_(pa.struct([("name", TEXT), ("values", pa.list_(number))]))
     return table_schema(
         ("instance_id", TEXT),
@@ -96,8 +97,8 @@ def scenes_schema(number: pa.DataType) -> pa.Schema:
 
 
 def labels_schema(number: pa.DataType) -> pa.Schema:
-    """Return the schema of ``<track>_labels``: one row per instance, held-out outcomes of a
-    type."""
+    """Return the schema of ``<track>_labels``: one row per instance, with its held-out outcomes as
+    ``number``."""
     return table_schema(
         ("instance_id", TEXT),
         ("outcome", TEXT),

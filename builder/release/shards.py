@@ -37,12 +37,11 @@ COMMITTED: Final = "commitments"
 
 @dataclass(frozen=True, slots=True)
 class ShardJob:
-    """The work of writing one shard of a config: its path ``name`` in ``repository``, the
-    folders of the ``parts`` and, in the order of ids, the places where its row groups begin and the
-    last one ends.
+    """The work of writing one shard of a config to the path ``name`` in ``repository``.
 
-    ``row_salts`` is set where every row is to be committed to; the commitments become the shard
-    ``public``.
+    ``parts`` are the folders of the staged parts. ``places`` are row numbers in the order of ids:
+    where each row group begins, and where the last ends. ``row_salts`` is set where every row is
+    committed to; ``public`` is then the job of the shard of commitments.
     """
 
     config: str
@@ -56,7 +55,7 @@ class ShardJob:
     public: "ShardJob | None" = None
 
     def tables(self) -> Iterator[pa.Table]:
-        """Yield the row groups, each in its final order."""
+        """Yield the row groups of the shard from staged parts, in the order of ids."""
         if not self.places:
             return
         order, _ = _in_order(self.parts, self.config, self.schema)
@@ -71,8 +70,9 @@ class ShardJob:
 class Shard:
     """A written shard as the manifest lists it.
 
-    ``groups`` are the content hashes of its row groups in order: a config's hash is made of them,
-    so that it does not depend on where one shard ends and the next begins.
+    ``bytes`` and ``sha256`` are those of the file. ``groups`` are the content hashes of its row
+    groups in order: a config's hash is made of them, so that it does not depend on where one shard
+    ends and the next begins.
     """
 
     config: str
@@ -94,8 +94,10 @@ def plan_shards(
     repository: Path,
     row_salts: bytes | None,
 ) -> list[ShardJob]:
-    """Return the shards of one config and split: whole row groups, spread evenly; raises
-    ``ValueError`` when two rows have the same id."""
+    """Return the jobs of all shards of one config and split: whole row groups, spread evenly.
+
+    Raises ``ValueError`` when two rows have the same id.
+    """
     folders = [part.folder for part in parts]
     places = _row_groups(folders, config, schema)
     cuts = _spread(len(places) - 1, sum(part.sizes[config] for part in parts))
@@ -115,14 +117,17 @@ def plan_shards(
 
 
 def _spread(groups: int, size: int) -> list[tuple[int, int]]:
-    """Return the first row group of each shard and the one after its last, of so many ``groups``
-    with ``size`` bytes in all."""
+    """Return the row groups of each shard as (first, one after the last).
+
+    ``groups`` counts them all, ``size`` their bytes, which decide the number of shards.
+    """
     count = max(1, min(groups, -(-size // SHARD_BYTES)))
     return list(pairwise(round(index * groups / count) for index in range(count + 1)))
 
 
 def shard_name(config: str, split: str, index: int, count: int) -> str:
-    """Return the path of a shard inside its repository, as the Hub expects it."""
+    """Return the path of shard ``index`` of ``count`` inside its repository, as the Hub expects
+    it."""
     return f"{config}/{split}-{index:05d}-of-{count:05d}.parquet"
 
 
@@ -134,7 +139,8 @@ def schema_with_canary(schema: pa.Schema, canary: str) -> pa.Schema:
 def write_groups(
     config: str, split: str, repository: Path, schema: pa.Schema, groups: Sequence[pa.Table]
 ) -> list[Shard]:
-    """Write a config of a split, one row group to a table; return its shards."""
+    """Write a config of a split, with one row group for each table in ``groups``; return its
+    shards."""
     cuts, shards = _spread(len(groups), sum(group.nbytes for group in groups)), []
     for index, (first, last) in enumerate(cuts):
         name = shard_name(config, split, index, len(cuts))
@@ -146,8 +152,8 @@ def write_groups(
 def with_commitments(
     jobs: Sequence[ShardJob], repository: Path, schema: pa.Schema
 ) -> Iterator[ShardJob]:
-    """Yield the jobs of a split, those of private rows with a shard of commitments each in the
-    public ``repository``."""
+    """Yield the jobs of a split. Each job of private rows gets one for the shard of its commitments
+    in the public ``repository``; these come first."""
     hidden = [job for job in jobs if job.row_salts is not None]
     for number, job in enumerate(hidden):
         name = shard_name(COMMITTED, job.split, number, len(hidden))
@@ -156,8 +162,10 @@ def with_commitments(
 
 
 def write_shard(job: ShardJob) -> list[Shard]:
-    """Write one shard from staged parts, and that of the commitments to its rows; runs in a
-    worker."""
+    """Write one shard from staged parts and, if it is set, that of the commitments to its rows.
+
+    Return the shards written. Runs in a worker.
+    """
     if job.public is None or job.row_salts is None:
         return [write_tables(job, job.tables())]
     groups = list(job.tables())
@@ -166,14 +174,15 @@ def write_shard(job: ShardJob) -> list[Shard]:
 
 
 def _commitments(job: ShardJob, salts: bytes, table: pa.Table) -> pa.Table:
-    """Return the commitments to the rows of a table, in their order."""
+    """Return the table of commitments to the rows of ``table``, in their order."""
     pairs = [commitment(salts, job.config, job.split, row) for row in table.to_pylist()]
     ids, hashes = zip(*pairs, strict=True)
     return pa.table([[job.config] * len(pairs), ids, hashes], schema=COMMITMENTS)
 
 
 def write_tables(job: ShardJob, groups: Iterable[pa.Table]) -> Shard:
-    """Write one shard, one row group to a table; the file appears under its name when whole."""
+    """Write one shard, with one row group for each table; the file appears under its name when
+    whole."""
     file = job.repository / job.name
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(file.name + ".unfinished")
@@ -207,7 +216,8 @@ def write_tables(job: ShardJob, groups: Iterable[pa.Table]) -> Shard:
 
 
 def _texts(path: str, kind: pa.DataType) -> Iterator[str]:
-    """Return the Parquet paths of the strings in a column, at any depth."""
+    """Yield the Parquet paths of the strings in a column, at any depth. ``path`` is the
+    column's."""
     if pa.types.is_list(kind):
         yield from _texts(f"{path}.list.element", kind.value_type)
     elif pa.types.is_struct(kind):
@@ -220,8 +230,10 @@ def _texts(path: str, kind: pa.DataType) -> Iterator[str]:
 def _in_order(
     parts: Sequence[Path], config: str, schema: pa.Schema
 ) -> tuple[pa.Array, list[tuple[str, ...]]]:
-    """Return the places of a config's rows, counted through its parts, in the order of their ids,
-    and the ids."""
+    """Return the row numbers of a config in the order of ids, and the ids in that order.
+
+    Rows are numbered through all parts. An id is the values of :func:`sort_key`.
+    """
     keys = sort_key(schema)
     table = pa.concat_tables(read_staged(folder, config, keys) for folder in parts)
     order = pc.sort_indices(table, sort_keys=[(key, "ascending") for key in keys])
@@ -230,8 +242,12 @@ def _in_order(
 
 
 def _row_groups(parts: Sequence[Path], config: str, schema: pa.Schema) -> list[int]:
-    """Return where the row groups of a config begin, in the order of ids, and the number of rows;
-    raises ``ValueError`` when two rows have the same id."""
+    """Return the row numbers, in the order of ids, where the row groups of a config begin, and last
+    the number of rows.
+
+    The views of an instance are in one row group. Raises ``ValueError`` when two rows have the same
+    id.
+    """
     _, ids = _in_order(parts, config, schema)
     starts = [0]
     for place, (last, own) in enumerate(pairwise(ids), start=1):

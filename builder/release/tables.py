@@ -27,7 +27,9 @@ NESTED: Final = ("data", "test_features", "calibration")
 class SplitTables:
     """The rows of one track of one split, of both sides, by id in file order.
 
-    ``scenes`` are keyed by instance and view. ``positions`` are those of tasks in an exam.
+    ``private`` says that its truth is private. ``scenes`` are keyed by instance and view.
+    ``positions`` are places of tasks in an exam. ``truth`` is keyed by task, ``worlds`` by
+    instance.
     """
 
     split: str
@@ -48,8 +50,10 @@ def tracks(public: Path, known: Iterable[str]) -> list[str]:
 def split_tables(
     release: Path, track: str, split: str, keep: Callable[[str], bool] = lambda _: True
 ) -> SplitTables:
-    """Return one track of one split, of the instances whose ids it is to ``keep``; raises
-    ``UsageError`` when its private side is not there."""
+    """Return the rows of one track of one split, for the instances whose ids ``keep`` accepts.
+
+    Raises ``UsageError`` when its private side is not there.
+    """
     public = public_side(release)
     truth_root = truth_side(release, track, split)
     tasks, scenes = (
@@ -77,8 +81,10 @@ def split_tables(
 
 
 def truth_side(release: Path, track: str, split: str) -> Path:
-    """Return the side of a release that holds the truth of a split; raises ``UsageError`` when
-    it is not there."""
+    """Return the folder of the side that holds a track's truth of a split.
+
+    Raises ``UsageError`` when neither does.
+    """
     public, private = public_side(release), release / "private"
     side = public if shards(public, f"{track}_truth", split) else private
     if not shards(side, f"{track}_truth", split):
@@ -106,7 +112,7 @@ def _series(cell: pa.Scalar) -> list[dict[str, Any]]:
 
 
 def _placed_rows(paths: Sequence[Path]) -> Iterator[tuple[dict[str, Any], RowPlace]]:
-    """Yield the rows of some shards, each with its place."""
+    """Yield the rows of all shards of a config, each with its place."""
     position = 0
     for group, meta in groups(paths):
         for offset, row in enumerate(table_rows(group)):
@@ -129,7 +135,11 @@ def task_row(row: Mapping[str, Any], place: RowPlace) -> TaskRow:
 
 
 def scene_row(row: Mapping[str, Any], place: RowPlace) -> SceneRow:
-    """Return a row of ``<track>_scenes`` as a scene: its nested tables are only measured."""
+    """Return a row of ``<track>_scenes`` as a scene, with the names and lengths of its nested
+    tables only.
+
+    Raises ``UsageError`` when the columns of a table differ in length.
+    """
     names, lengths = [], []
     for table in (row["data"], row["test_features"]):
         sizes = {len(series["values"]) for series in table} or {0}

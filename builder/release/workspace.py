@@ -29,7 +29,8 @@ _LOCK: Final = ".lock"
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """The folders of one build. ``out`` is absolute; ``folder`` lies beside it."""
+    """The folders of one build. ``out`` is absolute and will be the release; ``folder`` lies beside
+    it."""
 
     out: Path
 
@@ -60,7 +61,8 @@ class Workspace:
 
 
 def workspace_at(out: Path) -> Workspace:
-    """Return the workspace of an output folder; raises ``UsageError`` when it cannot be one."""
+    """Return the workspace of an output folder; raises ``UsageError`` when ``out`` cannot be
+    one."""
     try:
         resolved = out.resolve()
     except (OSError, ValueError, RuntimeError) as error:
@@ -111,10 +113,11 @@ def finished_release(
 
 @contextmanager
 def open_workspace(workspace: Workspace, fingerprint: str, fresh: bool) -> Iterator[bool]:
-    """Take hold of ``OUT.partial``; yield whether staged parts of the same build may be there.
+    """Lock and prepare ``OUT.partial``; yield whether staged parts of the same build may be there.
 
-    Parts of another configuration, secret or code are removed. Raises ``UsageError`` when another
-    build is at work there or the folder cannot be written.
+    Parts of another configuration, secret or code are removed, as are all with ``fresh`` and any
+    half-assembled release. Raises ``UsageError`` when another build is at work there or the folder
+    cannot be written.
     """
     folder = workspace.folder
     held = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
@@ -154,7 +157,8 @@ def open_workspace(workspace: Workspace, fingerprint: str, fresh: bool) -> Itera
 
 
 def name_release(workspace: Workspace) -> None:
-    """Give the assembled release its final name and remove everything staged."""
+    """Move the assembled release to ``out``, in place of an older one, and remove everything
+    staged."""
     out = workspace.out
     if out.exists():
         # Out of the way first: a folder cannot be renamed onto one that is not empty.
@@ -164,6 +168,8 @@ def name_release(workspace: Workspace) -> None:
 
 
 def _state(folder: Path) -> str | None:
+    """Return the fingerprint of the build whose parts are in ``folder``, None if it cannot be
+    read."""
     try:
         fingerprint = json.loads((folder / _STATE).read_bytes())["fingerprint"]
     except (OSError, ValueError, KeyError, TypeError):
