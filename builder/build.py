@@ -67,7 +67,7 @@ from grader.io.files import write_text
 class Outcome:
     """The end of a build. ``folder`` holds the release, or what the gate refused.
 
-    ``manifest`` is the public manifest; ``gate`` is absent when nothing had to be built.
+    ``manifest`` is the public manifest. ``gate`` is None when nothing had to be built.
     """
 
     status: Literal["built", "already built", "refused by the gate"]
@@ -123,8 +123,10 @@ def build_release(
 
 
 def make_part(job: PartJob) -> tuple[Part, bool]:
-    """Build a part, unless it is there, and check it; return whether it was there. Runs in a
-    worker."""
+    """Make the part of a job and check it; return it and whether it was there already.
+
+    A part that is there is kept if the job resumes. Runs in a worker.
+    """
     found = find_part(job.folder) if job.resuming else None
     part = found or build_part(job, TRACKS[job.origin.track])
     check_staged(part)
@@ -132,7 +134,7 @@ def make_part(job: PartJob) -> tuple[Part, bool]:
 
 
 def check_staged(part: Part) -> None:
-    """Check a staged part. Runs in a worker."""
+    """Check a staged part and write the findings beside its rows. Runs in a worker."""
     check_part(part, TRACKS[part.origin.track])
 
 
@@ -152,19 +154,23 @@ def check_release(
 
 
 def grade_twin(job: TwinJob) -> list[list[tuple[str, Points]]]:
-    """Grade every constant answer on some instances of a twin. Runs in a worker."""
+    """Grade every constant answer on the instances of a job, see :func:`grade_constants`. Runs in a
+    worker."""
     return grade_constants(job, TRACKS[job.track])
 
 
 def write_tasks(job: FlatJob) -> list[Shard]:
-    """Write the flat config of a split. Runs in a worker."""
+    """Write the config ``tasks`` of a split; return its shards. Runs in a worker."""
     return write_flat(job, {name: track.grader for name, track in TRACKS.items()})
 
 
 def _made_parts(
     specs: Specs, made: Iterable[tuple[Part, bool]], total: int, reporter: Reporter
 ) -> Parts:
-    """Return all parts in the order of their numbers, as they come from whoever makes them."""
+    """Return all parts by (split, track), in the order of their numbers.
+
+    ``made`` yields each part, in any order, with whether it was there already.
+    """
     parts: dict[tuple[str, str], list[Part]] = {key: [] for key in specs}
     kept = 0
     with reporter.stage("instances, in parts", total) as advance:
@@ -180,7 +186,7 @@ def _made_parts(
 def _compose_exams(
     config: ReleaseConfig, roots: Mapping[str, Root], specs: Specs, parts: Parts
 ) -> Exams:
-    """Return every exam, of the tasks that are built."""
+    """Return the exams of every split and track, with the tasks that were built."""
     exams: dict[tuple[str, str], Mapping[str, DrawnExam]] = {}
     for split in config.splits:
         root = roots[split.name].key
@@ -204,7 +210,8 @@ def _write_shards(
     pool: Workers,
     reporter: Reporter,
 ) -> list[Shard]:
-    """Write every table of the release: those of tracks, the flat one of all tracks, exams."""
+    """Write every table of the release and return the shards: tables of tracks, then the flat ones,
+    then exams."""
     mark = canary(config.name, config.version)
     shards: list[Shard] = []
     own = _shard_jobs(config, roots, parts, workspace)
@@ -229,7 +236,11 @@ def _shard_jobs(
     parts: Parts,
     workspace: Workspace,
 ) -> list[ShardJob]:
-    """Return every shard of the tracks' configs, each on the side where it belongs."""
+    """Return the jobs of all shards of the tracks' configs, each on its side, and of the
+    commitments.
+
+    The folders of both sides are created.
+    """
     jobs: list[ShardJob] = []
     mark = canary(config.name, config.version)
     for split in config.splits:
@@ -263,7 +274,11 @@ def _write_papers(contents: Contents, workspace: Workspace) -> dict[str, Any]:
 
 
 def build_alone(config: ReleaseConfig, roots: Mapping[str, Root], label: str) -> dict[str, Any]:
-    """Build the instance called ``track/split/index`` by itself and describe its rows."""
+    """Build the instance called ``track/split/index`` (``label``) by itself; describe its rows by
+    config.
+
+    Nothing is written.
+    """
     spec = plan_one(config, roots, label)
     tables, built = build_instance(TRACKS[spec.track], spec)
     return {

@@ -47,7 +47,7 @@ TITLE: Final = "CausalDS reference exam (imported)"
 class ImportedExam:
     """The rows of an exam, tasks in exam order, and its name, split and seed in our release.
 
-    ``labels`` are keyed by scene. ``views`` are the pairs of scene and view that tasks ask about.
+    ``labels`` are keyed by scene. ``views`` are the (scene, view) pairs that tasks ask about.
     """
 
     name: str
@@ -60,7 +60,7 @@ class ImportedExam:
 
 
 def import_causalds(folder: Path, out: Path) -> ImportedExam:
-    """Turn a checkout of the reference's exam into a release.
+    """Write a checkout of the reference's exam as a release into ``out``; return what was read.
 
     ``folder`` holds ``exam.json``, ``scenes/`` and ``scenes_private/``. Raises ``UsageError``
     naming file, field and fix where something is absent or damaged, or where ``out`` exists.
@@ -104,7 +104,7 @@ def _sorted_rows(rows: Iterable[Row], key: str) -> list[Row]:
 
 
 def _manifest(exam: ImportedExam, shards: Sequence[Shard]) -> dict[str, Any]:
-    """Return the manifest of the public side."""
+    """Return the manifest of the public side, the only one."""
     configuration = {"imported": TITLE, "splits": {exam.split: {"track": TRACK}}}
     identity = {
         "builder": __version__,
@@ -172,12 +172,17 @@ def _read_exam(folder: Path) -> ImportedExam:
 
 
 def _manifest_name(text: str) -> str:
-    """Return a name as a manifest may hold it: lower case letters, digits and underscores."""
+    """Return the text in lower-case letters, digits and underscores, as names in a manifest must
+    be."""
     return re.sub(r"[^a-z0-9]+", "_", text.casefold()).strip("_") or "imported"
 
 
 def _truth_row(item: Item, answer: Answer) -> Row:
-    """Return the row of a truth; no number can be recomputed from what is published."""
+    """Return the truth row of a task. Its number has no error, as none can be computed from what is
+    published.
+
+    Raises ``UsageError`` where the grader could not use the truth.
+    """
     if problem := first_problem("truth/causalds", answer.target):
         raise item.document.problem((), f"its truth cannot be used ({problem})")
     number = None if answer.value is None else TrueValue(answer.value, None, None, "published")

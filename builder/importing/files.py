@@ -24,7 +24,8 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A JSON object of ``file``, at ``path`` in it, so that every error names file and field."""
+    """A JSON object in ``file``, at the dotted ``path`` inside it ("" for the whole), so that every
+    error names file and field."""
 
     file: Path
     content: Mapping[str, Any]
@@ -38,7 +39,7 @@ class Document:
         return value
 
     def need(self, *keys: str) -> Any:
-        """Return the value under nested keys, which must not be null."""
+        """Return the value under nested keys; raises ``UsageError`` if it is absent or null."""
         value = self.get(*keys)
         if value is None:
             raise self.problem(keys, "is absent")
@@ -60,14 +61,15 @@ class Document:
         return bool(self._need_type(keys, (bool,), "neither true nor false"))
 
     def _need_type(self, keys: tuple[str, ...], types: tuple[type, ...], what: str) -> Any:
-        """Return the value under ``keys``; raise ``UsageError`` that it is ``what``, if not so."""
+        """Return the value under ``keys``. Raises ``UsageError``, saying that it is ``what``, if
+        its type is none of ``types``."""
         value = self.need(*keys)
         if type(value) not in types:
             raise self.problem(keys, f"{clip(value)} is {what}")
         return value
 
     def one_of(self, choices: tuple[str, ...], *keys: str) -> str:
-        """Return the label under nested keys, one of ``choices``."""
+        """Return the text under nested keys; raises ``UsageError`` if it is none of ``choices``."""
         value = self.text(*keys)
         if value not in choices:
             raise self.problem(keys, f"{clip(value)} is none of {', '.join(choices)}")
@@ -81,22 +83,27 @@ class Document:
         return value
 
     def objects(self, key: str) -> list["Document"]:
-        """Return the objects of the list under ``key``, each with its place."""
+        """Return the objects in the list under ``key``, each as a document that knows its path."""
         items = self._need_type((key,), (list,), "no list")
         return [self.child(item, f"{key}[{place}]") for place, item in enumerate(items)]
 
     def child(self, value: Any, *keys: str) -> "Document":
-        """Return ``value``, an object that stands under nested keys, with its place."""
+        """Return ``value``, which stands under nested keys, as a document that knows its path.
+
+        Raises ``UsageError`` if it is no object.
+        """
         place = self._place(keys)
         if not isinstance(value, Mapping):
             raise UsageError(f"{self.file}: {place}: {clip(value)} is no object; {FETCH}")
         return Document(self.file, value, place)
 
     def problem(self, keys: tuple[str, ...], what: str) -> UsageError:
-        """Return the error about the value under ``keys``, to be raised."""
+        """Return the error about the value under ``keys``, to be raised; ``what`` says what is
+        wrong."""
         return UsageError(f"{self.file}: {self._place(keys)}: {what}; {FETCH}")
 
     def _place(self, keys: tuple[str, ...]) -> str:
+        """Return the dotted path of nested keys in the file."""
         return ".".join(filter(None, (self.path, *keys)))
 
 
@@ -122,7 +129,7 @@ def read_object(file: Path) -> Document:
 
 
 def read_text(file: Path) -> str:
-    """Return the text in ``file``."""
+    """Return the UTF-8 text in ``file``, with Unix line ends."""
     try:
         return read_bytes(file).decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -130,7 +137,7 @@ def read_text(file: Path) -> str:
 
 
 def read_columns(file: Path) -> dict[str, Floats]:
-    """Return the columns of a Parquet table in order, as float64, without row numbers."""
+    """Return the columns of a Parquet table in order, as float64, without pandas' row numbers."""
     content = read_bytes(file)
     if content.startswith(b"version https://git-lfs"):
         what = "a Git LFS pointer, not the table itself; run `git lfs pull` in the checkout"

@@ -32,7 +32,8 @@ BINARY: Final = frozenset({0.0, 1.0})
 
 @dataclass
 class PublishedScene:
-    """The private files of a scene: ``ground_truth.json``, and ``test.parquet`` with its labels."""
+    """The private files of a scene: the content of ``ground_truth.json``, and the path of
+    ``test.parquet`` with the labels."""
 
     truth: Document
     test_file: Path
@@ -43,7 +44,8 @@ class PublishedScene:
         return cls(read_object(private / "ground_truth.json"), private / "test.parquet")
 
     def name(self, node: str) -> str:
-        """Return the story name of a raw node id; a name stays as it is."""
+        """Return the story name of a raw node id; a text that is no node id is returned as it
+        is."""
         named = self.truth.get("mapping", node)
         return named if isinstance(named, str) else node
 
@@ -69,7 +71,7 @@ class PublishedScene:
 
     @cached_property
     def edges(self) -> list[list[str]]:
-        """(cause, effect) by story name."""
+        """The edges as lists of cause and effect, by story name."""
         key = ("graph", "edges_named")
         found = self.truth.need(*key)
         pairs = isinstance(found, list) and all(
@@ -81,7 +83,8 @@ class PublishedScene:
 
     @cached_property
     def labels(self) -> Floats:
-        """The held-out outcome, shape (rows,); raises ``UsageError`` where it is not there."""
+        """The held-out outcome, shape (rows,). Raises ``UsageError`` where it is absent or not
+        finite."""
         values = read_columns(self.test_file).get(self.outcome)
         if values is None or not len(values) or not np.isfinite(values).all():
             what = f"no column {clip(self.outcome)} of finite numbers"
@@ -95,7 +98,7 @@ class PublishedScene:
 
     @cached_property
     def structure(self) -> str:
-        """The motif, or ``grafted_<k>`` for k grafted motifs."""
+        """The name of the motif, or ``grafted_<k>`` where k motifs were grafted on."""
         label = self.truth.text("metadata", "structural_label")
         if label != "grafted":
             return label
@@ -104,9 +107,9 @@ class PublishedScene:
 
 
 def scene_row(scene: Path, view: str) -> Row:
-    """Return story and tables of a scene, whose public folder is ``scene``, under a view.
+    """Return the row of a scene under a view: story and tables. ``scene`` is its public folder.
 
-    The calibration rows may be absent.
+    Without calibration rows in the folder that table is empty.
     """
     place = path_inside(scene / "variants", view)
     data = read_columns(place / "data.parquet")
@@ -128,15 +131,16 @@ def scene_row(scene: Path, view: str) -> Row:
 
 
 def _table(columns: Mapping[str, Floats]) -> list[dict[str, object]]:
-    """Return columns as a row of ``causalds_scenes`` nests them."""
+    """Return columns as a cell of ``causalds_scenes`` nests them."""
     return [{"name": name, "values": values} for name, values in columns.items()]
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A task of the exam beside its scene.
+    """A task of the published exam, and the private files of its scene.
 
-    ``name`` is its id here: the stem of the published answer file.
+    ``name`` is its id here: the stem of the published answer file. ``document`` is its entry in
+    ``exam.json``.
     """
 
     name: str
@@ -166,7 +170,7 @@ class Item:
 
     @property
     def asks_about_sets(self) -> bool:
-        """Whether it asks about adjustment sets."""
+        """Whether the task asks about adjustment sets, or variables that none may hold."""
         return self.spec.shape.kind in ("set", "sets", "names", "count")
 
     @property
@@ -189,23 +193,25 @@ class Item:
 
     @property
     def estimand(self) -> str:
-        """The estimand that the task names: ``ett``, ``nde`` or ``nie``."""
+        """The estimand that the task names: ``ett``, ``nde`` or ``nie``. Raises ``UsageError`` for
+        another."""
         key = "effect_kind" if self.spec.family == "mediation_effect" else "estimand_kind"
         return self.document.one_of(("ett", "nde", "nie"), "inputs", key)
 
     def variable(self, role: str) -> tuple[str | None, str]:
-        """Return raw id and story name of the variable that the task states in a role."""
+        """Return raw id (None if absent) and story name of the variable that the task states as
+        ``role``."""
         return self.document.get("inputs", f"{role}_id"), self.document.text("inputs", role)
 
     @property
     def candidates(self) -> list[tuple[str, str]]:
-        """(raw id, story name) of the variables on offer."""
+        """(raw id, story name) of the variables among which the task lets choose."""
         nodes = self.document.names("inputs", "conditioning_var_ids")
         return [(node, self.scene.name(node)) for node in nodes]
 
     @property
     def row(self) -> Row:
-        """A row of ``causalds``: the published prompt, our inputs."""
+        """The task as a row of ``causalds``: with the published prompt and our inputs."""
         prompt, mode = self.document.text("prompt"), str(self.document.get("input_mode"))
         return rows.task_row(
             self.name, self.scene_id, self.spec, prompt, self._inputs(),
@@ -213,7 +219,8 @@ class Item:
         )  # fmt: skip
 
     def _inputs(self) -> dict[str, object]:
-        """Return the parameters of the question: what the tasks of a built release declare."""
+        """Return the inputs of the question, by name: those that a task of this variant in a built
+        release has."""
         scene, document = self.scene, self.document
         key = "observed_vars" if self.spec.shape.kind == "names" else "available_vars"
         is_told = self.spec.family == "counterfactual_identification"
@@ -243,7 +250,8 @@ class Item:
         return [self.scene.name(name) for name in self.document.names("inputs", key)]
 
     def _columns(self) -> list[str]:
-        """Return the feature columns; refuse a task whose answer file our grader does not read."""
+        """Return the names of the feature columns. Raises ``UsageError`` if the task asks for an
+        answer file with other columns than our grader reads."""
         bounds = ["lower", "upper"] if self.spec.shape.pool == "nrel_interval" else []
         key, columns = ("inputs", "required_csv_columns"), ["prediction", *bounds]
         if (asked := self.document.names(*key)) != columns:
@@ -252,7 +260,7 @@ class Item:
         return self.document.names("inputs", "columns")
 
     def _alpha(self) -> float:
-        """Return one less the level of a prediction interval."""
+        """Return alpha, which is 1 minus the level of a prediction interval (0 to 1)."""
         alpha = self.document.number("inputs", "alpha")
         if not 0 < alpha < 1:
             raise self.document.problem(("inputs", "alpha"), f"{alpha} is not between 0 and 1")
@@ -260,7 +268,8 @@ class Item:
 
 
 def _plain(document: Document, key: str) -> str:
-    """Return a field that must be a plain file name, without path or space."""
+    """Return the text under ``key``, which must be a plain name, without path or space; raises
+    ``UsageError``."""
     value = document.text(key)
     if not is_plain(value):
         raise document.problem((key,), f"{clip(value)} is no plain name; use {GRAMMAR}")

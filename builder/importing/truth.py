@@ -26,7 +26,10 @@ _VALUE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The right answer: a ``value`` if it is a number, and a ``target`` with all else."""
+    """The right answer to a task: a ``value`` if it is a number, and a ``target`` with all else.
+
+    ``should_abstain`` says that the right answer is to abstain.
+    """
 
     target: Mapping[str, Any] = field(default_factory=dict)
     value: float | None = None
@@ -34,9 +37,9 @@ class Answer:
 
 
 def published_answer(item: Item) -> Answer:
-    """Return the truth of a task by the reference's rules.
+    """Return the truth of a task by the reference's rules, from the published files of its scene.
 
-    Raises ``UsageError`` where it is absent.
+    Raises ``UsageError`` where they lack it.
     """
     if item.asks_about_sets:
         return _sets(item)
@@ -61,7 +64,12 @@ def published_answer(item: Item) -> Answer:
 
 
 def _sets(item: Item) -> Answer:
-    """Return the truth of a variant about adjustment sets."""
+    """Return the truth of a variant about adjustment sets, from the published list of valid ones.
+
+    If the list is empty the category is ``non_id`` where the effect is not identifiable, which is
+    abstaining, and ``no_backdoor`` elsewhere. The kind of answer decides the target: any valid set,
+    the smallest ones, names that no set may hold, or a number.
+    """
     truth, place = item.scene.truth, ("causal", "valid_backdoor_sets_named")
     raw = truth.need(*place)
     if not isinstance(raw, list) or not all(isinstance(one, list) for one in raw):
@@ -96,6 +104,7 @@ def _identifiable(scene: PublishedScene, effect: str) -> bool:
 
 
 def _value(scene: PublishedScene, effect: str) -> float:
+    """Return the published value of an effect: ``ate``, ``ett``, ``nde`` or ``nie``."""
     return scene.truth.number(*_VALUE[effect])
 
 
@@ -124,7 +133,8 @@ def _effect(item: Item) -> Answer:
 
 
 def _signs(scene: PublishedScene, effect: str) -> list[str]:
-    """Return the signs that are right: inside the zero band both "0" and the value's own."""
+    """Return the signs of an effect that are right: inside the zero band "0" and, if not zero, the
+    value's own; elsewhere its own."""
     value = _value(scene, effect)
     rows = scene.truth.number("outcome_stats", "n_train")
     if rows <= 0:
@@ -135,18 +145,20 @@ def _signs(scene: PublishedScene, effect: str) -> list[str]:
 
 
 def _sign(value: float) -> str:
+    """Return the sign of a number as "+", "-" or "0"."""
     return "+" if value > 0 else "-" if value < 0 else "0"
 
 
 def _matches(scene: PublishedScene) -> bool:
-    """Return whether effect and association have the same sign, + or -, the band counting as
-    zero."""
+    """Tell whether average effect and association have the same sign, + or -. An effect inside the
+    zero band has none."""
     sign = _signs(scene, "ate")[0]
     return sign != "0" and sign == scene.truth.one_of(ASSOCIATION_SIGNS, "association", "sign")
 
 
 def _dominant(scene: PublishedScene) -> str:
-    """Return which natural effect is larger; "tie" where they differ by 5% of it at most."""
+    """Return which natural effect is larger in size, "direct" or "indirect"; "tie" where the two
+    differ by at most 5% of the larger one."""
     direct, indirect = abs(_value(scene, "nde")), abs(_value(scene, "nie"))
     if abs(direct - indirect) <= 1e-6 + _TIE_SHARE * max(direct, indirect):
         return "tie"
@@ -154,7 +166,8 @@ def _dominant(scene: PublishedScene) -> str:
 
 
 def _prediction(item: Item) -> Answer:
-    """Return kind, spread and number of the held-out labels."""
+    """Return the truth of a prediction: kind, standard deviation and number of the held-out
+    labels."""
     kind, labels = item.scene.outcome_kind, item.scene.labels
     if item.spec.name == "prediction_interval" and kind == "binary":
         raise item.document.problem(("output_variant",), "asks intervals for a binary outcome")
@@ -173,7 +186,7 @@ def _number(item: Item) -> float:
 
 
 def _label(item: Item) -> Answer:
-    """Return the truth of a variant that is answered with one word, name or yes-or-no."""
+    """Return the truth of a variant that is answered with a word, a name, or true or false."""
     truth = item.scene.truth
     found: str | bool
     match item.spec.name:
@@ -201,13 +214,14 @@ def _label(item: Item) -> Answer:
 
 
 def _conditional(item: Item, node: str | None) -> Document:
-    """Return the entry of a variable in the table of conditional associations."""
+    """Return the entry of the variable with the raw id ``node`` among the conditional
+    associations."""
     truth, table = item.scene.truth, "conditional_associations_by_id"
     return truth.child(truth.need(table, str(node)), table, str(node))
 
 
 def _conditioning(item: Item) -> Document:
-    """Return the entry of the one variable that a task conditions on."""
+    """Return the conditional association for the one variable that a task conditions on."""
     return _conditional(item, item.variable("conditioning_var")[0])
 
 
@@ -217,7 +231,8 @@ def _change(entry: Document) -> float:
 
 
 def _largest_change(item: Item) -> str:
-    """Return the candidate that changes most; of equals the one whose raw id sorts first."""
+    """Return the story name of the candidate that changes the association most in size; of equals
+    the one whose raw id sorts first."""
     offered = sorted(item.candidates)
     if not offered:
         raise item.document.problem(("inputs", "conditioning_var_ids"), "is empty")
@@ -226,12 +241,17 @@ def _largest_change(item: Item) -> str:
 
 
 def _explaining_away(item: Item) -> Document:
-    """Return what conditioning on the task's collider induces."""
+    """Return the scene's entry on the association that conditioning on the task's collider
+    induces."""
     return _about_collider(item, "explaining_away", "collider_id")
 
 
 def _about_collider(item: Item, table: str, key: str) -> Document:
-    """Return the entry of a table about the task's collider, which it lists by raw id."""
+    """Return the entry of the scene's list ``table`` that has the task's collider under ``key``, by
+    raw id.
+
+    Raises ``UsageError`` if there is none.
+    """
     node, name = item.variable("collider")
     entries = item.scene.truth.get(table)
     for place, entry in enumerate(entries if isinstance(entries, list) else ()):

@@ -41,7 +41,7 @@ _LETTER: Final = re.compile(r"[0-9A-Za-z]")
 def files_to_send(side: Path, manifest: Mapping[str, Any], repo: str, revision: str) -> Files:
     """Return the files of one side as ``repo`` is to hold them under the tag ``revision``.
 
-    Raises ``UsageError`` for a folder with other files in it.
+    Papers are written anew for the Hub. Raises ``UsageError`` for a folder with other files in it.
     """
     _refuse_unknown_files(side, manifest)
     files: dict[str, Path | bytes] = {name: side / name for name in manifest["shards"]}
@@ -56,14 +56,16 @@ def files_to_send(side: Path, manifest: Mapping[str, Any], repo: str, revision: 
 
 
 def _normalise_card(text: str) -> str:
-    """Return a card as the Hub's own classes write it; they refuse unreadable metadata."""
+    """Return a card as the Hub's own classes write it. They raise an error for unreadable
+    metadata."""
     from huggingface_hub import DatasetCard
 
     return str(DatasetCard(text))
 
 
 def _refuse_unknown_files(side: Path, manifest: Mapping[str, Any]) -> None:
-    """Raise ``UsageError`` for a file that is no part of a release, and for a link."""
+    """Raise ``UsageError`` for a link in a side's folder, and for a file that is no part of a
+    release."""
     known = {*manifest["shards"], *MADE, MANIFEST, ERRATA}
     for path in sorted(side.rglob("*")):
         name = path.relative_to(side).as_posix()
@@ -82,7 +84,10 @@ def refuse_private(opened: ReleaseFolder, tracks: Mapping[str, Track]) -> None:
 
 
 def private_in_public(opened: ReleaseFolder, tracks: Mapping[str, Track]) -> Iterator[str]:
-    """Yield what is private in the public side of a release, one line each."""
+    """Yield a line for each private thing in the public side of a release.
+
+    Rows and errata are compared only where the private side is there.
+    """
     private_splits = frozenset(n for n in opened.splits if not opened.has_public_truth(n))
     public = opened.public.path
     yield from _private_tables(public, tracks, private_splits)
@@ -94,7 +99,8 @@ def private_in_public(opened: ReleaseFolder, tracks: Mapping[str, Track]) -> Ite
 def _private_tables(
     public: Path, tracks: Mapping[str, Track], private_splits: frozenset[str]
 ) -> Iterator[str]:
-    """Yield the shards of private splits whose columns are not those of a public table."""
+    """Yield a line for each shard of a private split whose columns are not those of a public table,
+    and one if the flat table has answers to such a split."""
     schemas: dict[str, pa.Schema] = {CONFIG: FLAT, COMMITTED: COMMITMENTS}
     for name, track in tracks.items():
         schemas |= {config: s for config, s in track.tables.items() if config not in track.private}
@@ -113,7 +119,8 @@ def _private_tables(
 
 
 def _private_rows(public: Path, private: Path, private_splits: frozenset[str]) -> Iterator[str]:
-    """Yield the tables of public-truth splits that have a row with an id of the private side."""
+    """Yield a line for each table of a public-truth split with a row whose id is on the private
+    side."""
     private_ids = {
         name
         for config in configs(private)
@@ -136,7 +143,11 @@ def _row_ids(files: list[Path]) -> Iterator[str]:
 
 
 def _private_lines(public: Path, private: Path) -> Iterator[str]:
-    """Yield the lines of the errata that the private manifest or the gate's record holds."""
+    """Yield a line for each line of the errata that the private manifest or the gate's report also
+    has.
+
+    Lines that the public manifest has too are allowed.
+    """
     if not (public / ERRATA).is_file():
         return
     private_lines = set[str]()
@@ -150,6 +161,7 @@ def _private_lines(public: Path, private: Path) -> Iterator[str]:
 
 
 def _long_lines(file: Path) -> set[str]:
-    """Return the lines of a file that are long enough to stand in no other file by chance."""
+    """Return the lines of a file with at least ``_LEAST_LETTERS`` letters and digits. Shorter ones
+    may stand in other files by chance."""
     lines = (line.strip() for line in file.read_text(encoding="utf-8").splitlines())
     return {line for line in lines if len(_LETTER.findall(line)) >= _LEAST_LETTERS}

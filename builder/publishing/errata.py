@@ -29,8 +29,9 @@ def deprecate(
 ) -> int:
     """List tasks as deprecated under a new version; return how many the split now has of them.
 
-    Raises ``UsageError`` for a task that is not there or is listed already, and for a version that
-    is no plain name or is the present one.
+    ``ERRATA.md`` gets the reason ``why``, and manifest and papers of both sides are written again.
+    ``split`` may be None where there is only one. Raises ``UsageError`` for a task that is not
+    there or is listed already, and for a version that is no plain name or is the present one.
     """
     public = public_side(release)
     manifest = read_manifest(public)
@@ -59,13 +60,16 @@ def deprecate(
 
 
 def _add_entries(file: Path, version: str, lines: Sequence[str]) -> None:
-    """Append a section to the errata; what stands there stays."""
+    """Append a section on ``version`` to the errata, which are created if absent."""
     before = file.read_text(encoding="utf-8") if file.is_file() else _HEAD
     write_text(file, before + f"\n## {version}\n\n" + "\n".join(lines) + "\n")
 
 
 def _rewrite_manifest(side: Path, version: str, split: str, listed: dict[str, str]) -> None:
-    """Write manifest and papers of a side with a new version and its deprecated tasks."""
+    """Write manifest and papers of a side with a new version.
+
+    ``listed`` are all deprecated tasks of the split, each with the reason.
+    """
     manifest: dict[str, Any] = read_manifest(side)
     manifest["version"] = version
     manifest.setdefault("deprecated", {})[split] = dict(sorted(listed.items()))

@@ -25,7 +25,10 @@ _REFUSED: Final = 400
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A dataset repository to write, and the tag of this release; a private one is gated, too."""
+    """A dataset repository to write, and the tag of this release there.
+
+    A ``private`` repository is also gated: who may read it is approved by hand.
+    """
 
     repo: str
     tag: str
@@ -34,7 +37,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What makes a repository hold ``files``: the names of those to send, and of those to remove.
+    """The changes by which a repository comes to hold ``files``: the names to send, and to remove.
 
     ``tagged`` says that the tag stands for these files already. ``notes`` are filled while the
     changes are made.
@@ -58,9 +61,10 @@ class Changes:
 
 
 def compare(api: "HfApi", target: Target, files: Files) -> Changes:
-    """Return what makes a repository hold ``files``; one that does not exist yet is empty.
+    """Return the changes by which a repository comes to hold ``files``; an absent one is empty.
 
-    Raises ``UsageError`` where the tag stands for something else: a version is never changed.
+    Nothing is changed. Raises ``UsageError`` where the tag stands for other files, as a version is
+    never changed, and where ``target.private`` is to go into an open repository.
     """
     with explain_hub_errors(target.repo):
         if not api.repo_exists(target.repo, repo_type="dataset"):
@@ -81,7 +85,11 @@ def compare(api: "HfApi", target: Target, files: Files) -> Changes:
 
 
 def make_changes(api: "HfApi", target: Target, changes: Changes) -> None:
-    """Send, remove and tag. Raises ``UsageError``; the same call then goes on where it ended."""
+    """Create the repository if absent, send and remove files, and tag the result.
+
+    Messages for people are added to ``changes.notes``. After a ``UsageError`` the same call goes on
+    where it ended.
+    """
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
     with explain_hub_errors(target.repo):
@@ -102,7 +110,7 @@ def make_changes(api: "HfApi", target: Target, changes: Changes) -> None:
 def _commit(
     api: "HfApi", target: Target, operations: list[Any], message: str, head: str | None
 ) -> str:
-    """Commit on top of ``head`` and return the new commit."""
+    """Commit operations on ``main`` on top of ``head``; return the new commit's hash."""
     return api.create_commit(
         target.repo,
         operations,
@@ -115,9 +123,10 @@ def _commit(
 def _register(
     api: "HfApi", target: Target, paper: Any, head: str | None, notes: list[str]
 ) -> str | None:
-    """Register the benchmark and return the last commit, which is ``head`` where the Hub refuses.
+    """Send ``eval.yaml``, which registers the benchmark, and return the last commit.
 
-    The Hub takes registrations from frameworks that it lists only; a refusal goes to ``notes``.
+    The Hub takes registrations only from frameworks that it lists. If it refuses, ``notes`` get a
+    line and the last commit is ``head``.
     """
     from huggingface_hub.errors import HfHubHTTPError
 
@@ -132,7 +141,7 @@ def _register(
 
 
 def _make_repository(api: "HfApi", target: Target) -> None:
-    """Create the repository where it is absent, and close a private one."""
+    """Create the repository where it is absent, and gate a private one."""
     api.create_repo(target.repo, repo_type="dataset", private=target.private, exist_ok=True)
     _refuse_open(api, target)
     if target.private:
@@ -140,7 +149,8 @@ def _make_repository(api: "HfApi", target: Target) -> None:
 
 
 def _refuse_open(api: "HfApi", target: Target) -> None:
-    """Raise ``UsageError`` where the private side would go into a repository that all can read."""
+    """Raise ``UsageError`` where the private side would go into a repository that everyone can
+    read."""
     if target.private and not api.repo_info(target.repo, repo_type="dataset").private:
         raise UsageError(
             f"{target.repo}: is open to everyone, so nothing private is sent there; make it "
@@ -149,19 +159,22 @@ def _refuse_open(api: "HfApi", target: Target) -> None:
 
 
 def _files_there(api: "HfApi", target: Target, revision: str) -> "Mapping[str, RepoFile]":
-    """Return the files of a repository by path."""
+    """Return the files of a repository at a revision by path, without those that the Hub itself
+    adds."""
     listed = list_files(api, target.repo, revision)
     return {path: entry for path, entry in listed.items() if path not in _OF_THE_HUB}
 
 
 def _differences(there: "Mapping[str, RepoFile]", files: Files) -> tuple[list[str], list[str]]:
-    """Return the names of files that are absent or differ there, and of those too many."""
+    """Return the names of files that are absent or differ on the Hub, and of those that are there
+    but not in ``files``."""
     send = [n for n, source in sorted(files.items()) if not _is_same(there.get(n), source)]
     return send, sorted(there.keys() - files.keys())
 
 
 def _is_same(entry: "RepoFile | None", source: Path | bytes) -> bool:
-    """Tell whether a file on the Hub has the size and the hash of one here."""
+    """Tell whether a file on the Hub has the size and the hash of ``source``; None means it is
+    absent."""
     if entry is None or entry.size != _size(source):
         return False
     if entry.lfs is not None:
@@ -172,4 +185,5 @@ def _is_same(entry: "RepoFile | None", source: Path | bytes) -> bool:
 
 
 def _size(source: Path | bytes) -> int:
+    """Return the size in bytes of a file here or of its content."""
     return len(source) if isinstance(source, bytes) else source.stat().st_size

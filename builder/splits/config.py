@@ -36,8 +36,8 @@ _RESERVED: Final = frozenset({"all"})  # `--exam all` and the Hub's split name f
 class Draw:
     """The share of one track in an exam: a number of ``tasks``, or None for all that are left.
 
-    ``model`` is what the track's ``exams.parse`` made of an exam file, None without one;
-    ``variants`` are the keys of the variants that it asks, None where it asks all.
+    ``model`` is what the track's ``exams.parse`` made of an exam file, None without one.
+    ``variants`` are the keys (``family.variant``) of the variants that may be asked, None for all.
     """
 
     exam: str
@@ -47,16 +47,17 @@ class Draw:
     variants: frozenset[str] | None = None
 
     def asks(self, key: str) -> bool:
-        """Return whether the exam asks a variant."""
+        """Tell whether the draw may take tasks of the variant ``key``."""
         return self.variants is None or key in self.variants
 
 
 @dataclass(frozen=True, slots=True)
 class SplitConfig:
-    """One split. Exactly one of ``seed``, ``secret_env`` and ``secret_file`` is set.
+    """One split of a split file. Exactly one of ``seed``, ``secret_env`` and ``secret_file`` is
+    set.
 
-    ``tracks`` pairs a track's name with whatever its ``parse`` returned. ``draws`` are those of all
-    exams, in the order of the file.
+    ``tracks`` pairs a track's name with the settings that its ``parse`` returned. ``draws`` are
+    those of all exams, in the order of the file.
     """
 
     name: str
@@ -75,9 +76,12 @@ class SplitConfig:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseConfig:
-    """A whole split file. ``document`` is the parsed TOML without the place of any secret;
-    ``tracks`` are all that a split file may name; ``floor_tasks`` is the least number of tasks that
-    the floor of a variant is measured on, 0 for no floors."""
+    """A whole split file, checked.
+
+    ``document`` is the parsed TOML without the place of any secret. ``tracks`` are all that a split
+    file may name. ``floor_tasks`` is the number of tasks that the floor of each variant is measured
+    on at least, 0 for no floors.
+    """
 
     path: Path
     name: str
@@ -106,7 +110,7 @@ class _File(TomlModel):
 
 
 class _Draw(TomlModel):
-    """The tasks of a track that an exam takes: those of an ``exam`` file, or a number of ``tasks``
+    """The table of one track in an exam: the path of an ``exam`` file, or a number of ``tasks``
     (with ``balance``) of the ``variants`` that fit one of these patterns."""
 
     exam: Text | None = Field(
@@ -122,6 +126,7 @@ class _Draw(TomlModel):
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
+        """Check that the draw has an exam file and nothing else, or a number of tasks."""
         if self.exam is None and self.tasks is None:
             raise Fault("missing; give a whole number of tasks, or 'all'", "tasks")
         for key in self.model_fields_set - {"exam"} if self.exam is not None else ():
@@ -130,7 +135,7 @@ class _Draw(TomlModel):
 
 
 class _Split(TomlModel):
-    """The keys of a split beside those of its tracks."""
+    """The keys of a split that are not tables of tracks."""
 
     truth: Truth
     seed: Text | None = Field(
@@ -142,7 +147,8 @@ class _Split(TomlModel):
 
     @model_validator(mode="after")
     def _check_root(self) -> Self:
-        """Check that a split has a stated seed or one place of a secret."""
+        """Check that a public split has a seed and no secret, and a private one a secret and no
+        seed."""
         places = [key for key in ("secret_env", "secret_file") if getattr(self, key) is not None]
         seed, such = self.seed is not None, 'secret_env = "CAUSAL_EXAMS_SECRET"'
         if self.truth == "public" and places:
@@ -160,7 +166,7 @@ class _Split(TomlModel):
 
 
 def load_config(path: Path, tracks: Mapping[str, Track]) -> ReleaseConfig:
-    """Read and check a split file, which may name these tracks; raises ``UsageError``."""
+    """Return a split file, read and checked, which may name these tracks; raises ``UsageError``."""
     table = read_toml(path)
     file = check(_File, table)
     if not file.splits:
@@ -171,7 +177,7 @@ def load_config(path: Path, tracks: Mapping[str, Track]) -> ReleaseConfig:
 
 
 def _split(file: TomlTable, name: str, path: Path, tracks: Mapping[str, Track]) -> SplitConfig:
-    """Check one split of a file, with its tracks and exams."""
+    """Return the split called ``name`` of a file, checked, with its tracks and exams."""
     if not _SPLIT_NAME.fullmatch(name) or name in _RESERVED:
         what = "use lower-case letters, digits and _ (not 'all'), such as dev"
         raise file.problem(f"splits.{name}", f"no good split name; {what}")
@@ -206,7 +212,10 @@ def _split(file: TomlTable, name: str, path: Path, tracks: Mapping[str, Track]) 
 def _draws(
     exam: str, draws: Mapping[str, _Draw], split: TomlTable, tracks: list[Track], path: Path
 ) -> tuple[Draw, ...]:
-    """Check one exam of a split: what it takes of its tracks."""
+    """Return the draws of one exam of a split, checked: one for each track that it asks.
+
+    ``split`` is the split's table. Exam files are looked for from ``path``, the split file.
+    """
     table = TomlTable({}, f"{split.where}exams.")
     if not _NAME.fullmatch(exam) or exam in _RESERVED:
         what = "use lower-case letters, digits, - and _ (not 'all')"
@@ -224,7 +233,8 @@ def _draws(
 
 
 def _draw(exam: str, told: _Draw, track: Track, table: TomlTable, path: Path) -> Draw:
-    """Check what an exam takes of one track."""
+    """Return what an exam takes of one track, checked. ``table`` says where the draw stands in the
+    file."""
     if told.exam is not None:
         if track.exams is None:
             raise table.problem("exam", f"{track.name} has no exam files; write tasks = …")
@@ -244,8 +254,9 @@ def _draw(exam: str, told: _Draw, track: Track, table: TomlTable, path: Path) ->
 
 
 def _exam_file(name: str, path: Path) -> Path:
-    """Return an exam file beside the split file that names it; else the one that comes with the
-    builder, so that a copy of a split file plans wherever it lies."""
+    """Return the path of the exam file ``name``: beside the split file ``path``, else the one that
+    comes with the builder, so that a copy of a split file works anywhere. Raises ``UsageError`` if
+    neither is there."""
     beside, ours = path.parent / name, SPLITS / name
     for file in (beside, ours):
         if file.is_file():
@@ -259,7 +270,11 @@ def _exam_file(name: str, path: Path) -> Path:
 def _with_exams(
     track: Track, settings: Any, draws: tuple[Draw, ...], truth: Truth, where: str
 ) -> Any:
-    """Return the settings of a track that plans its instances for the exams they are in."""
+    """Return the settings of a track, changed so that its instances are planned for the exams with
+    exam files.
+
+    They stay as they are with public truth and without such exams.
+    """
     models = tuple(
         (draw.exam, draw.model)
         for draw in draws
@@ -271,10 +286,11 @@ def _with_exams(
 
 
 def _check_private_exams(table: TomlTable, split: SplitConfig, tracks: Mapping[str, Track]) -> None:
-    """Check that no two exams take all tasks of one variant; raise ``UsageError`` if they do.
+    """Raise ``UsageError`` if two exams of a private-truth split take all tasks of the same
+    variant.
 
-    In a private-truth split each task is in exactly one exam. Tasks that are in none are found
-    later, when instances are planned.
+    Each task is in exactly one exam there. Tasks that are in none are found later, when instances
+    are planned.
     """
     for track, _ in split.tracks:
         draws = [draw for draw in split.draws if draw.track == track]
@@ -290,9 +306,12 @@ def _check_private_exams(table: TomlTable, split: SplitConfig, tracks: Mapping[s
 def _document(
     document: Mapping[str, Any], tracks: Mapping[str, Track], path: Path
 ) -> dict[str, Any]:
-    """Return the document as the manifest shows it, with each exam file's table beside its name,
-    as ``model``: manifest and fingerprint hold all that was asked for. The place of a secret is
-    left out, and so are the places that a track's ``published`` leaves out."""
+    """Return the parsed split file as the manifest shows it.
+
+    Each exam file's table stands beside its name, as ``model``, so that manifest and fingerprint
+    hold all that was asked for. The places of secrets are left out, and what a track's
+    ``published`` leaves out.
+    """
 
     splits: dict[str, Any] = {}
     for name, split in document["splits"].items():
@@ -310,5 +329,6 @@ def _document(
 
 
 def _with_model(draw: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
+    """Return the table of a draw, with the content of its exam file, if any, as ``model``."""
     file = draw.get("exam")
     return draw if file is None else {**draw, "model": read_toml(_exam_file(file, path)).values}

@@ -53,9 +53,9 @@ class Root:
 def read_roots(
     config: ReleaseConfig, environment: Mapping[str, str] = os.environ
 ) -> tuple[dict[str, Root], list[str]]:
-    """Return the root of every split, and warnings about how secrets are kept.
+    """Return the root of every split, by name, and warnings about how secrets are kept.
 
-    Raises ``UsageError`` when a secret is absent, too short or not hexadecimal.
+    Raises ``UsageError`` when a secret is absent, too short, not hexadecimal or not random.
     """
     roots: dict[str, Root] = {}
     warnings: list[str] = []
@@ -69,7 +69,8 @@ def read_roots(
 
 
 def placeholder_roots(config: ReleaseConfig) -> dict[str, Root]:
-    """Return roots good for counting only, so that a plan needs no secret."""
+    """Return roots by split in which a fixed text stands for each secret: good for counting only,
+    so that a plan needs no secret."""
     return {
         split.name: Root(split.name, split.private, (split.seed or "plan").encode("utf-8"))
         for split in config.splits
@@ -79,7 +80,10 @@ def placeholder_roots(config: ReleaseConfig) -> dict[str, Root]:
 def _secret(
     config: ReleaseConfig, split: SplitConfig, environment: Mapping[str, str], warnings: list[str]
 ) -> bytes:
-    """Return the secret of a split; what is unsafe about its file is added to ``warnings``."""
+    """Return the bytes of a split's secret. What is unsafe about its file is added to ``warnings``.
+
+    Raises ``UsageError`` for a secret that is absent or cannot be used.
+    """
     where = f"{config.path}: splits.{split.name}"
     if split.secret_env is not None:
         source = f"the variable {split.secret_env}"
@@ -102,7 +106,10 @@ def _secret(
 
 
 def _read_key_file(file: Path, where: str, warnings: list[str]) -> str:
-    """Return the text of a key file; that others can read it is added to ``warnings``."""
+    """Return the text of a key file. A warning is added to ``warnings`` if others can read it.
+
+    ``where`` begins the message of a ``UsageError``.
+    """
     try:
         with file.open("rb") as handle:
             mode = os.fstat(handle.fileno()).st_mode
@@ -121,7 +128,8 @@ def _read_key_file(file: Path, where: str, warnings: list[str]) -> str:
 
 
 def _decode(text: str, where: str) -> bytes:
-    """Return the bytes of a hex secret; messages never show any of it."""
+    """Return the bytes of a secret in hexadecimal. Raises ``UsageError``, which shows nothing of
+    it."""
     digits = text.strip()
     if not digits:
         raise UsageError(f"{where} is empty; {_HOW_TO}")

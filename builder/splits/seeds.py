@@ -30,7 +30,10 @@ def hmac_key(key: bytes, message: str) -> bytes:
 
 
 def instance_key(root: bytes, track: str, split: str, index: int, stage: str = "instance") -> bytes:
-    """Return the key of instance ``index`` of a track in a split: 32 bytes."""
+    """Return the key of instance ``index`` of a track in a split: 32 bytes.
+
+    Another ``stage`` gives a key for another purpose, such as ids.
+    """
     return hmac_key(root, f"{track}/{split}/{index}/{stage}")
 
 
@@ -51,7 +54,8 @@ def attempt_key(key: bytes, attempt: int) -> bytes:
 
 
 def public_id(prefix: str, key: bytes, label: str) -> str:
-    """Return ``prefix-`` and 64 bits (hex) of HMAC(``key``, ``label``); ``key`` is an id key.
+    """Return ``prefix-`` and 64 bits (16 hex digits) of HMAC(``key``, ``label``); ``key`` is an id
+    key.
 
     Task ids use prefix ``cds`` and the variant's key as label, scene ids prefix and label
     ``scene``.
@@ -76,7 +80,8 @@ def random_order(rng: np.random.Generator, items: Sequence[T]) -> list[T]:
 
 
 class InstancePlan:
-    """The base of a track's dataclass of plans: what it wants to build of one instance."""
+    """The base of each track's dataclass of plans. A plan holds what is decided about one instance
+    before anything is sampled."""
 
     __slots__ = ()
 
@@ -89,7 +94,7 @@ class InstancePlan:
         raise NotImplementedError
 
     def to_json(self) -> str:
-        """Return the plan as the instance's ``config_json``."""
+        """Return the plan as JSON, the ``config_json`` of an instance's spec."""
         return _adapter_of(type(self)).dump_json(self).decode()
 
     @classmethod
@@ -104,7 +109,10 @@ _adapter_of: Callable[[type], TypeAdapter[Any]] = cache(TypeAdapter)
 
 
 def plan_stream(count_root: bytes, track: str, split: str, purpose: str) -> np.random.Generator:
-    """Return the random numbers with which a split is planned, one stream a purpose."""
+    """Return a random generator for planning a split; each ``purpose`` has its own stream.
+
+    ``count_root`` is the root of the split.
+    """
     return stream(hmac_key(count_root, f"{track}/{split}/plan"), purpose)
 
 
@@ -117,9 +125,9 @@ def keyed_specs(
 ) -> list[InstanceSpec]:
     """Return the specs of ``plans``, in their order, at ``place`` (track, split).
 
-    Plans come in random order, so that the index carries no information about the plan.
+    The caller gives plans in random order, so that the index carries no information about the plan.
     ``naming`` holds the prefix of the public ids and the kind of thing they name. Keys and ids
-    follow from ``count_root``, the place and the index alone.
+    follow from ``count_root`` (the split's root), the place and the index alone.
     """
     (track, split), (prefix, kind) = place, naming
     specs = []

@@ -28,28 +28,34 @@ Made = TypeVar("Made")
 
 
 class TomlModel(BaseModel):
-    """A table of a settings file, its keys as fields. The ``description`` of a field says what its
-    value must be where type and bounds do not."""
+    """The base of models of settings: a table of a file, with its keys as fields.
+
+    The ``description`` of a field says what its value must be where type and bounds do not.
+    """
 
     model_config = ConfigDict(**STRICT, frozen=True)
 
 
 @dataclass(frozen=True, slots=True)
 class TomlTable:
-    """The ``values`` of a table and ``where`` it stands: its file and dotted path, ending in
-    ``": "`` or ``"."``. ``beside`` is the folder of the file."""
+    """A table of a settings file, not checked yet.
+
+    ``where`` is its file and dotted path, ending in ``": "`` or ``"."``, as errors begin.
+    ``beside`` is the folder of the file.
+    """
 
     values: Mapping[str, Any]
     where: str
     beside: Path = Path()
 
     def problem(self, key: str, what: str) -> UsageError:
-        """Return the complaint about the value of ``key``."""
+        """Return the error about the value of ``key``, to be raised."""
         return UsageError(f"{self.where}{key}: {what}")
 
 
 class Fault(ValueError):
-    """A validator's complaint about its value, or about the ``key`` (dotted) inside it."""
+    """A validator's complaint about a value: about all of it, or about the dotted ``key`` inside
+    it."""
 
     def __init__(self, what: str, key: str = "") -> None:
         super().__init__(what)
@@ -57,7 +63,8 @@ class Fault(ValueError):
 
 
 def check(model: type[Made], table: TomlTable) -> Made:
-    """Return the table as an instance of the model; raises ``UsageError``."""
+    """Return the table as an instance of the model. Raises ``UsageError`` for the first fault in
+    the file."""
     adapter = TypeAdapter(model)
     try:
         return adapter.validate_json(json.dumps(table.values))  # in JSON, a list may be a tuple
@@ -69,8 +76,12 @@ def check(model: type[Made], table: TomlTable) -> Made:
 
 @dataclass(frozen=True, slots=True)
 class _FaultPlace:
-    """A fault and where it is: the positions of the keys on the way, the path, the last key, the
-    value there, its JSON schema, and the keys that are known beside it."""
+    """A fault of pydantic and its place in the document.
+
+    ``order`` has the position of each key on the way, to sort faults by; infinity stands for an
+    absent key and ends it. ``path`` is dotted. ``value`` is what stands there, ``schema`` the JSON
+    schema for it, and ``known`` the keys that may stand beside it.
+    """
 
     fault: ErrorDetails
     order: tuple[float, ...]
@@ -121,12 +132,17 @@ class _FaultPlace:
 
     @property
     def _names(self) -> list[str]:
+        """The names that the schema allows as the value."""
         return self.schema.get("enum") or [self.schema.get("const", "")]
 
 
 def _resolve_schema(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a part of a schema without references and without the null that no TOML has; the
-    doc string of a model is no description of a value."""
+    """Return ``schema``, a part of the JSON schema ``whole``, with its reference resolved and
+    without the null that no TOML has.
+
+    The description of a field is kept, but not the docstring of a model, which does not describe a
+    value.
+    """
     own = {key: schema[key] for key in ("description",) if key in schema and schema is not whole}
     for branch in schema.get("anyOf", ()):
         if branch != {"type": "null"}:
@@ -138,7 +154,7 @@ def _resolve_schema(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> Mapp
 
 
 def _expected_value(schema: Mapping[str, Any]) -> str:
-    """Return in words what the value at a place must be."""
+    """Return in words what a value must be by its JSON schema: "a whole number from 1 to 5"."""
     low, high = (f"{schema.get(end, 0):.15g}" for end in ("minimum", "maximum"))
     match schema:
         case {"description": str(what)} if what:
@@ -166,7 +182,8 @@ def _expected_value(schema: Mapping[str, Any]) -> str:
 
 
 def read_toml(path: Path) -> TomlTable:
-    """Return a file's table; raises ``UsageError`` naming the file and what is wrong with it."""
+    """Return the content of a TOML file. Raises ``UsageError`` naming the file and what is wrong
+    with it."""
     try:
         if path.is_dir():
             raise UsageError(f"{path}: is a folder; name a split file such as splits/mini.toml")
@@ -192,7 +209,8 @@ def read_toml(path: Path) -> TomlTable:
 
 
 def _no_settings(value: object, where: str) -> Iterator[str]:
-    """Yield dates, infinities and not-a-number, which TOML has and no setting is."""
+    """Yield ``place: value`` for each date, infinity or not-a-number in ``value``, which stands at
+    ``where``. TOML has them but no setting is one."""
     plain = isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
     if isinstance(value, dict | list):
         for key, member in value.items() if isinstance(value, dict) else enumerate(value):

@@ -41,9 +41,11 @@ Graded = tuple["Truth", "CheckedAnswer", "Score"]
 
 @dataclass(frozen=True, slots=True)
 class TaskPlan:
-    """The tasks planned for one instance: the least and the most, the exam that it is planned
-    for (with private truth, where each is in one), and its level on each axis that plans are
-    counted by (pairs of axis and level)."""
+    """The tasks planned for one instance.
+
+    ``tasks`` are the least and the most that it may have. ``exam`` is the exam that it is planned
+    for, with private truth only. ``levels`` are pairs of axis and level by which plans are counted.
+    """
 
     tasks: tuple[int, int] = (1, 1)
     exam: str | None = None
@@ -89,8 +91,11 @@ class BuiltInstance:
 
 @dataclass(frozen=True, slots=True)
 class DrawnExam:
-    """The tasks of an exam in order. Of a matched ablation, each task's bundle and arm; of a
-    composed exam, what was requested beside what came out."""
+    """The tasks of an exam in order.
+
+    ``bundles`` maps a task of a matched ablation to its bundle and arm. ``composition`` is what was
+    requested and realised, empty unless the track composed the exam.
+    """
 
     task_ids: tuple[str, ...]
     bundles: Mapping[str, tuple[str, str]] = field(default_factory=dict)
@@ -101,9 +106,9 @@ class DrawnExam:
 class PossibleTask:
     """A task that an instance has or, while it is only planned, may have.
 
-    ``name`` is its id, or one of its own where it is planned. ``label`` is the class of its answer,
-    ``question`` the same for tasks that differ in their view only, ``abstains`` whether abstaining
-    is right (None: not known yet).
+    ``name`` is its id, or a made-up name while it is planned. ``variant`` is ``family.variant``.
+    ``label`` is the class of its answer. ``question`` is the same for tasks that differ in their
+    view only. ``abstains`` says whether abstaining is right (None: not known yet).
     """
 
     name: str
@@ -116,8 +121,10 @@ class PossibleTask:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An instance, built or planned, as the composition of an exam sees it: what it can be asked,
-    with which answers, and facts about it by name."""
+    """An instance, built or planned, as the composition of an exam sees it.
+
+    ``traits`` are facts about the instance by name.
+    """
 
     instance_id: str
     tasks: tuple[PossibleTask, ...]
@@ -128,12 +135,12 @@ class Candidate:
 class ExamFiles:
     """The functions by which a track composes an exam of its own from an exam file (TOML).
 
-    ``parse(table)`` checks the file and gives a model with a count ``tasks``; ``plan_for(config,
-    exams, where)`` gives the settings of a private-truth split whose instances are planned for the
-    exams (pairs of name and model). ``built(read)`` are the candidates of rows that are built,
-    ``planned(specs)`` those of a plan, with every task that they may come to have.
-    ``compose(model, candidates, key, where)`` makes the exam from either. These raise
-    ``UsageError`` naming the place.
+    ``parse(table)`` checks the file and gives a model, whose ``tasks`` is the number of tasks.
+    ``plan_for(config, exams, where)`` gives the settings of a private-truth split whose instances
+    are planned for the exams (pairs of name and model). ``built(read)`` are the candidates of rows
+    that are built, ``planned(specs)`` those of a plan, with every task that they may come to have.
+    ``compose(model, candidates, key, where)`` makes the exam from either; ``key`` seeds its
+    choices. These raise ``UsageError`` naming the place.
     """
 
     parse: Callable[[TomlTable], Any]
@@ -144,7 +151,8 @@ class ExamFiles:
 
 
 def planned_variants(spec: InstanceSpec) -> list[str]:
-    """Return the variants by which plans are counted that an instance is planned for."""
+    """Return the variants that an instance is planned for; empty where plans are not counted by
+    variant."""
     return [level for axis, level in spec.task_plan.levels if axis == "variant"]
 
 
@@ -152,12 +160,13 @@ def planned_variants(spec: InstanceSpec) -> list[str]:
 class Floors:
     """The functions that measure the floors of a track's variants (:mod:`builder.release.floors`).
 
-    ``constants(task, truth)`` are a fixed finite list of answers: the name of each, the same for
-    all tasks of a variant, and its text; the truth lends the names that a story tells, nothing
-    else. ``twin(settings, tasks)`` are the settings of instances like those of a split, so many
-    that each variant has that many tasks, where the track can. ``variants_of(spec)`` are the
-    variants that one of them is asked. ``whole`` is for instances whose tasks count together: the
-    name of their floor, and the points (a share) of one instance, None where it is no such.
+    ``constants(task, truth)`` are pairs of name and text for a fixed finite list of answers. Names
+    are the same for all tasks of a variant. From the truth they may take only the names that a
+    story tells. ``twin(settings, tasks)`` are the settings of instances like those of a split, so
+    many that each variant has that many tasks, where the track can. ``variants_of(spec)`` are the
+    variants that an instance of the twin is asked. ``whole`` is for instances whose tasks count
+    together. It is the key of their floor, and a function from the graded tasks of one instance to
+    its points (0 to 1), None for an instance that does not count so.
     """
 
     constants: Callable[[Task, Truth], Iterable[tuple[str, str]]]
@@ -168,10 +177,11 @@ class Floors:
 
 @dataclass(frozen=True, slots=True)
 class StoryReading:
-    """The differences of a story, a line each, found by a reader that knows nothing of its telling.
+    """The differences between a story and its world, found by a reader that does not know how it
+    was told.
 
-    ``certain``: the story was told by rules, so that a finding is its fault. Of a free text it may
-    be the reader's.
+    ``problems`` has a line for each, none if all agrees. ``certain`` says that the story was told
+    by rules, so that a difference is its fault. Of a free text it may be the reader's.
     """
 
     problems: tuple[str, ...]
@@ -180,8 +190,11 @@ class StoryReading:
 
 @dataclass(frozen=True, slots=True)
 class RowPlace:
-    """The place of a row: its ``position`` in its config and ``offset`` in its row group, and the
-    size of the group in bytes, uncompressed."""
+    """The place of a row in the files of its config and split.
+
+    ``position`` counts rows through all shards, ``offset`` in its row group. ``group_bytes`` is the
+    size of that group, uncompressed.
+    """
 
     position: int
     offset: int
@@ -190,7 +203,7 @@ class RowPlace:
 
 @dataclass(frozen=True, slots=True)
 class TaskRow:
-    """One row of ``<track>``."""
+    """One row of ``<track>``, with ``inputs`` parsed, and its place."""
 
     task_id: str
     instance_id: str
@@ -208,13 +221,18 @@ class TaskRow:
 
     @property
     def key(self) -> str:
-        """``family.variant``."""
+        """The key of the variant: ``family.variant``."""
         return f"{self.family}.{self.variant}"
 
 
 @dataclass(frozen=True, slots=True)
 class SceneRow:
-    """One row of ``<track>_scenes`` without its tables; ``rows`` counts them (train, test)."""
+    """One row of ``<track>_scenes`` without the values of its tables, and its place.
+
+    ``columns`` pairs names and kinds as the scene declares them. ``data_columns`` and
+    ``test_columns`` are names of columns of the two tables. ``rows`` are their numbers of rows
+    (train, test).
+    """
 
     instance_id: str
     view: str

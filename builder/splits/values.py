@@ -15,6 +15,7 @@ _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def _variable(value: object) -> object:
+    """Return the value if it may be the name of an environment variable; raises :class:`Fault`."""
     if not isinstance(value, str) or not _VARIABLE.fullmatch(value):
         # The text is not repeated: who writes a secret here must not find it in a log.
         raise Fault("must be the name of an environment variable, not a value")
@@ -22,6 +23,7 @@ def _variable(value: object) -> object:
 
 
 def _check_order(pair: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Return the pair; raises :class:`Fault` if the first number is the larger."""
     if pair[0] > pair[1]:
         raise Fault(f"{pair[0]:g} is more than {pair[1]:g}; swap them")
     return pair
@@ -38,7 +40,7 @@ Ordered: Final = AfterValidator(_check_order)
 
 
 def as_known(name: object, known: Iterable[str]) -> str:
-    """Return the name if it is ``known``; raises :class:`Fault`."""
+    """Return the name if it is one of ``known``; raises :class:`Fault`."""
     for one in known:
         if one == name:
             return one
@@ -46,13 +48,15 @@ def as_known(name: object, known: Iterable[str]) -> str:
 
 
 def one_of(known: Iterable[str]) -> BeforeValidator:
-    """Return the validator of one of the ``known`` names."""
+    """Return a validator that accepts exactly one of the ``known`` names."""
     return BeforeValidator(lambda name: as_known(name, known))
 
 
 def chosen_names(value: object, known: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of a list, at least one and each once, in the order of ``known``; raises
-    :class:`Fault`."""
+    """Return the names in the list ``value``, in the order of ``known``.
+
+    Raises :class:`Fault` for an empty list, an unknown name or one that is listed twice.
+    """
     if not isinstance(value, list | tuple) or not value:
         what = f"a list of names such as {clip(list(known[:2]))}"
         raise Fault(f"must be {what}, not {clip(value)}")
@@ -63,30 +67,34 @@ def chosen_names(value: object, known: Sequence[str]) -> tuple[str, ...]:
 
 
 def some_of(known: Sequence[str]) -> BeforeValidator:
-    """Return the validator of some of the ``known`` names: at least one and each once, in the
-    order of ``known``."""
+    """Return a validator of a list of ``known`` names, as :func:`chosen_names` checks it."""
     schema = {"type": "array", "items": {"enum": [*known]}}
     listed = Annotated[Any, WithJsonSchema(schema)]
     return BeforeValidator(lambda value: chosen_names(value, known), json_schema_input_type=listed)
 
 
 def check_keys(found: Iterable[str], known: Iterable[str], inside: str = "") -> None:
-    """Raise :class:`Fault` for a key that is not ``known``, of the table at ``inside``."""
+    """Raise :class:`Fault` for the first key in ``found`` that is not ``known``. ``inside`` is the
+    path of its table, with the dot."""
     for key in found:
         if key not in known:
             raise Fault(f"unknown key{did_you_mean(key, known)}", inside + key)
 
 
 def check_positive(weights: Weights, key: str = "") -> Weights:
-    """Return the weights; raises :class:`Fault` where none is positive."""
+    """Return the weights. Raises :class:`Fault` about ``key`` where none is positive."""
     if not any(weights.values() if isinstance(weights, dict) else weights):
         raise Fault("no weight is positive; give at least one", key)
     return weights
 
 
 def weights_of(known: Collection[str], ordered: bool = False) -> WrapValidator:
-    """Return the validator of weights by ``known`` name, one at least positive: as the file has
-    them or, with ``ordered``, those that are positive in the order of ``known``."""
+    """Return a validator of a table of weights by ``known`` name, of which one at least is
+    positive.
+
+    It gives the weights as the file has them or, with ``ordered``, only the positive ones in the
+    order of ``known``.
+    """
 
     def check(value: object, handler: Callable[[object], dict[str, float]]) -> dict[str, float]:
         if not isinstance(value, Mapping):
