@@ -1,6 +1,6 @@
 """The ways to sit an exam: the settings ``closed`` and ``open``, each a protocol.
 
-A protocol leads a conversation; which parts of Inspect that takes, the conversation knows.
+A protocol leads a conversation through the methods of ``Conversation``, which alone uses Inspect.
 """
 
 from collections.abc import Awaitable, Callable, Mapping

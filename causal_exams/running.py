@@ -1,4 +1,4 @@
-"""One run of an exam: checks what can be known before, lets Inspect ask, writes the record."""
+"""One run of an exam: check what can be known before, let Inspect ask, write the record."""
 
 import fcntl
 import os
@@ -84,7 +84,7 @@ def sit(run: Run) -> int:
     """Sit the exam, or go on with it; return 0 if no attempt asked for remains, else 1.
 
     Raises ``UsageError`` for what can be known before a model is asked. A run that is stopped keeps
-    the record of what was answered.
+    what was answered.
     """
     costs = None
     if run.model_cost_config is not None:

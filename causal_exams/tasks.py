@@ -156,7 +156,10 @@ def sandbox_of(name: str) -> str | tuple[str, str]:
 
 @solver
 def workspace(exam: Exam) -> Solver:
-    """Return a solver that puts a task's files and an empty answers folder into the sandbox."""
+    """Return a solver that fills a task's sandbox before the conversation.
+
+    It puts the task's files into the working directory and makes an empty answers folder there.
+    """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         read = partial(workspace_files, exam.split.release, exam.split.name, _task_of(exam, state))

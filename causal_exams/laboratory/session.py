@@ -50,7 +50,7 @@ MAX_FILE: Final = 16 << 20
 
 
 def session_path(folder: Path, submission: str, episode: Episode) -> Path:
-    """Return where a host keeps the one session of a submission with an episode.
+    """Return the path of a submission's session: ``folder/<submission>/<task id>.jsonl``.
 
     Raises ``UsageError`` for a submission's name that is no plain file name.
     """

@@ -45,8 +45,7 @@ class Hypothesis:
     terms: Mapping[str, tuple[float | None, float | None]]
 
     def predict(self, values: Mapping[str, float]) -> float | None:
-        """Return the target for property ``values``; None while the base or a coefficient is
-        unknown."""
+        """Return the target for property ``values``; None while a number it needs is not known."""
         total = self.base
         for parent, (linear, quadratic) in self.terms.items():
             if total is None or linear is None or quadratic is None:
@@ -112,7 +111,9 @@ class _Parser:
         return Hypothesis(edges, base, terms)
 
     def _node(self, name: object, where: str) -> str:
-        """Return the node that ``name`` means; raises ``BadHypothesis``, with ``where`` in front.
+        """Return the node that ``name`` means; raises ``BadHypothesis`` if there is none.
+
+        ``where`` begins the message.
         """
         node = self._spellings.get(plain(name)) if isinstance(name, str) else None
         if node is None:

@@ -146,7 +146,8 @@ class Crystal:
     """One crystal under successive interventions; their effects persist.
 
     By ``mode``, an intervention replaces the node's base (``shift``), chooses the base with which
-    the node shows the value now (``pin``), or holds the node at the value (``do``).
+    the node shows the value now (``pin``), or holds the node at the value (``do``). ``bases`` and
+    ``values`` hold each node's base and what it shows now, in the order of ``model.nodes``.
     """
 
     def __init__(

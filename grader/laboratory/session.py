@@ -166,8 +166,9 @@ class Laboratory:
     def predict(self, value: object, hypothesis: object = None) -> None:
         """Predict the reactor crystal's target, once; this ends the session.
 
-        A final ``hypothesis`` may come with it; where it is refused no prediction is made. Raises
-        :class:`RefusedRequest`. Whether the prediction is right is not said.
+        The reactor is opened if it is not. A final ``hypothesis`` may come with the prediction;
+        where it is refused no prediction is made. Raises :class:`RefusedRequest`. Whether the
+        prediction is right is not said.
         """
         self._refuse_when_closed()
         number = self._checked_prediction(value)
@@ -186,7 +187,7 @@ class Laboratory:
         self._append("prediction", value=self.prediction)
 
     def stop(self) -> None:
-        """End the session, with a prediction or without."""
+        """End the session, with a prediction or without; nothing can be done in it afterwards."""
         self._refuse_when_closed()
         self.phase = "closed"
         self._append("closed", lines=len(self._lines) + 1)
@@ -220,6 +221,7 @@ class Laboratory:
         self._fail_hypothesis(error, attempt)
 
     def _fail_hypothesis(self, error: str, attempt: int) -> None:
+        """Write down the failure number ``attempt`` in a row: a reprompt, or the parse failure."""
         if attempt == MAX_ATTEMPTS:
             self.parse_failures += 1
             self._append("parse_failure", step=len(self.readings), error=error)
@@ -231,7 +233,8 @@ class Laboratory:
     ) -> tuple[str, float]:
         """Return (node, rounded value) for an intervention that is allowed.
 
-        Raises :class:`RefusedRequest` for any other, and writes ``request`` down as refused.
+        Raises :class:`RefusedRequest` for any other. ``request`` is then written down as refused,
+        unless the session is closed.
         """
         episode = self.episode
         self._refuse_when_closed()
