@@ -96,10 +96,10 @@ def ending(
 ) -> str:
     """Return why one sample of Inspect ended, as one of ``ENDINGS``.
 
-    The first that applies decides: an ``error``, which is never the model's; the kind of ``limit``
-    that was met; the ending that the protocol ``stored``; the ``stop_reason`` of the last reply;
-    whether there is an answer. A sample without an answer whose last reply was cut off at its most
-    tokens ended by the token limit.
+    An ``error`` comes first, as it is never the model's fault. Next is the kind of ``limit`` that
+    was met, then the ending that the protocol ``stored``, unless it is about the answer alone. Then
+    the ``stop_reason`` of the last reply counts where it is in ``STOPS``. Else there is an answer
+    or none. Without one, a last reply that was cut off at its most tokens gives the token limit.
     """
     if error:
         return ERROR
@@ -289,8 +289,8 @@ def from_mini_swe(source: Path, tasks: Mapping[str, Task]) -> Iterator[Attempt]:
 def _trajectory(file: Path, task: Task, folders: Iterable[Path]) -> Attempt:
     """Return one trajectory as an attempt; raises ``UsageError`` for any other file.
 
-    ``folders`` are looked through in order for the answer file. Without one the text that was
-    submitted is the answer.
+    ``folders`` are looked through in order for the answer file. Without one the answer is the
+    submitted text, where the agent submitted.
     """
     try:
         document = json.loads(file.read_bytes())

@@ -182,8 +182,8 @@ class Conversation:
         """Return the content of the answer file in the sandbox, None if there is none.
 
         It is looked for in the answers folder, then in the working directory. It is cut off one
-        byte above the largest size that a grader accepts. One that is too large to be read comes as
-        as many spaces.
+        byte above the largest size that a grader accepts. Spaces of that length stand for a file
+        that is too large to be read.
         """
         most = MAX_BYTES[self.task.shape.suffix] + 1
         for path in (f"{FOLDER}/{self.task.answer_file}", self.task.answer_file):

@@ -1,6 +1,7 @@
 """The ways to sit an exam: the settings ``closed`` and ``open``, each a protocol.
 
-A protocol leads a conversation through the methods of ``Conversation``, which alone uses Inspect.
+A protocol leads a conversation through the methods of ``Conversation`` alone, so that this module
+needs no Inspect.
 """
 
 from collections.abc import Awaitable, Callable, Mapping

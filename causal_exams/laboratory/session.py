@@ -171,8 +171,8 @@ class Session:
     def refuse(self, code: str, message: str, request: str) -> Reply:
         """Return the reply that refuses what is not even a request, such as a line that is no JSON.
 
-        ``code`` and ``message`` are for the agent. ``request`` stands in the transcript for what it
-        sent.
+        ``code`` and ``message`` go to the agent. The transcript notes ``message`` and ``request``,
+        a short text for what the agent sent.
         """
         if self.is_over:
             self._note(f"{request}: {message}")
