@@ -24,9 +24,10 @@ SHARES: Final = (0, 25, 50, 75)
 
 
 def trajectory(episode: Episode, steps: Sequence[tuple[int, Hypothesis]]) -> Trajectory:
-    """Return the metrics of the last hypothesis at every step that has one.
+    """Return a row of metrics, with its ``step``, for the last hypothesis stated at each step.
 
-    ``steps`` are (interventions made so far, hypothesis) in the order given.
+    ``steps`` are (interventions made so far, hypothesis) in the order given. Steps without a
+    hypothesis have no row, and rows are sorted by step.
     """
     return [
         {"step": step, **hypothesis_metrics(episode, hypothesis)}
@@ -53,10 +54,12 @@ def progress(
 
 
 def targets_with_seen_effect(evidence: Evidence) -> list[frozenset[str]]:
-    """Return, for every step, the properties whose effect when set the evidence shows.
+    """Return, for each number of interventions from 0 on, the properties whose effect when set is
+    seen.
 
-    Effects persist, so a reading shows its last intervention against the reading before it; the
-    first intervention on a crystal nobody read before shows nothing by itself.
+    Effects persist, so a reading shows its last intervention against the reading before it. The
+    first intervention on a crystal nobody read before shows nothing by itself. Properties set in a
+    given chain are seen from the beginning.
     """
     public = evidence.episode.public
     seen = {step["set"]["name"] for step in public["chain"]}
@@ -71,10 +74,12 @@ def targets_with_seen_effect(evidence: Evidence) -> list[frozenset[str]]:
 
 
 def equivalence_sizes(evidence: Evidence) -> list[int | None]:
-    """Return the size of the interventional equivalence class after every step.
+    """Return the size of the interventional equivalence class for each number of interventions from
+    0 on.
 
-    Where the agent is told that the target acts on nothing, every edge at it is known to point at
-    it, just as every edge at a property that was set is known.
+    Each is None for graphs of more than ``MAX_NODES`` nodes. Where the agent is told that the
+    target acts on nothing, every edge at it is known to point at it, just as every edge at a
+    property that was set is known.
     """
     episode = evidence.episode
     known = set() if episode.public["frequency_may_be_parent"] else {episode.target}
@@ -85,10 +90,11 @@ def equivalence_sizes(evidence: Evidence) -> list[int | None]:
 
 
 def equation_fits(evidence: Evidence, hypothesis: Hypothesis) -> list[bool]:
-    """Return, reading by reading, whether the hypothesised target equation fits.
+    """Return, for each of ``evidence.readings``, whether the hypothesised target equation fits it.
 
-    A residual is allowed the reading's rounding and what a coefficient within tolerance may
-    cause, and the bound of a hidden disturbance where one can shift the target.
+    It does not where the hypothesis predicts nothing. A residual is allowed the reading's rounding
+    and what a coefficient within tolerance may cause, and the bound of a hidden disturbance where
+    one can shift the target.
     """
     episode = evidence.episode
     fits = []
@@ -151,7 +157,10 @@ def diagnose(evidence: Evidence, hypothesis: Hypothesis, *, committed: bool) -> 
 
 
 def session_figures(laboratory: Laboratory) -> dict[str, Any]:
-    """Return the figures of a session beyond its last hypothesis and its prediction."""
+    """Return the figures of a session beyond the metrics of its last hypothesis and prediction.
+
+    They are those of :func:`diagnose` and :func:`progress`, and counts; yes and no are 1 and 0.
+    """
     evidence = Evidence(laboratory.episode, laboratory.readings)
     committed = laboratory.prediction is not None
     return {

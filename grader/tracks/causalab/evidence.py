@@ -32,9 +32,10 @@ MAX_NODES: Final = 5
 def class_size(
     nodes: Sequence[str], edges: Collection[tuple[str, str]], targets: Collection[str]
 ) -> int | None:
-    """Return how many directed acyclic graphs are equivalent to ``edges`` under interventions.
+    """Return how many directed acyclic graphs are equivalent to ``edges``, which is one of them.
 
-    Each of ``targets`` is set alone. None beyond :data:`MAX_NODES` nodes.
+    Edges are (parent, child). Each of ``targets`` is set alone, beside observation. None beyond
+    :data:`MAX_NODES` nodes.
     """
     if len(nodes) > MAX_NODES:
         return None
@@ -78,7 +79,7 @@ def _v_structures(
 
 
 def _acyclic(edges: Iterable[Edge]) -> bool:
-    """Return whether the edges have no circle."""
+    """Return whether the directed edges, (parent, child), form no cycle."""
     sorter = TopologicalSorter[int]()
     for parent, child in edges:
         sorter.add(child, parent)
@@ -101,8 +102,9 @@ _SLOP: Final = 1e-6
 class Row:
     """One reading as an equation for one property.
 
-    ``base`` is the property's base if it is known, else ``constant`` numbers it among the unknown
-    ones. ``allowance`` is how far the reading may be from what the equation gives.
+    ``base`` is the property's base if it is known. Else ``constant`` is the number of an unknown
+    base: rows with the same number share it. ``allowance`` is how far the reading may be from what
+    the equation gives.
     """
 
     reading: Reading
@@ -167,7 +169,10 @@ class Evidence:
         return bool(norm <= len(rows) ** 0.5 * (1 + _SLOP))
 
     def rows(self, node: str) -> list[Row]:
-        """Return the equations that the readings give for property ``node``."""
+        """Return the equations that the readings give for ``node``.
+
+        Records enter only as the first reading of a given chain: bases differ between crystals.
+        """
         public = self.episode.public
         rows: list[Row] = []
         if public["chain"]:

@@ -33,7 +33,11 @@ class Rates:
 
 
 def rates(hits: int, predicted: int, true: int) -> Rates:
-    """Return precision and recall from counts."""
+    """Return precision and recall from counts of elements; ``hits`` are in both.
+
+    Nothing predicted has precision 1 if nothing is true, else 0. Recall is alike where nothing is
+    true.
+    """
     precision = hits / predicted if predicted else float(not true)
     recall = hits / true if true else float(not predicted)
     return Rates(precision, recall)
@@ -53,7 +57,7 @@ def shd(predicted: Collection[Edge], true: Collection[Edge]) -> int:
 
 
 def roots(edges: Collection[Edge], target: str) -> set[str]:
-    """Return the ancestors of ``target`` that have no parent; none if ``target`` has none."""
+    """Return the ancestors of ``target`` that have no parent; none if ``target`` has no parent."""
     ancestors: set[str] = set()
     waiting = [target]
     while waiting:
@@ -67,8 +71,9 @@ def roots(edges: Collection[Edge], target: str) -> set[str]:
 def reading_slack(episode: Episode, parent: str, power: int) -> float:
     """Return the absolute error of a coefficient that the rounding of readings causes.
 
-    It is the error of the best single-parent experiment over the parent's declared range: two
-    readings at its ends for a line, three equally spaced ones for a parabola, each ±0.005.
+    ``power`` is 1 for a linear and 2 for a quadratic coefficient. It is the error of the best
+    single-parent experiment over the parent's declared range: two readings at its ends for a line,
+    three equally spaced ones for a parabola, each ±0.005.
     """
     spans = {v.name: v.high - v.low for v in episode.variables}
     span = spans.get(parent) or min(spans.values())
@@ -85,8 +90,8 @@ def tolerance(episode: Episode, parent: str, power: int, value: float) -> float:
 def coefficient_rates(episode: Episode, hypothesis: Hypothesis) -> Rates:
     """Return the rates of the terms of the target's equation that are within :func:`tolerance`.
 
-    A quadratic has two terms. A declared term whose coefficient is unknown (null) counts as
-    predicted and wrong. One that is declared zero is no term.
+    A quadratic parent has up to two terms. A declared term whose coefficient is unknown (null)
+    counts as predicted and wrong. One that is declared zero is no term.
     """
     true = {
         (term.parent, power): value
@@ -128,7 +133,11 @@ def reference_coefficient_rates(episode: Episode, hypothesis: Hypothesis) -> Rat
 
 
 def hypothesis_metrics(episode: Episode, hypothesis: Hypothesis) -> dict[str, Any]:
-    """Return all metrics of a hypothesised graph and target equation, over all pairs of nodes."""
+    """Return all metrics of a hypothesised graph and target equation, over all pairs of nodes.
+
+    Rates are 0 to 1, ``graph_exact`` is 0 or 1, and ``shd`` counts edges. ``base_error`` is
+    absolute, None without a base.
+    """
     edges, base = hypothesis.edges, hypothesis.base
     true, target = episode.edges, episode.target
     found = overlap(edges, true)
@@ -149,7 +158,11 @@ def hypothesis_metrics(episode: Episode, hypothesis: Hypothesis) -> dict[str, An
 
 
 def prediction_metrics(episode: Episode, prediction: float | None) -> dict[str, Any]:
-    """Return task accuracy within the stated tolerance and exactly, and the error, None without."""
+    """Return ``accurate`` (within the stated tolerance), ``exact`` (up to rounding) and absolute
+    ``error``.
+
+    The first two are 1 or 0. Without a prediction they are 0 and ``error`` is None.
+    """
     if prediction is None:
         return {"accurate": 0, "exact": 0, "error": None}
     error = abs(prediction - episode.frequency)

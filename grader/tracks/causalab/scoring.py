@@ -37,7 +37,10 @@ def episode_of(task: Task, truth: Truth) -> Episode:
 
 
 def facts(truth: Truth) -> dict[str, Any]:
-    """Return what every score row of the track says of its task, answered or not."""
+    """Return the figures that every score row of the track has of its task, answered or not.
+
+    ``setting`` is the place in ``SETTINGS``: 0 for the reference setting, 1 for the wide one.
+    """
     return {
         "setting": SETTINGS.index(truth.target["setting"]),
         "nodes": len(truth.target["equations"]),
@@ -67,7 +70,7 @@ def verify_checked(task: Task, truth: Truth, checked: CheckedAnswer) -> CheckedA
 
 
 def laboratory_score(task: Task, truth: Truth, submission: LabAnswer) -> Mark:
-    """Mark a session: ½ task accuracy + ½ all-edge F1."""
+    """Mark a session: ½ task accuracy + ½ all-edge F1, with all its figures in ``extra``."""
     # Fits and equivalence classes are loaded only where a session is there to be judged.
     from grader.tracks.causalab.diagnostics import session_figures
 
@@ -81,7 +84,7 @@ def laboratory_score(task: Task, truth: Truth, submission: LabAnswer) -> Mark:
 
 
 def _why(figures: Mapping[str, Any]) -> str:
-    """Return in words what a session lacks, empty for a full score."""
+    """Return in words what a session lacks, empty if nothing."""
     parts = []
     if not figures["predicted"]:
         parts.append("no prediction was made")

@@ -80,7 +80,10 @@ def session_page(laboratory: Laboratory) -> str:
 
 
 def _graph(episode: Episode, title: str, edges: Collection[Edge], other: Collection[Edge]) -> Svg:
-    """Draw nodes on a circle, the target at the bottom; ``other`` tells which edges are shared."""
+    """Draw ``edges`` with nodes on a circle, the target at the bottom.
+
+    Edges that ``other`` has too are solid, the rest dashed.
+    """
     size, radius, top, disc = 380, 140, 10, 40
     middle = size / 2
     order = [episode.target, *episode.names]
@@ -107,7 +110,10 @@ def _graph(episode: Episode, title: str, edges: Collection[Edge], other: Collect
 
 
 def _curves(rows: Sequence[Mapping[str, Any]], last: int) -> Svg:
-    """Draw the F1s of the hypothesis held after each intervention; none before the first."""
+    """Draw the F1s of the hypothesis held after each of 0 to ``last`` interventions.
+
+    ``rows`` are sorted by step. Before the first hypothesis nothing is drawn.
+    """
     held: list[Mapping[str, Any] | None] = []
     for step in range(last + 1):
         given = [row for row in rows if row["step"] <= step]

@@ -13,7 +13,7 @@ from grader.tracks.causalab.submission import check, sign
 
 
 def true_hypothesis(episode: Episode) -> dict[str, Any]:
-    """Return the true mechanism in the hypothesis language."""
+    """Return the true graph and target equation in the hypothesis language."""
     terms = {t.parent: (t.linear, t.quadratic) for t in episode.model.equations[episode.target]}
     return write_hypothesis(
         episode.target, episode.family, episode.edges, episode.model.base, terms
@@ -21,7 +21,10 @@ def true_hypothesis(episode: Episode) -> dict[str, Any]:
 
 
 def gold_answer(task: Task, truth: Truth) -> str:
-    """Return an answer that states the true mechanism and target at once, without experiments."""
+    """Return an answer that states the true mechanism and target at once, without experiments.
+
+    It is a transcript, or the short form where the task has no budget.
+    """
     episode = episode_of(task, truth)
     if not episode.budget:
         answer = {"hypothesis": true_hypothesis(episode), "prediction": episode.frequency}

@@ -19,10 +19,12 @@ from grader.scoring.shape import Task
 
 @dataclass(frozen=True, slots=True)
 class LabAnswer:
-    """An answer: a transcript's lines, their chain checked, or without ``lines`` a short form.
+    """An answer: a transcript with its chain checked, or a short form.
 
-    ``refusal`` says why a short form's hypothesis was not read. ``signed`` is whether the host's
-    key was checked. ``laboratory`` is the session, None until the answer is verified.
+    ``lines`` are the transcript's, empty in a short form. ``prediction``, ``hypothesis`` and
+    ``refusal`` are of a short form alone. ``refusal`` says why its hypothesis was not read.
+    ``signed`` is whether the host's key was checked. ``laboratory`` is the session, None until the
+    answer is verified.
     """
 
     lines: Sequence[Line]
@@ -37,7 +39,11 @@ SHORT_FORM: Final = 'one JSON object {"prediction": …, "hypothesis": {…}}'
 
 
 def check(task: Task, raw: RawAnswer) -> CheckedAnswer:
-    """Check one raw answer in all but the replay, which needs the hidden mechanism."""
+    """Check one raw answer in all but the replay, which needs the hidden mechanism.
+
+    It is a transcript or, where nothing can be set, the short form. An answer that fails is
+    invalid.
+    """
     return read_answer(raw, lambda data: _check_document(task, raw.source, data))
 
 
@@ -45,8 +51,8 @@ def sign(checked: CheckedAnswer, source: str, key: bytes) -> tuple[CheckedAnswer
     """Compare a transcript's signatures with the host's ``key``.
 
     Returns the answer, invalid where they differ, and the name of the submission whose session it
-    records. The short form needs no signature: there is no session to sign where nothing can be
-    set.
+    records. Other answers come back as they are, without a name. The short form needs no signature:
+    there is no session to sign where nothing can be set.
     """
     if checked.status != "scored" or not checked.answer.lines:
         return checked, frozenset()
@@ -61,7 +67,10 @@ def sign(checked: CheckedAnswer, source: str, key: bytes) -> tuple[CheckedAnswer
 
 
 def _check_document(task: Task, source: str, data: bytes) -> CheckedAnswer:
-    """Return a transcript or a short form as a checked answer; raises ``Invalid``."""
+    """Return a transcript or a short form as a checked answer; raises ``Invalid`` or ``BadJson``.
+
+    The hypothesis of a short form may be refused and the answer count, with a message.
+    """
     try:
         document = _short_form(data)
         answer = _transcript(task, data) if document is None else _check_short(task, document)
@@ -72,7 +81,10 @@ def _check_document(task: Task, source: str, data: bytes) -> CheckedAnswer:
 
 
 def _transcript(task: Task, data: bytes) -> LabAnswer:
-    """Return a transcript with its chain checked; raises ``TranscriptError``."""
+    """Return a transcript with its chain checked, without a key.
+
+    Raises ``TranscriptError`` for a broken chain, another task, or no closing line.
+    """
     lines = read_lines(data)
     check_chain(lines)
     if lines[0].get("task_id") != task.task_id:
@@ -84,7 +96,8 @@ def _transcript(task: Task, data: bytes) -> LabAnswer:
 
 
 def _short_form(data: bytes) -> Mapping[str, Any] | None:
-    """Return the answer as one JSON object, None if it is a transcript."""
+    """Return the answer as one JSON object, None if it is a transcript; raises ``BadJson`` for
+    others."""
     try:
         document = parse_strict(data)
     except BadJson as error:
@@ -97,7 +110,11 @@ def _short_form(data: bytes) -> Mapping[str, Any] | None:
 
 
 def _check_short(task: Task, document: Mapping[str, Any]) -> LabAnswer:
-    """Return a short form. Each half counts without the other, or beside one that is not read."""
+    """Return a short form; raises ``TranscriptError`` where the task has interventions, else
+    ``Invalid``.
+
+    Each half counts without the other, or beside one that is not read.
+    """
     if task.inputs["budget"]:
         raise TranscriptError(
             0, "an answer without a transcript; only a task without interventions takes one"

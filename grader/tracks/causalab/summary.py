@@ -30,8 +30,9 @@ INTERVALS: Final = {
 def summarise(results: TrackResults) -> TrackSummary:
     """Return the figures of suites; the headline stays the mean of the tasks' points.
 
-    The member ``suites`` maps "suite regime" to its figures, with Wilson intervals of the yes-or-no
-    ones; some of the figures over everything join ``metrics``.
+    The member ``suites`` maps "suite regime" to its figures, with 95% Wilson intervals of the
+    yes-or-no ones. ``FIGURES`` over everything join ``metrics``, with ``_low`` and ``_high`` ends
+    of intervals.
     """
     if not results.tables:
         return TrackSummary(None, (), {}, {})

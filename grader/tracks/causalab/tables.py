@@ -83,7 +83,11 @@ def accuracy_against_edges(parts: Sequence[Part]) -> list[Svg]:
 
 
 def _regime_means(suites: Mapping[str, Rates]) -> Iterator[tuple[str, Point, Point]]:
-    """Yield (size, observed, mixed) for every graph size of the scaling suites with both."""
+    """Yield (size, observed, mixed) for every graph size of the scaling suites with both.
+
+    ``observed`` is the mean spot of regimes with records alone, ``mixed`` of those with
+    interventions, too. Sizes are texts.
+    """
     found: dict[str, tuple[list[Rates], list[Rates]]] = {}
     for label, rates in suites.items():
         if (match := _SCALING.fullmatch(label)) and int(match[1]):
@@ -94,6 +98,7 @@ def _regime_means(suites: Mapping[str, Rates]) -> Iterator[tuple[str, Point, Poi
 
 
 def _mean(rows: Sequence[Rates]) -> Point:
+    """Return (task accuracy, all-edge F1) over the tasks of all rows."""
     tasks = sum(row["tasks"] for row in rows)
     accuracy, f1 = (
         sum(row[key] * row["tasks"] for row in rows) / tasks for key in ("accuracy", "edge_f1")
@@ -102,13 +107,17 @@ def _mean(rows: Sequence[Rates]) -> Point:
 
 
 def _sizes(parts: Sequence[Part]) -> tuple[list[int], list[tuple[str, dict[int, Rates]]]]:
-    """Return the graph sizes of the main suites, and each system's rates by size."""
+    """Return the sorted graph sizes of the main suites, and each drawn system's name and rates by
+    size."""
     found = [(part["system"], _main(part)) for part in parts[:_DRAWN]]
     return sorted({size for _, suites in found for size in suites}), found
 
 
 def by_size(parts: Sequence[Part]) -> list[Svg]:
-    """Draw each figure over the graph sizes of the main suites (Figures 6 and 10)."""
+    """Draw each figure over the graph sizes of the main suites, a chart each (Figures 6 and 10).
+
+    [] unless there are two sizes.
+    """
     sizes, found = _sizes(parts)
     names = [f"{size} nodes" for size in sizes]
     drawn = []
@@ -125,7 +134,8 @@ def by_size(parts: Sequence[Part]) -> list[Svg]:
 def gaps(parts: Sequence[Part]) -> list[Block]:
     """Return the first system minus each other one, in percentage points (Figure 5).
 
-    The first system that there is a gap to is drawn.
+    Above the table the gaps to one system are drawn, the first that differs. [] for a single system
+    or size.
     """
     sizes, ((first, best), *others) = _sizes(parts)
     if not others or len(sizes) < 2:
@@ -225,7 +235,10 @@ def paths(parts: Sequence[Part]) -> list[Block]:
 
 
 def stopping(parts: Sequence[Part]) -> list[Block]:
-    """Draw sessions with a right prediction beside those with a wrong one (Figure 14)."""
+    """Draw figures of stopping, of sessions with a right prediction beside those with a wrong one.
+
+    A chart for each system (Figure 14).
+    """
     blocks: list[Block] = []
     for part in parts[:_DRAWN]:
         rows = []
@@ -241,7 +254,10 @@ def stopping(parts: Sequence[Part]) -> list[Block]:
 
 
 def against_main(parts: Sequence[Part]) -> list[Block]:
-    """Return suites beside the main suite that they vary (Tables 3 to 6, Figures 2, 4, 8, 9)."""
+    """Return suites beside the main suite that they vary (Tables 3 to 6, Figures 2, 4, 8, 9).
+
+    In the picture an arrow leads from the main suite to each variation. [] without any.
+    """
     rows, found = [], []
     for part in parts[:_DRAWN]:
         name, main = part["system"], _main(part)
@@ -273,14 +289,20 @@ def _main(part: Part) -> dict[int, Rates]:
 
 
 def _main_size(label: str) -> int | None:
-    """Return the size of a main suite, None for any other."""
+    """Return the number of nodes of a main suite, None for any other.
+
+    ``label`` is "suite regime". A main suite has two records and a budget of 4(k - 1).
+    """
     match = _MAIN.fullmatch(label)
     size, seen, budget = map(int, match.groups()) if match else (0, 0, 0)
     return size if match and (seen, budget) == (2, 4 * (size - 1)) else None
 
 
 def _size_of_base(label: str) -> int | None:
-    """Return the size of the main suite that a suite varies; None for main and scaling suites."""
+    """Return the size of the main suite that a suite varies.
+
+    None for main and scaling suites, and for those of the wide setting.
+    """
     match = _VARIED.fullmatch(label)
     if match is None or _main_size(label) is not None or _SCALING.fullmatch(label):
         return None
@@ -301,7 +323,7 @@ def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanat
 
 
 def _sum(terms: list[Mapping[str, Any]]) -> str:
-    """Return the right-hand side of an equation as text, its base unnamed."""
+    """Return the right-hand side of an equation as text; its base is written "base"."""
     parts = []
     for term in terms:
         if term["linear"]:
@@ -312,7 +334,7 @@ def _sum(terms: list[Mapping[str, Any]]) -> str:
 
 
 def draw_answer(task: Task, truth: Truth, verified: CheckedAnswer) -> str:
-    """Return the HTML page of one session."""
+    """Return the HTML page of one verified session."""
     return session_page(verified.answer.laboratory)
 
 
@@ -320,7 +342,8 @@ SPECIFICATION: Final = Specification.read(Path(__file__).with_name("page.toml"),
 
 
 def sections(reports: Sequence[Report]) -> list[Section]:
-    """Return the sections about those that answer something, unless reports are redacted."""
+    """Return the sections about submissions that answer something and whose report is not
+    redacted."""
     parts = [part for part in parts_of(reports, "causalab") if part.get("suites")]
     return SPECIFICATION.page(parts) if parts else []
 
