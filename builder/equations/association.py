@@ -105,8 +105,8 @@ def _correlations(apart: Array, zero_partials: Array, means: Array) -> Array:
     """Return r_XY, all r_XY.Z, all changes and the sd of Y, along the last axis.
 
     ``apart`` says which correlations of X and of Y with the variables are zero, ``zero_partials``
-    which r_XY.Z; ``means`` are those of the variables, of their squares and of the products of X
-    and of Y with them.
+    which r_XY.Z. ``means`` are those of the variables (X, Y, then the others), of their squares,
+    and of the products of X and of Y with them.
     """
     first, second, *products = np.split(means, 4, axis=-1)
     variance = second - first * first
@@ -178,7 +178,8 @@ def affine_given(world: World, v: str, z: str) -> bool:
 
 
 def _jointly_gaussian(world: World, targets: tuple[str, ...]) -> bool:
-    """Return whether all ancestors of some nodes are affine with Gaussian noise."""
+    """Return whether nodes are jointly Gaussian by construction: they and all their ancestors are
+    affine with Gaussian noise."""
     nodes = [world.node(v) for v in world.graph.ancestors(targets)]
     return all(
         node.affine is not None and node.noise is not None and node.noise.family == "gauss"

@@ -59,8 +59,8 @@ def linear_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
 
 
 def draw_handcrafted(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """Draw weights N(±0.8, 0.4), products N(±0.3, 0.2) of disjoint pairs, and weights of tanh
-    N(±0.5, 0.3)."""
+    """Draw weights N(±0.8, 0.4), products N(±0.3, 0.2) of disjoint pairs, weights of tanh
+    N(±0.5, 0.3) and a bias N(0, 0.5). Shifts and squares, which measurements use, are 0."""
     count = len(parents)
     return {
         **input_scales(parents),
@@ -86,7 +86,8 @@ def handcrafted_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
 
 
 def handcrafted_slope(parameters: Parameters, column: Array) -> Array:
-    """Return the derivative in the only parent."""
+    """Return the derivative of ``handcrafted_mean`` in the raw value of the only parent, (n,). It
+    is 0 where the mean is cut off."""
     (z,) = standardise(parameters, [column])
     ((w,), (t,), (c,), (q,)) = (
         vector(parameters, key) for key in ("weights", "bends", "shifts", "squares")
@@ -97,14 +98,18 @@ def handcrafted_slope(parameters: Parameters, column: Array) -> Array:
 
 
 def _draw_pairs(rng: np.random.Generator, count: int) -> dict[str, tuple[float, ...]]:
-    """Draw up to two disjoint pairs of parents, flattened, with a weight for each product."""
+    """Draw up to two disjoint pairs of parents and a weight for the product of each.
+
+    ``pairs`` holds the indices of the parents, pair after pair.
+    """
     used = 2 * min(2, count // 2)
     order = rng.permutation(count)[:used]
     return {"pairs": floats(order), "products": floats(draw_signed(rng, used // 2, 0.3, 0.2))}
 
 
 def _pair_products(parameters: Parameters, z: Sequence[Array]) -> Array:
-    """Return the weighted sum of the products of pairs of parents, shape (n,)."""
+    """Return the weighted sum of the products of pairs of parents, shape (n,), or a scalar 0 if
+    there are no pairs."""
     pairs, total = [int(i) for i in vector(parameters, "pairs")], np.asarray(0.0)
     for position, weight in enumerate(vector(parameters, "products")):
         total = total + weight * z[pairs[2 * position]] * z[pairs[2 * position + 1]]
@@ -145,7 +150,7 @@ def product_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
 
 
 def draw_saturating(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """Draw strengths ±U(0.5, 1.5) and half points k ~ U(0.5, 2); powers are 1."""
+    """Draw strengths ±U(0.5, 1.5) and half points k ~ U(0.5, 2). Powers are 1."""
     count = len(parents)
     return {
         **input_scales(parents),
@@ -176,8 +181,8 @@ def response_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
 
 
 def draw_rational(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """Draw weights N(±0.8, 0.4) and products of the numerator, weights of the denominator and both
-    biases N(0, 0.4)."""
+    """Draw weights N(±0.8, 0.4) and products N(±0.3, 0.2) of disjoint pairs for the numerator,
+    weights N(0, 0.4) for the denominator, and a bias N(0, 0.4) for each."""
     count = len(parents)
     return {
         **input_scales(parents),
@@ -262,7 +267,7 @@ def draw_piecewise(rng: np.random.Generator, parents: Sequence[Parent]) -> Param
 
 
 def piecewise_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return ``b + sum(a [z > t])`` for steps, ``a max(z - t, 0)`` for hinges."""
+    """Return ``b`` plus for each parent ``a [z > t]`` (a step) or ``a max(z - t, 0)`` (a hinge)."""
     total = np.asarray(scalar(parameters, "bias"))
     terms = (vector(parameters, key) for key in ("strengths", "steps", "knots"))
     for z, a, step, knot in zip(standardise(parameters, columns), *terms, strict=True):
@@ -349,12 +354,14 @@ def neural_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
 
 
 def _network_location(parameters: Parameters, output: Array) -> Array:
-    """Return the location that a network's output stands for."""
+    """Return the conditional mean from the output of the network: ``bias + gain * output``, cut
+    off."""
     return cut_off(scalar(parameters, "bias") + scalar(parameters, "gain") * output)
 
 
 def neural_slope(parameters: Parameters, column: Array) -> Array:
-    """Return the derivative in the only parent, by the chain rule forward through the layers."""
+    """Return the derivative of ``neural_mean`` in the raw value of the only parent, (n,). It is 0
+    where the mean is cut off, and else follows by the chain rule forward through the layers."""
     z = standardise(parameters, [np.atleast_1d(column)])
     hidden, slope = np.stack(z), np.ones((1, len(z[0])))
     for matrix, bias in _layers(parameters):

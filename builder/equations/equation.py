@@ -54,7 +54,7 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class Affine:
-    """The equation ``bias + sum(weight * parent)``."""
+    """The equation ``bias + sum(weight * parent)``, weights in the order of the parents."""
 
     weights: tuple[float, ...]
     bias: float
@@ -98,8 +98,10 @@ def draw_signed(rng: np.random.Generator, count: int, location: float, spread: f
 
 
 def per_parent_sd(weights: Array, parents: Sequence[Parent]) -> tuple[float, ...]:
-    """Return weights of raw values from weights of parents in units of their sd, where that exceeds
-    one. Scales then do not grow along long chains."""
+    """Return each weight divided by its parent's sd where that exceeds one.
+
+    The results are weights of raw values. Scales then do not grow along long chains.
+    """
     return tuple(float(w) / max(1.0, p.sd) for w, p in zip(weights, parents, strict=True))
 
 
@@ -114,7 +116,8 @@ def significant(value: float, digits: int) -> float:
 
 
 def summary(value: float) -> float:
-    """Return a number read off a sample, as parameters may depend on it (``SUMMARY_DIGITS``)."""
+    """Return a number read off a sample to ``SUMMARY_DIGITS`` digits, so that parameters may depend
+    on it."""
     return significant(value, SUMMARY_DIGITS)
 
 
@@ -147,5 +150,5 @@ def standardise(parameters: Parameters, columns: Sequence[Array]) -> list[Array]
 
 
 def cut_off(location: Array) -> Array:
-    """Return the location inside ``±LOCATION_LIMIT``."""
+    """Return the location with values beyond ``±LOCATION_LIMIT`` set to that limit."""
     return np.clip(location, -LOCATION_LIMIT, LOCATION_LIMIT)

@@ -34,7 +34,10 @@ Dominant = Literal["direct", "indirect", "tie"]
 
 
 def association_margin(*, measured: bool) -> float:
-    """Return the margin of a question. ``measured``: it names a variable only measured."""
+    """Return the margin of a question about an association.
+
+    ``measured`` says that it names a variable that is seen only through measurements.
+    """
     return MEASURED_SIGN_MARGIN if measured else SIGN_MARGIN
 
 
@@ -44,7 +47,8 @@ def is_structural_zero(quantity: Quantity) -> bool:
 
 
 def keeps(distance: float, margin: float, *errors: float) -> bool:
-    """Return whether a distance keeps a margin, given the standard errors of its parts."""
+    """Return whether ``distance`` exceeds ``margin`` by at least ``STANDARD_ERRORS`` standard
+    errors. ``errors`` are those of its parts and add up in squares."""
     return distance - margin >= STANDARD_ERRORS * math.hypot(*errors)
 
 
@@ -63,7 +67,8 @@ def clear_sign(quantity: Quantity, margin: float, margin_se: float = 0.0) -> Sig
 
 
 def clear_effect_sign(effect: Quantity, outcome_sd: Quantity) -> Sign | None:
-    """Return the ``clear_sign`` of an effect: at least 0.05 standard deviations of the outcome."""
+    """Return the ``clear_sign`` of an effect with a margin of ``EFFECT_MARGIN`` standard deviations
+    of the outcome."""
     return clear_sign(effect, EFFECT_MARGIN * outcome_sd.value, EFFECT_MARGIN * outcome_sd.se)
 
 

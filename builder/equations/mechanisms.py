@@ -69,9 +69,9 @@ class Profile:
     """The families that a world draws from, uniformly: mechanisms of continuous and of binary
     nodes, and noise.
 
-    ``mixture`` are the shares of non-root and of root nodes whose noise is a Gaussian mixture
-    outright; ``heteroscedastic`` is the share of continuous non-root nodes whose noise scale
-    varies with their parents. Roots are noise alone, or a coin.
+    ``mixture`` are the shares of non-root and of root nodes whose noise is a Gaussian mixture,
+    whatever ``noises`` says. ``heteroscedastic`` is the share of continuous non-root nodes
+    whose noise scale varies with their parents. Roots are noise alone, or a coin.
     """
 
     continuous: tuple[str, ...] = ("linear_additive",)
@@ -123,18 +123,22 @@ _EMPIRICAL: Final[Mapping[str, Mapping[str, float]]] = {
 
 
 def profile(continuous: str, binary: str) -> Profile:
-    """Return the profile of a scene from its two names."""
+    """Return the profile of a scene from the names of its continuous and its binary profile."""
     return replace(CONTINUOUS_PROFILES[continuous], binary=BINARY_PROFILES[binary])
 
 
 def is_empirical(kind: str, name: str) -> bool:
-    """Return whether a profile of a kind stands for what a corpus contains."""
+    """Return whether the profile ``name`` of ``kind`` ("continuous" or "binary") stands for what a
+    corpus contains."""
     return name in _EMPIRICAL[kind]
 
 
 def mixture_weights(kind: str) -> dict[str, float]:
-    """Return the weight of each profile of a kind: ``EMPIRICAL_SHARE`` for the empirical ones as
-    they were realised, the rest for the synthetic ones alike."""
+    """Return the probability of each profile of ``kind`` ("continuous" or "binary"), by name.
+
+    The empirical ones share ``EMPIRICAL_SHARE`` as they were realised. The synthetic ones share the
+    rest equally.
+    """
     names = CONTINUOUS_PROFILES if kind == "continuous" else BINARY_PROFILES
     empirical = _EMPIRICAL[kind]
     total = sum(empirical.values())

@@ -62,7 +62,8 @@ class Noise:
         return np.asarray(self.scale * self.spread.factor(columns))
 
     def rounded_parameters(self) -> "Noise":
-        """Return the law with all its numbers as a world holds them (``PARAMETER_DIGITS``)."""
+        """Return the law with all its numbers to ``PARAMETER_DIGITS`` significant digits, as a
+        world holds them."""
         spread = self.spread and replace(
             self.spread,
             weights=tuple(significant(w, PARAMETER_DIGITS) for w in self.spread.weights),
@@ -80,7 +81,7 @@ class Noise:
         return NOISE_FAMILIES[self.family].from_uniform(u, self.shape)
 
     def density(self, e: Array) -> Array:
-        """Return the density of the standardised innovation at ``e``."""
+        """Return the density of the standardised innovation at ``e``, shape of ``e``."""
         return NOISE_FAMILIES[self.family].density(e, self.shape)
 
 
@@ -137,7 +138,7 @@ def _laplace_from_uniform(u: Array, shape: Shape) -> Array:
 
 
 def _student_sd(shape: Shape) -> float:
-    """Return the standard deviation of Student's t with df > 4, by which draws are divided."""
+    """Return the standard deviation of Student's t with ``shape[0]`` > 4 degrees of freedom."""
     return math.sqrt(shape[0] / (shape[0] - 2.0))
 
 
@@ -150,6 +151,7 @@ def _student_density(e: Array, shape: Shape) -> Array:
 
 @lru_cache(maxsize=64)
 def _student_quantiles(shape: Shape) -> Array:
+    """Return the quantiles of standardised Student's t at ``_SCORES``."""
     lower = special.stdtrit(shape[0], special.ndtr(_SCORES[_SCORES <= 0.0])) / _student_sd(shape)
     return np.concatenate([lower, -lower[-2::-1]])
 
@@ -167,6 +169,7 @@ def _mixture_shape(rng: np.random.Generator, scale: float) -> Shape:
 
 
 def _mixture_sd(shape: Shape) -> float:
+    """Return the common sd of the components of a mixture of variance one."""
     # Derived, not stored: the variance is then one by construction, after a JSON round trip too.
     return math.sqrt(1.0 - math.fsum(m * m for m in shape) / len(shape))
 

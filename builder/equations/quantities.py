@@ -120,7 +120,7 @@ def _ratio_and_mass(means: Array) -> Array:
 
 
 def _is_zero(name: Effect, world: World, x: str, y: str) -> bool:
-    """Return whether no path carries the effect."""
+    """Return whether the effect is zero by the graph: no path carries it."""
     if name == "nde":
         return x not in world.node(y).parents
     if name == "nie":
@@ -129,7 +129,7 @@ def _is_zero(name: Effect, world: World, x: str, y: str) -> bool:
 
 
 def _constant_slope(name: Effect, world: World, x: str, y: str) -> float | None:
-    """Return the effect of one unit of X where it is the same for every unit, else None.
+    """Return the effect of a change of X by 1 where it is the same for every unit, else None.
 
     The total effect is the sum over directed paths of the products of their coefficients (Wright
     1934) where every node after X on them, Y included, is affine in its parents; X itself and

@@ -33,8 +33,11 @@ class BoundNotMet(Exception):
 
 
 def units(world: World, drawn: Sequence[str], rng: np.random.Generator) -> Iterator[NoiseSample]:
-    """Yield noise of ``drawn`` without end: each time ``FIRST_POINTS`` further points of every
-    randomisation, randomisation by randomisation."""
+    """Yield noise of the nodes ``drawn`` without end.
+
+    Each sample has ``FIRST_POINTS`` further points of every randomisation, one randomisation after
+    the other.
+    """
     # SciPy spawns from the generator it is given, which one made from a bare key cannot do.
     own = np.random.default_rng(int(rng.integers(1 << 62)))
     sobol = scipy.stats.qmc.Sobol(len(drawn), scramble=True, bits=_BITS, rng=own)

@@ -121,7 +121,10 @@ def _candidate(
     profile: Profile,
     summaries: Sequence[Parent],
 ) -> Node:
-    """Draw a mechanism and a noise law for a node, accepted or not."""
+    """Draw a mechanism and a noise law for a node; whether it is accepted is not checked here.
+
+    ``summaries`` describe the parents on the pilot sample.
+    """
     if parents:
         choices = profile.binary if kind == "binary" else profile.continuous
         mechanism = pick(rng, choices)
@@ -140,7 +143,10 @@ def _candidate(
 def _noise(
     rng: np.random.Generator, profile: Profile, scale: float, parents: Sequence[Parent]
 ) -> Noise:
-    """Draw noise of sd ``scale``, or noise whose scale varies with the parents from this base."""
+    """Draw a noise law of sd ``scale``, which a factor of the parents may multiply.
+
+    Only nodes with parents may get such a factor, in the profile's share.
+    """
     mixture = profile.mixture[0 if parents else 1]
     outright = mixture > 0.0 and rng.random() < mixture
     law = draw_noise_law(rng, ("gaussian_mixture",) if outright else profile.noises, scale)
@@ -155,7 +161,11 @@ def _noise(
 def _is_accepted(
     node: Node, columns: Sequence[Array], mean: Array, values: Array, bounds: tuple[float, float]
 ) -> bool:
-    """Return whether a drawn node stays in range, keeps its own noise and shows each edge."""
+    """Return whether a drawn node stays in range, keeps its own noise and shows each edge.
+
+    ``columns`` are pilot values of its parents, ``mean`` its conditional mean there. ``bounds`` are
+    the least and the greatest standard deviation.
+    """
     if node.noise is None:
         # The mean probability is known far better than the mean of its draws.
         prevalence = float(np.mean(mean))
@@ -179,8 +189,9 @@ def edge_strengths(node: Node, columns: Sequence[Array], sd: float) -> Iterator[
     """Yield the strength of the edge from each parent, given samples (n,) of the parents and the
     child's sd.
 
-    Mean absolute change of the child's conditional mean as one parent moves by one of its standard
-    deviations around its sampled values (a binary parent: from 0 to 1, times its sd), over ``sd``.
+    It is the mean absolute change of the child's conditional mean as one parent moves by one of its
+    standard deviations around its sampled values, over ``sd``. A binary parent moves from 0 to 1,
+    and the change is multiplied by its standard deviation.
     """
     mean = MECHANISMS[node.mechanism].mean
     for i, column in enumerate(columns):

@@ -119,12 +119,12 @@ def sharp_threshold_mean(parameters: Parameters, columns: Sequence[Array]) -> Ar
 def gate_draw(
     conjunctions: tuple[float, ...], negation: float
 ) -> Callable[[np.random.Generator, Sequence[Parent]], Parameters]:
-    """Return a function that draws gates: 1 in ``conjunctions`` is "and", 0 is "or"; inputs are
-    negated at a rate.
+    """Return a function that draws the parameters of a gate.
 
-    A continuous parent is cut where a Gaussian of its mean and sd would leave the gate open half
-    of the time, give or take U(-0.3, 0.3) sd; a binary one at 0.5. The cuts are parameters: no
-    sample moves them. The output flips with probability U(0.02, 0.12).
+    Its kind is drawn from ``conjunctions``, where 1 is "and" and 0 is "or". Each input is negated
+    with probability ``negation``. A continuous parent is cut where a Gaussian of its mean and sd
+    would leave the gate open half of the time, give or take U(-0.3, 0.3) sd; a binary one at 0.5.
+    The cuts are parameters: no sample moves them. The output flips with probability U(0.02, 0.12).
     """
 
     def draw(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:

@@ -99,7 +99,8 @@ class World:
                 Without any noise there is one unit.
             do: interventions; an array sets each unit to its own value, so that a nested
                 counterfactual Y(x1, M(x0)) is ``run(noise, {x: x1, m: run(noise, {x: x0})[m]})``.
-            only: evaluate these nodes alone; with each node not under ``do``, its parents.
+            only: evaluate these nodes alone. They must hold the parents of each of them that is not
+                under ``do``.
 
         Returns:
             node -> array (n,), binary nodes as 0.0 and 1.0, in the order of ``graph.nodes``.
@@ -142,7 +143,8 @@ class World:
         return node.noise.scale_at([values[p] for p in node.parents] if varies else [])
 
     def conditional_density(self, name: str, value: Array | float, values: Values) -> Array:
-        """Return the density or, for a binary V, the probability of ``value``, (n,)."""
+        """Return the density of ``value`` for V = ``name`` given its parents, (n,). For a binary
+        V it is the probability."""
         law, mean = self._by_name[name].noise, self.conditional_mean(name, values)
         if law is None:
             return np.where(np.asarray(value) == 1.0, mean, 1.0 - mean)
@@ -161,6 +163,7 @@ class World:
 
 
 def _node_to_json(node: Node) -> dict[str, object]:
+    """Return a node's fields as JSON values, without the noise's ``spread`` where it is None."""
     record = asdict(node)
     if node.noise is not None and node.noise.spread is None:
         del record["noise"]["spread"]

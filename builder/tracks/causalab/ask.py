@@ -27,7 +27,7 @@ _TableRows = Sequence[tuple[str, Mapping[str, float]]]
 
 
 def write_prompt(public: Mapping[str, Any], task_id: str, answer_file: str) -> str:
-    """Return the whole prompt of an episode."""
+    """Return the whole prompt of an episode, as Markdown, from its public side."""
     fields = _fields(public) | {"task_id": task_id, "answer_file": answer_file}
     acts = "may_act" if public["frequency_may_be_parent"] else "may_not_act"
     experiments = "experiments" if public["budget"] else "no_experiments"
@@ -82,7 +82,10 @@ def _fields(public: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _known_parts(public: Mapping[str, Any], fields: Mapping[str, object]) -> list[str]:
-    """Return the known facts: each text, followed by the table under it."""
+    """Return the parts of the prompt about records, trace, opening and reactor reading.
+
+    Each text is followed by its table. What the episode has not is left out.
+    """
     names = [entry["name"] for entry in public["variables"]]
     nodes = [*names, public["target"]["name"]]
     records = [(f"{i}", record) for i, record in enumerate(public["records"], start=1)]
@@ -105,7 +108,8 @@ def _known_parts(public: Mapping[str, Any], fields: Mapping[str, object]) -> lis
 
 
 def _table(nodes: Sequence[str], rows: _TableRows) -> str:
-    """Return a Markdown table of readings, one row each."""
+    """Return a Markdown table with a column for each of ``nodes``. A row is its head and a reading
+    by node."""
     lines = [f"| | {' | '.join(nodes)} |", "|---" * (len(nodes) + 1) + "|"]
     lines += [f"| {head} | {' | '.join(_number(row[n]) for n in nodes)} |" for head, row in rows]
     return "\n".join(lines)
@@ -127,25 +131,28 @@ _FREQUENCIES: Final = (0.0, 50.0, 100.0, 200.0)
 
 def twin(config: EpisodeSettings, tasks: int) -> EpisodeSettings:
     """Return the settings of the episodes that floors are measured on: matched suites that share
-    ``tasks`` graphs of each size, as far as there are so many of three nodes."""
+    ``tasks`` graphs of each size, but at most ``MOST_OF_THREE``."""
     return config.model_copy(update={"graphs": min(tasks, MOST_OF_THREE), "per_suite": 0})
 
 
 def variants_of(spec: InstanceSpec) -> list[str]:
-    """Return the variant of each episode of a graph."""
+    """Return the variant of each episode of a graph, in the order of its plan."""
     return [suite.variant for suite, _ in GraphPlan.from_json(spec.config_json).episodes]
 
 
 def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
-    """Yield each constant answer to an episode, its name and the transcript: a graph and a number,
-    both stated blindly."""
+    """Yield each constant answer to an episode, as its name and the text of a transcript.
+
+    The session makes no experiment, states a fixed graph and predicts a fixed number.
+    """
     for (graph, edges), frequency in product(_graphs(task).items(), _FREQUENCIES):
         stated = _hypothesis(task.inputs["target"]["name"], edges, frequency)
         yield f"{graph}, always {frequency:g}", _transcript(task, stated, frequency)
 
 
 def _graphs(task: Task) -> dict[str, list[tuple[str, str]]]:
-    """Return graphs that anybody can draw, by name, over the properties as they are listed."""
+    """Return the edges (cause, effect) of five fixed graphs, by name, over the properties as they
+    are listed with the target last."""
     target = task.inputs["target"]["name"]
     names = [entry["name"] for entry in task.inputs["variables"]]
     order = [*names, target]
@@ -162,7 +169,8 @@ def _graphs(task: Task) -> dict[str, list[tuple[str, str]]]:
 
 
 def _hypothesis(target: str, edges: list[tuple[str, str]], base: float) -> dict[str, Any]:
-    """Return a hypothesis with these edges, each cause of the target with coefficient 1."""
+    """Return a hypothesis with these edges (cause, effect). In its equation each cause of the
+    target has coefficient 1, and ``base`` is the constant."""
     causes = [cause for cause, effect in edges if effect == target]
     return {
         "edges": [{"from": cause, "to": effect} for cause, effect in edges],

@@ -47,7 +47,8 @@ def audit_instance(
 def _episode_problems(
     world: Json, label: str, public: Json, private: Json, row: Json
 ) -> Iterator[str]:
-    """Yield the problems of one episode."""
+    """Yield the problems of one episode. ``public`` and ``private`` are its two sides, ``row`` is
+    its truth row."""
     if row["value"] != private["frequency"] or row["should_abstain"]:
         yield "the truth row's value is not the reactor's frequency"
     low, high = public["reactor_range"]
@@ -59,7 +60,7 @@ def _episode_problems(
 
 
 def _design_problems(world: Json, label: str, public: Json, private: Json) -> Iterator[str]:
-    """Yield where an episode is not one of its suite on the graph of its instance."""
+    """Yield where an episode does not fit its suite, the graph of its instance or ``label``."""
     suite, setting = read_label(label)
     if (private["suite"], private["setting"]) != (suite.name, setting):
         yield "the truth is of another suite"
@@ -85,7 +86,7 @@ def _design_problems(world: Json, label: str, public: Json, private: Json) -> It
 
 
 def _coefficient_problems(term: Json, family: str, setting: str) -> Iterator[str]:
-    """Yield a problem where a coefficient is none of its family and setting."""
+    """Yield a problem if the coefficients of ``term`` cannot be drawn in its family and setting."""
     linear, quadratic = term["linear"], term["quadratic"]
     if family == "quadratic":
         axis = -linear / (2 * quadratic)
@@ -99,7 +100,7 @@ def _coefficient_problems(term: Json, family: str, setting: str) -> Iterator[str
 
 
 def _readings_problems(public: Json, private: Json) -> Iterator[str]:
-    """Yield each shown reading that its crystal does not have."""
+    """Yield the problems of every reading that the task shows: records, opening, reactor, trace."""
     shown = [
         (f"record {i}", reading, bases)
         for i, (reading, bases) in enumerate(
@@ -118,7 +119,8 @@ def _readings_problems(public: Json, private: Json) -> Iterator[str]:
 
 
 def _chain_problems(public: Json, private: Json) -> Iterator[str]:
-    """Yield where the golden trace breaks the mode's rule for a setting."""
+    """Yield the problems of the golden trace: readings that do not follow from the settings so far
+    under the episode's mode. Nothing without a trace."""
     target = public["target"]["name"]
     held: set[str] = set()
     if not public["chain"]:
@@ -148,7 +150,11 @@ def _reading_problems(
     private: Json,
     target: str,
 ) -> Iterator[str]:
-    """Yield each value that is not its base plus what its causes add, rounded once."""
+    """Yield each value of a reading that is not its base plus what its causes add, rounded once.
+
+    ``bases`` are those of the properties. Nodes in ``held`` have no causes. ``where`` begins each
+    problem.
+    """
     for node, value in reading.items():
         base = _exact(private["base"]) if node == target else bases[node]
         terms = [] if node in held else private["equations"][node]
@@ -160,7 +166,8 @@ def _reading_problems(
 
 
 def _inflow(terms: Sequence[Json], reading: Json) -> tuple[Fraction, Fraction]:
-    """Return the sum of what the causes add, and the sum of the absolute values of its terms."""
+    """Return what the causes add to a node in all, and the sum of the absolute values of these
+    terms."""
     parts = []
     for term in terms:
         value = _exact(reading[term["parent"]])
@@ -169,7 +176,7 @@ def _inflow(terms: Sequence[Json], reading: Json) -> tuple[Fraction, Fraction]:
 
 
 def _exact(value: float) -> Fraction:
-    """Return the decimal number as it is written."""
+    """Return the shortest decimal that stands for ``value``, as an exact fraction."""
     return Fraction(repr(float(value)))
 
 
@@ -198,8 +205,11 @@ def _disturbance_problems(public: Json, private: Json) -> Iterator[str]:
 
 
 def leak_facts(task: TaskRow, truth: Json, _world: Json) -> LeakFacts:
-    """Return the facts of a task: of the mechanism as a whole, then of the property that the list
-    names first, of the one that is first by its letters, and of a barred one."""
+    """Return what the leak test needs to know of a task.
+
+    Its facts are of the mechanism as a whole, of the property listed first, of the one first by
+    name, and of the barred one if there is just one.
+    """
     inputs, target = task.inputs, json.loads(truth["target_json"])
     names = tuple(one["name"] for one in inputs["variables"])
     barred = tuple(one["name"] for one in inputs["variables"] if not one["controllable"])

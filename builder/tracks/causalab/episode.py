@@ -118,7 +118,7 @@ def draw_episode(
 
 
 def _replay_trace(crystal: Crystal, trace: Sequence[tuple[str, float]]) -> list[dict[str, object]]:
-    """Return the settings of the trace, each with the reading after it."""
+    """Apply the settings of the trace to ``crystal``; return each with the reading after it."""
     steps: list[dict[str, object]] = []
     for name, value in trace:
         crystal.set(name, value)
@@ -134,9 +134,10 @@ def _evidence(
     controllable: frozenset[str],
     key: bytes,
 ) -> tuple[list[dict[str, float]], dict[str, float]]:
-    """Return the crystals behind the records, and the manipulator's.
+    """Return the bases of the crystals behind the records, and those of the manipulator's crystal.
 
-    Where a property cannot be set they are drawn until they pin down what it does.
+    Where a property cannot be set they are drawn until they pin down what it does. Raises
+    ``Rejection`` after 60 draws.
     """
     crystals = f"{setting}/{suite.crystals}"
     shown, kept = stream(key, f"records/{crystals}"), stream(key, f"manipulator/{crystals}")
@@ -174,7 +175,8 @@ def _reactor(model: Model, setting: SuiteSetting, rng: np.random.Generator) -> d
 
 
 def _trace(graph: LatentDAG, rng: np.random.Generator) -> tuple[tuple[str, float], ...]:
-    """Return interventions that touch every property, in a random order, then some again."""
+    """Return six interventions (property, value): every property once in random order, then random
+    ones again."""
     names = properties(graph)
     order = [names[int(i)] for i in rng.permutation(len(names))]
     order += [names[int(i)] for i in rng.integers(len(names), size=TRACE_STEPS - len(names))]
@@ -184,7 +186,11 @@ def _trace(graph: LatentDAG, rng: np.random.Generator) -> tuple[tuple[str, float
 def _disturbance(
     graph: LatentDAG, suite: Suite, setting: SuiteSetting, key: bytes
 ) -> dict[str, Any] | None:
-    """Return the hidden influence, one of three values after each intervention, or None."""
+    """Return the hidden disturbance of an episode, or None if its suite has none.
+
+    ``nodes`` are shifted, ``values`` are the three possible shifts, and ``sequence`` holds the one
+    drawn for each intervention.
+    """
     hidden = suite.hidden
     if hidden is None:
         return None

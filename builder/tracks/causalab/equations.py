@@ -37,7 +37,11 @@ PRECISION: Final = 7e-4
 
 @dataclass(frozen=True, slots=True)
 class Equations:
-    """The terms of every node, in summation order, and ``base``, frequency's own constant."""
+    """The structural equations of an episode.
+
+    ``terms`` hold what the causes of each node add, in summation order. ``base`` is frequency's own
+    constant. Those of the properties belong to a crystal.
+    """
 
     terms: Mapping[str, tuple[Term, ...]]
     base: float
@@ -60,7 +64,10 @@ class Equations:
 def sample_equations(
     graph: LatentDAG, family: Family, setting: SuiteSetting, rng: np.random.Generator
 ) -> Equations:
-    """Return coefficients for every edge and frequency's base."""
+    """Draw the coefficients of every edge, and frequency's base.
+
+    ``setting`` matters in the linear family alone.
+    """
     if family == "quadratic":
         return _quadratic(graph, rng)
     wide = setting == "wide"
@@ -76,7 +83,8 @@ def sample_equations(
 
 
 def _quadratic(graph: LatentDAG, rng: np.random.Generator) -> Equations:
-    """Draw parabolas for every edge, and the base of frequency with their constants in it."""
+    """Draw a parabola for every edge, and the base of frequency. That base includes the constants
+    of the parabolas that act on frequency."""
     constant = _whole_base(rng)
     terms: dict[str, tuple[Term, ...]] = {}
     for name in graph.nodes:
@@ -106,7 +114,8 @@ def _sign(rng: np.random.Generator) -> float:
 def sample_bases(
     names: Sequence[str], setting: SuiteSetting, rng: np.random.Generator
 ) -> dict[str, float]:
-    """Draw one crystal's bases: whole numbers, or two decimals in the wide setting."""
+    """Draw one crystal's bases, from 0 to 100, by property: whole numbers, or two decimals in the
+    wide setting."""
     low, high = BASES
     if setting == "wide":
         drawn = [round(float(value), 2) for value in rng.uniform(low, high, len(names))]
@@ -116,7 +125,7 @@ def sample_bases(
 
 
 def sample_trace_bases(names: Sequence[str], rng: np.random.Generator) -> dict[str, float]:
-    """Return the bases of a record beside a golden trace: two decimals in a narrower range."""
+    """Draw the bases of a record beside a golden trace: two decimals, from 15 to 45."""
     drawn = rng.uniform(*TRACE_BASES, len(names))
     return {n: round(float(v), 2) for n, v in zip(names, drawn, strict=True)}
 
@@ -127,10 +136,11 @@ def is_precise(
     records: Sequence[Mapping[str, float]],
     manipulator: Mapping[str, float],
 ) -> bool:
-    """Return whether setting every property to both ends of its range pins every coefficient down.
+    """Return whether setting every settable property to both ends of its range, together with the
+    records, pins every coefficient down to ``PRECISION``.
 
-    Linear, mode ``shift``. Nodes whose coefficients are undetermined in exact arithmetic are left
-    out.
+    It assumes linear equations and mode ``shift``. Nodes whose coefficients are undetermined
+    in exact arithmetic are left out.
     """
     shown = [equations.model.read(bases) for bases in records]
     session = list(_session(equations, settable, manipulator))
@@ -151,8 +161,10 @@ def is_precise(
 def _session(
     equations: Equations, settable: Sequence[str], manipulator: Mapping[str, float]
 ) -> Iterator[tuple[dict[str, float], frozenset[str]]]:
-    """Yield readings with the properties set so far, when each is set to one end of its range and
-    then all to the other."""
+    """Yield readings of the manipulator's crystal, each with the properties set so far.
+
+    The first is before any setting. Then each property is set to 0 in turn, then each to 100.
+    """
     crystal, done = Crystal(equations.model, manipulator, "shift"), set[str]()
     yield crystal.read(), frozenset()
     for level in BASES:
@@ -168,7 +180,11 @@ def _rows(
     shown: Sequence[Mapping[str, float]],
     session: Sequence[tuple[Mapping[str, float], frozenset[str]]],
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Return one row a reading: the values of the parents, and 1 where the base is unknown."""
+    """Return the matrix of a regression of ``node``, one row for each reading.
+
+    A row is the values of the parents, then 1 where the base is unknown and 0 where the session has
+    set it. Readings of records count for frequency alone.
+    """
     rows = [
         [*(reading[parent] for parent in parents), float(node not in done)]
         for reading, done in session

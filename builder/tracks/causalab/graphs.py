@@ -33,12 +33,15 @@ def properties(graph: LatentDAG) -> tuple[str, ...]:
 
 
 def edge_counts(size: int) -> range:
-    """Return the edge counts of graphs with ``size`` nodes."""
+    """Return the numbers of edges that a graph of ``size`` nodes may have."""
     return range(size - 1, min(size * (size - 1) // 2, 2 * size) + 1)
 
 
 def sample_graph(size: int, edges: int, acts: bool, rng: np.random.Generator) -> LatentDAG:
-    """Draw a graph of ``size`` nodes and ``edges`` edges in which something acts on frequency."""
+    """Draw a graph of ``size`` nodes, frequency included, and ``edges`` edges.
+
+    Something acts on frequency. With ``acts`` frequency may act too. It is listed last.
+    """
     chosen = [PROPERTIES[int(i)] for i in rng.choice(len(PROPERTIES), size - 1, replace=False)]
     causal = [chosen[int(i)] for i in rng.permutation(size - 1)]
     place = int(rng.integers(1, size)) if acts else size - 1
@@ -53,11 +56,11 @@ def sample_graph(size: int, edges: int, acts: bool, rng: np.random.Generator) ->
 def sample_graphs(
     size: int, count: int, acts: bool, rng: np.random.Generator, seen: set[object] | None = None
 ) -> list[LatentDAG]:
-    """Return ``count`` different named graphs, edge counts taking turns in a random order; fewer
-    where ``TRIES`` draws in a row give no new one.
+    """Return ``count`` different named graphs, or fewer where ``TRIES`` draws in a row give no new
+    one. Edge counts take turns in a random order.
 
-    ``seen`` holds what tells apart the graphs drawn before (nodes and edges, not the order of
-    listing), and gets that of these.
+    ``seen`` holds the (nodes, edges) of graphs that must not come again. Those of the new graphs
+    are added to it.
     """
     turns = edge_counts(size)
     seen = set() if seen is None else seen
@@ -78,11 +81,11 @@ def sample_graphs(
 
 
 def forks(edges: Sequence[Edge]) -> int:
-    """Return the number of pairs of effects of one cause (Table 1's fork count)."""
+    """Return the number of pairs of edges with the same cause (Table 1's fork count)."""
     causes = [cause for cause, _ in edges]
     return sum(comb(causes.count(cause), 2) for cause in set(causes))
 
 
 def colliders(edges: Sequence[Edge]) -> int:
-    """Return the number of pairs of causes of one effect (Table 1's collider count)."""
+    """Return the number of pairs of edges with the same effect (Table 1's collider count)."""
     return forks([(effect, cause) for cause, effect in edges])

@@ -37,7 +37,10 @@ Episode = tuple[Suite, SuiteSetting]
 
 
 def _suites(stated: object) -> tuple[str, ...]:
-    """Return the names of suites, those of the paper first; raises Fault."""
+    """Return the stated names of suites, those of the paper first.
+
+    Raises Fault for a name of no suite and for a regime that cannot be.
+    """
     own = []
     for name in stated if isinstance(stated, list | tuple) else ():
         try:
@@ -51,8 +54,9 @@ def _suites(stated: object) -> tuple[str, ...]:
 class EpisodeSettings(TomlModel):
     """The suites of a split, and the number of episodes of each.
 
-    Either ``graphs`` topologies a size that matched suites share, or ``per_suite`` episodes a
-    suite, each with a graph of its own; 0 for the other. ``mode`` says what an intervention does.
+    Either ``graphs`` graphs of each size are shared by matched suites, or each suite has
+    ``per_suite`` episodes, each with a graph of its own. The other of the two is 0. ``mode`` says
+    what an intervention does.
     """
 
     graphs: int = Field(default=0, ge=1, le=_MOST)
@@ -99,7 +103,7 @@ def parse_settings(table: TomlTable) -> EpisodeSettings:
 class GraphPlan(InstancePlan):
     """A named graph (``edges`` over ``names``, frequency last) and its episodes.
 
-    With ``fixed`` wide episodes bar a property from control.
+    With ``fixed`` one property, or two of six, cannot be set in episodes of the wide setting.
     """
 
     names: tuple[str, ...]
@@ -110,7 +114,7 @@ class GraphPlan(InstancePlan):
 
     @property
     def task_plan(self) -> TaskPlan:
-        """Return the plan for the release machinery: a task an episode."""
+        """Return the plan for the release machinery: one task for each episode."""
         count = len(self.episodes)
         if count > 1:
             return TaskPlan((count, count))

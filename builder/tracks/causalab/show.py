@@ -52,7 +52,7 @@ def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
 
 
 def _main_graphs(size: int, worlds: Sequence[Record]) -> list[list[tuple[str, str]]]:
-    """Return the edges of the graphs that the main suite of a size has."""
+    """Return the edges of each graph that has an episode ``reference/main-<size>``."""
     wanted = label(SUITES[f"main-{size}"], "reference")
     return [
         [(a, b) for a, b in world["edges"]] for world in worlds if wanted in world["tasks"].values()
@@ -60,7 +60,7 @@ def _main_graphs(size: int, worlds: Sequence[Record]) -> list[list[tuple[str, st
 
 
 def _table_1_row(size: int, worlds: Sequence[Record]) -> list[str]:
-    """Return a row of the paper's figures beside ours for one size."""
+    """Return the row of Table 1 for one size, each cell the paper's figure and ours."""
     graphs = _main_graphs(size, worlds)
     counts = [len(edges) for edges in graphs]
     number, *paper = TABLE_1[size]
@@ -70,7 +70,7 @@ def _table_1_row(size: int, worlds: Sequence[Record]) -> list[str]:
 
 
 def _acting_rows(worlds: Sequence[Record]) -> list[list[str]]:
-    """Return the rows about graphs in which frequency may act."""
+    """Return a row for each size (4, 6) that has graphs in which frequency may act."""
     rows = []
     for size in (4, 6):
         members = [
@@ -95,7 +95,8 @@ def _acting_rows(worlds: Sequence[Record]) -> list[list[str]]:
 
 
 def _suite_row(text: str, targets: Sequence[Record]) -> list[str]:
-    """Return the row of one suite: number of episodes and sizes of their targets."""
+    """Return the row of the suite of label ``text``: name, setting, number of episodes, median and
+    largest absolute value of their targets."""
     _, setting = read_label(text)
     sizes = [abs(target["frequency"]) for target in targets]
     return [

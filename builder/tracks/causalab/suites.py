@@ -21,8 +21,11 @@ SIZES: Final = (3, 4, 5, 6, 7)
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """A hidden disturbance: the number of nodes that it shifts, the largest shift, and whether
-    frequency is among them."""
+    """A hidden disturbance of a suite.
+
+    It shifts ``count`` nodes by -``reach``, 0 or ``reach`` after each intervention. ``frequency``
+    says whether frequency is among them.
+    """
 
     count: int
     reach: float
@@ -33,9 +36,10 @@ class Disturbance:
 class Suite:
     """One suite: the settings that all its episodes share.
 
-    ``observations`` and ``budget`` are the numbers of prior records and interventions; a
-    ``golden`` suite has the trace of an earlier experiment instead of a budget; with ``acts``
-    frequency may be a cause; a ``regime`` is a view of the main suite of its size.
+    ``size`` counts nodes, frequency included. ``observations`` and ``budget`` are the numbers of
+    records shown before and of interventions allowed. A ``golden`` suite has the trace of an
+    earlier experiment instead of a budget. With ``acts`` frequency may be a cause. A ``regime`` is
+    a view of the main suite of its size.
     """
 
     name: str

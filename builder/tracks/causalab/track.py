@@ -38,6 +38,7 @@ def build(spec: InstanceSpec) -> BuiltInstance:
 
 
 def _try(spec: InstanceSpec, plan: GraphPlan, attempt: int, _: int) -> dict[str, list[Row]]:
+    """Return the rows of one attempt, by table: tasks, truths and world; raises ``Rejection``."""
     key, graph = attempt_key(spec.key, attempt), LatentDAG(plan.names, plan.edges)
     tasks, truths, labels = list[Row](), list[Row](), dict[str, str]()
     for suite, setting in plan.episodes:

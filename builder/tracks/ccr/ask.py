@@ -47,7 +47,8 @@ FileOf = Callable[[str], str]
 class ContextTask:
     """One task: its public parts, its truth, and the facts that the world row keeps for the audit.
 
-    ``label`` is unique inside the context; ``value`` is the exact answer where it is one number.
+    ``label`` is unique inside the context. ``value`` is the exact answer where it is one number,
+    else None. ``target`` is what the truth row holds, ``audit`` what the world row does.
     """
 
     label: str
@@ -64,7 +65,8 @@ def pair_tasks(
 ) -> list[ContextTask]:
     """Return one simulation task for every pair that can be measured, its units worded as cases.
 
-    The indirect paths of a ``reference`` are compositions.
+    A target's ``reference`` says whether the indirect paths of the pair count as compositions.
+    ``key`` is the attempt's: story, units and cases have streams of their own.
     """
     context, tree, dag = sampled.context, sampled.tree, sampled.context.dag
     story = context_text(context, words, stream(key, "story"))
@@ -120,7 +122,8 @@ def linear_task(
     file_of: FileOf,
     key: bytes,
 ) -> ContextTask:
-    """Return the one task of a linear context. Without a cut tree it is the trap."""
+    """Return the one task of a linear context. Without a cut tree it is the trap, and ``ends`` are
+    X, the would-be cutpoint and Y."""
     assert plan.variant is not None
     file = file_of(plan.variant)
     if tree is not None and plan.variant == "deductive.linear":
@@ -138,7 +141,8 @@ def _listed_task(
     quantities: Mapping[Pair, Quantities],
     linear: LinearContext | None,
 ) -> ContextTask:
-    """Return a task that asks for several quantities of a context: Q1, Q2 and on."""
+    """Return a task that asks for several quantities of a context, named Q1, Q2 and on in the order
+    of ``asked``. ``linear`` is the context if it is linear, else None."""
     values = values_of(asked, quantities, linear)
     names = [f"Q{number}" for number in range(1, len(asked) + 1)]
     listed = {name: quantity.text for name, quantity in zip(names, asked, strict=True)}
@@ -159,8 +163,11 @@ def _deductive_task(
     file: str,
     key: bytes,
 ) -> ContextTask:
-    """Return a deductive task over the PNS of a Boolean or the ATE of a linear context, or an
-    inductive one where the plan is for that."""
+    """Return a deductive task, or an inductive one where that is the plan's purpose.
+
+    ``values`` are the exact ones of all pairs in ``measure``: "pns" of a Boolean context, "ate" of
+    a linear one.
+    """
     assert plan.variant is not None and plan.verdict is not None
     rng = stream(key, "tasks")
     if plan.purpose == "inductive":
@@ -187,7 +194,7 @@ def _deductive_task(
 
 
 def answer_bits(answers: Bits) -> str:
-    """Return true answers as text: 1 for yes, 0 for no, in unit order."""
+    """Return the right answers as text: 1 for yes, 0 for no, in unit order."""
     return "".join("1" if answer else "0" for answer in answers.tolist())
 
 
@@ -216,8 +223,11 @@ _NUMBERS: Final = (*_SHARES, *(-share for share in _SHARES[1:]), 1.5, 2.0)
 
 
 def twin(config: ContextSettings, tasks: int) -> ContextSettings:
-    """Return the settings of the contexts that floors are measured on: ``tasks`` of each variant,
-    simulated contexts of both sizes in the split's own shares."""
+    """Return the settings of the contexts that floors are measured on, with ``tasks`` contexts for
+    each variant that the split has.
+
+    For ``simulation.pair`` these are short and long contexts in the split's own shares.
+    """
     counts = config.counts
     wanted = {name: tasks * bool(count) * len(VARIANTS_OF[name]) for name, count in counts.items()}
     if simulated := counts["simulation"] + counts["long"]:
@@ -227,7 +237,8 @@ def twin(config: ContextSettings, tasks: int) -> ContextSettings:
 
 
 def variants_of(spec: InstanceSpec) -> list[str]:
-    """Return the variants that a context is asked; simulated ones are asked about all pairs."""
+    """Return the variants that a context is asked, ``simulation.pair`` alone where its plan names
+    none."""
     return planned_variants(spec) or ["simulation.pair"]
 
 

@@ -70,7 +70,8 @@ def audit_instance(
 def _task_problems(
     context: Context, derive: Derive, world: Row, task: Row, target: Row, row: Row
 ) -> Iterator[str]:
-    """Yield the problems of one task."""
+    """Yield the problems of one task. ``task`` is its record in the world, ``target`` its truth and
+    ``row`` the truth row."""
     if task["variant"] == "simulation.pair":
         assert isinstance(context, BooleanContext)
         yield from _simulation_problems(context, task, target, row, derive(_ends(task)))
@@ -160,7 +161,7 @@ def unit_weights(target: Row) -> list[Fraction]:
 
 
 def _answers_of(context: BooleanContext, bits: Sequence[bool], cause: int, effect: int) -> Triple:
-    """Return the effect of one unit in the three worlds, node after node."""
+    """Return the effect's value for one unit in the three worlds, given its bits by node."""
     values: dict[int, Triple] = {}
     for node in range(effect + 1):
         values[node] = node_worlds(context, node, bits[node], values)
@@ -183,8 +184,10 @@ def _deductive_problems(world: Row, task: Row, target: Row, row: Row) -> Iterato
 
 
 def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts:
-    """Return the facts of a task; the theme, and where rules stand that name what is asked about,
-    are shown."""
+    """Return what the leak test needs to know of a task.
+
+    Shown are the theme, and where the rules of cause and effect stand in the prompt.
+    """
     inputs, record = task.inputs, json.loads(world["world_json"])
     target = json.loads(truth["target_json"])
     ends = tuple(inputs[end] for end in ("cause", "effect") if end in inputs)
@@ -213,9 +216,12 @@ def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts:
 
 
 def _answer_facts(target: Row) -> dict[str, str]:
-    """Return facts of the right answers. Of each question: whether most cases are yes, the first
-    and the last. Of quantities: the largest, the smallest and a sign. Of deductions: the
-    verdict."""
+    """Return facts of the right answers, by name.
+
+    Of each question about cases: whether most are yes, the first and the last answer. Of
+    quantities: which is largest, which smallest, and the sign of the last. Of deductions: the
+    verdict.
+    """
     facts = {"verdict": target.get("verdict", "")}
     for question, bits in target.get("answers", {}).items():
         facts[f"{question}, mostly yes"] = str(2 * bits.count("1") > len(bits))

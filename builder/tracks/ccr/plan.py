@@ -55,8 +55,11 @@ INCONSISTENT: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The bounds of what can be measured. The PNS of an adjacent pair lies from ``low`` to
-    ``high``; that of the whole (and of a pair in its place) is ``whole`` at least."""
+    """The bounds of what can be measured, as shares of units (0 to 1).
+
+    The PNS of an adjacent pair lies from ``low`` to ``high``. The PNS of the global pair, or of a
+    pair that takes its place in a long context, is at least ``whole``.
+    """
 
     low: Fraction = Fraction(15, 100)
     high: Fraction = Fraction(85, 100)
@@ -92,10 +95,10 @@ _Probability = Annotated[float, Field(ge=0.2, le=0.8)]
 class ContextSettings(TomlModel):
     """The numbers of contexts of each purpose, and what their components are drawn from.
 
-    ``components``, ``nodes`` (of one component) and ``probability`` (of an exogenous variable, in
-    tenths) are inclusive ranges. ``graph`` is one of the paper's own, for all contexts;
-    ``local_pns`` are the least and the most of an adjacent pair, ``global_pns`` is the least of the
-    whole.
+    ``components``, ``nodes`` (of one component) and ``probability`` (of an exogenous variable,
+    multiples of 0.1) are inclusive ranges. ``graph`` names one of the paper's own graphs, for all
+    contexts. ``local_pns`` are the least and the greatest PNS of an adjacent pair, ``global_pns``
+    is the least of the global pair.
     """
 
     simulation: _Count = 0
@@ -121,8 +124,8 @@ class ContextSettings(TomlModel):
         return {purpose: getattr(self, purpose) for purpose in VARIANTS_OF}
 
     def design(self, sizes: tuple[int, ...], kinds: tuple[str, ...], operators: str) -> Design:
-        """Return the design of components with the probabilities and bounds of this table, as the
-        decimals that stand there."""
+        """Return the design of these components with the probabilities and bounds of this table.
+        Bounds are the exact decimals that stand there."""
         tenths = round(self.probability[0] * 10), round(self.probability[1] * 10)
         bounds = (Fraction(repr(value)) for value in (*self.local_pns, self.global_pns))
         return Design(sizes, kinds, operators, tenths, Bounds(*bounds))
@@ -148,7 +151,8 @@ class ContextSettings(TomlModel):
         return self
 
     def largest(self) -> Iterator[Design]:
-        """Yield the designs of the largest contexts. Bounds that these can reach, all can."""
+        """Yield the designs of the largest contexts, one for each operator and kind of component.
+        If these can reach the bounds, all contexts can."""
         most = max(self.components[1], INCONSISTENT if self.inductive else 0)
         for operators in self.operators:
             if self.graph is not None:
@@ -160,9 +164,9 @@ class ContextSettings(TomlModel):
 
 
 def parse_settings(table: TomlTable) -> ContextSettings:
-    """Return the checked table; raises ``UsageError`` naming the key and the fix.
+    """Return the checked settings; raises ``UsageError`` naming the key and the fix.
 
-    Of sizes and operators that cannot reach a measurable PNS it names the bound.
+    For sizes and operators that cannot reach a measurable PNS the error names the bound.
     """
     config = check(ContextSettings, table)
     for design in config.largest():
@@ -209,8 +213,11 @@ def check_design(design: Design, where: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ContextPlan(InstancePlan):
-    """The plan of one context. ``variant`` is set where it has exactly one task; ``verdict`` is the
-    wanted answer of a deductive or inductive one."""
+    """The plan of one context.
+
+    ``variant`` is that of its only task, or None where it has a task for each measurable pair.
+    ``verdict`` is the right answer's kind of a deductive or inductive task, else None.
+    """
 
     purpose: str
     variant: str | None
@@ -220,7 +227,8 @@ class ContextPlan(InstancePlan):
 
     @property
     def task_plan(self) -> TaskPlan:
-        """Return the plan for the release machinery: one task, or one a measurable pair."""
+        """Return the plan for the release machinery: one task of a known variant, or the least and
+        greatest number of measurable pairs."""
         if self.variant is not None:
             return TaskPlan(levels=(("variant", self.variant),))
         count = len(self.design.sizes)
@@ -248,7 +256,7 @@ def plan_contexts(
 def _plans(
     config: ContextSettings, purpose: str, rng: np.random.Generator
 ) -> Iterator[ContextPlan]:
-    """Yield the plans of all contexts of a purpose."""
+    """Yield the plans of all contexts of a purpose, before their order is drawn."""
     low, high = config.components
     turning, variants = purpose in ("deductive", "inductive"), VARIANTS_OF[purpose]
     for turn in range(config.counts[purpose]):
@@ -278,6 +286,6 @@ def _plans(
 
 
 def draw_kinds(kinds: Sequence[str], count: int, rng: np.random.Generator) -> tuple[str, ...]:
-    """Draw ``count`` kinds from those allowed."""
+    """Draw ``count`` kinds of component from ``kinds``, independently and uniformly."""
     allowed = [kind for kind in KINDS if kind in kinds]
     return tuple(allowed[k] for k in rng.integers(0, len(allowed), count).tolist())

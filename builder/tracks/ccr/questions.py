@@ -250,8 +250,9 @@ def check_deduction(
 ) -> tuple[Verdict, float | None]:
     """Return the verdict, and the value or None, by linear algebra on logarithms.
 
-    ``bounded`` says that no value may exceed 1. This is the second derivation. Each given is one equation in the logarithms of the adjacent pairs' absolute values; signs
-    are equations modulo two, which a chain of nonzero values always solves once sizes agree.
+    ``bounded`` says that no value may exceed 1. This is the second derivation. Each
+    given is one equation in the logarithms of the adjacent pairs' absolute values. Signs are
+    equations modulo two, which a chain of nonzero values always solves once sizes agree.
     """
     place = {name: k for k, name in enumerate(nodes)}
 

@@ -41,12 +41,12 @@ class SampledContext:
 
     @classmethod
     def of_context(cls, context: BooleanContext, rejections: Mapping[str, int]) -> Self:
-        """Return a context with what follows from it."""
+        """Return ``context`` with its cut tree and exact quantities."""
         tree = cut_tree(context.dag)
         return cls(context, tree, exact_quantities(context, tree), rejections)
 
     def with_names(self, names: Sequence[str]) -> Self:
-        """Return the same context with other names of its nodes."""
+        """Return the same context with its nodes called ``names``, in their order."""
         dag = graph_of_parents(self.context.parents, names)
         return self.of_context(replace(self.context, dag=dag), self.rejections)
 
@@ -75,8 +75,11 @@ def sample_context(design: Design, rng: np.random.Generator, where: str) -> Samp
 def measurable(
     tree: CutTree, quantities: dict[Pair, Quantities], bounds: Bounds = BOUNDS
 ) -> tuple[Pair, ...]:
-    """Return the pairs that are asked about: all of them up to five components, else those of at
-    most five components whose PNS is at least 0.02."""
+    """Return the pairs that are asked about: all, in a tree of up to five components.
+
+    In a longer tree they are the pairs that span at most five components and have a PNS of at least
+    ``bounds.whole``.
+    """
     if len(tree.components) <= MEASURED_SPAN:
         return tree.pairs
     return tuple(
@@ -89,9 +92,12 @@ def measurable(
 def references(
     tree: CutTree, quantities: dict[Pair, Quantities], bounds: Bounds = BOUNDS
 ) -> tuple[Pair, ...]:
-    """Return the pairs whose indirect paths are the compositions, none where the bounds do not
-    hold. They are the global pair up to five components, else every measurable pair of two to
-    five."""
+    """Return the pairs whose indirect paths are the compositions, empty where the bounds do not
+    hold.
+
+    In a tree of up to five components it is the global pair. In a longer one they are all
+    measurable pairs that span two to five components.
+    """
     if len(tree.components) <= MEASURED_SPAN:
         pair = tree.global_pair
         return (pair,) if quantities[pair]["pns"] >= bounds.whole else ()
@@ -101,7 +107,11 @@ def references(
 def _parts(
     design: Design, rng: np.random.Generator, rejections: Counter[str]
 ) -> list[BooleanContext] | None:
-    """Draw one part for each component, or return None when their product cannot be measured."""
+    """Draw one part for each component, each with a PNS within bounds.
+
+    Return None when their product cannot reach the global bound, or when draws run out. Rejected
+    draws are counted in ``rejections`` by reason.
+    """
     parts: list[BooleanContext] = []
     product, limit, bounds = Fraction(1), len(design.sizes), design.bounds
     for kind, size in zip(design.kinds, design.sizes, strict=True):
@@ -123,7 +133,7 @@ def _parts(
 
 
 def _part(kind: str, size: int, design: Design, rng: np.random.Generator) -> BooleanContext:
-    """Draw a component as a context of its own."""
+    """Draw a component of ``size`` nodes as a context of its own. The bounds are not checked."""
     own = _operators(design.operators, size, rng)
     among = _operators(design.operators, size, rng) if design.operators == "mixed" else own
     dag = chain([kind], [size], rng)
@@ -136,7 +146,8 @@ def _part(kind: str, size: int, design: Design, rng: np.random.Generator) -> Boo
 
 
 def _operators(operators: str, size: int, rng: np.random.Generator) -> tuple[Operator, ...]:
-    """Draw one operator for each of ``size`` nodes."""
+    """Return one operator for each of ``size`` nodes: all "or" or all "and" if ``operators`` says
+    so, else drawn node by node."""
     if operators in ("or", "and"):
         drawn = [operators == "or"] * size
     else:
@@ -168,8 +179,8 @@ LEAST_EFFECT: Final = Fraction(1, 10)
 def sample_linear(
     sizes: Sequence[int], kinds: Sequence[str], rng: np.random.Generator, *, trap: bool = False
 ) -> tuple[LinearContext, tuple[str, ...]]:
-    """Draw a linear context none of whose asked effects is near zero, and return it with (X,
-    cutpoint, Y).
+    """Draw a linear context none of whose asked effects is below 0.1 in absolute value, and return
+    it with (X, first cutpoint, Y).
 
     With ``trap`` (two components of four nodes or more) one edge leads past the cutpoint, so that
     the graph has none and the product of the two effects is not the global one (CCR Appendix C).

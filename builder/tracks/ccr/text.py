@@ -30,7 +30,11 @@ KINDS: Final = ("factual", "do_true", "do_false")
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One complete question about one case: ``unit`` counts from 0, ``kind`` is of ``KINDS``."""
+    """One complete question about one case.
+
+    ``unit`` numbers the case from 0. ``kind`` is one of ``KINDS``, or "all" for a task that is not
+    a simulation. ``text`` is the whole prompt.
+    """
 
     unit: int
     kind: str
@@ -71,7 +75,7 @@ def context_text(context: BooleanContext, words: Words, rng: np.random.Generator
 
 
 def _rule(context: BooleanContext, words: Words, node: int, rng: np.random.Generator) -> str:
-    """Return the sentence that states the function of a node."""
+    """Return the sentence that states the function of a node, its causes in random order."""
     state = _capital(words.states[node])
     own = words.owns[node]
     parents = [words.states[p] for p in context.parents[node]]
@@ -123,7 +127,7 @@ def simulation_prompt(
 ) -> str:
     """Return the whole prompt: context, cases, three questions, and how to answer.
 
-    ``nodes`` are cause and effect.
+    ``nodes`` are the indices of cause and effect.
     """
     cause, effect = nodes
     question = words.questions[effect]
@@ -151,7 +155,8 @@ def simulation_prompt(
 
 @dataclass(frozen=True, slots=True)
 class ListedQuantity:
-    """One listed quantity: ``measure`` of a pair, or (``product``) of a path of the cut tree."""
+    """One listed quantity: ``measure`` (such as "pns") of a pair, or its product over the steps of
+    a longer path of the cut tree."""
 
     measure: str
     path: tuple[str, ...]
@@ -171,7 +176,8 @@ def direct_prompt(
     answer_file: str,
     rng: np.random.Generator,
 ) -> str:
-    """Return the prompt that shows the full model and its probabilities, and asks quantities."""
+    """Return the prompt of a Boolean context that shows its rules and probabilities, and asks for
+    the quantities ``asked``."""
     order = rng.permutation(len(words.owns))
     measures = dict.fromkeys(quantity.measure for quantity in asked)
     return _TEXTS(
@@ -207,7 +213,8 @@ def linear_prompt(
 
 
 def _sum(terms: Sequence[tuple[float, str]]) -> str:
-    """Return a sum such as ``-1.25 V22 + 0.5 V31``, in which no sign follows a plus."""
+    """Return (factor, name) terms as a sum such as ``-1.25 V22 + 0.5 V31``, in which no sign
+    follows a plus."""
     told = " ".join(
         f"{'-' if factor < 0 else '+'} {abs(factor):g} {name}" for factor, name in terms
     )
@@ -229,7 +236,8 @@ def deductive_prompt(
     answer_file: str,
     rng: np.random.Generator,
 ) -> str:
-    """Return the prompt that shows cut tree and givens, never functions or probabilities."""
+    """Return the prompt that shows the cut tree and the givens in random order, and asks for the
+    value of ``target``. It never shows functions or probabilities."""
     boolean = measure == "pns"
     name = measure.upper()
     stated = [f"- {name}({', '.join(pair)}) = {decimal(value)}" for pair, value in givens.items()]

@@ -33,8 +33,10 @@ Items = tuple[tuple[str, ...], tuple[str, ...]]
 class Words:
     """The words of one context. Tuples are aligned with its nodes.
 
-    ``items[v]`` are the ways in which a case says that the bit of node v is zero, and one;
-    ``extras`` are further items that mean nothing, each with its wordings.
+    ``states[v]`` and ``negations[v]`` say that node v is one, and zero. ``questions[v]`` asks
+    whether it is one. ``owns[v]`` says that its exogenous bit is one. ``items[v]`` are the ways in
+    which a case says that this bit is zero, and one. ``extras`` are further items that mean
+    nothing, each with its wordings.
     """
 
     theme: str
@@ -54,6 +56,7 @@ Theme = Callable[[Sequence[int], np.random.Generator], Words]
 
 
 def _people(count: int, rng: np.random.Generator) -> tuple[str, ...]:
+    """Return ``count`` different first names."""
     return tuple(_NAMES[k] for k in rng.permutation(len(_NAMES))[:count])
 
 
@@ -69,7 +72,8 @@ def _codes(count: int, rng: np.random.Generator) -> tuple[str, ...]:
 def _amounts(
     name: str, threshold: int, tell: Callable[[str, int], str], rng: np.random.Generator
 ) -> Items:
-    """Return the ways of telling an amount below a threshold, and one of at least that."""
+    """Return 12 wordings of random amounts from 1 below the threshold, and 12 of amounts from it up
+    to 10. ``tell`` words an amount of ``name``."""
     below, met = (
         tuple(tell(name, n) for n in rng.integers(*ends, _VARIETY).tolist())
         for ends in ((1, threshold), (threshold, 11))
@@ -85,7 +89,11 @@ def _make_words(
     extras: tuple[tuple[str, ...], ...] = (),
     **values: object,
 ) -> Words:
-    """Return the words of a theme for these names; ``values`` are slots of its intro."""
+    """Return the words of a theme for nodes called ``names``.
+
+    ``given[v]`` is what the theme's sentences need besides the name: a threshold, a colour, a code.
+    ``values`` fill the slots of its intro.
+    """
 
     def phrases(sentence: str) -> tuple[str, ...]:
         pairs = zip(names, given, strict=True)
@@ -154,7 +162,7 @@ def clinical_notes(tenths: Sequence[int], rng: np.random.Generator) -> Words:
 
 
 def abstract(tenths: Sequence[int], rng: np.random.Generator) -> Words:
-    """Return variables and switches, without a story."""
+    """Return the words of numbered variables and switches, without a story."""
     count = len(tenths)
     names = [f"V{n}" for n in (rng.permutation(90) + 10).tolist()[:count]]
     switches = (rng.permutation(90) + 10).tolist()[:count]

@@ -34,7 +34,10 @@ Drawn = tuple[dict[str, Any], list[ContextTask], Mapping[str, int]]
 
 
 def build(spec: InstanceSpec) -> BuiltInstance:
-    """Return one context with its tasks, as rows. Raises ``UsageError`` if none can be drawn."""
+    """Return one context with its tasks, as rows by table, and the counts of rejected draws.
+
+    Raises ``UsageError`` if none can be drawn.
+    """
     plan = ContextPlan.from_json(spec.config_json)
     key = attempt_key(spec.key, 0)
 
@@ -65,7 +68,11 @@ def build(spec: InstanceSpec) -> BuiltInstance:
 
 
 def draw(plan: ContextPlan, key: bytes, where: str) -> tuple[SampledContext, Words]:
-    """Draw a Boolean context under its story names; raises ``UsageError`` where none can be."""
+    """Draw a Boolean context and the words of its theme, its nodes called as in the story.
+
+    Deductive and inductive contexts get the abstract theme. ``where`` names the context in the
+    ``UsageError`` that is raised where none can be drawn.
+    """
     sampled = sample_context(plan.design, stream(key, "world"), where)
     told = plan.purpose not in ("deductive", "inductive")
     theme = plan.theme if told else "abstract"
@@ -74,7 +81,7 @@ def draw(plan: ContextPlan, key: bytes, where: str) -> tuple[SampledContext, Wor
 
 
 def _boolean(plan: ContextPlan, file_of: FileOf, key: bytes, where: str) -> Drawn:
-    """Draw a Boolean context with its tasks."""
+    """Draw a Boolean context and return its world, its tasks, and the counts of rejected draws."""
     sampled, words = draw(plan, key, where)
     if plan.variant is None:
         tasks = pair_tasks(sampled, words, plan.design.bounds, file_of, key)
@@ -90,7 +97,7 @@ def _boolean(plan: ContextPlan, file_of: FileOf, key: bytes, where: str) -> Draw
 
 
 def _linear(plan: ContextPlan, file_of: FileOf, key: bytes) -> Drawn:
-    """Draw a linear context with its one task."""
+    """Draw a linear context and return its world, its one task, and no rejections."""
     trap, design = plan.variant == "direct.trap", plan.design
     context, ends = sample_linear(design.sizes, design.kinds, stream(key, "world"), trap=trap)
     names = THEMES["abstract"]([5] * len(context.dag.nodes), stream(key, "words")).names
@@ -108,7 +115,8 @@ def _linear(plan: ContextPlan, file_of: FileOf, key: bytes) -> Drawn:
 
 
 def _quantities_json(quantities: Mapping[Pair, Quantities]) -> list[dict[str, str]]:
-    """Return all quantities of a context, one record a pair."""
+    """Return all quantities of a context, one record for each pair, values as exact fractions in
+    text."""
     return [
         {"cause": pair[0], "effect": pair[1], **{name: str(v) for name, v in values.items()}}
         for pair, values in quantities.items()

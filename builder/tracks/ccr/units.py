@@ -148,8 +148,8 @@ def _component_cells(
     chain.
 
     ``wanted`` are indices into ``CELLS``. ``masses`` are, for each component, the weights of its
-    three cells. The chain complies (10) when all components do; else the last one that does not decides, and
-    what lies before it is free. So cells are drawn from the effect backwards.
+    three cells. The chain complies (10) when all components do. Else the last one that does not
+    comply decides, and what lies before it is free. So cells are drawn from the effect backwards.
     """
     totals = [[0.0, 1.0, 0.0]]
     for always, complies, never in masses:
