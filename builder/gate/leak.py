@@ -46,11 +46,11 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class LeakRow:
-    """One fact tested; ``where`` is its split and track.
+    """The result of testing one fact; ``where`` is its split and track.
 
-    ``rows`` are those that share their disclosures with a row of another class. ``score`` is the
-    held-out score (:class:`ClassMeans`), ``permuted`` its mean under permutation; ``p`` =
-    (1 + permutations that score at least as much) / (1 + ``permutations``).
+    ``rows`` counts the rows that share their disclosures with a row of another class. ``score`` is
+    the held-out score (:class:`ClassMeans`), ``permuted`` its mean under permutation. ``p`` is (1 +
+    permutations that score at least as much) / (1 + ``permutations``).
     """
 
     where: str
@@ -65,14 +65,17 @@ class LeakRow:
 
 @dataclass(frozen=True, slots=True)
 class LeakReport:
-    """All facts tested; ``skipped`` are those that were not: where, which and why."""
+    """The results for all facts of a release.
+
+    ``skipped`` are the facts that were not tested: where, which and why.
+    """
 
     rows: tuple[LeakRow, ...]
     skipped: tuple[tuple[str, str, str], ...]
 
     @property
     def threshold(self) -> float:
-        """The p at or below which a fact leaks: 0.01/m."""
+        """The p at or below which a fact leaks: 0.01/m, with m the number of facts tested."""
         return LEVEL / max(len(self.rows), 1)
 
     @property
@@ -82,7 +85,7 @@ class LeakReport:
 
     @property
     def ok(self) -> bool:
-        """No fact leaks."""
+        """Whether no fact leaks."""
         return not self.leaks
 
     def markdown(self) -> str:

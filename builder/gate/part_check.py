@@ -57,7 +57,7 @@ class Findings:
     answers: dict[str, str] = field(default_factory=dict)
 
     def add(self, other: "Findings") -> None:
-        """Take in the findings about another part."""
+        """Add the findings about another part to these."""
         for name, count in other.counts.items():
             self.counts[name] += count
         for rule, problems in other.problems.items():

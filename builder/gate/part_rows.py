@@ -42,7 +42,7 @@ class PartRows:
 
 
 def read_part(part: Part) -> PartRows:
-    """Return every row of a staged part."""
+    """Return all rows of a staged part."""
     track = part.origin.track
     tasks, truths = _rows(part, track), _rows(part, f"{track}_truth")
     scenes = sorted(_rows(part, f"{track}_scenes"), key=lambda r: (r["instance_id"], r["view"]))

@@ -38,7 +38,7 @@ class GateReport:
 
     @property
     def ok(self) -> bool:
-        """Every check holds."""
+        """Whether every check holds."""
         return all(line.ok for line in self.lines)
 
     @property

@@ -32,7 +32,8 @@ prompts."""
 
 
 class Tables:
-    """The tables of a release in an in-memory database; a context that closes it."""
+    """The tables of a release in an in-memory database, which closes at the end of the ``with``
+    block."""
 
     def __init__(self, release: Path, known: Mapping[str, Track]) -> None:
         """Raise ``UsageError`` when there is no release, or the truth of a split is not there."""
@@ -102,14 +103,17 @@ class Tables:
         return self._database.execute(query, dict(values or {})).fetchall()
 
     def give_answers(self, answers: Iterable[tuple[str, str]]) -> None:
-        """Fill ``answers`` with pairs of task and SHA-256."""
+        """Add pairs of task id and SHA-256 of its right answer to the table ``answers``."""
         if rows := [list(pair) for pair in answers]:
             self._database.executemany("INSERT INTO answers VALUES (?, ?)", rows)
 
 
 def _ids(release: Path) -> Iterator[str]:
-    """Yield a query of the ids of each config and split of both sides. Exams and commitments have
-    no id of their own, and a scene has a row a view: they are left out."""
+    """Yield a query for each config and split of both sides: the ids (first column) of its rows.
+
+    Exams and commitments have no id of their own, and a scene has a row for each view: they are
+    left out.
+    """
     for side in SIDES:
         for config in configs(release / side):
             if config != COMMITTED and not config.endswith(("_exams", "_scenes")):

@@ -138,7 +138,10 @@ def _checked_parts(
 
 def _integrity(opened: ReleaseFolder, release: Path, tracks: Tracks) -> Iterator[GateLine]:
     """Yield the lines of ``grader verify`` on manifests, hashes, row counts and commitments, and
-    one on the columns of shards. The claims of records were proved where their part was checked."""
+    one on the columns of shards.
+
+    The claims of truths are not proved here, as the check of each part proves them.
+    """
     for item in verify(opened, proofs=False):
         detail = item.detail.replace(f"{release}{os.sep}", "")
         yield line_of(item.name, [] if item.ok else [detail], detail if item.ok else "see below")
@@ -147,7 +150,8 @@ def _integrity(opened: ReleaseFolder, release: Path, tracks: Tracks) -> Iterator
 
 
 def _across_parts(release: Path, tables: Tables) -> Iterator[GateLine]:
-    """Yield the lines of what crosses parts: a rule in SQL each, and the search for secrets."""
+    """Yield a line for each rule in SQL over the whole release and, with private truth, one on the
+    search for secrets."""
     tasks, worlds = tables.count("tasks"), tables.count("worlds")
     exams = tables.count("(SELECT DISTINCT split, exam FROM places)")
     figures = {

@@ -108,7 +108,7 @@ class Document:
 
 
 def read_bytes(file: Path) -> bytes:
-    """Return the content of ``file``."""
+    """Return the content of ``file``; raises ``UsageError`` if it is absent or cannot be read."""
     try:
         return file.read_bytes()
     except FileNotFoundError:

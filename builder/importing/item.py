@@ -175,12 +175,13 @@ class Item:
 
     @property
     def asks_about_effects(self) -> bool:
-        """Whether it asks about an effect or its identifiability."""
+        """Whether the task asks about an effect or its identifiability."""
         return self.spec.family in _EFFECT_FAMILIES or self.spec.name == "identifiable_boolean"
 
     @property
     def effects(self) -> tuple[str, ...]:
-        """The effects that the task is about, of ``ate``, ``ett``, ``nde`` and ``nie``."""
+        """The effects that the task asks about: one or two of ``ate``, ``ett``, ``nde`` and
+        ``nie``."""
         if self.spec.name == "direct_vs_indirect_dominance":
             return ("nde", "nie")
         match self.spec.family:

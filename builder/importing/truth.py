@@ -97,7 +97,8 @@ def _sets(item: Item) -> Answer:
 
 
 def _identifiable(scene: PublishedScene, effect: str) -> bool:
-    """Return the reference's verdict on the identifiability of an effect."""
+    """Tell whether the reference says that an effect (``ate``, ``ett``, ``nde`` or ``nie``) is
+    identifiable."""
     if effect == "ate":
         return scene.truth.flag("causal", "identification_named", "identifiable")
     return scene.truth.flag("counterfactual_identification", effect, "identifiable")
@@ -175,7 +176,8 @@ def _prediction(item: Item) -> Answer:
 
 
 def _number(item: Item) -> float:
-    """Return the number of a variant whose answer does not depend on identifiability."""
+    """Return the number of a variant whose answer does not depend on identifiability: an
+    association, its change by conditioning, or one given a collider."""
     match item.spec.name:
         case "effect_size_point":
             return item.scene.truth.number("association", "value")
@@ -226,7 +228,7 @@ def _conditioning(item: Item) -> Document:
 
 
 def _change(entry: Document) -> float:
-    """Return the association after conditioning minus that before."""
+    """Return the association after conditioning minus the one before."""
     return entry.number("value_after") - entry.number("value_before")
 
 

@@ -56,7 +56,7 @@ class Changes:
 
     @property
     def bytes(self) -> int:
-        """The size of the files to send."""
+        """The size of the files to send, in bytes."""
         return sum(_size(self.files[name]) for name in self.send)
 
 

@@ -63,8 +63,10 @@ def round_data(values: npt.ArrayLike) -> npt.NDArray[np.float32]:
 
 
 def round_truth(value: float) -> float:
-    """Return ``value`` to 9 significant decimal digits; -0 becomes 0. Raises ``ValueError`` for
-    NaN."""
+    """Return ``value`` to 9 significant decimal digits; -0 becomes 0.
+
+    Raises ``ValueError`` for NaN or infinity.
+    """
     if not np.isfinite(value):
         raise ValueError("a value is not finite")
     return float(f"{value:.{TRUTH_DIGITS}g}") + 0.0
@@ -111,6 +113,7 @@ def _round_nested(array: pa.Array) -> pa.Array:
 
 
 def _null_mask(array: pa.Array) -> pa.Array | None:
+    """Return the mask of nulls, None if there are none."""
     return array.is_null() if array.null_count else None
 
 
@@ -148,7 +151,7 @@ class ContentHasher:
         self._rows = 0
 
     def update(self, table: pa.Table) -> None:
-        """Feed more rows of the schema."""
+        """Feed a table with more rows, whose columns are those of the schema."""
         self._rows += table.num_rows
         for name in self._schema.names:
             for chunk in table.column(name).chunks:
@@ -214,6 +217,7 @@ def schema_text(schema: pa.Schema) -> str:
 
 
 def _type_text(kind: pa.DataType) -> str:
+    """Return a type as text, with nested types in angle brackets."""
     if pa.types.is_list(kind):
         return f"list<{_type_text(kind.value_type)}>"
     if pa.types.is_struct(kind):

@@ -49,7 +49,7 @@ class Cluster:
         ``make`` returns, in the order in which they are ready.
 
         Raises what ``make`` raises, ``WorkerDied`` for a lost worker, and ``UsageError`` for a part
-        that the store has not as it was written.
+        that is absent from the store or damaged.
         """
         ray = _connect(self.address)
         remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(_stage_part)

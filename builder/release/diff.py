@@ -167,6 +167,7 @@ def _config_lines(
 
 
 def _holds_numbers(column: pa.Field) -> bool:
+    """Tell whether a column holds floats or integers, not nested."""
     return bool(pa.types.is_floating(column.type) or pa.types.is_integer(column.type))
 
 

@@ -34,7 +34,10 @@ def plan_specs(config: ReleaseConfig, roots: Mapping[str, Root]) -> Specs:
 def _planned_split(
     config: ReleaseConfig, split: SplitConfig, track: Track, settings: Any, root: Root
 ) -> Sequence[InstanceSpec]:
-    """Return the instances of one track of a split; see :func:`plan_specs`."""
+    """Return the planned instances of one track of a split, as :func:`plan_specs` does.
+
+    With public truth the exams are composed as a trial only, to find out early that they cannot be.
+    """
     file = str(config.path)
     try:
         specs = track.plan(settings, split.name, root.key, split.private)

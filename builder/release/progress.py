@@ -19,7 +19,7 @@ from rich.progress import (
 class Reporter:
     """A writer of messages for people to standard error; standard output stays free for data.
 
-    ``quiet`` leaves warnings alone.
+    With ``quiet`` only warnings are written.
     """
 
     def __init__(self, quiet: bool = False) -> None:
@@ -27,7 +27,7 @@ class Reporter:
         self.quiet = quiet
 
     def note(self, text: str) -> None:
-        """Write one line of information, unless quiet."""
+        """Write one line of information, unless ``quiet``."""
         if not self.quiet:
             self.console.print(text, markup=False)
 
@@ -37,7 +37,10 @@ class Reporter:
 
     @contextmanager
     def stage(self, title: str, total: int) -> Iterator[Callable[[], None]]:
-        """Show a stage of ``total`` steps; yield the function to call after each step."""
+        """Show a bar for a stage of ``total`` steps in a terminal, and write its time at the end.
+
+        Yield the function to call after each step.
+        """
         started = time.perf_counter()
         with Progress(
             SpinnerColumn(),

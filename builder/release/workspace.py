@@ -36,7 +36,7 @@ class Workspace:
 
     @property
     def folder(self) -> Path:
-        """The folder in which everything happens."""
+        """The folder ``OUT.partial``, in which everything of a build lies until it is finished."""
         return self.out.with_name(self.out.name + ".partial")
 
     @property
@@ -79,10 +79,10 @@ def workspace_at(out: Path) -> Workspace:
 def finished_release(
     workspace: Workspace, fingerprint: str, fresh: bool
 ) -> Mapping[str, Any] | None:
-    """Return the public manifest if ``out`` already holds this very release, whole, and it is not
-    to be replaced (``fresh``); else None.
+    """Return the public manifest if ``out`` already holds this very release, whole; else None.
 
-    Raises ``UsageError`` when something else stands there, or a damaged release.
+    With ``fresh`` an older release is to be replaced, and the result is None. Raises ``UsageError``
+    when ``out`` holds other things or, unless ``fresh``, another or a damaged release.
     """
     out = workspace.out
     if not out.exists() or not any(out.iterdir()):

@@ -98,7 +98,7 @@ class ReleaseConfig:
 
 
 class _File(TomlModel):
-    """The keys of a split file; those of ``splits`` are the names of its splits."""
+    """The keys of a split file. ``splits`` maps the name of a split to its table."""
 
     name: str = Field(
         pattern=f"^{_NAME.pattern}$",

@@ -24,10 +24,10 @@ _HOW_TO: Final = "python build_dataset.py new-secret makes one"
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """The root of one split and what is derived from it for commitments.
+    """The root of one split (``key``: seed or secret), and what is derived from it for commitments.
 
-    ``row_salts`` keys the salts of private rows and ``seed_salt`` the seed commitment; both are
-    HMACs of the root, so neither gives the root away.
+    ``row_salts`` keys the salts of private rows. ``seed_salt`` is the salt of the seed commitment.
+    Both are HMACs of the root, so neither gives the root away.
     """
 
     split: str

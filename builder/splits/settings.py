@@ -78,9 +78,10 @@ def check(model: type[Made], table: TomlTable) -> Made:
 class _FaultPlace:
     """A fault of pydantic and its place in the document.
 
-    ``order`` has the position of each key on the way, to sort faults by; infinity stands for an
-    absent key and ends it. ``path`` is dotted. ``value`` is what stands there, ``schema`` the JSON
-    schema for it, and ``known`` the keys that may stand beside it.
+    ``order`` sorts faults as they stand in the file. It has the position of each key on the way,
+    infinity for an absent one, and a last infinity that puts an entry before its list. ``path`` is
+    dotted. ``value`` is what stands there, ``schema`` the JSON schema for it, and ``known`` the
+    keys that may stand beside it.
     """
 
     fault: ErrorDetails
@@ -116,7 +117,7 @@ class _FaultPlace:
         return _FaultPlace(fault, tuple(order), path.removeprefix("."), values, schema, known)
 
     def message(self) -> str:
-        """Return the message: path, what was found, and the remedy."""
+        """Return the message of an error: path, what is wrong, and what to write instead."""
         kind, error = self.fault["type"], self.fault.get("ctx", {}).get("error")
         if isinstance(error, Fault):
             what = str(error)

@@ -56,9 +56,9 @@ class TaskPlan:
 class InstanceSpec:
     """One instance to build: all that ``Track.build`` may depend on.
 
-    ``key`` seeds the hidden world, ``id_key`` names the instance and its tasks (see
-    ``builder.splits.seeds``); both stay out of ``repr`` so that no message can carry them.
-    ``config_json`` is canonical JSON of whatever the track decided while planning; nobody else
+    ``key`` seeds the hidden world, ``id_key`` the ids of the instance and its tasks (see
+    ``builder.splits.seeds``). Both stay out of ``repr`` so that no message can carry them.
+    ``config_json`` is canonical JSON of whatever the track decided while planning. Only the track
     reads it: what the machinery needs of a plan is ``task_plan``.
     """
 
@@ -80,9 +80,9 @@ class InstanceSpec:
 
 @dataclass(frozen=True, slots=True)
 class BuiltInstance:
-    """The rows of one instance.
+    """The rows of one built instance.
 
-    ``rows`` maps a config to its rows; ``rejections`` counts rejected attempts by reason.
+    ``rows`` maps a config to its rows. ``rejections`` counts rejected attempts by reason.
     """
 
     rows: dict[str, list[Row]]
@@ -246,13 +246,14 @@ class SceneRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeakFacts:
-    """The private facts of a task for the leak test, and what may tell them.
+    """The private facts of a task that the leak test looks for, and what may tell them.
 
-    ``hidden`` are private facts about the instance, ``facts`` those about the task, by name; they
-    are compared as text, and an empty one leaves the task out. ``of_instance`` and ``of_task`` are
-    what each may tell besides variant and view, such as numbers of variables. ``ends`` are the
-    names that the task asks about, ``orders`` the lists of names that it shows, ``shown`` what else
-    it shows beside meaning, by name: a text is a category, a number a quantity.
+    ``hidden`` are private facts about the instance, ``facts`` those about the task, by name. They
+    are compared as text, and an empty text leaves the task out of the test of that fact.
+    ``of_instance`` and ``of_task`` are the values that instance and task may disclose besides
+    variant and view, such as numbers of variables. ``ends`` are the names that the task asks about.
+    ``orders`` are the lists of names that it shows. ``shown`` is what else it shows beside meaning,
+    by name: a text is a category, a number a quantity.
     """
 
     hidden: Mapping[str, str] = field(default_factory=dict)
@@ -269,35 +270,38 @@ class Track:
     """One exam of the benchmark as the builder's machinery sees it.
 
     ``grader`` is the same track on the grader's side: its variants, the number of its rules.
-    ``name`` names the configs, ``name`` and ``name_...``; ``tables`` maps a config to its explicit
-    Arrow schema, whose first column is the id of its rows; ``private`` are the configs that a
-    private-truth split keeps out of the public repository.
+    ``name`` is also the config of its tasks, and its other configs are called ``<name>_...``.
+    ``tables`` maps a config to its explicit Arrow schema, whose first column is the id of its rows.
+    ``private`` are the configs that a private-truth split keeps out of the public repository.
 
-    ``parse(table)`` checks the track's TOML table and raises ``UsageError`` naming the key;
-    ``plan(config, split, count_root, private)`` gives the instances of a split in index order;
-    ``build(spec)`` builds one of them, a pure function of ``spec``.
+    ``parse(table)`` returns the settings in the track's TOML table and raises ``UsageError`` naming
+    the key. ``plan(config, split, count_root, private)`` gives the instances of a split in index
+    order, where ``config`` are those settings. ``build(spec)`` builds one of them, a pure function
+    of ``spec``.
 
     ``audit(world, truths, labels, shown)`` derives every truth of an instance a second time and
-    returns one line per problem: ``world`` is its world row, ``truths`` its truth rows, ``labels``
-    its row of labels or None, ``shown`` a scene row, or ``{"tasks": [task rows]}`` without scenes.
-    ``read(world, shown)`` reads the story of a scene by :mod:`builder.reader`, where there is one.
-    ``inputs(variant)`` names the members that a task's declared inputs must have.
+    returns one line per problem. ``world`` is its world row, ``truths`` are its truth rows,
+    ``labels`` is its row of labels or None, ``shown`` a scene row, or ``{"tasks": [task rows]}``
+    without scenes. ``read(world, shown)`` reads the story of a scene by :mod:`builder.reader`,
+    where there is one. ``inputs(variant)`` names the members that a task's declared inputs must
+    have.
 
-    ``apart(a, b)``: of two variants asked about one instance, one's prompt answers the other, so
-    that no exam may hold both.
-    ``lends(shown, asked)``: the answers to ``asked``, as texts of an answer file, that the prompt
-    of ``shown`` prints, a task about the same instance; the gate hands them in. None: there is
-    nothing to look for.
-    ``scenes``: the track ships ``<name>_scenes``; without them prompts hold all there is.
-    ``protocol``: all tasks of an instance are one protocol, even in a private-truth split.
-    ``published(table)`` is the track's TOML table as a manifest may show it; ``composition(config,
-    specs)`` what was requested beside what was planned; ``shown(task, scene, private)`` what is
-    wrong with a task row beside the scene that it shows; ``leak_facts(task, truth row, world row)``
-    what the leak test looks for, None for an instance that only shows another again.
-    ``report(worlds, truths)`` gives the parts of a generation report as Markdown, from the JSON of
-    a split's world rows and that of its truth rows by task. ``scene_page(release, scene)`` gives a
-    page about one scene and a summary; ``new_variant(key, shape, folder)`` writes the pieces that a
-    new variant needs, each with its place.
+    ``apart(a, b)`` tells of two variants asked about one instance whether one's prompt answers the
+    other, so that no exam may hold both. ``lends(shown, asked)`` gives the answers to the task
+    ``asked``, as texts of an answer file, that the prompt of the task ``shown`` about the same
+    instance prints. The gate hands them in. None: there is nothing to look for. ``scenes`` says
+    that the track ships ``<name>_scenes``. Without them prompts hold all there is. ``protocol``
+    says that an instance may have several tasks even in a private-truth split, all in one exam.
+    ``exams`` is None for a track without exam files, ``floors`` for one without floors.
+
+    ``published(table)`` is the track's TOML table as a manifest may show it. ``composition(config,
+    specs)`` is what was requested beside what was planned. ``shown(task, scene, private)`` gives a
+    line for each thing that is wrong with a task row beside the scene that it shows.
+    ``leak_facts(task, truth row, world row)`` is what the leak test looks for, None for an instance
+    that only shows another again. ``report(worlds, truths)`` gives the parts of a generation report
+    as Markdown, from the JSON of a split's world rows and that of its truth rows by task.
+    ``scene_page(release, scene)`` gives a page about one scene and a summary. ``new_variant(key,
+    shape, folder)`` writes the pieces that a new variant needs, each with its place.
     """
 
     name: str
