@@ -35,7 +35,10 @@ class FormulaError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A node of the tree: a variable (``name``, no operator) or an operator over ``arguments``."""
+    """A node of the tree: a variable or an operator.
+
+    A variable has its ``name`` and the ``operator`` "". An operator has no name, and ``arguments``.
+    """
 
     operator: str
     name: str = ""
@@ -101,8 +104,10 @@ def parse(text: str) -> Formula:
 
 
 def _close(open_nodes: list[tuple[str, list[Formula]]]) -> Formula | None:
-    """End the innermost operator; return the whole formula if it was the outermost, else
-    ``None``."""
+    """End the innermost operator of ``open_nodes``, which changes.
+
+    Return the whole formula if it was the outermost, else ``None``. Raises :class:`FormulaError`.
+    """
     if not open_nodes:
         raise FormulaError("syntax", "a ) without its (")
     operator, arguments = open_nodes.pop()
@@ -226,8 +231,10 @@ def essential(formula: Formula) -> tuple[str, ...]:
 
 
 def depends_on(table: int, place: int, count: int) -> bool:
-    """Return whether the function ``table`` of ``count`` variables depends on variable
-    ``place``."""
+    """Return whether a function of ``count`` variables depends on variable ``place``.
+
+    ``table`` is its truth table as :func:`truth_table` returns it.
+    """
     ones = input_column(place, count)
     return (table & ones) >> (1 << place) != table & ~ones
 

@@ -26,8 +26,13 @@ Values = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Held-out replay, its gap to and its ratio (retention) with replay on training worlds, and how
-    often all training worlds are exact."""
+    """Means of a pool, or differences of them: ``heldout`` is the share of held-out worlds
+    replayed.
+
+    ``gap`` is that of training worlds minus ``heldout``, and ``retention`` is ``heldout`` over that
+    of training worlds, None where that is 0. ``train_exact`` is how often all training worlds are
+    exact.
+    """
 
     heldout: float
     gap: float
@@ -41,13 +46,15 @@ class Figures:
         return Figures(heldout, train - heldout, heldout / train if train else None, exact)
 
     def minus(self, other: "Figures") -> dict[str, float | None]:
-        """Return the differences by name; ``None`` where either side has none."""
+        """Return the differences, self minus ``other``, by name; ``None`` where either side has
+        none."""
         pairs = ((name, value, getattr(other, name)) for name, value in asdict(self).items())
         return {n: None if a is None or b is None else a - b for n, a, b in pairs}
 
 
 def cohort_means(parts: Sequence[Part]) -> Rows:
-    """Return Table F.3: the cohorts, pooled over the systems of the page."""
+    """Return Table F.3: a row for each pool that is a cohort, pooled over the systems of the
+    page."""
     return [
         {
             "pool": pool,
@@ -61,7 +68,11 @@ def cohort_means(parts: Sequence[Part]) -> Rows:
 
 
 def pooled_differences(parts: Sequence[Part]) -> Rows:
-    """Return Tables F.1 and F.4: cohorts against the base, pooled over systems, with intervals."""
+    """Return Tables F.1 and F.4: cohorts minus the base, pooled over systems, with 95% intervals.
+
+    A comparison has two rows, whose intervals resample systems and programs. The difference stands
+    in the first alone.
+    """
     programs, systems = _values_by_pool(parts), _means_by_system(parts)
     rows = []
     for first, base in _pairs(programs):
@@ -75,7 +86,7 @@ def pooled_differences(parts: Sequence[Part]) -> Rows:
 
 
 def differences_by_system(parts: Sequence[Part]) -> Rows:
-    """Return Table F.5: the same differences of each system."""
+    """Return Table F.5: cohorts minus the base, a row for each system and comparison."""
     systems = _means_by_system(parts)
     rows = []
     for first, base in _pairs(systems):
@@ -101,7 +112,12 @@ _OUTCOMES: Final = ("joint", "alternative", "experiment_valid", "separates", "wi
 
 
 def by_source(parts: Sequence[Part]) -> Rows:
-    """Return Table G.2: alternatives by who is known to have found one in an induction."""
+    """Return Table G.2: outcomes on alternative tasks by who is known to have found one in an
+    induction.
+
+    A row is of one pool, system and relation of ``_RELATIONS``: ``n`` tasks, and the means over
+    them.
+    """
     known: dict[tuple[str, str], set[str]] = defaultdict(set)
     listed = rows_of(parts, "sources")
     for row in listed:
@@ -126,8 +142,10 @@ def _who(found: set[str], system: str) -> tuple[bool, bool]:
 
 
 def _values_by_pool(parts: Sequence[Part]) -> dict[str, Values]:
-    """Return by pool the mean of each program over systems; cohorts of one order after the
-    other."""
+    """Return by pool and metric the mean of each program over systems.
+
+    Pools that are no cohort are left out. The cohorts of one order follow those of the other.
+    """
     found: dict[str, dict[str, dict[str, list[float]]]] = {}
     for row in rows_of(parts, "cohorts"):
         of_pool = found.setdefault(row["pool"], {metric: {} for metric in _METRICS})
@@ -145,7 +163,7 @@ def _values_by_pool(parts: Sequence[Part]) -> dict[str, Values]:
 
 
 def _means_by_system(parts: Sequence[Part]) -> Mapping[str, Values]:
-    """Return by pool the mean of each system over programs."""
+    """Return by pool and metric the mean of each system over programs."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for part in parts:
         for pool, programs in _values_by_pool([part]).items():
@@ -156,7 +174,8 @@ def _means_by_system(parts: Sequence[Part]) -> Mapping[str, Values]:
 
 
 def _pairs(pools: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield later cohorts and the base that each is compared with."""
+    """Yield (pool, base pool) for each later cohort and the base of its order, where both are
+    present."""
     for order in _ORDERS:
         for cohort in list(COHORTS)[1:]:
             first, base = f"{order}-{cohort}", f"{order}-Base"

@@ -53,7 +53,13 @@ def pack(names: Sequence[str], worlds: Sequence[Mapping[str, Any]]) -> Worlds:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One task: ``roots``, ``order`` and ``blocks`` are ``None`` where they are not disclosed."""
+    """One task: ``roots``, ``order`` and ``blocks`` are ``None`` where they are not disclosed.
+
+    ``names`` are all variables as the prompt lists them. ``order`` is a causal order of them, and
+    ``blocks`` are groups of them, causes in the same block or in earlier ones. ``max_parents``
+    limits the variables of one mechanism. ``training`` are the worlds shown. ``reference`` holds
+    the mechanisms to differ from, ``None`` where the task asks for none.
+    """
 
     names: tuple[str, ...]
     roots: tuple[str, ...] | None
@@ -102,7 +108,10 @@ def _optional(names: Sequence[str] | None) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class BooleanProgram:
-    """An executable SCM. ``order`` lists the endogenous variables causes first."""
+    """An executable SCM. ``mechanisms`` maps each endogenous variable to its formula.
+
+    ``order`` lists the endogenous variables, causes first.
+    """
 
     roots: tuple[str, ...]
     mechanisms: Mapping[str, Formula]

@@ -37,7 +37,7 @@ Pattern = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A consistent parent set of a variable.
+    """A consistent parent set of a variable: training rows with one pattern agree in its value.
 
     ``patterns`` has for each pattern the rows (bits) in which the variable is not set: training
     rows with value 1 and with 0, held-out rows with 1 and with 0.
@@ -67,9 +67,11 @@ Options = Mapping[str, Sequence[Option]]
 class Finding:
     """The facts that are proved of a record.
 
-    ``undetermined``: by variable, the held-out rows (as bits) in which legal train-exact programs
-    disagree; a variable without any is left out. ``shifted``: they agree on all further rows, under
-    other root distributions.
+    ``determined``: all legal train-exact programs agree on every held-out row. ``unique``: all of
+    them are the same functions. ``deviating`` counts the parent sets that can give another value in
+    a held-out row. ``undetermined``: by variable, the held-out rows (as bits) in which such
+    programs disagree; a variable without any is left out. ``shifted``: they agree on all further
+    rows, under other root distributions.
     """
 
     determined: bool
@@ -84,8 +86,8 @@ def prove(
 ) -> Finding:
     """Prove a record by going through every admissible parent set under its disclosure.
 
-    ``heldout`` are the rows (bits) of ``worlds`` that are held-out ones, the first of them; all
-    without it. The others are shifted.
+    ``worlds`` are held-out worlds and, after them, shifted ones. ``heldout`` are the rows (bits) of
+    the former, None for all rows. ``gold`` has the hidden mechanisms.
     """
     heldout = worlds.full if heldout is None else heldout
     roots = frozenset(problem.names).difference(gold)
@@ -141,8 +143,10 @@ def _split(worlds: Worlds, pattern: Pattern, members: Sequence[str], child: str)
 
 
 def _closure(options: Options, roots: Iterable[str], waiting: Iterable[str]) -> set[str]:
-    """Return roots and everything of ``waiting`` that has a parent set among what stands
-    already."""
+    """Return ``roots`` and every member of ``waiting`` that can follow them in some causal order.
+
+    A variable can follow once one of its parent sets in ``options`` stands already.
+    """
     placed, left = set(roots), set(waiting)
     while ready := {
         child for child in left if any(placed.issuperset(o.members) for o in options[child])
@@ -222,15 +226,21 @@ def problem_of(task: Task, truth: Truth) -> str | None:
 
 
 def _signature(names: Sequence[str], world: Mapping[str, Any]) -> tuple[object, ...]:
-    """Return mode, targets and, where they are constant, their values."""
+    """Return mode and targets of a world, each target with its value where it is a hard constant.
+
+    A held-out world must not have the signature of a training world.
+    """
     constants = world["rows"][0] if world["mode"] == "hard_constant" else ""
     shown = dict(zip(names, constants, strict=False))
     return world["mode"], tuple((name, shown.get(name)) for name in sorted(world["targets"]))
 
 
 def _counterexample_problem(task: Task, target: Mapping[str, Any], heldout: Worlds) -> str | None:
-    """Return what is wrong with the counterexample that a record which is not determined must
-    show."""
+    """Return what is wrong with a record's counterexample, None if nothing.
+
+    A record that is not determined must show one, and it must be legal, train-exact and wrong on
+    ``heldout``. A determined record must show none.
+    """
     shown = target["counterexample"]
     if target["determined"]:
         return None if shown is None else "determined, yet with a counterexample"

@@ -48,7 +48,10 @@ class Replay:
 
 
 def replay(program: BooleanProgram, worlds: Worlds) -> Replay:
-    """Run the program on all rows of all worlds at once; return how the scored cells compare."""
+    """Run the program on all rows of all worlds at once; return how the scored cells compare.
+
+    Scored are the cells of the program's endogenous variables in the rows where they are not set.
+    """
     values = {root: worlds.values[root] for root in program.roots}
     wrong: dict[str, int] = {}
     cells = 0
@@ -73,7 +76,7 @@ def replay(program: BooleanProgram, worlds: Worlds) -> Replay:
 def run(program: BooleanProgram, inputs: Mapping[str, int], clamp: Mapping[str, int], full: int
         ) -> dict[str, int]:  # fmt: skip
     """Return all variables over rows given by the roots (``inputs``) under the intervention
-    ``clamp``.
+    ``clamp``. It maps each variable that is set to its values.
 
     Everything is a bit set over the rows in ``full``.
     """
@@ -164,10 +167,11 @@ PLACES: Final = 5
 def shifted_figures(
     problem: Problem, truth: Truth, program: BooleanProgram, fits: bool
 ) -> dict[str, Any]:
-    """Return the replay of the shifted worlds; {} for a record without. ``fits``: train-exact.
+    """Return ``shifted_exact`` (0 or 1) and ``shifted_world_exact`` (a share of worlds); {} for a
+    record without shifted worlds.
 
-    A train-exact program that errs where the audit says that none can is an error in the truth,
-    and is raised as our own.
+    ``fits``: the program is train-exact. A train-exact program that errs where the audit says that
+    none can is an error in the truth, and is raised as our own (``AssertionError``).
     """
     stated = truth.target.get("shifted")
     if stated is None:
@@ -186,8 +190,9 @@ def shifted_figures(
 def by_place(
     worlds: Sequence[Worlds], gold: Iterable[str], mechanisms: Mapping[str, Formula]
 ) -> dict[str, int]:
-    """Return, by fifth of the list of variables, how many have a hidden mechanism (``gold``) and
-    how many of these have a right one in the answer.
+    """Return, for each fifth k of the list of variables, ``asked_place_k``, how many have a hidden
+    mechanism (``gold``), and ``right_place_k``, how many of these have a right one in
+    ``mechanisms``.
 
     A mechanism is right if it gives every computed cell from the cells as they stand in ``worlds``.
     So each is judged by itself, and one that only differs where nothing is asked is right.

@@ -53,7 +53,10 @@ STRUCTURE: Final = ("parent_shd", "parent_f1", "parent_map_exact", "local_match"
 
 
 def summarise(results: TrackResults) -> TrackSummary:
-    """Return pools and deltas; the headline stays the mean of the tasks' points."""
+    """Return pools and deltas; the headline stays the mean of the tasks' points.
+
+    The summary is empty where no tables are asked for, and has no deltas without slice intervals.
+    """
     if not results.tables:
         return TrackSummary(None, (), {}, {})
     found = extras(results.table)
@@ -65,8 +68,8 @@ def summarise(results: TrackResults) -> TrackSummary:
 def extras(table: ScoreTable) -> dict[str, Any]:
     """Return what the track's report has beside its points.
 
-    ``pools`` maps a pool to its rates (``sql/pools.sql``); ``edits``, ``supplied``, ``discovery``,
-    ``determination`` and ``places`` are the rows of ``sql/<name>.sql``.
+    ``pools`` maps a pool to its rates (``sql/pools.sql``). Each other member is named in ``TABLES``
+    and holds the rows of ``sql/<name>.sql``.
     """
     table.run("replayscm/marks")
     pools = {row.pop("pool"): row for row in table.query("replayscm/pools")}
@@ -74,11 +77,11 @@ def extras(table: ScoreTable) -> dict[str, Any]:
 
 
 def add_intervals(extra: dict[str, Any], scores: Sequence[Score]) -> None:
-    """Add bootstrap intervals over programs to the pools; stored answers count as fixed.
+    """Add bootstrap intervals over programs to ``extra``, in place; stored answers count as fixed.
 
-    Of the three replay metrics each pool gets central 95% intervals; ``deltas`` lists paired
-    differences with theirs, by subset: over all programs, over those determined in both pools, and
-    over those open in both.
+    Each pool but the ``Alt-`` ones gets central 95% intervals of the three replay metrics, over all
+    programs and by subset. ``deltas`` lists paired differences with theirs, by subset: over all
+    programs, over those determined in both pools, and over those open in both.
     """
     values = _by_pool(scores)
     for pool, rates in extra["pools"].items():
@@ -97,7 +100,10 @@ def add_intervals(extra: dict[str, Any], scores: Sequence[Score]) -> None:
 
 
 def _interval(programs: Sequence[str], column: Sequence[float]) -> list[float] | None:
-    """Return the central 95% interval of the mean of ``column``; ``None`` for a single program."""
+    """Return the central 95% interval of the mean of ``column``; ``None`` for a single program.
+
+    ``column`` has a value for each of ``programs``, which are resampled.
+    """
     if len(programs) < 2:
         return None
     if len(set(column)) == 1:
@@ -111,7 +117,8 @@ Figures = Mapping[str, Mapping[str, float]]
 
 
 def _subset(values: Figures, name: str) -> list[str]:
-    """Return the programs of a pool whose record is of this subset."""
+    """Return the sorted programs of a pool whose record is of the subset ``name`` (see
+    ``SUBSETS``)."""
     return sorted(p for p, found in values.items() if found["determined"] in SUBSETS[name])
 
 
@@ -124,7 +131,10 @@ def _intervals(values: Figures, programs: Sequence[str]) -> dict[str, list[float
 
 
 def _by_pool(scores: Sequence[Score]) -> dict[str, dict[str, dict[str, float]]]:
-    """Return the figures by pool, program and metric; 0 for what was not answered validly."""
+    """Return the figures by pool, program and metric; 0 for what was not answered validly.
+
+    Structure has no figure then. Matched programs of a ``-Full`` pool also stand under ``-Match``.
+    """
     found: dict[str, dict[str, dict[str, float]]] = {}
     for score in scores:
         extra = json.loads(score.extra_json)
@@ -140,6 +150,11 @@ def _by_pool(scores: Sequence[Score]) -> dict[str, dict[str, dict[str, float]]]:
 def _deltas(
     values: Mapping[str, Figures], first: str, second: str, subset: str
 ) -> list[dict[str, Any]]:
+    """Return the mean difference of each metric over the programs of both pools, first minus
+    second.
+
+    Both records of a program must be of ``subset``. A metric without a program is left out.
+    """
     shared = set(_subset(values[first], subset)) & set(_subset(values[second], subset))
     found = []
     # Structure by subset would be a table that nobody asks for.

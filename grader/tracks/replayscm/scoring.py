@@ -32,7 +32,8 @@ class Structure:
     """A program's graph and local functions against a reference, over the reference's children.
 
     Of the ``metrics``, ``parent_shd`` counts unordered pairs joined differently: an addition, a
-    deletion and a reversal cost one each. ``changed`` are the variables whose functions differ.
+    deletion and a reversal cost one each. The others are shares, or 1 and 0. ``changed`` are the
+    variables whose functions differ, ``parents_changed`` those whose parent sets do.
     """
 
     metrics: Mapping[str, float]
@@ -75,7 +76,7 @@ def compare(mechanisms: Mechanisms, reference: Mechanisms) -> Structure:
 
 def depths(mechanisms: Mechanisms) -> dict[str, int]:
     """Return the causal depth of each endogenous variable: one more than its deepest endogenous
-    parent."""
+    parent, 1 without any."""
     graph = parents(mechanisms)
     inner = {child: names & graph.keys() for child, names in graph.items()}
     found: dict[str, int] = {}
@@ -92,7 +93,10 @@ LEVELS: Final = ("original", "extra", "cex", "certified")
 
 
 def facts(truth: Truth) -> dict[str, Any]:
-    """Return what every score row of the track says of its task, answered or not."""
+    """Return the figures that every score row of the track has of its task, answered or not.
+
+    ``level`` is the place in ``LEVELS``. All but it and ``kill_coverage`` are 1 or 0.
+    """
     target = truth.target
     return {
         "matched": int(target["matched"]),
@@ -105,7 +109,11 @@ def facts(truth: Truth) -> dict[str, Any]:
 
 
 def induction(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
-    """Mark a program induced from the training worlds."""
+    """Mark a program induced from the training worlds.
+
+    The value is 1 if it is exact on training and held-out worlds. The loss is 0 only if its roots
+    are right, too.
+    """
     program, problem = answer.program, answer.problem
     heldout = pack(problem.names, truth.target["heldout"])
     train, test = replay(program, problem.training), replay(program, heldout)
@@ -138,7 +146,11 @@ def induction(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
 
 
 def alternative(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
-    """Mark a distinct program that fits the training worlds, and an experiment that shows it."""
+    """Mark a distinct program that fits the training worlds, and an experiment that shows it.
+
+    The value is 1 only if the intervention separates it from the reference and the witness shows
+    that.
+    """
     program, problem = answer.program, answer.problem
     assert problem.reference is not None and problem.roots is not None
     assert answer.intervention is not None and answer.witness is not None
@@ -179,8 +191,8 @@ def alternative(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
 
 
 def _error_labels(truth: Truth, train: Replay, test: Replay) -> dict[str, int]:
-    """Return how many wrong held-out cells the evidence determines (reasoning errors), and how many
-    not.
+    """Return ``wrong_determined``, how many wrong held-out cells the evidence determines (reasoning
+    errors), and ``wrong_undetermined``, how many not.
 
     For a train-exact answer every wrong cell must be undetermined, since that answer itself is a
     second candidate; anything else would be an error in the truth, and is raised as our own.
@@ -198,8 +210,11 @@ def _error_labels(truth: Truth, train: Replay, test: Replay) -> dict[str, int]:
 
 
 def _edit_locality(structure: Structure, reference: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the figures of Tables G.4 and G.5: how many variables were edited, their parents, and
-    their depth."""
+    """Return the figures of Tables G.4 and G.5: how many variables were edited, whether one alone
+    with its parents kept or not, and counts by depth.
+
+    ``reference`` has the mechanisms that were edited. Depths from ``DEEPEST`` on count as one.
+    """
     one = len(structure.changed) == 1
     level = {child: min(depth, DEEPEST) for child, depth in depths(reference).items()}
     counted = {
@@ -221,6 +236,8 @@ def _edit_locality(structure: Structure, reference: Mapping[str, Any]) -> dict[s
 
 
 def _why(train: Replay, test: Replay, root_exact: bool) -> str:
+    """Return the message of an induced program: the first thing that is wrong with it, "" if
+    none."""
     if not root_exact:
         return "the declared roots are not the roots"
     if not train.exact:
@@ -236,6 +253,10 @@ def _why(train: Replay, test: Replay, root_exact: bool) -> str:
 def _why_no_alternative(
     train: Replay, structure: Structure, known: bool, pair: float, witness: bool
 ) -> str:
+    """Return the message of an alternative that does not succeed: the first thing that is wrong.
+
+    ``pair`` is the PairDisagreementRate of its intervention.
+    """
     if not structure.changed:
         return "the program is the reference: no mechanism is another function"
     if not train.exact:

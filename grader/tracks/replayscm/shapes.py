@@ -20,7 +20,7 @@ def _gold_roots(task: Task, truth: Truth) -> str:
 
 
 def _gold_alternative(task: Task, truth: Truth) -> str:
-    """The one that the audit found."""
+    """Return the alternative that the audit found, with its experiment."""
     return pretty_json(truth.target["alternative"])
 
 

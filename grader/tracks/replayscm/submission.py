@@ -53,8 +53,9 @@ class Candidate:
 def candidates(data: bytes) -> Iterator[Candidate]:
     """Yield the complete JSON objects of a response in the order they begin, nested ones too.
 
-    A JSON string is taken for the text of the response: that is how ``answers.jsonl`` holds one.
-    Raises ``BadJson`` (at the end) when there was none.
+    A response that is a JSON string is read as the text in it: that is how ``answers.jsonl`` holds
+    one. Raises ``BadJson`` at the end when there was no object, and at once where the response is
+    empty, is no UTF-8, or is one object that is refused.
     """
     problem = BadJson("not_object", "JSON, but not an object")
     whole: Any = None
@@ -76,8 +77,11 @@ def candidates(data: bytes) -> Iterator[Candidate]:
 
 
 def _search(text: str, problem: BadJson, *, nested: bool) -> Iterator[Candidate]:
-    """Yield the objects in a text; with ``nested`` the first brace is that of the whole, and
-    known."""
+    """Yield the objects in a text; with ``nested`` the first brace is that of the whole, which is
+    left out.
+
+    Raises ``BadJson`` at the end without any (``problem``, or the last one met).
+    """
     budget, behind, found = min(MAX_SCANNED, MAX_PASSES * len(text)), 0, nested
     for place, match in enumerate(re.finditer(r"\{", text)):
         start = match.start()
@@ -103,8 +107,8 @@ def _search(text: str, problem: BadJson, *, nested: bool) -> Iterator[Candidate]
 
 
 def _end_of_object(text: str, start: int, budget: int) -> tuple[int | None, int]:
-    """Return where the object that opens at ``start`` closes (``None`` if nowhere), and how many
-    characters were read."""
+    """Return the place after the object that opens at ``start`` (``None`` if it does not close
+    within ``budget`` characters), and how many characters were read."""
     depth = 0
     limit = start + budget
     for piece in _PIECE.finditer(text, start, min(len(text), limit)):
@@ -137,7 +141,11 @@ class ProgramAnswer:
 
 
 class StageFailure(Exception):
-    """A stage that an answer did not pass."""
+    """The first stage that an answer did not pass.
+
+    ``stage`` is one of ``STAGES``, ``reason`` the code in the score row, and ``message`` for
+    people.
+    """
 
     def __init__(self, stage: str, reason: str, message: str) -> None:
         super().__init__(message)
@@ -147,7 +155,7 @@ class StageFailure(Exception):
 
 
 def check(task: Task, raw: RawAnswer) -> CheckedAnswer:
-    """Run an answer through all stages; ``extra`` of the result tells which it passed."""
+    """Run an answer through all stages; ``extra`` of the result has 1 or 0 for each."""
     strict = False
     try:
         if raw.data is None:
@@ -167,8 +175,11 @@ def check(task: Task, raw: RawAnswer) -> CheckedAnswer:
 
 
 def _select_candidate(task: Task, data: bytes) -> tuple[Candidate, ProgramAnswer | StageFailure]:
-    """Return the first candidate that is a valid answer, else the best by form and why it is
-    none."""
+    """Return the first object that is a valid answer, with it; else the best by form, with why it
+    is none.
+
+    Raises ``StageFailure`` for a response without an object.
+    """
     failures: list[tuple[Candidate, StageFailure]] = []
     try:
         for candidate in candidates(data):
@@ -182,13 +193,16 @@ def _select_candidate(task: Task, data: bytes) -> tuple[Candidate, ProgramAnswer
 
 
 def _funnel(strict: bool, passed: int) -> dict[str, int]:
-    """Return 1 for each stage that was passed and 0 for the others."""
+    """Return 1 for each of the first ``passed`` stages and 0 for the others, and ``strict_json``
+    beside."""
     return {"strict_json": int(strict)} | {
         stage: int(place < passed) for place, stage in enumerate(STAGES)
     }
 
 
 def _read_program(task: Task, document: dict[str, Any]) -> ProgramAnswer:
+    """Return the valid answer that an object states; raises ``StageFailure`` at the first stage it
+    fails."""
     problem_text = first_problem(f"answers/{task.shape.name}", document)
     if problem_text is not None:
         raise StageFailure("schema", "schema", problem_text)
@@ -218,6 +232,8 @@ def _read_program(task: Task, document: dict[str, Any]) -> ProgramAnswer:
 
 
 def _declared_roots(problem: Problem, document: dict[str, Any]) -> tuple[str, ...]:
+    """Return the roots that the answer names; raises unless they are ``ROOTS`` different
+    variables."""
     roots = document["roots"]
     unknown = [name for name in roots if name not in problem.names]
     if unknown or len(roots) != ROOTS or len(set(roots)) != ROOTS:
@@ -230,7 +246,8 @@ def _declared_roots(problem: Problem, document: dict[str, Any]) -> tuple[str, ..
 
 
 def _check_keys(problem: Problem, roots: tuple[str, ...], mechanisms: Mapping[str, str]) -> None:
-    """Raise unless there is exactly one mechanism for every variable that is no root."""
+    """Raise ``StageFailure`` unless there is one mechanism for every variable that is no root, and
+    none besides."""
     wanted = set(problem.names) - set(roots)
     absent, extra = sorted(wanted - mechanisms.keys()), sorted(mechanisms.keys() - wanted)
     if absent:
@@ -254,6 +271,11 @@ def _parse(child: str, text: str) -> Formula:
 
 
 def _check_legal(problem: Problem, child: str, formula: Formula) -> None:
+    """Raise ``StageFailure`` unless the formula mentions only variables that ``child`` may depend
+    on.
+
+    These are disclosed as possible parents, and at most ``max_parents`` of them.
+    """
     where = f"at /mechanisms/{child}"
     mentioned = variables(formula)
     unknown = sorted(mentioned - set(problem.names))

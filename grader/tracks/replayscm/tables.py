@@ -50,7 +50,8 @@ Rows = list[dict[str, Any]]
 
 
 def rate(value: float | None, denominator: int | None = None) -> str:
-    """Return a rate to three digits; ``*`` over 1 to 5 cases, a dash over none (§5.1)."""
+    """Return a rate (0 to 1) as text with three decimals; ``*`` over 1 to 5 cases, a dash over none
+    or without a value (§5.1)."""
     if value is None or denominator == 0:
         return "–"
     if denominator is not None and 1 <= denominator <= 5:
@@ -95,7 +96,7 @@ def hidden_roots(parts: Sequence[Part]) -> Rows:
 
 
 def paired_differences(parts: Sequence[Part]) -> Rows:
-    """Return differences of two pools over all programs."""
+    """Return the differences of two pools over all programs, without those of subsets."""
     return [row for row in rows_of(parts, "deltas") if row["subset"] == "all"]
 
 
@@ -123,7 +124,7 @@ def found_by_any(parts: Sequence[Part]) -> Rows:
 
 
 def matched_train_exact(parts: Sequence[Part]) -> list[Table]:
-    """Return TrainExact on the same programs at every level of evidence."""
+    """Return one table of TrainExact on the same programs, a column for each level of evidence."""
     pools = [pool for pool in _MATCHED if any(pool in part["pools"] for part in parts)]
     rows = [
         ([SYSTEM.cell(part)], {p: rate(found["train_exact"]) for p, found in part["pools"].items()})
@@ -133,7 +134,8 @@ def matched_train_exact(parts: Sequence[Part]) -> list[Table]:
 
 
 def _ladder(parts: Sequence[Part], metric: str, subset: str = "", suffix: str = "") -> list[Svg]:
-    """Return a chart with a line a system over the same programs, with 95% bootstrap intervals.
+    """Return a chart of a metric with a line a system over the pools of ``LADDER``, which hold the
+    same programs, with 95% bootstrap intervals. [] unless there are two pools.
 
     ``suffix`` is what rates over a ``subset`` of records are called by in ``sql/pools.sql``.
     """
@@ -204,7 +206,8 @@ SPECIFICATION: Final = Specification.read(
 
 
 def sections(reports: Sequence[Report]) -> list[Section]:
-    """Return the sections about reports that answer something and are not redacted."""
+    """Return the sections about reports that answer something and are not redacted; [] without
+    any."""
     parts = [part for part in parts_of(reports, "replayscm") if part.get("pools")]
     return SPECIFICATION.page(parts) if parts else []
 
