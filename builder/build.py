@@ -264,7 +264,8 @@ def _shard_jobs(
 
 
 def _write_papers(contents: Contents, workspace: Workspace) -> dict[str, Any]:
-    """Write manifest, card and papers of each repository; return the public manifest."""
+    """Write the manifests and papers of both sides, the private one if a split is private; return
+    the public manifest."""
     repositories = {workspace.public: manifest_of(contents, workspace.public, private=False)}
     if any(split.private for split in contents.config.splits):
         repositories[workspace.private] = manifest_of(contents, workspace.private, private=True)

@@ -81,8 +81,10 @@ def exam_lines(
 
 
 def _exams(opened: ReleaseFolder, split: str, manifest: Mapping[str, Any]) -> list[HeldExam]:
-    """Return every exam of a split as it stands in the files, with the compositions in
-    ``manifest``."""
+    """Return every exam of a split as it stands in the files, with the tasks but not their prompts.
+
+    The compositions come from ``manifest``.
+    """
     listed = opened.exams(split)
     members = {name for names in listed.values() for name in names}
     tasks = {task.task_id: task for task in opened.tasks(split, prompts=False, only=members)}
@@ -225,8 +227,8 @@ class ExamPoints:
 def graded_exams(opened: ReleaseFolder, split: str, tasks: int) -> tuple[str, ...]:
     """Return the names of the exams of a split that go through the whole grader: all of them.
 
-    A split without exams counts as the one exam ``WHOLE_SPLIT`` if it has at most ``AT_ONCE``
-    ``tasks``. With more of them the result is empty.
+    ``tasks`` is the number of tasks of the split. A split without exams counts as the one exam
+    ``WHOLE_SPLIT`` if it has at most ``AT_ONCE`` tasks. With more of them the result is empty.
     """
     return tuple(opened.exams(split)) or ((WHOLE_SPLIT,) if tasks <= AT_ONCE else ())
 

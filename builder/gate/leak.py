@@ -80,7 +80,7 @@ class LeakReport:
 
     @property
     def leaks(self) -> tuple[LeakRow, ...]:
-        """The facts that leak."""
+        """The results of the facts that leak; empty if none does."""
         return tuple(row for row in self.rows if row.p <= self.threshold)
 
     @property
@@ -89,7 +89,7 @@ class LeakReport:
         return not self.leaks
 
     def markdown(self) -> str:
-        """Return the p-values as a table, then what was not tested and why."""
+        """Return the results as a Markdown table, then what was not tested and why."""
         lines = [
             f"Facts tested: {len(self.rows)}. A fact leaks if p ≤ {LEVEL}/{len(self.rows)} = "
             f"{self.threshold:.2g}. Rows are instances with one task each; of more than "
@@ -134,7 +134,10 @@ class ClassMeans(BaseEstimator):  # type: ignore[misc]
         self.starts = starts
 
     def fit(self, X: Floats, y: Ints) -> "ClassMeans":
-        """Learn the means; a class without a row has the mean 0."""
+        """Learn the mean row of each class from the rows ``X`` and their class numbers ``y``.
+
+        A class without a row has the mean 0.
+        """
         indicators = np.eye(int(y.max()) + 1)[y]
         self.means_ = (indicators / indicators.sum(axis=0).clip(min=1)).T @ X
         return self
@@ -173,8 +176,8 @@ def leak_test(
 ) -> LeakReport:
     """Run the leak test over a release folder (``public`` and, for private truths, ``private``).
 
-    The result is a function of the release's bytes and ``permutations`` alone. Raises
-    ``UsageError`` for an absent release or private side.
+    ``permutations`` is the number in the first test of each fact. The result depends on it and on
+    the release's bytes alone. Raises ``UsageError`` for an absent release or private side.
     """
     public = public_side(release)
     places = [(track, split) for track in tracks(public, known) for split in splits(public, track)]
@@ -353,7 +356,7 @@ def matrix(
 
 
 def centre_in_strata(columns: Floats, strata: Ints) -> Floats:
-    """Return columns, shape (n, p), less their means within each stratum."""
+    """Return columns, shape (n, p), minus their means within each stratum."""
     sums = np.zeros((int(strata.max()) + 1, columns.shape[1]))
     np.add.at(sums, strata, columns)
     return np.asarray(columns - (sums / np.bincount(strata)[:, None])[strata])

@@ -82,7 +82,7 @@ _COMPOSITION: Final = (
 
 
 def _floor_table(floors: Sequence[FloorRow]) -> list[str]:
-    """Return the lines of the table of floors."""
+    """Return the section on floors as lines of Markdown, with points of 0 to 100."""
     lines = [
         "## Floors",
         "",

@@ -36,7 +36,10 @@ class Tables:
     block."""
 
     def __init__(self, release: Path, known: Mapping[str, Track]) -> None:
-        """Raise ``UsageError`` when there is no release, or the truth of a split is not there."""
+        """Make a view of each table over the release's shards, and an empty table of answers.
+
+        Raises ``UsageError`` when there is no release, or the truth of a split is not there.
+        """
         self._database = duckdb.connect()
         public = public_side(release)
         self.splits = [(split, t) for t in tracks(public, known) for split in splits(public, t)]

@@ -69,7 +69,10 @@ def secrecy_problems(release: Path) -> list[str]:
 
 
 def read_secrets(private: Path) -> Secrets:
-    """Return the keys and worlds of every private instance, and the salts of commitments."""
+    """Return the keys and worlds of every private instance, and the salts of commitments.
+
+    ``private`` is the folder of the private side.
+    """
     keys, worlds = dict[str, str](), dict[str, str]()
     for config in (config for config in configs(private) if config.endswith("_worlds")):
         for split in splits(private, config):

@@ -137,7 +137,12 @@ def _manifest(exam: ImportedExam, shards: Sequence[Shard]) -> dict[str, Any]:
 
 
 def _read_exam(folder: Path) -> ImportedExam:
-    """Return the exam in ``folder`` with the rows of its tasks, truths and labels."""
+    """Return the exam in ``folder`` with the rows of its tasks, truths and labels, but not of its
+    scenes.
+
+    Raises ``UsageError`` where something is absent or damaged, or two tasks have the same answer
+    file.
+    """
     if not (folder / "exam.json").is_file():
         raise UsageError(
             f"{folder}: no exam.json there; name a folder like data/benchmark/main, with "

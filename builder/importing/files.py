@@ -46,18 +46,20 @@ class Document:
         return value
 
     def text(self, *keys: str) -> str:
-        """Return the string under nested keys."""
+        """Return the string under nested keys; raises ``UsageError`` if it is none or absent."""
         return str(self._need_type(keys, (str,), "no text"))
 
     def number(self, *keys: str) -> float:
-        """Return the finite number under nested keys."""
+        """Return the finite number under nested keys; raises ``UsageError`` if it is none or
+        absent."""
         value = float(self._need_type(keys, (int, float), "no finite number"))
         if not np.isfinite(value):
             raise self.problem(keys, f"{clip(value)} is no finite number")
         return value
 
     def flag(self, *keys: str) -> bool:
-        """Return the true or false under nested keys."""
+        """Return the true or false under nested keys; raises ``UsageError`` if it is neither or
+        absent."""
         return bool(self._need_type(keys, (bool,), "neither true nor false"))
 
     def _need_type(self, keys: tuple[str, ...], types: tuple[type, ...], what: str) -> Any:
@@ -76,7 +78,8 @@ class Document:
         return value
 
     def names(self, *keys: str) -> list[str]:
-        """Return the list of strings under nested keys."""
+        """Return the list of strings under nested keys; raises ``UsageError`` if it is none or
+        absent."""
         value = self.need(*keys)
         if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
             raise self.problem(keys, f"{clip(value)} is no list of names")
@@ -118,7 +121,8 @@ def read_bytes(file: Path) -> bytes:
 
 
 def read_object(file: Path) -> Document:
-    """Return the JSON object in ``file``."""
+    """Return the JSON object in ``file``. Raises ``UsageError`` if it is absent or holds something
+    else."""
     try:
         content = json.loads(read_bytes(file))
     except (ValueError, RecursionError) as error:

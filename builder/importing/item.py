@@ -247,7 +247,7 @@ class Item:
         return {name: members[name]() for name in sorted(ELIGIBILITY[self.spec.key].inputs)}
 
     def _input_names(self, key: str) -> list[str]:
-        """Return the story names in a list of the item's inputs."""
+        """Return the names in the list ``key`` of the item's inputs, as story names."""
         return [self.scene.name(name) for name in self.document.names("inputs", key)]
 
     def _columns(self) -> list[str]:

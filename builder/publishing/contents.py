@@ -78,7 +78,8 @@ def _refuse_unknown_files(side: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def refuse_private(opened: ReleaseFolder, tracks: Mapping[str, Track]) -> None:
-    """Raise ``UsageError`` for the first thing in the public side that is private."""
+    """Raise ``UsageError`` if the public side of a release has anything private, naming the
+    first."""
     for problem in private_in_public(opened, tracks):
         raise UsageError(f"{opened.public.path}: {problem}; nothing was sent")
 
@@ -135,7 +136,7 @@ def _private_rows(public: Path, private: Path, private_splits: frozenset[str]) -
 
 
 def _row_ids(files: list[Path]) -> Iterator[str]:
-    """Yield the first column of every row: the id of a task or an instance."""
+    """Yield the first column of every row, which is its id. In the flat table it is the task's."""
     for file in files:
         with open_shard(file) as opened:
             column = opened.schema_arrow.names[0]

@@ -76,7 +76,8 @@ def text(manifest: Mapping[str, Any], place: Place) -> str:
 
 
 def title(manifest: Mapping[str, Any]) -> str:
-    """Return the title of a release's card."""
+    """Return the title of a release's card: name and version, or the own title of an imported
+    release."""
     built = f"Causal exams ({manifest['release']} {manifest['version']})"
     return str(manifest["configuration"].get("imported", built))
 
@@ -165,7 +166,7 @@ def _scene_examples(manifest: Mapping[str, Any], place: Place) -> dict[str, str]
 
 
 def _rows(manifest: Mapping[str, Any]) -> int:
-    """Return the number of tasks of a repository's splits."""
+    """Return the number of tasks in all splits of a manifest."""
     tasks = [track for split in manifest["splits"].values() for track in split["tracks"].values()]
     return sum(track["realised"].get("tasks", 0) for track in tasks)
 

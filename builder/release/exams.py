@@ -197,7 +197,8 @@ def _keep_tasks(
 
 
 def shuffle_exam(exam: DrawnExam, key: bytes) -> DrawnExam:
-    """Return the exam with its tasks in a seeded order that carries no information."""
+    """Return the exam with its tasks in an order that ``key`` decides and that carries no
+    information."""
     ids = sorted(exam.task_ids, key=lambda task_id: _seeded_rank(key, "position", task_id))
     return replace(exam, task_ids=tuple(ids))
 

@@ -44,7 +44,7 @@ def source_sha256() -> str:
 
 
 def code_files() -> list[Path]:
-    """Return the files of ``CODE``, sorted; neither hidden ones nor compiled ones."""
+    """Return the files in the folders ``CODE``, sorted, without hidden and compiled ones."""
     files = (file for folder in CODE for file in (_CHECKOUT / folder).rglob("*") if file.is_file())
     return sorted(
         file
@@ -55,12 +55,14 @@ def code_files() -> list[Path]:
 
 @cache
 def library_versions() -> dict[str, str]:
-    """Return the versions of the libraries whose results are in the bytes of a release."""
+    """Return the versions, by name, of the libraries whose results are in the bytes of a
+    release."""
     return {name: version(name) for name in LIBRARIES}
 
 
 def fingerprint(config: ReleaseConfig, roots: Mapping[str, Root]) -> str:
-    """Return the identity of a build: equal fingerprints give equal bytes on one platform.
+    """Return a SHA-256 that identifies a build: equal fingerprints give equal bytes on one
+    platform.
 
     It covers the configuration, the rules by which floors are graded, the code, the libraries and,
     through their commitments, the private roots.

@@ -48,9 +48,10 @@ def papers(manifest: Mapping[str, Any], repository: Path, place: Place) -> dict[
 
 
 def eval_yaml(manifest: Mapping[str, Any]) -> str:
-    """Return the registration as a benchmark: an entry for each exam, and for each track of one.
+    """Return ``eval.yaml``, the registration as a benchmark: an entry for each exam and, if it has
+    several tracks, for each of them.
 
-    Their figures are skills as the grader reports them, so the framework is this project.
+    The figures of entries are skills as the grader reports them, so the framework is this project.
     """
     tasks = []
     for split, entry in manifest["splits"].items():
@@ -69,9 +70,11 @@ def eval_yaml(manifest: Mapping[str, Any]) -> str:
 
 
 def croissant(manifest: Mapping[str, Any], repository: Path, place: Place) -> str:
-    """Return the description of a repository, whose shards are on disk, for search engines and
-    loaders: MLCommons Croissant 1.0 with its responsible-AI vocabulary, hashes as the manifest has
-    them, fields as the shards."""
+    """Return ``croissant.json``: the description of a repository for search engines and loaders.
+
+    It follows MLCommons Croissant 1.0 with its responsible-AI vocabulary. Hashes come from the
+    manifest, fields from the shards, which are on disk.
+    """
     words: dict[str, Any] = yaml.safe_load(_WORDS.read_text(encoding="utf-8"))
     return pretty_json(
         {
@@ -102,7 +105,11 @@ def _node(kind: str, name: str, **members: Any) -> dict[str, Any]:
 
 
 def _files(manifest: Mapping[str, Any], place: Place) -> Iterator[dict[str, Any]]:
-    """Yield each shard with its hash, and a set of them for each config and split."""
+    """Yield a node for each shard, with its hash, and one for the set of shards of each config and
+    split.
+
+    On the Hub the first node is the repository.
+    """
     inside = {}
     if place.url:
         inside = {"containedIn": {"@id": _REPOSITORY}}

@@ -66,7 +66,7 @@ class Origin:
 
 
 def part_name(number: int) -> str:
-    """Return the name of a part's folder."""
+    """Return the name of the folder of part ``number``: five digits."""
     return f"{number:05d}"
 
 
@@ -170,7 +170,8 @@ def build_instance(track: Track, spec: InstanceSpec) -> tuple[dict[str, pa.Table
 
 
 def _check_owner(config: str, table: pa.Table, spec: InstanceSpec) -> None:
-    """Raise ``ValueError`` for a row of another instance: it would end up outside its part."""
+    """Raise ``ValueError`` if the table of one instance has a row of another: it would end up in a
+    wrong part."""
     if "instance_id" in table.schema.names:
         strangers = set(table.column("instance_id").to_pylist()) - {spec.instance_id}
         if strangers:
@@ -226,7 +227,8 @@ def sort_key(schema: pa.Schema) -> tuple[str, ...]:
 
 
 def find_part(folder: Path) -> Part | None:
-    """Return the part that was staged in a folder, None unless it is whole and unchanged."""
+    """Return the part that was staged in a folder, None unless its files are there with the hashes
+    of its record."""
     try:
         record = json.loads((folder / RECORD).read_bytes())
         for config, digest in record["sha256"].items():

@@ -21,7 +21,7 @@ SHARD: Final = re.compile(
 
 
 def public_side(release: Path) -> Path:
-    """Return ``release/public``; raises ``UsageError`` when there is no release."""
+    """Return the path ``release/public``; raises ``UsageError`` when it is no folder."""
     public = release / "public"
     if not public.is_dir():
         raise UsageError(
@@ -32,18 +32,19 @@ def public_side(release: Path) -> Path:
 
 
 def configs(side: Path) -> list[str]:
-    """Return the configs of a side, sorted."""
+    """Return the names of the configs that have shards on a side, sorted."""
     return sorted({path.parent.name for path in side.glob("*/*-00000-of-*.parquet")})
 
 
 def splits(side: Path, config: str) -> list[str]:
-    """Return the splits that ``config`` has on a side, sorted."""
+    """Return the names of the splits that have shards of ``config`` on a side, sorted."""
     found = (SHARD.fullmatch(path.name) for path in (side / config).glob("*.parquet"))
     return sorted({match["split"] for match in found if match is not None})
 
 
 def shards(side: Path, config: str, split: str) -> list[Path]:
-    """Return the Parquet files of ``config`` for ``split`` on a side, in shard order."""
+    """Return the Parquet files of ``config`` for ``split`` on a side, in shard order; empty if
+    none."""
     found = [(path, SHARD.fullmatch(path.name)) for path in sorted((side / config).glob("*"))]
     return [path for path, match in found if match is not None and match["split"] == split]
 

@@ -65,10 +65,11 @@ TRUTH: Final = table_schema(
 
 
 def worlds_schema(*texts: str) -> pa.Schema:
-    """Return the schema of ``<track>_worlds``: one row per instance, with ``texts`` that a track
-    has besides.
+    """Return the schema of ``<track>_worlds``: one row per instance. ``texts`` names the columns of
+    text that a track has besides.
 
-    ``key`` rebuilds the instance, ``attempt`` says which try it was, ``world_json`` is the world.
+    ``key`` rebuilds the instance, ``attempt`` is the number of the try that was accepted,
+    ``world_json`` is the world.
     """
     return table_schema(
         ("instance_id", TEXT),

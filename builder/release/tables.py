@@ -43,7 +43,8 @@ class SplitTables:
 
 
 def tracks(public: Path, known: Iterable[str]) -> list[str]:
-    """Return which of the ``known`` tracks ``public`` holds tasks of, in their order."""
+    """Return which of the ``known`` tracks have tasks in the folder ``public``, in the order of
+    ``known``."""
     return [track for track in known if splits(public, track)]
 
 
@@ -96,7 +97,7 @@ def truth_side(release: Path, track: str, split: str) -> Path:
 
 
 def _series(cell: pa.Scalar) -> list[dict[str, Any]]:
-    """Return one nested table as ``[{"name": ..., "values": array}, ...]``."""
+    """Return the cell of one nested table as ``[{"name": ..., "values": array}, ...]``."""
     series = cell.values
     if series is None or len(series) == 0:
         return []
@@ -129,7 +130,7 @@ def table_rows(table: pa.Table) -> Iterator[dict[str, Any]]:
 
 
 def task_row(row: Mapping[str, Any], place: RowPlace) -> TaskRow:
-    """Return a row of ``<track>`` as a task."""
+    """Return a row of ``<track>`` as a task, with its inputs parsed."""
     told = {**row, "inputs": json.loads(row["inputs_json"]), "place": place}
     return TaskRow(**{name: told[name] for name in TaskRow.__slots__})
 

@@ -93,7 +93,7 @@ class ReleaseConfig:
 
     @property
     def lock_path(self) -> Path:
-        """The lock file that belongs to this split file."""
+        """The path of the lock file that belongs to this split file; it need not exist."""
         return self.path.with_suffix(".lock.json")
 
 

@@ -64,7 +64,10 @@ def public_id(prefix: str, key: bytes, label: str) -> str:
 
 
 def stream(key: bytes, stage: str) -> np.random.Generator:
-    """Return the random generator of one stage (``"world"``, ``"data"``, ...) under ``key``."""
+    """Return a new random generator for one stage (``"world"``, ``"data"``, ...) under ``key``.
+
+    Equal arguments give equal numbers.
+    """
     seed = int.from_bytes(hmac_key(key, stage)[:16], "big")
     return np.random.Generator(np.random.Philox(key=seed))
 
@@ -87,9 +90,10 @@ class InstancePlan:
 
     @property
     def task_plan(self) -> TaskPlan:
-        """Return the least and most tasks of the plan, its exam, and its levels.
+        """The least and most tasks of the plan, its exam, and its levels.
 
-        The release machinery reads no other part of a plan. Each track defines this.
+        This is abstract: each track's plan defines it. The release machinery reads no other part of
+        a plan.
         """
         raise NotImplementedError
 

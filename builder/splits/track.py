@@ -74,7 +74,7 @@ class InstanceSpec:
 
     @property
     def label(self) -> str:
-        """``track/split/index``, the name that ``build --only`` takes."""
+        """The name of the instance in messages and for ``build --only``: ``track/split/index``."""
         return f"{self.track}/{self.split}/{self.index}"
 
 
