@@ -20,8 +20,12 @@ Operator = Literal["or", "and"]
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
-    """The sentences of a theme: ``state`` matches that a variable holds or does not, ``own`` what a
-    variable's own condition is, ``item`` one entry of a case."""
+    """The sentence patterns of one theme.
+
+    ``state`` matches that a variable (group 1) holds, or with the group ``not`` that it does not.
+    ``own`` matches a variable's own condition: holder and what it needs. ``item`` matches one entry
+    of a case: holder and what is said of it.
+    """
 
     state: re.Pattern[str]
     own: re.Pattern[str]
@@ -42,9 +46,10 @@ _PALETTE: Final = re.compile(r"(\w+) \(((?:\w+, )+\w+)\)")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A variable's rule: its own condition (``holder`` has ``need``), joined with its parents.
+    """A variable's rule: its own condition, joined with its parents.
 
-    ``among`` joins the parents, ``own`` joins the condition with them.
+    The condition is that ``holder`` has ``need``: a least number, a colour, or blank where its
+    presence is enough. ``among`` joins the parents, ``own`` joins the condition with them.
     """
 
     holder: str
@@ -56,7 +61,10 @@ class Rule:
 
 @dataclass(frozen=True)
 class StoryModel:
-    """The model that a context tells: a rule for each variable, and how cases are read."""
+    """The model that a context tells: a rule by variable, and how cases are read.
+
+    ``palette`` maps a shade, as cases name it, to its colour. ``theme`` are the sentence patterns.
+    """
 
     rules: Mapping[str, Rule]
     palette: Mapping[str, str]
@@ -68,7 +76,10 @@ class StoryModel:
         return sorted_graph((p, name) for name, rule in self.rules.items() for p in rule.parents)
 
     def bits(self, case: str) -> dict[str, bool]:
-        """Return whether each variable's own condition is met in a case."""
+        """Return, by variable, whether its own condition is met in the text of a case.
+
+        Raises ``ValueError`` for an item that is not of the theme.
+        """
         found = {}
         for item in case.rstrip(".").split("; "):
             match = self.theme.item.fullmatch(item)
@@ -78,7 +89,7 @@ class StoryModel:
         return {name: self._is_met(rule, found[rule.holder]) for name, rule in self.rules.items()}
 
     def _is_met(self, rule: Rule, said: str) -> bool:
-        """Tell whether what a case says of the holder meets a rule's condition."""
+        """Tell whether ``said``, a case's word or number for the holder, meets the condition."""
         if said in ("present", "on", "absent", "off"):
             return said in ("present", "on")
         if said.isdigit():
@@ -86,7 +97,10 @@ class StoryModel:
         return self.palette[said] == rule.need
 
     def state(self, clause: str) -> tuple[str, bool]:
-        """Return the variable that a clause is about, and whether it is said to hold."""
+        """Return the variable that a clause is about, and whether the clause says that it holds.
+
+        Raises ``ValueError`` where it is about none.
+        """
         match = self.theme.state.search(clause)
         if match is None:
             raise ValueError(f"no state of this theme: {clause}")
@@ -101,10 +115,11 @@ class StoryModel:
         depth: int | None = None,
         overlooked: frozenset[str] = frozenset(),
     ) -> bool:
-        """Return whether a variable holds, given own conditions ``bits`` and the values ``do``.
+        """Return whether variable ``name`` holds.
 
-        ``depth`` limits how many steps upstream are followed (None: all). The own condition of an
-        ``overlooked`` variable is left out of account.
+        ``bits`` says by variable whether its own condition is met, ``do`` has the values set by
+        intervention. ``depth`` limits how many steps upstream are followed (None: all); beyond them
+        the own condition decides alone. That of an ``overlooked`` variable with parents is ignored.
         """
 
         @cache
@@ -126,7 +141,10 @@ class StoryModel:
 
 @lru_cache(maxsize=64)
 def read_context(text: str) -> StoryModel:
-    """Return the model that a context describes; raises ``ValueError`` for an unknown sentence."""
+    """Return the model that the text of a context describes, which may stand in a longer prompt.
+
+    Raises ``ValueError`` for an unknown sentence.
+    """
     lines = [line[2:] for line in text.splitlines() if " exactly when " in line]
     (theme,) = [theme for theme in _THEMES if lines and theme.state.match(lines[0])]
     palette = {
@@ -143,7 +161,11 @@ def read_context(text: str) -> StoryModel:
 
 
 def _rule(theme: Patterns, body: str) -> Rule:
-    """Return a rule from its text: an own condition, which a list may follow or hold."""
+    """Return the rule in ``body``, the text after "exactly when".
+
+    The own condition stands before a list of parents, or as an item of that list. Raises
+    ``ValueError`` where there is not exactly one, or a clause is unknown.
+    """
     told = _RULE.fullmatch(body)
     assert told is not None
     clauses = told["listed"].split("; ") if told["listed"] else []
@@ -160,7 +182,11 @@ def _rule(theme: Patterns, body: str) -> Rule:
 
 @dataclass(frozen=True)
 class Simulation:
-    """A simulation task: the model, the own conditions met in each case, cause and effect."""
+    """A simulation task as it is read from its prompt.
+
+    ``cases`` say for each case, by variable, whether its own condition is met. ``cause`` is the
+    variable to intervene on, ``effect`` the one asked about.
+    """
 
     story: StoryModel
     cases: tuple[dict[str, bool], ...]
@@ -169,7 +195,10 @@ class Simulation:
 
 
 def read_simulation(prompt: str) -> Simulation:
-    """Read a simulation task from its prompt."""
+    """Read a simulation task from its prompt.
+
+    Raises ``ValueError`` where it has no question about an intervention.
+    """
     context, _, rest = prompt.partition("\n## Cases\n")
     cases, _, questions = rest.partition("\n## Questions\n")
     story = read_context(context)
@@ -182,7 +211,10 @@ def read_simulation(prompt: str) -> Simulation:
 
 
 def read_question(story: StoryModel, question: str) -> tuple[dict[str, bool], str]:
-    """Return what a question supposes, by variable, and the variable that it asks about."""
+    """Return the values that a question supposes, by variable, and the variable asked about.
+
+    The values are empty where it supposes nothing.
+    """
     suppose = re.match(
         r"Suppose it is made to hold that (.*?)(?:, whatever .*?)?\. Under this supposition, (.*)",
         question,
@@ -193,7 +225,7 @@ def read_question(story: StoryModel, question: str) -> tuple[dict[str, bool], st
 
 
 def _variable_in(story: StoryModel, question: str) -> str:
-    """Return the one variable that a question names."""
+    """Return the one variable that a question names; raises ``ValueError`` for none or several."""
     words: list[str] = re.findall(r"\w+", question)
     (name,) = [word for word in words if word in story.rules]
     return name

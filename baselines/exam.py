@@ -42,9 +42,9 @@ SCENES_AT_ONCE: Final = 8
 class ShownScene:
     """One instance as the public sees it; a story-only scene has empty tables.
 
-    ``data`` and ``test`` map a column to its values, shapes ``(rows,)`` and ``(held-out rows,)``,
-    in the table's own units; ``calibration`` holds some rows of ``data`` with the measured
-    variables themselves.
+    ``view`` says through which measurements the data are seen. ``data`` and ``test`` map a column
+    to its values, shapes ``(rows,)`` and ``(held-out rows,)``, in the table's own units.
+    ``calibration`` holds some rows of ``data`` with the measured variables themselves.
     """
 
     instance_id: str
@@ -92,9 +92,9 @@ def open_exam(
 def iterate_scenes(
     exam: OpenedExam, tasks: Iterable[Task]
 ) -> Iterator[tuple[ShownScene, list[Task]]]:
-    """Yield each scene that ``tasks`` ask about with its tasks, a few scenes in memory at a time.
+    """Yield each scene, in one view, that ``tasks`` ask about, with the tasks about it.
 
-    Tasks of a track that ships no scenes are not visited.
+    A few scenes are in memory at a time. Tasks of a track that ships no scenes are not visited.
     """
     by_view: dict[tuple[str, str], list[Task]] = {}
     for task in tasks:
@@ -109,7 +109,7 @@ def iterate_scenes(
 
 
 def _columns(table: Iterable[Column]) -> dict[str, FloatArray]:
-    """Return a table as name -> values, shape (rows,)."""
+    """Return a table as column name -> values, shape (rows,)."""
     return {name: np.asarray(values, dtype=np.float64) for name, values in table}
 
 
@@ -147,7 +147,7 @@ def prepare_folder(folder: Path, system: str, settings: Mapping[str, Any], notes
 
 
 def _system_of(folder: Path) -> object:
-    """Return the system whose answers a folder holds; None where no ``run.json`` says so."""
+    """Return the name of the system whose answers a folder holds; None if no ``run.json`` says."""
     try:
         return run_card(folder).get("system")
     except BadJson:
@@ -155,17 +155,17 @@ def _system_of(folder: Path) -> object:
 
 
 def write_answer(folder: Path, task: Task, answer: Answer) -> None:
-    """Write the answer to a task in one step: a reader never sees half of it."""
+    """Write the answer to its task's file in ``folder``, at once: no reader sees half of it."""
     write_text(path_inside(folder, task.task_id, task.shape.suffix), text_of(answer))
 
 
 def text_of(answer: Answer) -> str:
-    """Return the answer as its file holds it."""
+    """Return the text of an answer's file: the text itself, or its JSON object as text."""
     return answer if isinstance(answer, str) else pretty_json(dict(answer))
 
 
 def csv_text(**columns: FloatArray) -> str:
-    """Return a prediction file with these columns, each of shape (held-out rows,)."""
+    """Return the text of a prediction file, its columns named by keyword, (held-out rows,) each."""
     text = StringIO()
     rows, head = np.column_stack(list(columns.values())), ",".join(columns)
     np.savetxt(text, rows, fmt="%.9g", delimiter=",", header=head, comments="")
@@ -183,7 +183,8 @@ class TrackSystems:
 
     ``naive`` and ``informed`` are the solvers of the systems of these names; ``own`` are the
     systems that answer this track alone: name -> (note, solver). ``rated`` is a family of such
-    systems: a name ending in RATE, a note, and the function from a share to its solver.
+    systems: a name ending in RATE (a percentage), a note, and the function from that as a share, 0
+    to 1, to its solver.
     ``sees_truth``: its own systems may be given the private side, to run laboratories on it.
     """
 
@@ -195,7 +196,7 @@ class TrackSystems:
 
 
 def generator(name: str) -> np.random.Generator:
-    """Return the random generator of a name, seeded by the name's SHA-256."""
+    """Return a new random generator seeded by ``name``: equal names give equal numbers."""
     digest = hashlib.sha256(name.encode()).digest()
     return np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))
 
@@ -227,15 +228,18 @@ _SKETCHES: Final = ("edges", "skeleton_edges")
 
 
 def copy_truth(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
-    """Yield each task with its truth, from the private side where the truth is private."""
+    """Yield each task with the answer that is its truth, for the system ``gold``.
+
+    The truth is read from the private side where it is private.
+    """
     truths = open_release(exam.path, exam.private).truths(exam.split, tasks)
     return ((task, task.shape.gold(task, truths[task.task_id])) for task in tasks)
 
 
 def answer_constant(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
-    """Yield each task with the constant answer that its floor names as the best.
+    """Yield each task with the constant answer that its variant's floor names as the best.
 
-    Where the release states no floors it is the first on the list.
+    Where the release states no floor it is the first constant answer.
     """
     stated = exam.release.public.manifest.get("floors", {}).get(exam.split, {})
     for task, texts in _constants(exam, tasks):
@@ -248,25 +252,31 @@ def answer_constant(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
 
 
 def first_constant(task: Task) -> Answer:
-    """Return the first of the constant answers to a task, in which no variable is named."""
+    """Return the first of a task's constant answers, without names from the story."""
     return next(iter(constants_of(task).values()))
 
 
 def answer_randomly(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
-    """Yield each task with one of its constant answers, drawn by the task's id."""
+    """Yield each task with one of its constant answers, drawn at random with its id as the seed."""
     for task, texts in _constants(exam, tasks):
         yield task, pick(generator(f"random/{task.task_id}"), [*texts.values()])
 
 
 def constants_of(task: Task, story: str = "") -> dict[str, str]:
-    """Return the constant answers to a task by name; names of variables come from the story."""
+    """Return the constant answers to a task: the answer's name -> its text.
+
+    Tasks that ask for a graph need ``story``, from which the names of variables are read.
+    """
     floors = TRACKS[task.track].floors
     assert floors is not None
     return dict(floors.constants(task, _names(task, story)))
 
 
 def _constants(exam: OpenedExam, tasks: Sequence[Task]) -> Iterator[tuple[Task, dict[str, str]]]:
-    """Yield each task with its constant answers; stories are read where a graph is asked for."""
+    """Yield each task with its constant answers (name -> text).
+
+    Stories are read where a graph is asked for.
+    """
     sketches = [task for task in tasks if task.shape.name in _SKETCHES]
     stories = {t.task_id: scene.story for scene, own in iterate_scenes(exam, sketches) for t in own}
     for task in tasks:
@@ -274,7 +284,10 @@ def _constants(exam: OpenedExam, tasks: Sequence[Task]) -> Iterator[tuple[Task, 
 
 
 def _names(task: Task, story: str) -> Truth:
-    """Return a truth with the names in the story, all that constant answers need of a truth."""
+    """Return a stand-in for the truth, which holds no more than variable names from the story.
+
+    Constant answers need no more. It has names only where a graph is asked for.
+    """
     nodes: list[str] = []
     if story and task.shape.name in _SKETCHES:
         nodes = list(read_story(story, (), task.inputs["variables"]).variables)

@@ -40,10 +40,11 @@ BY_TRACK: Final[Mapping[str, TrackSystems]] = {
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A reference system. Tasks of a track that it has no solver for go unanswered.
+    """A reference system, or a family of them whose ``name`` ends in RATE.
 
+    ``note`` says what it shows. ``solvers`` are by track; tasks of other tracks go unanswered.
     ``sees_truth``: it may be given the private side, to copy it or to run laboratories on it.
-    ``at`` makes the solvers of one rate, for a family of systems whose name ends in RATE.
+    ``at`` is set for families alone and makes the solvers by track of one rate, 0 to 1.
     """
 
     name: str
@@ -107,7 +108,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
 def named_systems(names: Sequence[str]) -> list[System]:
     """Return the systems called ``names``, each once; a name of ``GROUPS`` stands for several.
 
-    Raises ``UsageError``.
+    Raises ``UsageError`` without names or for an unknown one.
     """
     if not names:
         raise UsageError(f"NAME is missing; choose one of {', '.join(NAMES)} (see --list)")
@@ -116,7 +117,10 @@ def named_systems(names: Sequence[str]) -> list[System]:
 
 
 def find_system(name: str) -> System:
-    """Return the system called ``name``; raises ``UsageError``."""
+    """Return the system called ``name``, which may be a family's with a percentage for RATE.
+
+    Raises ``UsageError`` where there is none, and for a family's name without a percentage.
+    """
     for system in SYSTEMS:
         if system.name == name and system.at is None:
             return system
@@ -148,8 +152,8 @@ def answer_tasks(system: System, exam: OpenedExam) -> Iterator[tuple[Task, Answe
 def answer_exam(chosen: Namespace, folder: Path, name: str, *, shown: bool = False) -> str:
     """Write the answers of the system called ``name`` and return a line about them.
 
-    ``chosen`` holds the options that say which exam. With ``shown`` a terminal shows the progress.
-    Raises ``UsageError``.
+    ``chosen`` holds the options ``release``, ``split``, ``exam`` and ``private``. With ``shown`` a
+    terminal shows the progress. Raises ``UsageError``.
     """
     start = time.perf_counter()
     system = find_system(name)
@@ -176,7 +180,7 @@ def answer_exam(chosen: Namespace, folder: Path, name: str, *, shown: bool = Fal
 
 
 def answer_in_its_folder(chosen: Namespace, out: Path, name: str) -> str:
-    """Call ``answer_exam`` with the folder of ``out`` that has the system's name.
+    """Return :func:`answer_exam` for the folder ``name`` inside ``out``.
 
     Workers find it here and not in ``__main__``, which they do not import.
     """

@@ -44,7 +44,10 @@ RIDGE = 1e-3
 
 
 def predict_measured(scene: ShownScene) -> ShownScene:
-    """Return ``scene`` with measured variables predicted, in place of their measurements."""
+    """Return ``scene`` with its measured variables predicted, in place of their measurements.
+
+    A predicted binary variable is 0 or 1. A scene without measured variables comes back as it is.
+    """
     measured = [name for name in scene.calibration if name not in scene.data]
     if not measured:
         return scene
@@ -70,7 +73,7 @@ def _side_by_side(table: Mapping[str, FloatArray], names: list[str]) -> FloatArr
 
 
 def _predict_by_ridge(inputs: FloatArray, truth: FloatArray, rows: FloatArray) -> FloatArray:
-    """Return predictions for ``rows`` of a ridge regression of ``truth``, shape (rows,)."""
+    """Return predictions for ``rows`` by a ridge regression of ``truth`` on ``inputs``, (rows,)."""
     from sklearn.linear_model import Ridge
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -86,8 +89,9 @@ _OVERRULING_ERRORS = 4.0
 def associations(
     tables: Tables, graph: LatentDAG, names: tuple[str, ...], weights: FloatArray
 ) -> list[Estimate]:
-    """Return the correlation of X and Y; given a third name the partial one, and the change to it.
+    """Return the correlation of X and Y, the first two ``names``, in a list of one.
 
+    With a third name Z the list holds the partial correlation given Z, and that less the plain one.
     Each is exactly zero where ``graph`` says so and the data do not contradict it. Given Z a zero
     is taken from d-separation, although only where relations are linear in Z does it make the
     *linear* partial correlation vanish: the labels that are asked for are either of exact zeros or
@@ -148,17 +152,19 @@ class Analyst(Protocol):
     """The findings about one scene that answers are written from."""
 
     def association(self, task: Task, *given: str) -> Sequence[float]:
-        """Return the correlation of treatment and outcome; given a third variable the partial one,
-        and the change to it."""
+        """Return the correlation of treatment and outcome, as a sequence of one.
+
+        With a third variable it holds the partial correlation, and that less the plain one.
+        """
 
     def effect(self, task: Task, name: str) -> Estimate | None:
         """Return the "ATE", "ETT", "NDE" or "NIE"; None where it is held not identifiable."""
 
     def sketch(self, task: Task) -> Sequence[tuple[str, str]]:
-        """Return the direct effects among the variables that the task asks about."""
+        """Return the direct effects (cause, effect) among all variables of the task's story."""
 
     def label(self, value: float, zero: str) -> str:
-        """Return the sign of a number; ``zero`` is the word for none."""
+        """Return "+", "-", or ``zero`` where the analyst holds the number to be exactly zero."""
 
 
 Form = Callable[[Task, Analyst], Answer]
@@ -166,17 +172,17 @@ Form = Callable[[Task, Analyst], Answer]
 
 
 def ends(task: Task) -> tuple[str, str]:
-    """Return treatment and outcome."""
+    """Return the names of the task's treatment and outcome."""
     return task.inputs["treatment"], task.inputs["outcome"]
 
 
 def third(task: Task) -> str:
-    """Return the variable to condition on."""
+    """Return the name of the variable that the task conditions on."""
     return str(task.inputs.get("variable") or task.inputs["conditioning_var"])
 
 
 def _form(**fields: Callable[[Task, Analyst], object]) -> Form:
-    """Return the form with these fields, each with the function that finds its value."""
+    """Return the form that writes these fields, each with the function that finds its value."""
     return lambda task, analyst: {name: find(task, analyst) for name, find in fields.items()}
 
 
@@ -199,7 +205,10 @@ def _most_changing(task: Task, analyst: Analyst) -> str:
 
 
 def _effect(task: Task, analyst: Analyst) -> Estimate | None:
-    """Return the effect that the family asks about, or the estimand that the task names."""
+    """Return the analyst's estimate of the effect that the task asks about; None as it abstains.
+
+    That is the one that the task's family implies, else the estimand that the task names.
+    """
     estimand = {"effect_estimate": "ATE", "counterfactual_effect": "ETT"}.get(task.family)
     return analyst.effect(task, estimand or task.inputs["estimand"])
 
@@ -267,7 +276,7 @@ class SceneAnalysis:
 
     @cached_property
     def predicted_scene(self) -> ShownScene:
-        """The scene with a predicted column for each measured variable."""
+        """The scene with a predicted column for each measured variable, without measurements."""
         return predict_measured(self.shown)
 
     @cached_property
@@ -283,10 +292,10 @@ class SceneAnalysis:
         return bootstrap_weights(rng, count)
 
     def graph(self, observed: Sequence[str] = ()) -> LatentDAG:
-        """Return the graph that the story tells.
+        """Return the graph that the story tells, read once for each set of names.
 
-        Its nodes are the names in ``observed`` (without any those of the table), and the unmeasured
-        variables that the story mentions.
+        Its nodes are the names in ``observed`` (by default those of the table), and as latent ones
+        the unmeasured variables that the story mentions.
         """
         known = frozenset(observed or self.predicted_scene.data)
         if known not in self._graphs:
@@ -295,12 +304,17 @@ class SceneAnalysis:
         return self._graphs[known]
 
     def sketch(self, task: Task) -> tuple[tuple[str, str], ...]:
-        """Return the direct effects that the story tells among the variables it is asked about."""
+        """Return all direct effects (cause, effect) that the story tells.
+
+        The task gives the number of the story's variables.
+        """
         return self._read((), task.inputs["variables"]).edges
 
     def association(self, task: Task, *given: str) -> list[float]:
-        """Return the correlation of treatment and outcome; given a third variable the partial one,
-        and the change to it."""
+        """Return the correlation of treatment and outcome, as a list of one.
+
+        With a third variable it holds the partial correlation, and that less the plain one.
+        """
         names = (*ends(task), *given)
         if names not in self._associations:
             found = associations(self.tables, self.graph(), names, self.weights)
@@ -308,7 +322,7 @@ class SceneAnalysis:
         return self._associations[names]
 
     def label(self, value: float, zero: str) -> str:
-        """Return the sign; a value that the graph says is nothing is exactly zero."""
+        """Return "+", "-", or ``zero`` for exactly 0, which a value is where the graph says so."""
         return zero if value == 0 else "+" if value > 0 else "-"
 
     def effect(self, task: Task, name: str) -> Estimate | None:
@@ -321,11 +335,11 @@ class SceneAnalysis:
         return self._effects[key]
 
     def _read(self, known: Sequence[str], count: int | None = None) -> Reading:
-        """Read the story, with the names given and the others that it mentions."""
+        """Read the story, given the names ``known`` and the number ``count`` of its variables."""
         return read_story(self.shown.story, known, count)
 
     def _estimate(self, name: str, contrast: Contrast) -> Estimate | None:
-        """Return the estimate of an effect by the formula that the graph calls for."""
+        """Return an effect by the formula that the graph calls for; None if not identifiable."""
         binary = is_binary(self.predicted_scene.data[contrast.x])
         plan = plan_effect(self.graph(), contrast, name, binary=binary)
         if plan is None or plan.estimator is None:

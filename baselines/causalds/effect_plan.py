@@ -33,9 +33,10 @@ GUESS_WIDTH: Final = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to estimate an effect: the variables it reads, the estimator, the interval's widening.
+    """How to estimate an effect, which is exactly zero where there is no ``estimator``.
 
-    Without an estimator the effect is exactly zero.
+    ``names`` are the variables that the estimator reads. Its interval is ``widen`` times as wide as
+    usual, more than once where its formula is a guess.
     """
 
     names: frozenset[str] = frozenset()
@@ -49,7 +50,8 @@ NOTHING = Plan()
 def plan_effect(graph: LatentDAG, contrast: Contrast, effect: str, *, binary: bool) -> Plan | None:
     """Return how to estimate "ATE", "ETT", "NDE" or "NIE"; None where it is not identifiable.
 
-    ``binary`` says whether the treatment has two values.
+    ``NOTHING`` is returned where the graph makes the effect zero. ``binary`` says whether the
+    treatment has two values.
     """
     x, y = contrast.x, contrast.y
     if not is_effect_identifiable(graph, x, y, effect, binary=binary):
@@ -64,15 +66,18 @@ def plan_effect(graph: LatentDAG, contrast: Contrast, effect: str, *, binary: bo
 
 
 def is_effect_identifiable(graph: LatentDAG, x: str, y: str, effect: str, *, binary: bool) -> bool:
-    """Tell whether "ATE", "ETT", "NDE" or "NIE" is identifiable on ``graph``."""
+    """Tell whether "ATE", "ETT", "NDE" or "NIE" of x on y is identifiable on ``graph``.
+
+    ``binary`` says whether x has two values.
+    """
     return is_identifiable(graph, x, y, _EFFECTS[effect], binary_treatment=binary)
 
 
 def efficient_set(graph: LatentDAG, x: str, y: str) -> list[str]:
-    """Return the adjustment set of least asymptotic variance, sorted, or a minimal one.
+    """Return the adjustment set of least asymptotic variance, or else a minimal one, sorted.
 
     That set is the parents of the nodes on causal paths, less those nodes and x (Henckel, Perković
-    & Maathuis 2022, Theorem 3.10), provided that set is valid; else a minimal set is taken.
+    & Maathuis 2022, Theorem 3.10), provided that set is valid. Some valid set must exist.
     """
     on_paths = (graph.descendants((x,)) & graph.ancestors((y,))) - {x}
     parents = {parent for node in on_paths for parent in graph.parents(node)} - on_paths - {x}
@@ -82,7 +87,11 @@ def efficient_set(graph: LatentDAG, x: str, y: str) -> list[str]:
 
 
 def _total(graph: LatentDAG, contrast: Contrast) -> Plan:
-    """Return how to estimate a total effect: by the back door, the front door, or a guess."""
+    """Return how to estimate an identifiable total effect: by the back door or the front door.
+
+    Where neither formula applies it is a guess, adjusted for all observed non-descendants of x and
+    with a wider interval.
+    """
     x, y = contrast.x, contrast.y
     if valid_adjustment_sets(graph, x, y):
         return _backdoor(contrast, efficient_set(graph, x, y))
@@ -96,7 +105,7 @@ def _total(graph: LatentDAG, contrast: Contrast) -> Plan:
 
 
 def _backdoor(contrast: Contrast, covariates: Sequence[str], widen: float = 1.0) -> Plan:
-    """Return how to estimate a total effect by adjustment for ``covariates``."""
+    """Return how to estimate a total effect by adjustment for ``covariates``, valid or not."""
     names = frozenset({contrast.x, contrast.y, *covariates})
     return Plan(names, partial(backdoor, contrast, covariates), widen)
 
@@ -108,7 +117,11 @@ def _without_edges_out_of(graph: LatentDAG, nodes: Collection[str]) -> LatentDAG
 
 
 def _natural(graph: LatentDAG, contrast: Contrast, effect: str) -> Plan:
-    """Return how to estimate a natural effect by the mediation formula."""
+    """Return how to estimate the "NDE" or "NIE" by the mediation formula.
+
+    Where no covariates are known to be right, all measured variables that x does not affect are
+    taken, with a wider interval.
+    """
     x, y = contrast.x, contrast.y
     mediators = sorted(name for name in graph.mediators(x, y) if name not in graph.latent)
     found = natural_covariates(graph, x, y)
@@ -124,8 +137,9 @@ def _natural(graph: LatentDAG, contrast: Contrast, effect: str) -> Plan:
 def natural_covariates(graph: LatentDAG, x: str, y: str) -> frozenset[str] | None:
     """Return covariates for the mediation formula; None where no measured variables will do.
 
-    None of them is affected by x. Given them, x and what it affects are unconfounded, and given
-    them and x so are the mediators and y (Pearl 2001, Theorem 2; VanderWeele 2015, section 2.3).
+    That includes every case with a latent mediator. No covariate is affected by x. Given them, x
+    and what it affects are unconfounded, and given them and x so are the mediators and y (Pearl
+    2001, Theorem 2; VanderWeele 2015, section 2.3).
     All parents of mediators and outcome come first: they leave the least variance.
     """
     mediators = frozenset(graph.mediators(x, y))

@@ -60,7 +60,7 @@ class Contrast:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A point, its standard error, and its 95% interval."""
+    """A point estimate, its standard error, and the ends of its 95% interval."""
 
     value: float
     error: float
@@ -82,7 +82,10 @@ Estimator = Callable[[Columns, FloatArray, Chosen], FloatArray]
 
 
 def bootstrap_weights(rng: np.random.Generator, n: int, replicates: int = REPLICATES) -> FloatArray:
-    """Return weights of mean one, shape (replicates + 1, n); the first row is the sample itself."""
+    """Return Bayesian bootstrap weights of mean one by row, shape (replicates + 1, n).
+
+    The first row is all ones, so it stands for the sample itself.
+    """
     weights = rng.standard_exponential((replicates + 1, n))
     weights /= weights.mean(axis=1, keepdims=True)
     weights[0] = 1.0
@@ -96,7 +99,10 @@ def backdoor(
     weights: FloatArray,
     chosen: Chosen,
 ) -> FloatArray:
-    """Return draws of the effect by standardisation over ``covariates``, a valid adjustment set."""
+    """Return draws (B,) of the ATE, or of the ETT where the contrast is ``treated``.
+
+    By standardisation over ``covariates``, a valid adjustment set.
+    """
     x, y = data[contrast.x], data[contrast.y]
     columns = {contrast.x: x} | {name: data[name] for name in covariates}
     q = _outcome(columns, y, contrast.x, weights, chosen)
@@ -118,7 +124,10 @@ def frontdoor(
     weights: FloatArray,
     chosen: Chosen,
 ) -> FloatArray:
-    """Return draws of the effect by the front-door formula through ``mediators``."""
+    """Return draws (B,) of the ATE, or of the ETT where the contrast is ``treated``.
+
+    By the front-door formula through ``mediators``.
+    """
     x, y = data[contrast.x], data[contrast.y]
     columns = {contrast.x: x} | {name: data[name] for name in mediators}
     q = _outcome(columns, y, contrast.x, weights, chosen)
@@ -145,7 +154,7 @@ def natural_effect(
     *,
     direct: bool,
 ) -> FloatArray:
-    """Return draws of the NDE (``direct``) or the NIE by the mediation formula.
+    """Return draws (B,) of the NDE (``direct``) or the NIE by the mediation formula.
 
     Given ``covariates``, treatment and mediators must be unconfounded with what they affect, and
     none of them may be affected by the treatment.
@@ -166,7 +175,10 @@ def natural_effect(
 
 
 def summary(draws: FloatArray, widen: float = 1.0) -> Estimate:
-    """Return the first draw as the point, with a normal interval from the spread of the others."""
+    """Return the estimate from draws (B,): the first is its value, the others' spread its error.
+
+    The 95% interval is normal, ``_WIDEN`` times ``widen`` as wide as that error says.
+    """
     error = float(draws[1:].std())
     half = widen * _WIDEN * NORMAL_975 * error
     value = float(draws[0])
@@ -175,9 +187,9 @@ def summary(draws: FloatArray, widen: float = 1.0) -> Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _Surface:
-    """A fitted regression: basis, coefficients (B, p), its own columns, and the response's scale.
+    """A fitted regression: basis, coefficients ``beta`` (B, p), the columns of its rows, its link.
 
-    A logistic one describes ``(response − low) / span``; both have shape (B, 1).
+    It describes ``(response − low) / span``, both of shape (B, 1).
     """
 
     basis: Basis
@@ -188,7 +200,10 @@ class _Surface:
     span: FloatArray
 
     def predict_with(self, fixed: Mapping[str, float]) -> FloatArray:
-        """Return conditional means with some columns held at a value, shape (B, n)."""
+        """Return conditional means in the fitted rows with the columns ``fixed`` set to a value.
+
+        The shape is (B, n), or (B, 1) where every column is fixed.
+        """
         columns = {
             name: np.full_like(values, fixed[name]) if name in fixed else values
             for name, values in self.columns.items()
@@ -202,7 +217,11 @@ class _Surface:
 def _outcome(
     columns: Columns, y: FloatArray, focus: str, weights: FloatArray, chosen: Chosen
 ) -> _Surface:
-    """Return the regression of the outcome, shape (n,): logistic exactly where it is binary."""
+    """Return the regression of the outcome y, shape (n,): logistic exactly where it is binary.
+
+    Its terms are read from ``chosen["outcome"]``, or selected and stored there. ``focus`` is the
+    treatment.
+    """
     if "outcome" not in chosen:
         chosen["outcome"] = select_terms(columns, y, [is_binary(y)], focus)
     return _fit_surface(chosen["outcome"], columns, y, weights, np.zeros((1, 1)), np.ones((1, 1)))
@@ -213,8 +232,9 @@ def _response(
 ) -> _Surface:
     """Return the regression of predictions g, shape (B, n), that differ between replicates.
 
-    Terms and link (identity or logistic) are those of least BIC. A logistic curve suits what
-    levels off in the tails of X, which would bend a polynomial in the middle.
+    Terms and link (identity or logistic) are those of least BIC, or read from
+    ``chosen["response"]``, where they are stored. ``focus`` is the treatment. A logistic curve
+    suits what levels off in the tails of X, which would bend a polynomial in the middle.
     """
     low, span = g.min(axis=1, keepdims=True), np.ptp(g, axis=1)[:, None]
     if low.min() >= 0 and (low + span).max() <= 1:  # probabilities: the scale has its own ends
@@ -233,7 +253,7 @@ def _fit_surface(
     low: FloatArray,
     span: FloatArray,
 ) -> _Surface:
-    """Return the fit of a model, terms and link, to a response on the scale of low and span."""
+    """Return the fit of a model (terms, is logistic) to ``y``, the response less low, over span."""
     terms, logistic = model
     basis = make_basis(columns, terms)
     beta = fit(basis(columns), y, weights, logistic)
@@ -268,7 +288,10 @@ class Tables:
 
 
 def tables_of(shown: ShownScene, whole: ShownScene, *, corrected: bool) -> Tables:
-    """Return the tables of a scene, as released (``shown``) and with predictions (``whole``)."""
+    """Return the tables of one scene, given as released and with measured variables predicted.
+
+    ``shown`` is the scene as released, ``whole`` the one with predictions.
+    """
     measured = frozenset(name for name in shown.calibration if name not in shown.data)
     if not measured:
         return Tables(whole.data, {}, np.zeros(0, dtype=np.int64), measured, corrected)
@@ -277,7 +300,10 @@ def tables_of(shown: ShownScene, whole: ShownScene, *, corrected: bool) -> Table
 
 
 def _places(shown: ShownScene) -> FloatArray:
-    """Return where each calibration row stands among the rows, shape (m,), by its contents."""
+    """Return the position among the rows of ``shown.data`` of each calibration row, shape (m,).
+
+    Rows are recognised by equal contents. One that is not there gets position 0.
+    """
     names = sorted(set(shown.data) & set(shown.calibration))
     rows, known = (
         np.column_stack([np.asarray(table[name], dtype=np.float64) for name in names])
@@ -292,9 +318,12 @@ def draws(
 ) -> FloatArray:
     """Return draws (B, ...) of ``estimator``, which reads the variables ``names``.
 
-    ``weights`` has shape (B, n). Components of the estimate are adjusted one by one. Predictions
-    hide interactions, so the honest estimator chooses its own models; the other two, which must
-    differ by sampling error alone, share theirs.
+    ``weights`` has shape (B, n). Normally all rows are used, with predictions for what is measured.
+    Where the tables are ``corrected`` and a name is measured, the honest estimate, on the
+    calibration rows, is used instead. The sampling error that predictions on these rows and on all
+    rows show is taken out of it, each component by itself. Predictions hide interactions, so the
+    honest estimator chooses its own models. The other two, which must differ by sampling error
+    alone, share theirs.
     """
     chosen: Chosen = {}
     everywhere = estimator(tables.rows, weights, chosen)
@@ -309,7 +338,10 @@ def draws(
 
 
 def _slope(honest: FloatArray, noise: FloatArray) -> FloatArray:
-    """Return the regression slope of the honest estimate on the noise, by component."""
+    """Return the regression slope of ``honest`` on ``noise`` over draws (B, ...), by component.
+
+    It is clipped to 0 .. ``_MOST_SHIFT``.
+    """
     centred = noise - noise.mean(axis=0)
     variance = (centred**2).mean(axis=0)
     covariance = ((honest - honest.mean(axis=0)) * centred).mean(axis=0)

@@ -36,10 +36,10 @@ Solve = Callable[[Task, SceneAnalysis], Answer]
 
 
 def make_solver(scene: ShownScene, *, corrected: bool = False) -> Callable[[Task], Answer]:
-    """Return the function that answers the tasks of one scene, reading and fitting once.
+    """Return the function that answers the tasks of one scene, which is read and fitted only once.
 
-    ``corrected`` takes out of every estimate what the calibration rows show of measurement error.
-    A variant that the analyst has no solver for is answered as by ``naive``.
+    ``corrected`` corrects every estimate by the calibration rows for measurement error. A variant
+    that the analyst has no solver for is answered as by ``naive``.
     """
     import sklearn.ensemble  # noqa: F401  # loaded now: a limit of threads holds for what is loaded
 
@@ -59,9 +59,10 @@ def _forecast(task: Task, analysis: SceneAnalysis) -> Forecast:
 
 @lru_cache(maxsize=1)
 def _forecast_of(analysis: SceneAnalysis, y: str, alpha: float) -> Forecast:
-    """Return the forecast of Y from all columns, measurements and what they predict included.
+    """Return the forecast of Y in the held-out rows, with bounds at level ``alpha``.
 
-    Where Y is measured it is fitted on the calibration rows.
+    It uses all columns of these rows, measurements and what they predict included. Where Y is
+    measured it is fitted on the calibration rows, else on all rows.
     """
     shown, whole = analysis.shown, analysis.predicted_scene
     train: dict[str, FloatArray] = {**shown.data, **whole.data}
@@ -85,7 +86,10 @@ def _prediction_interval(task: Task, analysis: SceneAnalysis) -> Answer:
 
 
 def _query(task: Task, analysis: SceneAnalysis) -> tuple[LatentDAG, str, str]:
-    """Return the graph over the variables that the task says are measured, treatment, outcome."""
+    """Return (graph, treatment, outcome). The graph has the variables the task says are measured.
+
+    Unmeasured variables of the story are latent in it.
+    """
     x, y = ends(task)
     named = task.inputs.get("observed") or task.inputs.get("available") or []
     return analysis.graph([x, y, *named]), x, y
@@ -99,14 +103,20 @@ def _counterfactual_identifiable(task: Task, analysis: SceneAnalysis) -> Answer:
 
 
 def _word(query: tuple[LatentDAG, str, str]) -> str | None:
-    """Return the word that takes the place of a set; None where there are valid sets."""
+    """Return the answer where no adjustment set is valid, or None where one is.
+
+    It is "no_backdoor" if the ATE is identifiable all the same, else "non_id".
+    """
     if valid_adjustment_sets(*query):
         return None
     return "no_backdoor" if is_identifiable(*query, "ate") else "non_id"
 
 
 def _sets(field: str, find: Callable[[LatentDAG, str, str], object]) -> Solve:
-    """Return a solver that fills ``field`` by ``find``, or with the word where no set is valid."""
+    """Return a solver that fills ``field`` with what ``find`` returns for graph, x and y.
+
+    Where no adjustment set is valid, it fills in the word for that.
+    """
 
     def solve(task: Task, analysis: SceneAnalysis) -> Answer:
         query = _query(task, analysis)
@@ -116,7 +126,7 @@ def _sets(field: str, find: Callable[[LatentDAG, str, str], object]) -> Solve:
 
 
 def _minimal(graph: LatentDAG, x: str, y: str) -> list[list[str]]:
-    """Return all minimal adjustment sets, in their order."""
+    """Return all minimal adjustment sets for x on y, each as sorted names."""
     return [sorted(names) for names in minimal_adjustment_sets(graph, x, y)]
 
 
@@ -138,7 +148,10 @@ def _dominance(task: Task, analysis: SceneAnalysis) -> Answer:
 
 
 def larger(direct: float, indirect: float) -> str:
-    """Return "direct", "indirect", or "tie" within the band that the prompt states."""
+    """Return which effect is larger in absolute size, "direct" or "indirect".
+
+    It is "tie" where they differ by at most ``TIE_BAND`` of the larger one, as the prompt states.
+    """
     sizes = np.abs([direct, indirect])
     if abs(sizes[0] - sizes[1]) <= TIE_BAND * sizes.max():
         return "tie"

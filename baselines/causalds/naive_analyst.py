@@ -36,12 +36,14 @@ class NaiveAnalysis:
 
     @cached_property
     def scene(self) -> ShownScene:
-        """The scene with a predicted column in place of measurements."""
+        """The scene with a predicted column for each measured variable, without measurements."""
         return predict_measured(self.shown)
 
     def association(self, task: Task, *given: str) -> list[float]:
-        """Return the correlation of treatment and outcome; given a third variable the partial one,
-        and the change to it."""
+        """Return the correlation of treatment and outcome, as a list of one.
+
+        With a third variable it holds the partial correlation, and that less the plain one.
+        """
         data, names = self.scene.data, (*ends(task), *given)
         found = correlations(data, names, np.ones((1, len(data[names[0]]))))
         r = float(found[0, 0, 1])
@@ -51,14 +53,14 @@ class NaiveAnalysis:
         return [s, s - r]
 
     def effect(self, task: Task, name: str) -> Estimate:
-        """Return the coefficient for any effect but the indirect one."""
+        """Return :meth:`indirect` for the "NIE", the controlled :meth:`slope` for all others."""
         return self.indirect(task) if name == "NIE" else self.slope(task)
 
     def slope(self, task: Task, *, controlled: bool = True) -> Estimate:
-        """Return the coefficient of the treatment times the contrast.
+        """Return the linear regression coefficient of the treatment, times the step from x0 to x1.
 
-        Every other column is a control, or none is. The 95% interval takes the error variance for
-        constant.
+        Every other column is a control if ``controlled``, else none is. The 95% interval takes the
+        error variance for constant.
         """
         data, (x, y) = self.scene.data, ends(task)
         others = [name for name in data if controlled and name not in (x, y)]
@@ -80,7 +82,7 @@ class NaiveAnalysis:
         return _estimate(total.value - direct.value, float(np.hypot(direct.error, total.error)))
 
     def sketch(self, task: Task) -> list[tuple[str, str]]:
-        """Return an effect from the first variable of each sentence to each later one."""
+        """Return (cause, effect) pairs: the first variable of a sentence with each later one."""
         names = list(read_story(self.shown.story, (), task.inputs["variables"]).variables)
         pairs: dict[tuple[int, int], None] = {}
         for sentence in sentences(mask(self.shown.story, names)):
@@ -89,12 +91,12 @@ class NaiveAnalysis:
         return [(names[a], names[b]) for a, b in pairs]
 
     def label(self, value: float, zero: str) -> str:
-        """Return the sign: no value is held to be exactly zero."""
+        """Return "+" for a value from 0 on, else "-"; never ``zero``."""
         return "+" if value >= 0 else "-"
 
 
 def _estimate(value: float, half: float) -> Estimate:
-    """Return a value with half the width of its interval, which stands for its error."""
+    """Return the estimate with interval ``value`` ± ``half``; its ``error`` is ``half`` too."""
     return Estimate(value, half, value - half, value + half)
 
 
@@ -102,7 +104,7 @@ Solve = Callable[[Task, NaiveAnalysis], Answer]
 
 
 def make_solver(scene: ShownScene) -> Callable[[Task], Answer]:
-    """Return the function that answers the tasks of one scene."""
+    """Return the function that answers any task of one scene."""
     analysis = NaiveAnalysis(scene)
     return lambda task: SOLVERS.get(task.spec.key, _default_answer)(task, analysis)
 
@@ -111,7 +113,10 @@ def make_solver(scene: ShownScene) -> Callable[[Task], Answer]:
 
 
 def _prediction(task: Task, analysis: NaiveAnalysis) -> Answer:
-    """Predict by linear or logistic regression on all; bounds are in-sample residual quantiles."""
+    """Answer with predictions for held-out rows by linear or logistic regression on all columns.
+
+    Interval bounds, where asked for, add quantiles of the in-sample residuals.
+    """
     scene, outcome = analysis.scene, task.inputs["outcome"]
     y, names = scene.data[outcome], [name for name in scene.test if name != outcome]
     known, held = (np.column_stack([t[name] for name in names]) for t in (scene.data, scene.test))
@@ -143,8 +148,11 @@ def _always(**answer: Any) -> Solve:
 
 
 def _default_answer(task: Task, analysis: NaiveAnalysis) -> Answer:
-    """Answer a question that no regression answers: everything on offer as a set, else the first
-    constant answer."""
+    """Answer a question that no regression answers, without looking at the data.
+
+    A set is everything the task offers, a list of sets that one set. Else it is the first constant
+    answer.
+    """
     field, offered = task.shape.field, list(task.inputs.get("available", ()))
     match task.shape.kind:
         case "set":

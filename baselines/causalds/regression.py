@@ -31,14 +31,17 @@ _LOGISTIC_RIDGE: Final = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """Products of standardised columns; ``centre`` and ``scale`` hold each column's constants."""
+    """The columns of a design matrix, each a product of standardised columns.
+
+    ``centre`` and ``scale`` hold what is subtracted from a column and what it is divided by.
+    """
 
     terms: tuple[Term, ...]
     centre: Mapping[str, float]
     scale: Mapping[str, float]
 
     def __call__(self, columns: Columns) -> FloatArray:
-        """Return the design matrix, shape (n, p), of columns of shape (n,)."""
+        """Return the design matrix, shape (n, terms), of columns of shape (n,)."""
         n = max((len(values) for values in columns.values()), default=1)
         ready = {
             name: (values - self.centre[name]) / self.scale[name]
@@ -68,11 +71,11 @@ def is_binary(values: FloatArray) -> bool:
 
 
 def term_ladder(columns: Columns, focus: str | None = None) -> list[list[Term]]:
-    """Return sets of terms from simple to rich.
+    """Return sets of terms to choose among, from simple to rich; each has the intercept.
 
-    They are linear terms, squares, products with ``focus``, all pairs, cubic terms.
-
-    ``focus`` (the treatment) also gets a cube, as effects may bend between its two levels.
+    They are linear terms, squares, products with ``focus``, all pairs, cubic terms. ``focus`` (the
+    treatment) also gets a cube, as effects may bend between its two levels. Binary columns get no
+    powers.
     """
     names = list(columns)
     linear: list[Term] = [(), *((name,) for name in names)]
@@ -95,7 +98,9 @@ def term_ladder(columns: Columns, focus: str | None = None) -> list[list[Term]]:
 
 
 def fit(design: FloatArray, y: FloatArray, weights: FloatArray, logistic: bool) -> FloatArray:
-    """Return weighted coefficients, shape (B, p); ``y`` is (n,) or (B, n), ``weights`` (B, n).
+    """Return coefficients of weighted regressions of ``y`` on ``design`` (n, p), shape (B, p).
+
+    ``y`` has shape (n,) or (B, n), ``weights`` has (B, n).
 
     Logistic fits accept any response in [0, 1] (quasi-likelihood) and carry a slight ridge, so
     that separated data give finite coefficients.
@@ -128,7 +133,10 @@ def _newton(
 
 
 def predict(design: FloatArray, beta: FloatArray, logistic: bool) -> FloatArray:
-    """Return conditional means, shape (B, n), of coefficients (B, p)."""
+    """Return conditional means, shape (B, n), from ``design`` (n, p) and coefficients (B, p).
+
+    They are probabilities where ``logistic``.
+    """
     linear = beta @ design.T
     return expit(linear) if logistic else linear
 
@@ -136,9 +144,9 @@ def predict(design: FloatArray, beta: FloatArray, logistic: bool) -> FloatArray:
 def select_terms(
     columns: Columns, y: FloatArray, links: Sequence[bool], focus: str | None = None
 ) -> tuple[tuple[Term, ...], bool]:
-    """Return the terms of :func:`term_ladder` and the link of lowest BIC (Schwarz 1978).
+    """Return the terms of :func:`term_ladder`, and whether logistic, of lowest BIC (Schwarz 1978).
 
-    ``links`` are those to try: logistic or not.
+    ``links`` are those to try, True for logistic. Rows have equal weight.
     """
     binary, ones = is_binary(y), np.ones((1, len(y)))
 
@@ -154,7 +162,10 @@ def select_terms(
 
 
 def deviance(y: FloatArray, mean: FloatArray, logistic: bool) -> float:
-    """Return minus twice the log likelihood, up to a constant: Gaussian or Bernoulli."""
+    """Return minus twice the log likelihood, up to a constant: Bernoulli if ``logistic``.
+
+    Else it is Gaussian, with the variance that fits best.
+    """
     if logistic:
         p = np.clip(mean, 1e-9, 1 - 1e-9)
         return float(-2 * (y * np.log(p) + (1 - y) * np.log(1 - p)).sum())
@@ -164,7 +175,7 @@ def deviance(y: FloatArray, mean: FloatArray, logistic: bool) -> float:
 def _solve(
     design: FloatArray, weights: FloatArray, weighted: FloatArray, ridge: float
 ) -> FloatArray:
-    """Return ridge coefficients of responses that are multiplied by their weights, shape (B, p)."""
+    """Return linear ridge coefficients, shape (B, p). ``weighted`` is weights times response."""
     gram = _gram(design, weights) + ridge * np.eye(design.shape[1])
     return np.asarray(np.linalg.solve(gram, (weighted @ design)[:, :, None])[:, :, 0])
 
@@ -182,7 +193,7 @@ _BOOSTING: Final = {"max_iter": 60, "learning_rate": 0.1, "max_leaf_nodes": 8, "
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Predictions and central interval bounds for the held-out rows, each of shape (rows,)."""
+    """Predictions and interval bounds for the held-out rows, each of shape (rows,)."""
 
     prediction: FloatArray
     lower: FloatArray
@@ -192,10 +203,11 @@ class Forecast:
 def forecast(
     train: Columns, y: FloatArray, test: Columns, alpha: float, core: Collection[str]
 ) -> Forecast:
-    """Predict ``y`` from every column, by the model with the least cross-validated squared error.
+    """Predict an outcome in the rows ``test`` by the model of least cross-validated squared error.
 
-    Models are regressions, with squares and products of the columns ``core`` at most (a wide table
-    of measurements has too many), and gradient boosting. Binary outcomes get probabilities, and as
+    ``y`` is the outcome in the rows ``train``; both tables hold the same predictors. Models are
+    regressions, with squares and products of the columns ``core`` at most (a wide table of
+    measurements has too many), and gradient boosting. Binary outcomes get probabilities, and as
     interval the 0/1 range that the interval score favours; continuous ones the conditional mean and
     bounds at level ``alpha`` by quantiles of out-of-fold residuals (cross-conformal, Vovk 2015).
     """

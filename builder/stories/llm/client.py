@@ -193,7 +193,7 @@ class Client:
         raise NarrationFailed(f"llm: {budget} budget exhausted")
 
     def _request(self, messages: Sequence[Message]) -> dict[str, Any]:
-        """Return the body of a request to the endpoint; settings that are off are left out of it."""
+        """Return the body of a request to the endpoint, without the settings that are off."""
         settings = self.settings
         request: dict[str, Any] = {"model": settings.model, "messages": list(messages)}
         if settings.temperature is not None:
