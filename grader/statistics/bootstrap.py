@@ -166,8 +166,8 @@ def between_systems(replicates: Sequence[float]) -> float | None:
     """Return the smallest difference to a second system that one exam would show, or ``None``.
 
     ``replicates`` are those of one system. The other is taken to be independent and to vary as
-    much. ``None`` where the replicates do not vary, since no other system is like that. `compare`
-    pairs two systems task by task and sees smaller differences.
+    much. ``None`` where the replicates do not vary: they say nothing of the spread of another
+    system. `compare` pairs two systems task by task and sees smaller differences.
     """
     shown = detectable_difference(replicates)
     return math.sqrt(2) * shown if shown > _NO_SPREAD else None

@@ -87,10 +87,10 @@ def sign_test(wins: int, losses: int) -> float:
 def compare_points(pairs: Pairs) -> dict[str, Any]:
     """Return the mean points of both (0 to 100), their difference, and who wins how often.
 
-    Differences are first minus second. ``by_task`` and ``by_instance`` count wins of the first; an
-    instance goes to the side with more points in total. Tasks of one instance rise and fall
-    together, so the test by instance is the safer one. The interval resamples instances, and is
-    None with one.
+    Differences are first minus second. ``by_task`` and ``by_instance`` count wins of the first. An
+    instance is won by the side with more points in total. Tasks of one instance rise and fall
+    together, so the test by instance is the safer one. The interval resamples instances. It is None
+    with one.
     """
     clusters = sum_by_instance((a.instance_id, a.points - b.points) for a, b in pairs)
     replicates = [100 * mean for mean in cluster_means(clusters, seed_of(clusters))]

@@ -33,10 +33,10 @@ class Rates:
 
 
 def rates(hits: int, predicted: int, true: int) -> Rates:
-    """Return precision and recall from counts of elements; ``hits`` are in both.
+    """Return precision and recall from counts: of elements in both, predicted, and true.
 
-    Nothing predicted has precision 1 if nothing is true, else 0. Recall is alike where nothing is
-    true.
+    Precision without anything predicted is 1 if nothing is true either, else 0. Recall without
+    anything true is 1 if nothing is predicted either, else 0.
     """
     precision = hits / predicted if predicted else float(not true)
     recall = hits / true if true else float(not predicted)
@@ -71,7 +71,7 @@ def roots(edges: Collection[Edge], target: str) -> set[str]:
 def reading_slack(episode: Episode, parent: str, power: int) -> float:
     """Return the absolute error of a coefficient that the rounding of readings causes.
 
-    ``power`` is 1 for a linear and 2 for a quadratic coefficient. It is the error of the best
+    ``power`` is 1 for a linear and 2 for a quadratic coefficient. The error is that of the best
     single-parent experiment over the parent's declared range: two readings at its ends for a line,
     three equally spaced ones for a parabola, each ±0.005.
     """

@@ -53,7 +53,7 @@ _ACROSS, _UPWARDS = Axis("task accuracy"), Axis("all-edge F1")
 
 
 def experimenting(parts: Sequence[Part]) -> list[dict[str, Any]]:
-    """Return the suites in which interventions were made."""
+    """Return the rows of suites in which interventions were made, of all systems."""
     return [row for row in rows_of(parts, "suites") if row["used"]]
 
 

@@ -14,7 +14,7 @@ Members = dict[str, Any]
 def predictions(task: Task, truth: Truth, *, columns: tuple[str, ...]) -> str:
     """Return a CSV that predicts the held-out labels themselves in each of ``columns``.
 
-    Intervals so have no width.
+    An interval therefore has no width.
     """
     assert truth.labels is not None
     return _table(truth.labels, columns)

@@ -42,9 +42,9 @@ def point_predictor(task: Task, truth: Truth, answer: Predictions) -> Mark:
 
 
 def _binary(labels: Sequence[float], predictions: Sequence[float], sd: float) -> Mark:
-    """Mark probabilities of 1: the loss is sqrt(Brier)/(1+sd), the value is AUC.
+    """Return the mark of predicted probabilities that a label is 1.
 
-    Where one class is absent there is no AUC, and the value is the Brier score.
+    The loss is sqrt(Brier)/(1+sd). The value is AUC, or the Brier score where one class is absent.
     """
     clipped = _clip_all(predictions, 0.0, 1.0)
     brier = mean([(p - y) ** 2 for p, y in zip(clipped, labels, strict=True)])

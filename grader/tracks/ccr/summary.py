@@ -65,7 +65,8 @@ def summarise(results: TrackResults) -> TrackSummary:
 
 
 def _fill(table: ScoreTable, name: str, rows: Sequence[Row]) -> None:
-    """Append the members of ``rows`` that are columns of a table of ``sql/schema.sql``."""
+    """Append ``rows`` to a table of ``sql/schema.sql``; members that are no columns of it are left
+    out."""
     columns = [column["column_name"] for column in table.rows(f"DESCRIBE {name}")]
     table.fill(name, columns, [[row[column] for column in columns] for row in rows])
 

@@ -77,10 +77,10 @@ def candidates(data: bytes) -> Iterator[Candidate]:
 
 
 def _search(text: str, problem: BadJson, *, nested: bool) -> Iterator[Candidate]:
-    """Yield the objects in a text; with ``nested`` the first brace is that of the whole, which is
-    left out.
+    """Yield the objects in a text, nested ones too, within limits of work.
 
-    Raises ``BadJson`` at the end without any (``problem``, or the last one met).
+    With ``nested`` the first brace opens the whole text, an object that is known and left out.
+    Raises ``BadJson`` at the end if there is no object: ``problem``, or the last one met.
     """
     budget, behind, found = min(MAX_SCANNED, MAX_PASSES * len(text)), 0, nested
     for place, match in enumerate(re.finditer(r"\{", text)):

@@ -110,8 +110,8 @@ def published_rows(parts: Sequence[Part]) -> Rows:
 
 
 def found_by_any(parts: Sequence[Part]) -> Rows:
-    """Return by pool how many programs there are, and of how many some system found an
-    alternative."""
+    """Return a row for each matched pool: how many programs it has, and of how many some system of
+    the page found an alternative (``hit``, and as a share ``rate``)."""
     programs: dict[str, dict[str, bool]] = {pool: {} for pool in _MATCHED}
     for row in rows_of(parts, "found"):
         if (known := programs.get(row["pool"])) is not None:
