@@ -40,8 +40,8 @@ Asked = tuple[Observation, Sequence[tuple[str, Question]]]
 def instance_rows(
     spec: InstanceSpec, scene: Scene, attempt: int, asked: Sequence[Asked]
 ) -> dict[str, list[Row]]:
-    """Return the rows of one scene by config. A private scene shows what its one task needs, no
-    more."""
+    """Return the rows of one scene by config. A public scene shows all of its tables, a private one
+    only those that its one task needs."""
     found: dict[str, list[Row]] = {config: [] for config in SCHEMAS}
     tasks: dict[str, tuple[str, str, str]] = {}
     for shown, questions in asked:
@@ -72,8 +72,8 @@ def instance_rows(
 
 
 def _task_id(spec: InstanceSpec, variant: Variant, detail: str, view: str) -> str:
-    """Return the public id of a task. It depends on the id key, the variant, what the question
-    names and the view alone."""
+    """Return the public id of a task. It depends on the id key, the variant, ``detail`` (what the
+    question names) and the view alone."""
     parts = [variant.key, f"of {detail}" if detail else "", "" if view == CLEAN.name else view]
     return public_id("cds", spec.id_key, "/".join(part for part in parts if part))
 
@@ -86,7 +86,8 @@ def _task_row(
     variant: Variant,
     question: Question,
 ) -> Row:
-    """Return a row of ``causalds``, with the prompt of the task."""
+    """Return a row of ``causalds``, with the prompt of the task. ``name`` is the id of the task. An
+    input ``columns`` is replaced by the columns of the view ``shown``."""
     inputs = dict(question.inputs)
     if "columns" in inputs:
         inputs["columns"] = [column.name for column in shown.columns]
@@ -95,7 +96,8 @@ def _task_row(
 
 
 def _truth_row(name: str, spec: InstanceSpec, scene: Scene, question: Question) -> Row:
-    """Return a row of ``causalds_truth``, its number rounded as it is released."""
+    """Return a row of ``causalds_truth``, its number (None if none is asked for) rounded as it is
+    released."""
     truth, quantity = question.truth, question.truth.quantity
     number = None
     if quantity is not None:
@@ -111,8 +113,11 @@ def _truth_row(name: str, spec: InstanceSpec, scene: Scene, question: Question) 
 def _scene_row(
     spec: InstanceSpec, scene: Scene, shown: Observation, data: bool, predicted: bool
 ) -> Row:
-    """Return a row of ``causalds_scenes``, without tables that no task of the scene may show. Test
-    features leave out the outcome, and measurements of it."""
+    """Return a row of ``causalds_scenes`` for the view ``shown``.
+
+    Columns, training rows and calibration are empty without ``data``, test features without
+    ``predicted``. Test features leave out the outcome, and measurements of it.
+    """
     names = [column.name for column in shown.columns] if data else []
     features = [c.name for c in shown.columns if predicted and c.node != scene.motif.outcome]
     train = scene.plan.equations.train
@@ -146,8 +151,8 @@ def _label_row(spec: InstanceSpec, scene: Scene) -> Row:
 def _world(
     scene: Scene, views: Sequence[Observation], tasks: Mapping[str, tuple[str, str, str]]
 ) -> dict[str, object]:
-    """Return everything that is true of a scene: enough to regenerate and to audit it. ``tasks``
-    maps task ids to (variant, view, detail)."""
+    """Return the content of ``world_json``: everything that is true of a scene, enough to
+    regenerate and to audit it. ``tasks`` maps task ids to (variant, view, detail)."""
     narration = scene.narration
     return {
         "plan": scene.plan.record(),
@@ -173,7 +178,8 @@ def _world(
 
 
 def _as_json(value: Quantity | Mapping[str, Quantity] | None) -> Any:
-    """Return one quantity, or those given a node, as rounded JSON. None where there is none."""
+    """Return one quantity, or a mapping from nodes to quantities, as JSON with rounded value and
+    error. None stays None."""
     if value is None:
         return None
     if isinstance(value, Mapping):
@@ -182,8 +188,8 @@ def _as_json(value: Quantity | Mapping[str, Quantity] | None) -> Any:
 
 
 def _causenet_pair(scene: Scene) -> dict[str, object]:
-    """Return the pair of CauseNet that the names start from, and its support, where that is
-    known."""
+    """Return ``{"causenet": …}`` with the pair of CauseNet that the names start from, and its
+    support. Empty where that is not known."""
     for seed in scene.plan.telling.seeds:
         if seed.support and all(scene.name(node) == name for node, name in seed.names):
             pair = [name for _, name in seed.names]
@@ -192,7 +198,8 @@ def _causenet_pair(scene: Scene) -> dict[str, object]:
 
 
 def _view(scene: Scene, shown: Observation) -> dict[str, object]:
-    """Return the columns of a view, and how each measurement comes about."""
+    """Return a view for ``world_json``: its columns, its calibration rows, and by replaced node how
+    each measurement comes about."""
     bundles: dict[str, dict[str, object]] = {}
     for node, bundle in shown.bundles.items():
         bundles[node] = {

@@ -71,8 +71,9 @@ FAMILY_ATTEMPTS: Final = 55
 
 
 def composition(config: SceneSettings, specs: Sequence[InstanceSpec]) -> ByAxis:
-    """Return requested beside realised numbers of scenes, by axis, for the manifest. For a
-    private-truth split it has the composition of its exams, too, for they are planned."""
+    """Return requested beside realised numbers of scenes, by axis, for the manifest. In a
+    private-truth split the axes of each exam (``<exam>: <axis>``) are added, which count its
+    planned tasks."""
     plans = [ScenePlan.from_json(s.config_json) for s in specs]
     found, views = composition_table(config, plans), config.views
     for name, model in config.exams:
@@ -87,14 +88,15 @@ def composition(config: SceneSettings, specs: Sequence[InstanceSpec]) -> ByAxis:
 
 
 def parse(table: TomlTable) -> SceneSettings:
-    """Return the checked table. Raises ``UsageError`` that names the key and the remedy."""
+    """Return the checked settings of a split's ``causalds`` table, views included. Raises
+    ``UsageError`` that names the key and the remedy."""
     config = parse_config(table)
     check_views(config.changed_views, config.outcome_measured, config.diagnostics, table)
     return config
 
 
 def planned_tasks(specs: Sequence[InstanceSpec]) -> list[Candidate]:
-    """Return what planned scenes may come to be asked, as exams see it."""
+    """Return the planned scenes as candidates, with every task that they may come to be asked."""
     plans = ((s.instance_id, ScenePlan.from_json(s.config_json)) for s in specs)
     return planned_candidates(plans, MOST_NAMED)
 
@@ -115,7 +117,8 @@ def build(spec: InstanceSpec) -> BuiltInstance:
 
 
 def plan_of_attempt(plan: ScenePlan, attempt: int) -> ScenePlan:
-    """Return the plan of an attempt: with the plainest equations once many attempts have failed."""
+    """Return the plan of an attempt, counted from 0: from ``PROFILE_ATTEMPTS`` on with the plainest
+    equations."""
     if attempt < PROFILE_ATTEMPTS:
         return plan
     plain = replace(plan.equations, continuous=PLAINEST[0], binary=PLAINEST[1])
@@ -123,8 +126,10 @@ def plan_of_attempt(plan: ScenePlan, attempt: int) -> ScenePlan:
 
 
 def _try(spec: InstanceSpec, attempt: int, wordless: int) -> dict[str, list[Row]]:
-    """Return the rows of one attempt at a scene. Raises :class:`Rejection`. ``wordless`` counts the
-    earlier attempts for which no story was told."""
+    """Return the rows of one attempt at a scene, by config. Raises :class:`Rejection`.
+
+    ``attempt`` counts from 0, ``wordless`` the earlier attempts for which no story was told.
+    """
     plan = plan_of_attempt(ScenePlan.from_json(spec.config_json), attempt)
     # A story does not depend on the world, so what a language model wrote serves every attempt.
     words = attempt_key(spec.key, attempt if plan.telling.llm is None else wordless)
@@ -147,10 +152,11 @@ def _try(spec: InstanceSpec, attempt: int, wordless: int) -> dict[str, list[Row]
 
 
 def _questions(scene: Scene, view: str, attempt: int) -> list[tuple[str, Question]]:
-    """Return the tasks of a view with their variants.
+    """Return the tasks of a view, as pairs of variant and question.
 
-    They are all that are eligible. In a private-truth split they are one of the planned variant's,
-    at random, with an answer of the planned class.
+    They are all that are eligible. Where a variant is planned (a private-truth split) they are one
+    of its questions at random, before attempt ``WANTED_ATTEMPTS`` with an answer of the planned
+    class. The list is empty where no question qualifies.
     """
     plan, wanted = scene.plan, scene.plan.questions.wanted
     suffix = "" if view == CLEAN.name else f"/{view}"
@@ -167,7 +173,11 @@ def _questions(scene: Scene, view: str, attempt: int) -> list[tuple[str, Questio
 
 
 def _eligible(plan: ScenePlan, attempt: int) -> list[str]:
-    """Return the variants to ask: the planned one, and others only where it cannot be had."""
+    """Return the variants that an attempt asks.
+
+    Without a planned variant they are all that the plan hosts. With one, it is that alone, from
+    ``VARIANT_ATTEMPTS`` on its whole family, from ``FAMILY_ATTEMPTS`` on all again.
+    """
     variant, able = plan.questions.variant, hosted_variants(plan)
     if variant is None or attempt >= FAMILY_ATTEMPTS:
         return able
@@ -180,7 +190,7 @@ def _eligible(plan: ScenePlan, attempt: int) -> list[str]:
 
 
 def _class(question: Question) -> str:
-    """Return the class of a question's answer."""
+    """Return the class of the right answer; see :func:`.exams.candidates.label_class`."""
     truth = question.truth
     value = None if truth.quantity is None else truth.quantity.value
     return label_class(truth.target, value, truth.should_abstain)

@@ -39,7 +39,7 @@ _ALONE: Final = 0.25
 
 @asks("association.sign_only")
 def sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for the sign of the population correlation, where an honest analyst can tell it."""
+    """Ask for the sign of the population correlation, unless it lies inside its margin."""
     label, margin = clear_association(scene)
     if label is not None:
         slots = {"symbol": "r", "margin": margin}
@@ -54,8 +54,9 @@ def effect_size_point(scene: Scene, rng: np.random.Generator) -> Iterator[Questi
 
 @asks("association.sign_before_after")
 def sign_before_after(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for both signs: of the correlation and of the partial correlation given a named
-    variable."""
+    """Ask for both signs: of the correlation, and of the partial correlation given a named
+    variable. There is one question for each of up to three variables, none where a sign lies inside
+    its margin."""
     before, least_before = clear_association(scene)
     for node in scene.other_nodes[:MOST_NAMED]:
         after, least_after = _clear_label(scene, scene.truths.partial[node], node)
@@ -68,14 +69,16 @@ def sign_before_after(scene: Scene, rng: np.random.Generator) -> Iterator[Questi
 
 @asks("association.delta_point")
 def delta_point(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for the change of the association as a number."""
+    """Ask for the change of the association given a named variable (partial correlation minus
+    correlation) as a number, for up to three variables."""
     for node in scene.other_nodes[:MOST_NAMED]:
         yield _question_given(scene, node, Truth(quantity=scene.truths.change[node]))
 
 
 @asks("association.delta_sign_only")
 def delta_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for the sign of the change of the association."""
+    """Ask for the sign of that change, for up to three variables whose change is clear of its
+    margin."""
     for node in scene.other_nodes[:MOST_NAMED]:
         label, margin = _clear_label(scene, scene.truths.change[node], node)
         if label is not None:
@@ -84,7 +87,8 @@ def delta_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question
 
 @asks("association.argmax_change")
 def argmax_change(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for the variable that changes the association most."""
+    """Ask which of the first three other variables changes the association most in size. Asked only
+    where one has a clear lead."""
     nodes = scene.other_nodes[:MOST_NAMED]
     margin = _margin(scene, *nodes)
     winner = clear_largest_change({node: scene.truths.change[node] for node in nodes}, margin)
@@ -116,7 +120,8 @@ def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Itera
 
 @asks("collider_phenomenon.induced_association_sign_only")
 def induced_association_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for the sign of the partial correlation given a named variable."""
+    """Ask for the sign of the partial correlation given a named variable: one that opens a path,
+    one that does not, where it is clear of its margin."""
     for node in _one_of_each(scene):
         label, margin = _clear_label(scene, scene.truths.partial[node], node)
         if label is not None:
@@ -126,7 +131,8 @@ def induced_association_sign_only(scene: Scene, rng: np.random.Generator) -> Ite
 
 @asks("collider_phenomenon.induced_association_strength_point")
 def induced_association_strength(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for the partial correlation given a named variable, as a number."""
+    """Ask for the partial correlation given a named variable, as a number: one that opens a path,
+    one that does not."""
     for node in _one_of_each(scene):
         truth = Truth(quantity=scene.truths.partial[node])
         yield _question_given(scene, node, truth, "variable")
@@ -134,8 +140,8 @@ def induced_association_strength(scene: Scene, rng: np.random.Generator) -> Iter
 
 @asks("bias_diagnostic.collider_bias_boolean")
 def collider_bias_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask whether controlling for a named variable opens a non-causal path. Questions are about
-    those that do, where there are any, else about one that might seem to."""
+    """Ask whether controlling for a named variable opens a non-causal path. Questions are about up
+    to three variables that do, where there are any, else about one that might seem to."""
     openers = _openers(scene)
     seeming = [node for node in scene.other_nodes if seems_to_open(scene.motif, node)]
     for node in openers[:MOST_NAMED] or seeming[:1]:
@@ -145,39 +151,43 @@ def collider_bias_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Qu
 def _question_given(
     scene: Scene, node: str, truth: Truth, member: str = "conditioning_var", **slots: str
 ) -> Question:
-    """Return a question that names a node, in the input ``member``."""
+    """Return a question that names ``node``, by its story name in the input ``member``. ``slots``
+    fill its words."""
     return Question({**ends(scene), member: scene.name(node)}, truth, node, slots)
 
 
 def _asked_alone(scene: Scene) -> bool:
-    """Tell whether a scene is one of the ``_ALONE``.
+    """Tell whether this scene is one of the ``_ALONE`` share, by chance.
 
-    It is so by chance, as whatever else decided, such as the order of a table, would tell the
-    answer, and in all of its views alike, which exams may match.
+    Anything else that decided, such as the order of a table, would tell the answer. All views of a
+    scene agree, since exams may match them.
     """
     return bool(stream(scene.key, "association alone").random() < _ALONE)
 
 
 def _openers(scene: Scene) -> list[str]:
-    """Return the nodes that open a path between treatment and outcome."""
+    """Return the other observed nodes that, given, open a path between treatment and outcome, in
+    table order."""
     return [node for node in scene.other_nodes if opens_path(scene.motif, node)]
 
 
 def _one_of_each(scene: Scene) -> list[str]:
-    """Return one node that opens a path between treatment and outcome and one that does not."""
+    """Return the first node that opens a path between treatment and outcome and the first that does
+    not, where there are such."""
     openers = _openers(scene)
     rest = [node for node in scene.other_nodes if node not in openers]
     return [*openers[:1], *rest[:1]]
 
 
 def clear_association(scene: Scene) -> tuple[str | None, str]:
-    """Return the label of the correlation's sign, None inside its margin, and the margin as
+    """Return the label of the correlation's sign (None inside its margin), and the margin as
     printed."""
     return _clear_label(scene, scene.truths.association)
 
 
 def _clear_label(scene: Scene, quantity: Quantity, *named: str) -> tuple[str | None, str]:
-    """Return the label of a quantity's sign, None inside its margin, and the margin as printed."""
+    """Return the label of a quantity's sign (None inside its margin), and the margin as printed.
+    ``named`` are the nodes that the question names besides treatment and outcome."""
     margin = _margin(scene, *named)
     return clear_sign(quantity, margin), number(margin)
 
@@ -190,6 +200,6 @@ def _margin(scene: Scene, *named: str) -> float:
 
 
 def _spellings(sign: str) -> list[str]:
-    """Return the accepted labels of an association's sign: the reference calls exactly 0
-    "unknown"."""
+    """Return the accepted labels of an association's sign. Where it is exactly 0, "unknown" is
+    accepted too, as the paper's reference says it."""
     return ["0", "unknown"] if sign == "0" else [sign]

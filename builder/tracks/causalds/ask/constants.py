@@ -34,8 +34,9 @@ variant."""
 
 
 def twin(config: SceneSettings, tasks: int) -> SceneSettings:
-    """Return the settings of the scenes that floors are measured on. The composition stays as it
-    is. They have few rows and clean tables, since constants look at none."""
+    """Return the settings of the scenes that floors are measured on, twelve for each of ``tasks``,
+    the number of tasks a variant needs. The composition stays as it is. They have few rows and
+    clean tables, since constants look at none."""
     return config.model_copy(
         update={
             "scenes": _SCENES_OF_A_TASK * tasks,
@@ -53,13 +54,13 @@ def twin(config: SceneSettings, tasks: int) -> SceneSettings:
 
 
 def variants_of(spec: InstanceSpec) -> list[str]:
-    """Return the variants that a scene is asked, as far as its plan decides that."""
+    """Return the keys of the variants that a scene is asked, as far as its plan decides that."""
     return hosted_variants(ScenePlan.from_json(spec.config_json))
 
 
 def constants(task: Task, truth: Truth) -> Iterator[tuple[str, str]]:
-    """Yield each constant answer to a task: its name, the same for all tasks of a variant, and its
-    text. ``truth`` lends the names that the story tells, nothing else."""
+    """Yield each constant answer to a task: its name, the same for all tasks of a variant, and the
+    text of its file (JSON or CSV). ``truth`` lends the names that the story tells, nothing else."""
     if task.shape.kind == "predictions":
         yield from _predictions(task)
         return
@@ -68,13 +69,15 @@ def constants(task: Task, truth: Truth) -> Iterator[tuple[str, str]]:
 
 
 def _required_members(task: Task) -> dict[str, object]:
-    """Return what an answer must repeat of its question."""
+    """Return the members that an answer must repeat from its question: ``conditioning_var``, if
+    that is an input."""
     key = "conditioning_var"
     return {key: task.inputs[key]} if key in task.inputs else {}
 
 
 def _contents(task: Task, truth: Truth) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield the name and the members of each constant answer that is a JSON object."""
+    """Yield the name and the members of each constant answer that is a JSON object. Raises
+    ``ValueError`` for a kind of answer that causalds does not ask for."""
     shape = task.shape
     kind, field = shape.kind, shape.field
 
@@ -130,13 +133,15 @@ def _contents(task: Task, truth: Truth) -> Iterator[tuple[str, Mapping[str, obje
 
 
 def _as_text(value: object) -> str:
+    """Return a constant as its name shows it: ``true``, ``0.5``, or the text of any other value."""
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _every_edge(task: Task, names: Sequence[str]) -> list[dict[str, str]]:
-    """Return every ordered pair where direction counts, every pair where it does not."""
+    """Return every ordered pair of names as an edge where direction counts, every unordered pair
+    where it does not."""
     directed = task.shape.name == "edges"
     ends = ("from", "to") if directed else ("a", "b")
     pairs = ((a, b) for a, b in product(names, repeat=2) if (a != b if directed else a < b))
@@ -144,7 +149,8 @@ def _every_edge(task: Task, names: Sequence[str]) -> list[dict[str, str]]:
 
 
 def _predictions(task: Task) -> Iterator[tuple[str, str]]:
-    """Yield constant columns, one number for continuous outcomes and one for binary ones."""
+    """Yield the name and the CSV text of each constant prediction: one interval, or one number for
+    continuous outcomes with one probability for binary ones."""
     rows = int(task.inputs["rows"])
     if task.shape.pool == "nrel_interval":
         for centre, half in product(_PREDICTED, _HALVES):
@@ -158,4 +164,5 @@ def _predictions(task: Task) -> Iterator[tuple[str, str]]:
 
 
 def _csv(header: str, line: str, rows: int) -> str:
+    """Return a CSV text with ``line`` repeated ``rows`` times below the header."""
     return "\n".join([header, *[line] * rows]) + "\n"

@@ -30,7 +30,8 @@ from grader.tracks.causalds.shapes import EFFECT_ALPHA
 
 
 def _effects_of(family: str, scene: Scene) -> dict[str, Quantity | None]:
-    """Return the effects that a family asks about, by name. None: it is not identifiable."""
+    """Return the effects that a family asks about, by name ("ATE", "ETT", "NDE", "NIE"). None: it
+    is not identifiable. The NDE is left out without a direct effect."""
     truths = scene.truths
     if family == "effect_estimate":
         return {"ATE": truths.ate}
@@ -40,8 +41,9 @@ def _effects_of(family: str, scene: Scene) -> dict[str, Quantity | None]:
 
 
 def _ask(form: str, family: str, scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Yield the questions about the effects of a family as a point, an interval or a sign. Every
-    scene's effects are zero by the graph or clear of zero."""
+    """Yield one question for each effect of a family. ``form`` is "point", "interval" or "sign".
+    Abstaining is right where the effect is not identifiable. Every scene's effects are zero by the
+    graph or clear of zero."""
     natural = family == "mediation_effect"
     for name, value in _effects_of(family, scene).items():
         inputs, truth = _inputs(scene), Truth(quantity=value, should_abstain=value is None)
@@ -74,7 +76,8 @@ for _family, _names in (
 
 @asks("effect_estimate.ate_vs_assoc_sign_match")
 def ate_vs_assoc_sign_match(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask whether the association points the way the effect does."""
+    """Ask whether association and average effect have the same sign, and not 0. Abstaining is right
+    where the effect is not identifiable. Not asked where the sign of the association is unclear."""
     effect = scene.truths.ate
     associated, margin = clear_association(scene)
     caused = None if effect is None else clear_effect_sign(effect, scene.truths.outcome_sd)
@@ -88,7 +91,8 @@ def ate_vs_assoc_sign_match(scene: Scene, rng: np.random.Generator) -> Iterator[
 
 @asks("mediation_effect.direct_vs_indirect_dominance")
 def direct_vs_indirect_dominance(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask which of the two natural effects is larger in absolute value."""
+    """Ask which of the two natural effects is larger in absolute value, or whether they tie.
+    Abstaining is right unless both are identifiable. Not asked near the edge of the tie."""
     nde, nie = scene.truths.nde, scene.truths.nie
     label = None
     if nde is not None and nie is not None:
@@ -106,13 +110,14 @@ def direct_vs_indirect_dominance(scene: Scene, rng: np.random.Generator) -> Iter
 
 
 def _inputs(scene: Scene) -> dict[str, object]:
-    """Return the inputs that name treatment, outcome and the compared levels."""
+    """Return the inputs that name treatment, outcome and the compared levels x0 and x1."""
     x0, x1 = scene.truths.levels
     return {**ends(scene), "x0": x0, "x1": x1}
 
 
 def _rule_slots(scene: Scene, name: str) -> dict[str, str]:
-    """Return the slots for an effect's definition, identifiability and margin. The natural effects
-    that are asked about are never zero by the graph."""
+    """Return the slots for the definition, identifiability and margin of the effect ``name``.
+    ``zero`` is empty for natural effects: those that are asked about are never zero by the
+    graph."""
     slots = {**effect_slots(scene, name), "what": f"the {name} is", "sds": number(EFFECT_MARGIN)}
     return {**slots, "zero": ""} if name in ("NDE", "NIE") else slots

@@ -34,7 +34,7 @@ from builder.tracks.causalds.make.scene import Scene
 
 @asks("causal_sketch.edges_only")
 def edges_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for all direct effects, unmeasured variables included."""
+    """Ask for all direct effects between variables, unmeasured ones included, as directed edges."""
     graph = scene.motif.graph
     target = {
         "nodes": sorted(scene.name(node) for node in graph.nodes),
@@ -49,7 +49,8 @@ asks("causal_sketch.skeleton_edges")(edges_only)  # all pairs with a direct effe
 
 @asks("identification.method_label")
 def method_label(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for the first of five labels that applies to the average treatment effect."""
+    """Ask for the first of five identification methods that applies to the average treatment
+    effect. "none" counts as abstaining. The observed variables are listed in random order."""
     method = identification_method(*scene.motif.effect)
     observed = any_order(rng, scene.observed_names)
     truth = Truth({"accepted": [method]}, should_abstain=method == "none")
@@ -72,7 +73,8 @@ def identifiable_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Que
 
 @asks("counterfactual_identification.identifiable_boolean")
 def counterfactual(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask whether the ETT is identifiable, and the NDE and the NIE, where there are mediators."""
+    """Ask whether the ETT is identifiable and, where there are mediators, the same of the NDE and
+    the NIE. Each is a question of its own, and false counts as abstaining."""
     observed = any_order(rng, scene.observed_names)
     x0, x1 = scene.truths.levels
     verdicts = {"ETT": scene.truths.ett is not None}
@@ -86,7 +88,7 @@ def counterfactual(scene: Scene, rng: np.random.Generator) -> Iterator[Question]
 
 @asks("identification.one_valid_adjustment_set")
 def one_valid_adjustment_set(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for any one valid set."""
+    """Ask for any one valid adjustment set."""
     sets = _by_story_name(scene, valid_adjustment_sets(*scene.motif.effect))
     target = {"category": adjustment_category(scene.plan), "sets": sets}
     yield _adjustment(scene, rng, target, place="list")
@@ -94,7 +96,7 @@ def one_valid_adjustment_set(scene: Scene, rng: np.random.Generator) -> Iterator
 
 @asks("identification.minimal_adjustment_set_size")
 def minimal_adjustment_set_size(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for the size of the smallest valid set."""
+    """Ask for the size of the smallest valid adjustment set, or the word for why there is none."""
     sizes = [len(found) for found in valid_adjustment_sets(*scene.motif.effect)]
     word = adjustment_category(scene.plan)
     target = {"accepted": [min(sizes) if word == "set" else word]}
@@ -103,7 +105,8 @@ def minimal_adjustment_set_size(scene: Scene, rng: np.random.Generator) -> Itera
 
 @asks("identification.n_valid_adjustment_sets")
 def n_valid_adjustment_sets(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for the number of valid sets."""
+    """Ask for the number of valid adjustment sets. Where there is none but the effect is
+    identifiable, 0 is accepted beside "no_backdoor"."""
     word = adjustment_category(scene.plan)
     count = len(valid_adjustment_sets(*scene.motif.effect))
     accepted = {"set": [count], "no_backdoor": ["no_backdoor", 0], "non_id": ["non_id"]}[word]
@@ -120,7 +123,7 @@ def all_minimal_adjustment_sets(scene: Scene, rng: np.random.Generator) -> Itera
 
 @asks("bias_diagnostic.forbidden_controls_list")
 def forbidden_controls_list(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for the variables that are in no valid set."""
+    """Ask for the observed variables that are in no valid adjustment set."""
     word = adjustment_category(scene.plan)
     found = forbidden_controls(*scene.motif.effect) if word == "set" else ()
     target = {"category": word, "names": sorted(map(scene.name, found))}
@@ -130,8 +133,9 @@ def forbidden_controls_list(scene: Scene, rng: np.random.Generator) -> Iterator[
 def _adjustment(
     scene: Scene, rng: np.random.Generator, target: Mapping[str, object], *, place: str
 ) -> Question:
-    """Return a question about valid adjustment sets. ``place`` names what an answer writes a word
-    in place of, where there is no valid set."""
+    """Return a question about valid adjustment sets with the truth ``target``. Where there is no
+    valid set, an answer holds a word in place of its ``place`` ("list" or "number"). Abstaining is
+    right where the ATE is not identifiable."""
     available = any_order(rng, map(scene.name, scene.other_nodes))
     truth = Truth(dict(target), should_abstain=adjustment_category(scene.plan) == "non_id")
     slots = {"available": bullets(available or ["none"]), "place": place}

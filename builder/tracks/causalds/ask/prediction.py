@@ -39,7 +39,8 @@ def prediction_interval(scene: Scene, rng: np.random.Generator) -> Iterator[Ques
 
 
 def _file_slots(scene: Scene, header: str, example: str) -> dict[str, str]:
-    """Return the slots for the files to learn from and the CSV file to write."""
+    """Return the slots for the files to learn from and the CSV file to write, with its ``header``
+    and two ``example`` rows."""
     measured = scene.motif.outcome in scene.replaced
     return {
         "rows": f"{scene.plan.equations.test:,}",
@@ -61,7 +62,8 @@ def _inputs(scene: Scene) -> dict[str, object]:
 
 
 def _truth(scene: Scene) -> Truth:
-    """Return what normalises the error. The labels themselves are in ``causalds_labels``."""
+    """Return the truth of a prediction: kind, standard deviation and number of the held-out
+    outcomes, which normalise the error. The labels themselves are in ``causalds_labels``."""
     labels = scene.held_out.astype(np.float64)
     return Truth(
         target={

@@ -34,8 +34,11 @@ _DEEPEST: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """The right answer to a question: see ``causalds_truth`` in docs/release-format.md.
-    ``quantity`` is the number asked for, None where there is none or abstaining is right."""
+    """The right answer to a question.
+
+    ``target`` is what ``causalds_truth`` holds as ``target_json`` (docs/release-format.md).
+    ``quantity`` is the number asked for, None where none is or abstaining is right.
+    """
 
     target: Mapping[str, object] = field(default_factory=dict)
     quantity: Quantity | None = None
@@ -67,7 +70,8 @@ REGISTERED: Final[dict[str, Ask]] = {}
 
 
 def asks(key: str) -> Callable[[Ask], Ask]:
-    """Return a decorator that registers an asker of the variant ``key``."""
+    """Return a decorator that registers an asker of the variant ``key`` in ``REGISTERED``. It
+    raises ``ValueError`` if there is one already."""
 
     def register(ask: Ask) -> Ask:
         if key in REGISTERED:
@@ -79,7 +83,7 @@ def asks(key: str) -> Callable[[Ask], Ask]:
 
 
 def ends(scene: Scene) -> dict[str, object]:
-    """Return the inputs that name treatment and outcome."""
+    """Return the inputs that name treatment and outcome, by story name."""
     return {"treatment": scene.treatment.name, "outcome": scene.outcome.name}
 
 
@@ -89,13 +93,16 @@ def fill(path: str, slots: Mapping[str, object]) -> str:
 
 
 def _fill_text(text: str, slots: Mapping[str, object]) -> str:
+    """Return a text with its shared texts filled in, then its slots. Raises ``KeyError`` for a slot
+    that ``slots`` lacks."""
     for _ in range(_DEEPEST):
         text = Template(text).safe_substitute(_TEXTS["shared"])
     return Template(text).substitute(slots)
 
 
 def scene_slots(scene: Scene) -> dict[str, str]:
-    """Return the slots that the words of every question about a scene may use."""
+    """Return the slots that the words of every question about a scene may use. Those that only some
+    questions fill are empty."""
     x, y = scene.treatment, scene.outcome
     return {
         "x": bold(x),
@@ -111,7 +118,8 @@ def scene_slots(scene: Scene) -> dict[str, str]:
 
 
 def effect_slots(scene: Scene, name: str) -> dict[str, str]:
-    """Return the slots for the definition of a named effect, and for what identifies it.
+    """Return the slots for the definition of an effect ("ATE", "ETT", "NDE" or "NIE"), and for what
+    identifies it.
 
     ``zero`` says that an effect which the graph makes 0 is identifiable. It is empty for the NIE,
     which is asked about only where something lies between.
@@ -132,29 +140,29 @@ def bold(variable: Variable) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number as prompts print it: no more digits than it has."""
+    """Return a number as prompts print it: at most six digits, without trailing zeros."""
     return f"{value:g}"
 
 
 def percent(share: float) -> str:
-    """Return a share in percent."""
+    """Return a share (0 to 1) in percent, with the sign %."""
     return f"{100 * share:g}%"
 
 
 def any_order(rng: np.random.Generator, names: Iterable[str]) -> list[str]:
-    """Return the names in a seeded order that has nothing to do with the graph."""
+    """Return the names in an order that depends on them and ``rng`` alone, so not on the graph."""
     ordered = sorted(names)
     return random_order(rng, ordered)
 
 
 def bullets(names: Sequence[str]) -> str:
-    """Return names as a Markdown list."""
+    """Return names as a Markdown list, one line each."""
     return "\n".join(f"- {name}" for name in names)
 
 
 def levels(scene: Scene) -> str:
-    """Return the two treatment levels in words, with their meaning where the treatment is
-    binary."""
+    """Return the two treatment levels as "x0 = … and x1 = …", with the states that they stand for
+    where the treatment is binary."""
     x0, x1 = (number(level) for level in scene.truths.levels)
     states = scene.treatment.states
     if states is None:
@@ -164,14 +172,16 @@ def levels(scene: Scene) -> str:
 
 
 def _has_binary_column(scene: Scene) -> bool:
+    """Tell whether some observed variable of the scene is binary."""
     return any(scene.variables[node].kind == "binary" for node in scene.columns)
 
 
 def write_prompt(
     scene: Scene, shown: Observation, variant: Variant, question: Question, answer_file: str
 ) -> str:
-    """Return a prompt as Markdown. Its parts are files, background, data, measurements, scale,
-    question, answer and its file."""
+    """Return a prompt as Markdown. Its sections are files, background, data, measurements, scale,
+    question, answer and answer file. A task that is asked of the story alone has no data,
+    measurements or scale."""
     sections = [
         ("Files", _files(scene, shown, variant)),
         ("Background", scene.narration.telling.story),
@@ -197,7 +207,7 @@ def write_prompt(
 
 
 def _files(scene: Scene, shown: Observation, variant: Variant) -> str:
-    """Return the list of the files of a task."""
+    """Return the text that lists the files of a task."""
     files = [_TEXTS("files.story")]
     if variant.shape.input_mode == "data":
         files.append(_TEXTS("files.data", rows=f"{scene.plan.equations.train:,}"))
@@ -211,7 +221,7 @@ def _files(scene: Scene, shown: Observation, variant: Variant) -> str:
 
 
 def _data(scene: Scene, shown: Observation) -> str:
-    """Return what a row is and what the columns are, in table order."""
+    """Return the text on the data: what a row is and what the columns are, in table order."""
     columns = [
         _TEXTS(
             "data.measurement",
@@ -231,7 +241,8 @@ def _data(scene: Scene, shown: Observation) -> str:
 
 
 def _measurements(scene: Scene, shown: Observation) -> str:
-    """Return the note on measurements, in full."""
+    """Return the text on measurements: the columns of each replaced variable, and the calibration
+    rows."""
     nodes = sorted((node for node in scene.columns if node in shown.bundles), key=scene.name)
     measured = [
         f"{_column(scene.variables[node])}: {', '.join(shown.columns_of(node))}" for node in nodes
@@ -245,6 +256,8 @@ def _measurements(scene: Scene, shown: Observation) -> str:
 
 
 def _column(variable: Variable) -> str:
+    """Return a line on a column that shows a variable itself, with the meaning of 0 and 1 if it is
+    binary."""
     if variable.states is None:
         return _TEXTS("data.continuous", variable=variable.name)
     (zero, one), it = variable.states, variable.pronoun

@@ -23,8 +23,8 @@ KEYS: Final = tuple(VARIANTS)
 
 
 def one_each(found: Mapping[str, _T], wanted: Iterable[str], what: str, file: str) -> dict[str, _T]:
-    """Return ``found`` in the order of ``wanted``. Raises ``LookupError`` where they do not name
-    the same, with the ``file`` in which ``what`` is missing or left over."""
+    """Return ``found`` in the order of ``wanted``. Raises ``LookupError`` where they do not hold
+    the same names. Its text says in which ``file`` which ``what`` is missing or left over."""
     names = dict.fromkeys(wanted)
     for name in names:
         if name not in found:
@@ -59,7 +59,7 @@ def any_scene(plan: ScenePlan) -> bool:
 
 
 def one_class(plan: ScenePlan) -> tuple[str, ...]:
-    """Return the single class of variants whose answers all count as one."""
+    """Return the single class of variants whose right answers all count as one."""
     return VALUE
 
 
@@ -70,7 +70,7 @@ def has_directed_path(plan: ScenePlan) -> bool:
 
 
 def other_variables(count: int) -> Hosts:
-    """Return the check that at least ``count`` variables beside treatment and outcome are
+    """Return a check of plans: at least ``count`` variables beside treatment and outcome are
     observed."""
     return lambda plan: len(plan.structure.query.other_nodes) >= count
 
@@ -107,8 +107,8 @@ def natural_verdicts(plan: ScenePlan) -> dict[str, bool]:
 def natural_verdicts_asked(plan: ScenePlan) -> list[bool]:
     """Return whether each natural effect that a mediated scene is asked about is identifiable.
 
-    These are the direct effect where the treatment affects the outcome directly, and the indirect
-    one.
+    These are the direct effect, where the treatment affects the outcome directly, and then the
+    indirect one.
     """
     verdicts = natural_verdicts(plan)
     return [
@@ -117,24 +117,26 @@ def natural_verdicts_asked(plan: ScenePlan) -> list[bool]:
 
 
 def opens_path(motif: Motif, node: str) -> bool:
-    """Tell whether conditioning on a node opens a path between treatment and outcome."""
+    """Tell whether conditioning on an observed node opens a non-causal path between treatment and
+    outcome."""
     return opens_collider_bias(*motif.effect, node)
 
 
 def seems_to_open(motif: Motif, node: str) -> bool:
-    """Tell whether a node is affected by the treatment or the outcome, or by two nodes at once."""
+    """Tell whether a node is affected by the treatment or the outcome, or has two parents or
+    more."""
     below = motif.graph.descendants((motif.treatment, motif.outcome))
     return node in below or len(motif.graph.parents(node)) > 1
 
 
 def has_path_opener(plan: ScenePlan) -> bool:
-    """Tell whether some other variable opens a path between treatment and outcome."""
+    """Tell whether some other observed variable opens a path between treatment and outcome."""
     motif = plan.structure.query
     return any(opens_path(motif, z) for z in motif.other_nodes)
 
 
 def association_vanishes(plan: ScenePlan) -> bool:
-    """Tell whether the partial correlation given some other variable is zero.
+    """Tell whether the partial correlation given some other observed variable is zero.
 
     It is by the graph alone, or by the graph and equations that are lines (those of treatment or
     outcome, so that not both are binary).
@@ -150,15 +152,16 @@ def association_vanishes(plan: ScenePlan) -> bool:
 
 
 def adjustment_category(plan: ScenePlan) -> str:
-    """Return "set" if there is a valid adjustment set, else why there is none."""
+    """Return "set" if there is a valid adjustment set. Else return "no_backdoor" if the ATE is
+    identifiable, "non_id" if not."""
     if valid_adjustment_sets(*plan.structure.query.effect):
         return "set"
     return "no_backdoor" if ate_is_identifiable(plan) else "non_id"
 
 
 def _opens_or_separates(plan: ScenePlan) -> bool:
-    """Tell whether some other node opens a path between treatment and outcome, or blocks all of
-    them."""
+    """Tell whether some other observed node opens a path between treatment and outcome, or blocks
+    all of them."""
     motif = plan.structure.query
     separated = motif.graph.d_separated
     return any(
@@ -168,13 +171,15 @@ def _opens_or_separates(plan: ScenePlan) -> bool:
 
 
 def _opens_or_seems_to(plan: ScenePlan) -> bool:
-    """Tell whether some other node opens a path between treatment and outcome, or might seem to."""
+    """Tell whether some other observed node opens a path between treatment and outcome, or might
+    seem to."""
     motif = plan.structure.query
     return any(opens_path(motif, z) or seems_to_open(motif, z) for z in motif.other_nodes)
 
 
 def _association(zero: str, others: tuple[str, ...]) -> Classes:
-    """Return the classes of the correlation: zero where treatment and outcome are d-separated."""
+    """Return the function that gives a plan's classes of the correlation: ``zero`` where treatment
+    and outcome are d-separated, else ``others``."""
 
     def classes(plan: ScenePlan) -> tuple[str, ...]:
         motif = plan.structure.query
@@ -185,8 +190,9 @@ def _association(zero: str, others: tuple[str, ...]) -> Classes:
 
 
 def _change(zero: str, others: tuple[str, ...]) -> Classes:
-    """Return the classes of a change of association given one variable. It is zero for variables
-    that have no bearing on it by the graph, anything for others."""
+    """Return the function that gives a plan's classes of a change of association given one
+    variable. It is ``zero`` for variables that have no bearing on it by the graph, one of
+    ``others`` for the rest."""
 
     def classes(plan: ScenePlan) -> tuple[str, ...]:
         motif = plan.structure.query
@@ -201,12 +207,14 @@ def _change(zero: str, others: tuple[str, ...]) -> Classes:
 
 
 def _partial_correlation(zero: str, others: tuple[str, ...]) -> Classes:
-    """Return the classes of a partial correlation."""
+    """Return the function that gives a plan's classes of a partial correlation: ``others``, and
+    ``zero`` where it can vanish."""
     return lambda plan: (*others, zero) if association_vanishes(plan) else others
 
 
 def _effect(identifiable: Hosts, unknown: str, zero: str, others: tuple[str, ...]) -> Classes:
-    """Return the classes of an effect: zero without a directed path."""
+    """Return the function that gives a plan's classes of an effect: ``unknown`` where it is not
+    identifiable, ``zero`` without a directed path, else ``others``."""
 
     def classes(plan: ScenePlan) -> tuple[str, ...]:
         if not identifiable(plan):
@@ -217,7 +225,8 @@ def _effect(identifiable: Hosts, unknown: str, zero: str, others: tuple[str, ...
 
 
 def _natural(unknown: str, others: tuple[str, ...]) -> Classes:
-    """Return the classes of a natural effect, never zero by the graph where it is asked about."""
+    """Return the function that gives a plan's classes of a natural effect: ``others`` if one is
+    identifiable, ``unknown`` if one is not. None that is asked about is zero by the graph."""
 
     def classes(plan: ScenePlan) -> tuple[str, ...]:
         found = natural_verdicts_asked(plan)
@@ -227,7 +236,8 @@ def _natural(unknown: str, others: tuple[str, ...]) -> Classes:
 
 
 def _adjustment(count: Callable[[tuple[frozenset[str], ...]], int] | None = None) -> Classes:
-    """Return the classes of adjustment: the category, or what ``count`` gives of the valid sets."""
+    """Return the function that gives a plan's one class of adjustment: what ``count`` gives of the
+    valid sets, as text, or the category where there are none or no ``count``."""
 
     def classes(plan: ScenePlan) -> tuple[str, ...]:
         sets = valid_adjustment_sets(*plan.structure.query.effect)
@@ -237,15 +247,18 @@ def _adjustment(count: Callable[[tuple[frozenset[str], ...]], int] | None = None
 
 
 def _presence(plan: ScenePlan) -> tuple[str, ...]:
+    """Return the classes of the question whether there is an association given a variable."""
     present, absent = has_path_opener(plan), association_vanishes(plan)
     return (*(("True",) if present else ()), *(("False",) if absent else ()))
 
 
 def _dominance(plan: ScenePlan) -> tuple[str, ...]:
+    """Return the classes of the larger natural effect, "None" where one is not identifiable."""
     return ("direct", "indirect") if all(natural_verdicts_asked(plan)) else ("None",)
 
 
 def _counterfactual(plan: ScenePlan) -> tuple[str, ...]:
+    """Return the verdicts on the effects that a scene is asked about, as sorted texts."""
     verdicts = {
         ett_is_identifiable(plan),
         *(natural_verdicts(plan).values() if has_mediator(plan) else ()),
@@ -259,8 +272,8 @@ class Eligibility:
 
     ``rank`` orders the variants of a family, 0 the easiest (an editorial order: paper A.8).
     ``inputs`` are the members of its ``inputs_json``: nothing else about a task is public by
-    design. ``classes`` are the classes of answers of :func:`..exams.candidates.label_class`.
-    ``hosts`` says which scenes can be asked it.
+    design. ``classes`` gives the classes that the right answer can have in a scene of a plan (see
+    :func:`..exams.candidates.label_class`), ``hosts`` whether such a scene can be asked it.
     """
 
     rank: int
@@ -375,5 +388,6 @@ ELIGIBILITY: Final = one_each(
 
 
 def hosted_variants(plan: ScenePlan) -> list[str]:
-    """Return the variants that a scene of this plan can be asked."""
+    """Return the keys of the variants that a scene of this plan can be asked, in the order of
+    ``grader.tracks.VARIANTS``."""
     return [key for key, row in ELIGIBILITY.items() if row.hosts(plan)]

@@ -27,8 +27,8 @@ _Least = Annotated[float, Field(ge=0, le=1e6)]
 
 @checked(frozen=True, slots=True, config=STRICT)
 class Thresholds:
-    """The least information that a bundle must have, per squared sd of the concept. The fields are
-    its smallest value over a grid, its mean, and its 10% and 25% quantiles."""
+    """The least information that a bundle must have, per squared sd of the concept. The fields
+    bound its smallest value over a grid, its mean, and its 10% and 25% quantiles."""
 
     least: _Least = 0.03
     mean: _Least = 0.12
@@ -36,7 +36,7 @@ class Thresholds:
     q25: _Least = 0.08
 
     def times(self, factor: float) -> "Thresholds":
-        """Return thresholds that are all stricter by a factor."""
+        """Return the thresholds, each multiplied by a factor."""
         return Thresholds(*(factor * value for value in astuple(self)))
 
 
@@ -44,10 +44,10 @@ class Thresholds:
 class View:
     """A way of showing a scene. ``clean`` shows every observed variable as it is.
 
-    ``concepts`` and ``columns`` are the fewest and most replaced variables and measurements of
-    each. ``noise`` is the range of noise scales, in sds of the concept, ``calibration`` the share
-    of training rows in which the replaced variables are shown. ``neural``, ``mixture`` and
-    ``heteroscedastic`` are shares of continuous measurements. ``spread`` bounds the factor of a
+    All pairs are (least, most). ``concepts`` is the number of replaced variables, ``columns`` that
+    of measurements of each. ``noise`` is the noise scale, in sds of the concept. ``calibration`` is
+    the share of training rows in which the replaced variables are shown. ``neural``, ``mixture``
+    and ``heteroscedastic`` are shares of continuous measurements. ``spread`` bounds the factor of a
     varying noise scale.
     """
 
@@ -79,7 +79,7 @@ VIEWS: Final[Mapping[str, View]] = {
 def _graph(
     nodes: tuple[str, ...], edges: tuple[tuple[str, str], ...], latent: tuple[str, ...]
 ) -> LatentDAG:
-    """Return the graph, cached because a plan is asked for it again and again."""
+    """Return the graph. It is cached because a plan is asked for it again and again."""
     return LatentDAG(nodes, edges, frozenset(latent))
 
 
@@ -87,8 +87,9 @@ def _graph(
 class Structure:
     """A graph, complete with grafts and latent variables, and the kinds of its ends.
 
-    Scenes are reported under ``label``: the motif, or ``grafted_<k>``. ``redrawn`` says that the
-    graph had to be drawn again because the first had no match in the knowledge graph.
+    ``nodes``, ``edges`` (cause, effect) and ``latent`` are all by role in the motif. Scenes are
+    reported under ``label``: the motif, or ``grafted_<k>``. ``redrawn`` says that the graph had to
+    be drawn again because the first had no match in the knowledge graph.
     """
 
     motif: str
@@ -118,7 +119,7 @@ class Structure:
     def from_motif(
         motif: Motif, label: str, treatment_kind: Kind, outcome_kind: Kind, redrawn: bool = False
     ) -> "Structure":
-        """Return the structure of a motif with its grafts and latent variables."""
+        """Return the structure of a motif that has grown its grafts and latent variables."""
         graph = motif.graph
         latent = tuple(node for node in graph.nodes if node in graph.latent)
         own = (graph.nodes, graph.edges, latent, motif.treatment, motif.outcome)
@@ -129,8 +130,8 @@ class Structure:
 class PlannedEquations:
     """The mechanism profiles of continuous and of binary nodes, and the rows that are drawn.
 
-    ``world_key`` (hexadecimal) is set in scenes that are told several times. It stands in place of
-    the instance's own key for all but the words.
+    ``train`` and ``test`` are numbers of rows. ``world_key`` (hexadecimal) is set in scenes that
+    are told several times. It stands in place of the instance's own key for all but the words.
     """
 
     continuous: str
@@ -145,9 +146,10 @@ class Wording:
     """The way in which a scene is told.
 
     ``words`` names the verbaliser. In the words of the knowledge graph, ``domain`` and ``names``
-    are what it is told with. ``bundle`` names the scenes that tell one problem, ``arm`` how this
-    one tells it. ``llm`` (how a language model is asked) and ``seeds`` (pairs it may start from)
-    are set with ``llm`` words, ``stored`` (names and story) and its one seed with ``stored`` words.
+    (pairs of node and name) are what it is told with. ``bundle`` names the scenes that tell one
+    problem, ``arm`` how this one tells it. ``llm`` (how a language model is asked) and ``seeds``
+    (pairs it may start from) are set with ``llm`` words, ``stored`` (names and story) and its one
+    seed with ``stored`` words.
     """
 
     words: str = "fictional"
@@ -194,8 +196,8 @@ class ScenePlan(InstancePlan):
 
     @property
     def task_plan(self) -> TaskPlan:
-        """The planned number of tasks: one where a variant is planned, else up to all of them in
-        every view."""
+        """The least and most tasks of the scene, its exam, and its motif. One task where a variant
+        is planned, which is told too, else up to one of each variant in every view."""
         motif, variant = ("motif", self.structure.motif), self.questions.variant
         if variant is not None:
             return TaskPlan((1, 1), self.questions.exam, (motif, ("variant", variant)))
@@ -203,8 +205,8 @@ class ScenePlan(InstancePlan):
         return TaskPlan((1, most), self.questions.exam, (motif,))
 
     def record(self) -> dict[str, Any]:
-        """Return the plan as the world row shows it. It leaves out the places of one machine, and
-        names and story, which have columns of their own."""
+        """Return the plan as the world row shows it. It leaves out the paths and addresses of one
+        machine, and names and story, which have columns of their own."""
         llm = self.telling.llm and self.telling.llm.without_places()
         telling = replace(self.telling, llm=llm, stored=None)
         shown: dict[str, Any] = _PLAN.dump_python(

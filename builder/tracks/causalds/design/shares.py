@@ -14,8 +14,8 @@ scenes}."""
 
 
 def largest_remainder(weights: Mapping[str, float], total: int) -> dict[str, int]:
-    """Return whole counts that add up to ``total``, in proportion to ``weights`` (Hamilton's
-    method).
+    """Return whole counts by key that add up to ``total``, in proportion to ``weights`` (Hamilton's
+    method). Counts may be 0.
 
     Ties between remainders go to the key that comes first. Raises ``ValueError`` when all weights
     are zero.
@@ -35,18 +35,20 @@ def largest_remainder(weights: Mapping[str, float], total: int) -> dict[str, int
 
 
 def count_of(share: float, total: int) -> int:
-    """Return the nearest whole number to a share of ``total``."""
+    """Return ``share`` (0 to 1) of ``total``, rounded to a whole number, a half up."""
     return largest_remainder({"yes": share, "no": 1.0 - share}, total)["yes"]
 
 
 def deal_names(rng: np.random.Generator, weights: Mapping[str, float], total: int) -> list[str]:
-    """Return ``total`` names in their shares, by largest remainder, in a random order."""
+    """Return ``total`` names in proportion to ``weights``, by largest remainder, in a random
+    order."""
     counts = largest_remainder(weights, total)
     return random_order(rng, [name for name, count in counts.items() for _ in range(count)])
 
 
 def spread(rng: np.random.Generator, share: float, total: int) -> list[bool]:
-    """Return ``total`` flags, the share of them true, evenly spaced from a random start."""
+    """Return ``total`` flags, the ``share`` (0 to 1) of them true, evenly spaced from a random
+    start."""
     true = count_of(share, total)
     start = int(rng.integers(total))
     turned = ((start + i) % total for i in range(total))

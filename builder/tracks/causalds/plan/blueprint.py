@@ -33,7 +33,8 @@ PLANTED_FROM: Final = "confounding"
 
 
 def _check_planted(shares: dict[str, float]) -> dict[str, float]:
-    """Return the positive shares by planted structure. Raises :class:`Fault`."""
+    """Return the shares that are not 0, in the order of ``PLANTED``. Raises :class:`Fault` for an
+    unknown structure, and where they add up to more than 1."""
     check_keys(shares, PLANTED)
     if sum(shares.values()) > 1.0:
         raise Fault("the shares add up to more than 1; lower them")
@@ -66,7 +67,8 @@ class Composition(TomlModel):
 
 
 def motif_counts(composition: Composition, scenes: int) -> dict[str, int]:
-    """Return the number of scenes by motif and planted structure. Raises :class:`Fault`."""
+    """Return the number of scenes by motif and planted structure. Planted ones are taken from those
+    of ``PLANTED_FROM``. Raises :class:`Fault` where that has too few."""
     counts, planted = largest_remainder(composition.motifs, scenes), composition.planted
     if planted and PLANTED_FROM not in counts:
         raise Fault(
@@ -92,7 +94,8 @@ def motif_counts(composition: Composition, scenes: int) -> dict[str, int]:
 
 
 def check_quotas(composition: Composition, scenes: int) -> None:
-    """Check that every quota can be met, worked out from counts alone. Raises :class:`Fault`."""
+    """Raise :class:`Fault` where the motifs leave too few scenes for the planted structures, the
+    grafts or the confounders. All is worked out from counts alone."""
     counts = motif_counts(composition, scenes)
     wanted = _graft_counts(composition, scenes)
     hosts = sum(n for name, n in counts.items() if name in HOSTS)
@@ -118,8 +121,8 @@ def check_quotas(composition: Composition, scenes: int) -> None:
 def draw_motifs(
     composition: Composition, scenes: int, rng: np.random.Generator
 ) -> list[tuple[Motif, str]]:
-    """Return the grown motif of each scene and its label, sorted by motif, then number of grafts.
-    Raises :class:`Fault` where a quota cannot be met."""
+    """Return the grown motif of each scene and its label (motif or ``grafted_<k>``), sorted by
+    motif, then label. Raises :class:`Fault` where a quota cannot be met."""
     check_quotas(composition, scenes)
     counts = motif_counts(composition, scenes)
     catalogue = {**MOTIFS, **PLANTED}
@@ -140,8 +143,8 @@ def _graft_counts(composition: Composition, scenes: int) -> list[int]:
 
 
 def _spread_evenly(rng: np.random.Generator, places: Sequence[int], count: int) -> list[int]:
-    """Return ``count`` of ``places``, evenly spaced from a random start, so that all motifs
-    share."""
+    """Return ``count`` of ``places`` (at most all), evenly spaced from a random start, so that all
+    motifs share."""
     if not count:
         return []
     start = int(rng.integers(len(places)))
@@ -152,7 +155,8 @@ def _spread_evenly(rng: np.random.Generator, places: Sequence[int], count: int) 
 def _add_grafts(
     composition: Composition, rng: np.random.Generator, found: list[Motif], labels: list[str]
 ) -> None:
-    """Replace motifs in ``found`` by grafted ones, and their ``labels``."""
+    """Replace motifs in ``found`` by grafted ones, by the requested shares, and their ``labels`` by
+    ``grafted_<k>``."""
     hosts = [i for i, motif in enumerate(found) if motif.name in HOSTS]
     numbers = [
         k for k, n in enumerate(_graft_counts(composition, len(found))) if k for _ in range(n)
@@ -168,7 +172,8 @@ def _add_grafts(
 def _add_confounders(
     composition: Composition, rng: np.random.Generator, found: list[Motif]
 ) -> None:
-    """Replace motifs in ``found`` by ones with a latent confounder."""
+    """Replace the requested share of motifs in ``found`` by ones with a latent confounder. They are
+    motifs of the catalogue whose ATE that makes unidentifiable."""
     wanted = count_of(composition.confounded, len(found))
     able = [
         i for i, motif in enumerate(found) if motif.name in MOTIFS and confounding_spoils(motif)
@@ -178,7 +183,8 @@ def _add_confounders(
 
 
 def _add_harmless(composition: Composition, rng: np.random.Generator, found: list[Motif]) -> None:
-    """Add harmless latent variables to motifs in ``found`` until the requested share is met."""
+    """Add harmless latent variables to motifs in ``found`` until the requested share of those with
+    a latent variable is identifiable. Raises :class:`Fault` where that cannot be."""
     unmeasured = [motif for motif in found if motif.graph.latent]
     spoiled = sum(not is_identifiable(*motif.effect, "ate") for motif in unmeasured)
     fine = len(unmeasured) - spoiled

@@ -22,8 +22,8 @@ _LOST: Final = "not identifiable"
 
 
 def composition_table(config: SceneSettings, plans: Sequence[ScenePlan]) -> ByAxis:
-    """Return requested and realised numbers of scenes by axis. One told several times counts
-    once."""
+    """Return requested and realised numbers of scenes by axis. A scene told several times counts
+    once. With stored scenes there are the axes of the profiles alone."""
     plans = [plan for plan in plans if not is_retelling(plan)]
     structures = [plan.structure for plan in plans]
     equations = [plan.equations for plan in plans]
@@ -59,13 +59,14 @@ def composition_table(config: SceneSettings, plans: Sequence[ScenePlan]) -> ByAx
 
 
 def _verdict(motif: Motif) -> str:
-    """Return whether the average effect in a motif is identifiable, as a level of the table."""
+    """Return whether the average effect in a motif is identifiable, as a name on the axis of
+    verdicts."""
     return _FOUND if is_identifiable(*motif.effect, "ate") else _LOST
 
 
 def _names(plans: Sequence[ScenePlan]) -> ByAxis:
-    """Return how evenly the domains tell, and how many structures were drawn again to find
-    names."""
+    """Return how evenly the domains tell, and how many structures were drawn again to find names.
+    Empty where no scene has a domain."""
     told = Counter(plan.telling.domain for plan in plans if plan.telling.domain is not None)
     if not told:
         return {}
@@ -87,19 +88,21 @@ def _names(plans: Sequence[ScenePlan]) -> ByAxis:
 
 
 def _axis(shares: Mapping[str, float], found: Sequence[str]) -> ByName:
-    """Return the levels of an axis, requested in proportion to ``shares``."""
+    """Return the numbers of scenes by name: requested in proportion to ``shares``, realised as
+    counted in ``found``, the name of each scene."""
     mass = sum(shares.values())
     wanted = {name: len(found) * share / mass for name, share in shares.items()}
     return requested_and_realised(wanted, Counter(found))
 
 
 def _kinds(share: float) -> dict[str, float]:
+    """Return the shares of both kinds, given that of binary ones."""
     return {"binary": share, "continuous": 1.0 - share}
 
 
 def _motif_shares(parts: Composition) -> dict[str, float]:
-    """Return the share of every motif, the planted structures taken out of the one that lends to
-    them."""
+    """Return the share of every motif and planted structure. The planted ones take theirs from
+    ``PLANTED_FROM``."""
     mass = sum(parts.motifs.values())
     shares = {name: weight / mass for name, weight in parts.motifs.items()}
     for name, share in parts.planted.items():
@@ -109,8 +112,8 @@ def _motif_shares(parts: Composition) -> dict[str, float]:
 
 
 def _verdict_shares(parts: Composition) -> dict[str, float]:
-    """Return the shares of verdicts: those of the motifs by nature, and the injected
-    confounders."""
+    """Return the requested shares of verdicts. Not identifiable are the motifs that are so by
+    nature, and the scenes with an injected confounder."""
     catalogue = {**MOTIFS, **PLANTED}
     spoiled = parts.confounded + sum(
         share for name, share in _motif_shares(parts).items() if _verdict(catalogue[name]) == _LOST

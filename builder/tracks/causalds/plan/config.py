@@ -43,7 +43,8 @@ _Noise = Annotated[float, Field(ge=1e-3, le=1e3)]
 
 
 class _Changes(TomlModel):
-    """The settings of a view that are changed."""
+    """The settings of a view that a split file changes. None, or a key left out, keeps the
+    default."""
 
     concepts: Annotated[tuple[_Concepts, _Concepts], Ordered] | None = None
     columns: Annotated[tuple[_Columns, _Columns], Ordered] | None = None
@@ -67,7 +68,7 @@ class RowCounts(TomlModel):
 
 
 class _Profiles(TomlModel):
-    """Weights of the mechanism profiles of each kind."""
+    """Weights of the mechanism profiles of continuous and of binary nodes, by name."""
 
     continuous: Annotated[dict[str, Weight], weights_of(CONTINUOUS_PROFILES, ordered=True)] = (
         mixture_weights("continuous")
@@ -138,27 +139,28 @@ class _Table(Composition):
 
 class SceneSettings(_Table):
     """The checked table with its ``stored_scenes`` and, in a private-truth split, the ``exams``
-    that its scenes are planned for."""
+    (name, model) that its scenes are planned for."""
 
     stored_scenes: tuple[tuple[Structure, Wording], ...] = ()
     exams: tuple[tuple[str, ExamModel], ...] = ()
 
     @property
     def changed_views(self) -> tuple[View, ...]:
-        """The views with their settings, easiest first."""
+        """The views of the split, each with its settings, in the order of ``views``."""
         return tuple(
             _changed_view(VIEWS[name], getattr(self.observation, name, None)) for name in self.views
         )
 
 
 def _changed_view(view: View, changed: _Changes | None) -> View:
-    """Return a view with the settings that the table changes."""
+    """Return a view with the settings that the table changes, if any."""
     keys = () if changed is None else changed.model_fields_set
     return replace(view, **{key: getattr(changed, key) for key in keys})
 
 
 def parse_config(table: TomlTable) -> SceneSettings:
-    """Return the checked table. Raises :class:`UsageError` that names the key and the remedy."""
+    """Return the checked table, its keys completed by those of its preset, with the stored scenes
+    read in. Raises :class:`UsageError` that names the key and the remedy."""
     own, stored = table.values, table.values.get("words") == STORED
     for key in _STRUCTURES if stored else ():
         if key in own:
@@ -198,7 +200,8 @@ def with_exams(
 
 
 def _read_stored(path: Path) -> tuple[tuple[Structure, Wording], ...]:
-    """Return the scenes of a file in its order. Raises ``UsageError`` that names the file."""
+    """Return structure and wording of each scene in a JSON file, in its order. Raises
+    ``UsageError`` that names the file."""
     try:
         return tuple(map(_stored_scene, json.loads(path.read_bytes())["scenes"]))
     except OSError as error:
@@ -208,8 +211,8 @@ def _read_stored(path: Path) -> tuple[tuple[Structure, Wording], ...]:
 
 
 def _stored_scene(members: Mapping[str, Any]) -> tuple[Structure, Wording]:
-    """Return the structure of a file's entry, and its names, story and the pair that they start
-    from."""
+    """Return the structure of a file's entry, and its wording: names, story, and the pair that they
+    start from. Raises ``KeyError``, ``TypeError`` … for an entry of another form."""
     variables = {
         node: Variable(**{**value, "states": value["states"] and tuple(value["states"])})
         for node, value in members["variables"].items()

@@ -45,11 +45,12 @@ def name_scenes(
     split: str,
     private: bool,
 ) -> list[ScenePlan]:
-    """Return the plans with their names.
+    """Return the plans with their names from the knowledge graph.
 
     No two of ``NAMED_TOGETHER`` have the same set of names while the knowledge graph has others.
     ``streams(purpose)`` gives random numbers. A graph that is drawn again must still be able to
-    host the planned variant. Raises :class:`UsageError` when the knowledge graph has no such names.
+    host the planned variant. ``private`` chooses the part of the knowledge graph. Raises
+    :class:`UsageError` when it has no names for a scene.
     """
     part: Part = "private" if private else "public"
     named: list[ScenePlan] = []
@@ -67,7 +68,9 @@ def _name_together(
     namer: Namer,
     split: str,
 ) -> Iterator[ScenePlan]:
-    """Yield each plan with its names, and with another graph where its own has none."""
+    """Yield each plan with its names, and with another graph where its own has none. Names of an
+    earlier scene are used again as a last resort. Raises :class:`UsageError` where even that
+    fails."""
     for plan in plans:
         first = namer.deal()
         structure = plan.structure
@@ -93,17 +96,18 @@ def _name_together(
 
 
 def _is_random(plan: ScenePlan) -> bool:
-    """Tell whether chance had a part in the plan's graph: a graft, or a harmless variable."""
+    """Tell whether chance had a part in the plan's graph: a graft, or an added latent variable."""
     return plan.structure.label.startswith("grafted_") or _injected_latent(plan) is not None
 
 
 def _catalogue_motif(plan: ScenePlan) -> Motif:
-    """Return the motif that the plan's graph has grown from."""
+    """Return the motif that the plan's graph has grown from, without its grafts."""
     return {**MOTIFS, **PLANTED}[plan.structure.motif]
 
 
 def _injected_latent(plan: ScenePlan) -> str | None:
-    """Return the unmeasured variable that was added to motif and grafts, None if there is none."""
+    """Return the latent variable of the plan's graph that its motif does not have (first by name),
+    None if there is none."""
     added = set(plan.structure.latent) - _catalogue_motif(plan).graph.latent
     return min(added) if added else None
 
@@ -139,8 +143,8 @@ _TRIES: Final = 20
 def add_tellings(
     plans: Sequence[ScenePlan], count: int, rng: np.random.Generator, root: bytes, where: str
 ) -> list[ScenePlan]:
-    """Return the plans, ``count`` of them made the first of a bundle, and three further members of
-    each.
+    """Return the plans, ``count`` of them (chosen by chance) made the first of a bundle, and at the
+    end three further members of each.
 
     ``where`` names the key of the split file. Raises ``UsageError`` when too few scenes have names
     in a further domain.
@@ -174,7 +178,7 @@ def add_tellings(
 
 
 def is_retelling(plan: ScenePlan) -> bool:
-    """Tell whether a scene only tells another one again."""
+    """Tell whether a scene only tells another one again, with another story of the same world."""
     return plan.telling.arm is not None and plan.telling.arm not in FIRST
 
 
@@ -190,7 +194,8 @@ def _name_elsewhere(plan: ScenePlan, namer: Namer, rng: np.random.Generator) -> 
 
 
 def _further_members(first: ScenePlan, second: Naming) -> Iterator[ScenePlan]:
-    """Yield the three further members of a bundle."""
+    """Yield the three further members of a bundle: told with the names ``second`` of a domain, with
+    invented names, with letters. They are asked in the clean view alone."""
     clear = replace(first.questions, views=(CLEAN,), outcome_measured=False)
     bundle = first.telling.bundle
     arm = "rules" if first.telling.arm == LLM else "knowledge_second"

@@ -55,8 +55,8 @@ CONTINUOUS_ONLY: Final = "napkin"
 def plan_scenes(
     config: SceneSettings, split: str, count_root: bytes, private: bool
 ) -> Sequence[InstanceSpec]:
-    """Return the instance specs of a split, in index order. Raises ``UsageError`` that names the
-    key of a quota that no scenes can meet."""
+    """Return the instance specs of a split, in index order. ``count_root`` is its root. Raises
+    ``UsageError`` that names the key of a quota that no scenes can meet."""
     plans = _plan_split(config, split, count_root, private)
     return keyed_specs(plans, (TRACK_NAME, split), NAMING, count_root, private)
 
@@ -94,7 +94,8 @@ def _plan_split(
 
 
 def _with_seeds(plan: ScenePlan, llm: Settings, dealer: Dealer) -> ScenePlan:
-    """Return the plan with pairs to start from, if a language model tells it."""
+    """Return the plan with the settings of a language model and the pairs it may start from, if one
+    tells it, else the plan itself."""
     if plan.telling.words != LLM:
         return plan
     structure = plan.structure
@@ -105,8 +106,8 @@ def _with_seeds(plan: ScenePlan, llm: Settings, dealer: Dealer) -> ScenePlan:
 def _for_exams(
     config: SceneSettings, rng: np.random.Generator, split: str, count_root: bytes
 ) -> list[ScenePlan]:
-    """Return scenes of their own for every exam, of the split's composition. A balanced exam has
-    more to choose among, so that every class of answers finds its scenes."""
+    """Return scenes of their own for every exam, in the split's composition, as many as it has
+    tasks. A balanced exam chooses them among ``SPARE`` times as many. Empty without exams."""
     found: list[ScenePlan] = []
     for name, model in config.exams:
         spare = SPARE if model.kind == "balanced" else 1
@@ -122,10 +123,10 @@ def _for_exams(
 def _compose_private(
     exam: str | None, model: ExamModel, plans: Sequence[ScenePlan], key: bytes, where: str
 ) -> list[ScenePlan]:
-    """Return the plans that an exam takes, each with its variant and view.
+    """Return the plans that an exam takes, each with its variant and its one view.
 
-    Where the exam balances the classes of answers, each has its class, too. ``exam`` is None for a
-    split that names no exam file.
+    Where the exam balances the classes of answers, each plan has its class, too. ``exam`` is None
+    for a split that names no exam file. Raises ``UsageError`` at ``where``.
     """
     candidates = planned_candidates((str(place), plan) for place, plan in enumerate(plans))
     required = () if exam is None else KEYS
@@ -147,8 +148,8 @@ def _compose_private(
 
 
 def _plans(config: SceneSettings, rng: np.random.Generator) -> list[ScenePlan]:
-    """Return one plan per scene: its structure drawn or stored, its equations, and what is
-    measured."""
+    """Return one plan per scene, not yet named: its structure drawn or stored, its equations, and
+    its questions, with whether the outcome is measured."""
     found = config.stored_scenes or tuple(
         (one, Wording(config.words)) for one in _drawn_structures(config, rng)
     )
@@ -168,7 +169,8 @@ def _plans(config: SceneSettings, rng: np.random.Generator) -> list[ScenePlan]:
 
 
 def _drawn_structures(config: SceneSettings, rng: np.random.Generator) -> list[Structure]:
-    """Return the structures of a split, sorted by motif, grafts and kinds."""
+    """Return the structures of a split, by motif, then continuous treatments first. Binary outcomes
+    are spread evenly over this order."""
     found = draw_motifs(config, config.scenes, rng)
     names = [motif.name for motif, _ in found]
     treatments = _binary_treatments(rng, config.treatment_binary, names)
@@ -183,11 +185,11 @@ def _drawn_structures(config: SceneSettings, rng: np.random.Generator) -> list[S
 
 
 def _binary_treatments(rng: np.random.Generator, share: float, motifs: Sequence[str]) -> list[bool]:
-    """Return which treatments are binary: the share of all scenes, but never a napkin's.
+    """Return whether each treatment is binary, given the scenes' motifs.
 
-    The napkin is planted because its average effect is identifiable and its effect on the treated
-    is not. With a binary treatment both would be. Raises :class:`Fault` where too many are asked
-    for.
+    ``share`` is that of binary ones among all scenes, but the treatment of a napkin never is. The
+    napkin is planted because its average effect is identifiable and its effect on the treated is
+    not. With a binary treatment both would be. Raises :class:`Fault` where too many are asked for.
     """
     free = [place for place, name in enumerate(motifs) if name != CONTINUOUS_ONLY]
     total = count_of(share, len(motifs))
@@ -210,12 +212,12 @@ def _binary_treatments(rng: np.random.Generator, share: float, motifs: Sequence[
 def _with_vanishing_association(
     rng: np.random.Generator, plans: list[ScenePlan]
 ) -> list[ScenePlan]:
-    """Return the plans with a scene where a third variable leaves treatment and outcome
-    unassociated.
+    """Return the plans, where possible with one in which a third variable leaves treatment and
+    outcome unassociated.
 
     Without one, "are they associated, given it?" would always be answered by yes. Hardly any graph
     does it alone. With equations that are lines some more do. So where it takes that, such a scene
-    swaps its profile for that of another: all quotas stay met.
+    swaps its profile with another: all quotas stay met.
     """
     if any(association_vanishes(plan) for plan in plans):
         return plans
@@ -236,6 +238,6 @@ def _with_vanishing_association(
 
 
 def _with_profile(plan: ScenePlan, other: ScenePlan) -> ScenePlan:
-    """Return the plan with another one's profile of continuous mechanisms."""
+    """Return the plan with the profile of continuous mechanisms that ``other`` has."""
     equations = replace(plan.equations, continuous=other.equations.continuous)
     return replace(plan, equations=equations)
