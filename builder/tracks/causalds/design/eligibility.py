@@ -247,7 +247,8 @@ def _adjustment(count: Callable[[tuple[frozenset[str], ...]], int] | None = None
 
 
 def _presence(plan: ScenePlan) -> tuple[str, ...]:
-    """Return the classes of the question whether there is an association given a variable."""
+    """Return the classes of whether there is an association given a variable: "True" if one opens a
+    path, "False" if it vanishes given one."""
     present, absent = has_path_opener(plan), association_vanishes(plan)
     return (*(("True",) if present else ()), *(("False",) if absent else ()))
 

@@ -87,7 +87,7 @@ def _graph(
 class Structure:
     """A graph, complete with grafts and latent variables, and the kinds of its ends.
 
-    ``nodes``, ``edges`` (cause, effect) and ``latent`` are all by role in the motif. Scenes are
+    ``nodes``, ``edges`` (cause, effect) and ``latent`` name nodes by their roles. Scenes are
     reported under ``label``: the motif, or ``grafted_<k>``. ``redrawn`` says that the graph had to
     be drawn again because the first had no match in the knowledge graph.
     """
@@ -196,8 +196,8 @@ class ScenePlan(InstancePlan):
 
     @property
     def task_plan(self) -> TaskPlan:
-        """The least and most tasks of the scene, its exam, and its motif. One task where a variant
-        is planned, which is told too, else up to one of each variant in every view."""
+        """The planned numbers of tasks: (1, 1) where a variant is planned, else from 1 to the
+        number of variants times that of views. Levels are the motif and any planned variant."""
         motif, variant = ("motif", self.structure.motif), self.questions.variant
         if variant is not None:
             return TaskPlan((1, 1), self.questions.exam, (motif, ("variant", variant)))

@@ -41,7 +41,7 @@ def label_class(target: Mapping[str, Any], value: float | None, should_abstain: 
 
 def built_candidates(read: Read) -> list[Candidate]:
     """Return every built scene with its tasks, the class of each answer and what its question
-    names."""
+    names. ``read(config, columns)`` yields the rows of a table."""
     columns = ("task_id", "should_abstain", "value", "target_json")
     truths = {row["task_id"]: row for row in read("causalds_truth", columns)}
     rows = defaultdict(list)
@@ -71,10 +71,11 @@ def built_candidates(read: Read) -> list[Candidate]:
 def planned_candidates(
     plans: Iterable[tuple[str, ScenePlan]], questions: int = 1
 ) -> list[Candidate]:
-    """Return planned scenes, given by name, with every task that they may come to have.
+    """Return planned scenes, given as pairs of name and plan, with every task they may come to
+    have.
 
-    That is each variant in each view, with each class of answer. A variant may be asked in several
-    ``questions``.
+    That is each variant that the plan hosts (the planned one alone, where there is one), in each
+    view, with each class of answer, ``questions`` times.
     """
     return [
         Candidate(
@@ -98,8 +99,9 @@ def planned_candidates(
 def _traits(plan: ScenePlan) -> dict[str, str]:
     """Return the facts of a scene that rules of exams look at.
 
-    ``structure`` is its label, ``kind`` the motif and whether the effect is identifiable,
-    ``bundle`` and ``telling`` say which of several tellings of one problem it is.
+    ``structure`` is its label, ``kind`` the motif and whether the ATE is identifiable. ``bundle``
+    and ``telling`` (its arm) say which of several tellings of one problem it is, "" where it is
+    told once.
     """
     return {
         "structure": plan.structure.label,

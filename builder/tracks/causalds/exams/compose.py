@@ -41,8 +41,9 @@ def compose(
 ) -> DrawnExam:
     """Return the exam that a model asks for.
 
-    With ``once`` no scene is asked twice. ``required`` are the variants that a balanced exam must
-    ask. Raises ``UsageError`` at ``where`` when there are too few scenes or tasks.
+    ``key`` seeds every choice. With ``once`` no scene of a balanced exam is asked twice.
+    ``required`` are the variants that a balanced exam must ask. Raises ``UsageError`` at ``where``
+    when there are too few scenes or tasks.
     """
     there = {task.view for one in candidates for task in one.tasks}
     views = [view for view in VIEWS if view in there]
@@ -64,10 +65,10 @@ def composition_of(
 ) -> ByAxis:
     """Return requested beside realised numbers of tasks, by family, rung, variant and view.
 
-    ``asked`` pairs the structure of each scene with what it is asked. In a composed exam the
-    requested numbers are what the priors say of these scenes and of the views that are ``there``,
-    before any restriction to what a scene can host. In others every variant, and every view, is
-    requested equally often.
+    ``asked`` pairs the structure of each scene with what it is asked. It must not be empty. In a
+    composed exam the requested numbers are what the priors say of these scenes and of the views
+    that are ``there``, before any restriction to what a scene can host. In others every variant
+    that is asked, and every view, is requested equally often.
     """
     wanted: dict[str, dict[str, float]] = {axis: defaultdict(float) for axis in asked[0][1].levels}
     realised: dict[str, Counter[str]] = {axis: Counter() for axis in wanted}
@@ -86,7 +87,8 @@ def composition_of(
 def _requested_shares(
     model: ExamModel, asked: Sequence[tuple[str, Cell]], there: Sequence[str]
 ) -> Iterator[tuple[Cell, float]]:
-    """Yield cells with the numbers of tasks that are requested of them."""
+    """Yield cells with the numbers of tasks, fractions too, that are requested of them. A cell may
+    come several times."""
     if not isinstance(model, ComposedExam):
         variants = sorted({cell.variant for _, cell in asked})
         for variant, view in product(variants, there):
@@ -107,7 +109,8 @@ def _compose_by_priors(
     key: bytes,
     where: str,
 ) -> list[Pick]:
-    """Return one task a scene, by the quotas of the composition model."""
+    """Return one task each of as many scenes as the exam has tasks, chosen by ``key``, by the
+    quotas of the composition model."""
     if len(candidates) < model.tasks:
         raise UsageError(
             f"{where}.tasks: {model.tasks} tasks of a scene each are asked but there are "
@@ -129,8 +132,9 @@ TasksByLabel = dict[str, dict[str, list[Pick]]]
 class _Balance:
     """The tasks that a balanced exam has taken, and the numbers of scenes that are due.
 
-    ``waiting`` are the tasks to take from, ``due`` the scenes still to be asked by kind (motif and
-    verdict). With ``once`` no scene is asked twice.
+    ``waiting`` are the tasks to take from, taken ones included. ``due`` counts the tasks still
+    wanted of scenes by kind (motif and verdict). With ``once`` no scene is asked twice. ``picks``
+    are the tasks taken so far.
     """
 
     waiting: TasksByLabel
@@ -142,8 +146,9 @@ class _Balance:
     _views: Counter[str] = field(default_factory=Counter)
 
     def take(self, variant: str, labels: Iterable[str]) -> bool:
-        """Take a task of a variant with one of these labels, and tell whether there was one. It is
-        a task of the scene least asked so far, of a kind that is due, in the view least used."""
+        """Add a task of a variant with one of these labels to ``picks``. Return False where there
+        is none. It is a task of the scene least asked so far, of a kind that is due, in the view
+        least used."""
         able = [
             (scene, task)
             for label in labels
@@ -161,7 +166,7 @@ class _Balance:
         return True
 
     def _cost(self, pick: Pick) -> tuple[int, bool, int]:
-        """Return the rank of a task among those that can be taken, the smallest first."""
+        """Return the rank of a task among those that can be taken. The smallest is taken first."""
         scene, task = pick
         asked = self._scenes[scene.instance_id]
         return asked, self.due[scene.traits["kind"]] <= 0, self._views[task.view]
@@ -175,10 +180,11 @@ def _compose_balanced(
     once: bool,
     required: Collection[str],
 ) -> list[Pick]:
-    """Return tasks of all variants equally often, and inside each of its labels in turn.
+    """Return tasks of all variants equally often, and of each the labels in turn.
 
     They come from as many scenes as possible, whose motifs and verdicts keep their shares. A
-    variant whose label is the same wherever it is asked for is worth nothing, and left out.
+    variant whose label is the same wherever it is asked for is worth nothing, and left out. Raises
+    ``UsageError`` where that concerns a ``required`` variant, and where tasks run out.
     """
     waiting = _tasks_by_label(candidates, key)
     varied = {n: found for n, found in waiting.items() if not one_label(n, [{x} for x in found])}
@@ -233,8 +239,8 @@ def _in_seeded_order(candidates: Sequence[Candidate], key: bytes) -> list[Candid
 def _compose_matched(
     model: MatchedExam, candidates: Sequence[Candidate], key: bytes, where: str
 ) -> tuple[list[Pick], dict[str, tuple[str, str]]]:
-    """Return the tasks of whole groups, and the bundle and arm of each task. Variants take turns,
-    over as many scenes as possible."""
+    """Return the tasks of whole groups, and (bundle, arm) of each task by its name. Variants take
+    turns, over as many scenes as possible. Raises ``UsageError`` where groups are too few."""
     groups = _matched_groups(model, candidates)
     arms = len(next(iter(groups.values()))) if groups else 0
     if arms == 0 or len(groups) * arms < model.tasks:
@@ -267,8 +273,11 @@ def _compose_matched(
 def _matched_groups(
     model: MatchedExam, candidates: Sequence[Candidate]
 ) -> dict[tuple[str, str], dict[str, Pick]]:
-    """Return complete groups of matched tasks by arm, for each (scene or bundle, question). A group
-    is a task of a scene in all views, or a task of a bundle's clean views in all tellings."""
+    """Return the groups of matched tasks that have every arm, by (scene or bundle, question).
+
+    Each maps its arms to tasks. In a ``views`` exam a group is a task of a scene in all views, in a
+    ``tellings`` exam a task of a bundle's clean views in all tellings.
+    """
     found: dict[tuple[str, str], dict[str, Pick]] = defaultdict(dict)
     admits = cache(model.admits)
     for scene in candidates:

@@ -44,7 +44,7 @@ _Strength = Annotated[float, Field(ge=0, le=10)]
 
 
 class FamilyRow(TomlModel):
-    """The weights of families for the structures in ``of``."""
+    """The weights of families for scenes of the structures in ``of``."""
 
     of: Annotated[tuple[str, ...], some_of(_STRUCTURES)]
     weights: Annotated[dict[str, Weight], weights_of(FAMILIES)]
@@ -66,7 +66,8 @@ class Strength(TomlModel):
 
 
 def weights_by_name(rows: Iterable[FamilyRow | ViewRow]) -> dict[str, Weights]:
-    """Return the weights of every structure, or family, that has a row."""
+    """Return the weights of every structure (of family rows) or family (of view rows) that has a
+    row."""
     return {name: row.weights for row in rows for name in row.of}
 
 
@@ -82,8 +83,8 @@ def _check_once(rows: tuple[FamilyRow | ViewRow, ...]) -> tuple[FamilyRow | View
 
 
 def _check_variants(rows: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Return the weights by family. Raises :class:`Fault` for unknown names and for no positive
-    weight."""
+    """Return the weights of variants by family, as they are. Raises :class:`Fault` for unknown
+    names and for a family without a positive weight."""
     check_keys(rows, FAMILIES)
     for family, weights in rows.items():
         check_keys(weights, FAMILIES[family], f"{family}.")
@@ -92,7 +93,8 @@ def _check_variants(rows: dict[str, dict[str, float]]) -> dict[str, dict[str, fl
 
 
 def _check_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the patterns. Raises :class:`Fault` for one that fits no variant."""
+    """Return the patterns, as they are. Raises :class:`Fault` for one that fits no
+    ``family.variant``."""
     for pattern in patterns:
         if not any(fnmatchcase(key, pattern) for key in KEYS):
             raise Fault(f"{pattern!r} fits no family.variant")
@@ -100,7 +102,7 @@ def _check_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class ExamModel(TomlModel):
-    """An exam file. A balanced exam has nothing but its number of ``tasks``."""
+    """The content of an exam file. A balanced exam has nothing but its number of ``tasks``."""
 
     kind: Kind
     tasks: int = Field(ge=1, le=1_000_000)
@@ -111,7 +113,8 @@ class ComposedExam(ExamModel):
 
     ``families`` gives a structure its weights of families, ``variants`` a family its weights of
     variants (equal ones where it has none), ``views`` a family its weights of views. ``difficulty``
-    d in [0, 1] tilts all three with their ``strength``. At 0.5 it changes nothing.
+    d in [0, 1] tilts all three with their ``strength``: above 0.5 to the harder ones, below to the
+    easier ones. At 0.5 it changes nothing.
     """
 
     kind: Literal["composed"]
@@ -131,8 +134,9 @@ class ComposedExam(ExamModel):
 class MatchedExam(ExamModel):
     """The file of a matched exam and its restrictions.
 
-    ``variants`` are patterns of ``family.variant``, ``identifiable`` says which targets are asked
-    for, ``input_mode`` from what they are answered. None leaves a restriction out.
+    ``variants`` are patterns of ``family.variant``. ``identifiable`` asks only for tasks with
+    (True) or without (False) an identifiable target. ``input_mode`` is from what tasks are
+    answered. None leaves a restriction out.
     """
 
     kind: Literal["views", "tellings"]
@@ -143,8 +147,8 @@ class MatchedExam(ExamModel):
     input_mode: InputMode | None = None
 
     def admits(self, key: str, abstains: bool | None) -> bool:
-        """Tell whether a task of a variant has a place in the exam. ``abstains`` says whether
-        abstaining is right (None: not known yet)."""
+        """Tell whether a task of the variant ``key`` meets the restrictions. ``abstains`` says
+        whether abstaining is right (None: not known yet)."""
         named = self.variants is None or any(fnmatchcase(key, one) for one in self.variants)
         mode = VARIANTS[key].shape.input_mode
         due = abstains is None or self.identifiable in (None, not abstains)

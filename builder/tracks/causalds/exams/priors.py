@@ -72,7 +72,8 @@ class Cell(NamedTuple):
 
 
 def family_weights(model: ComposedExam, structure: str) -> Weights:
-    """Return P(family | structure), tilted, before any restriction."""
+    """Return P(family | structure), tilted by the difficulty, before any restriction. ``structure``
+    is the label of a scene."""
     rows = weights_by_name(model.families)
     label = GRAFTED if structure.startswith(GRAFTED) else structure
     prior = rows.get(label, rows.get(OTHERWISE, dict.fromkeys(FAMILIES, 1.0)))
@@ -90,8 +91,8 @@ def variant_weights(model: ComposedExam, family: str) -> Weights:
 def view_weights(
     model: ComposedExam, family: str, there: Collection[str] = tuple(VIEWS)
 ) -> Weights:
-    """Return P(view | family), tilted, among the views that the split has, even where none has
-    weight."""
+    """Return P(view | family), tilted, among the views ``there`` that the split has. The prior is
+    uniform where none of them has weight."""
     order = list(VIEWS)
     prior = weights_by_name(model.views).get(family, {})
     kept = {view: prior.get(view, 0.0) for view in there}
@@ -103,7 +104,8 @@ def view_weights(
 def _tilt(
     prior: Weights, model: ComposedExam, strength: float, rank: Callable[[str], float]
 ) -> Weights:
-    """Return a prior times exp(strength (2d-1) rank), rescaled to add up to 1."""
+    """Return a prior times exp(strength (2d-1) rank), d the difficulty, rescaled to add up to 1.
+    ``rank`` is counted from the middle."""
     slope = strength * (2 * model.difficulty - 1)
     weights = {name: weight * math.exp(slope * rank(name)) for name, weight in prior.items()}
     total = sum(weights.values())
@@ -113,8 +115,8 @@ def _tilt(
 def choose_variant(
     model: ComposedExam, structure: str, offered: Collection[str], rng: np.random.Generator
 ) -> str:
-    """Return a random variant among those ``offered``, by the priors. Where none of them has
-    weight, the choice is uniform."""
+    """Return a random variant among the keys ``offered``, its family by the priors first. Where
+    none of them has weight, the choice is uniform."""
     families = list(dict.fromkeys(VARIANTS[key].family for key in offered))
     family = _draw_name(family_weights(model, structure), families, rng)
     names = [name for name in FAMILIES[family] if f"{family}.{name}" in offered]
@@ -122,7 +124,7 @@ def choose_variant(
 
 
 def _draw_name(weights: Weights, offered: Sequence[str], rng: np.random.Generator) -> str:
-    """Return an offered name by the weights, or evenly where none of them has any."""
+    """Return a random offered name by the weights, or evenly where none of them has any."""
     kept = np.array([weights.get(name, 0.0) for name in offered])
     if kept.sum() <= 0:
         kept = np.ones(len(offered))
@@ -142,8 +144,8 @@ def deal_cells(
 ) -> list[Cell]:
     """Return the cell of every scene, given its structure and what it can be asked.
 
-    Every scene can be asked something. ``there`` are the views of the split. A deal that asks many
-    scenes for a label which may be the same in all is dealt again, if it can.
+    Every scene must have a task. ``there`` are the views of the split. A deal that asks many scenes
+    for a label which may be the same in all is dealt again, up to ``_DEALS`` times.
     """
     labels = [_labels(scene) for scene in scenes]
     structures = [scene.traits["structure"] for scene in scenes]
@@ -174,8 +176,9 @@ def _deal_variants(
     offered: Sequence[Collection[str]],
     rng: np.random.Generator,
 ) -> list[str]:
-    """Return the variant of every scene after one deal. A scene that cannot be asked what falls to
-    it is asked the next best: another variant of the family, another family."""
+    """Return the variant of every scene after one deal by quota. ``offered`` are the variants that
+    each can be asked. One that cannot be asked what falls to it gets another variant of the family,
+    else any."""
     quotas = _variant_quotas(model, structures)
     slots = [key for key, count in quotas.items() for _ in range(count)]
     noise = rng.gumbel(size=(len(structures), len(quotas)))
@@ -195,8 +198,9 @@ def _deal_variants(
 
 
 def _variant_quotas(model: ComposedExam, structures: Sequence[str]) -> dict[str, int]:
-    """Return whole numbers of tasks by variant, without those that are 0. Families come by largest
-    remainder of what the priors ask of these scenes, then the variants of each."""
+    """Return whole numbers of tasks by variant, without those that are 0. They add up to the number
+    of scenes. Families come by largest remainder of what the priors ask, then the variants of
+    each."""
     wanted: dict[str, float] = defaultdict(float)
     for structure in structures:
         for family, share in family_weights(model, structure).items():
@@ -209,7 +213,8 @@ def _variant_quotas(model: ComposedExam, structures: Sequence[str]) -> dict[str,
 
 
 def _cost(key: str, weights: Weights, able: Collection[str]) -> float:
-    """Return the cost of asking a variant of a scene: -log P(family | structure) and penalties."""
+    """Return the cost of asking the variant ``key`` of a scene: -log P(family | structure) and
+    penalties. ``weights`` are by family, ``able`` the variants that the scene can be asked."""
     family = VARIANTS[key].family
     if not any(VARIANTS[one].family == family for one in able):
         return _IMPOSSIBLE
@@ -219,7 +224,8 @@ def _cost(key: str, weights: Weights, able: Collection[str]) -> float:
 
 
 def _least_costly(cost: npt.NDArray[np.float64]) -> list[int]:
-    """Return a column for every row, each row its own, at the least total cost."""
+    """Return the column of every row in the assignment of least total cost. No column is taken
+    twice."""
     return [int(column) for column in scipy.optimize.linear_sum_assignment(cost)[1]]
 
 
@@ -232,8 +238,9 @@ def _deal_views(
 ) -> list[Cell]:
     """Return the cell of every scene, its view dealt by quota inside each family.
 
-    What rounding takes from a view in one family is carried to the next, so that the views of the
-    whole exam are as requested, too.
+    ``cells`` are those that each scene can be asked. A scene that lacks the view which falls to it
+    gets its likeliest. What rounding takes from a view in one family is carried to the next, so
+    that the views of the whole exam are as requested, too.
     """
     members: dict[str, list[int]] = defaultdict(list)
     for scene, key in enumerate(variants):

@@ -41,8 +41,8 @@ class NoBundle(Exception):
 
 @dataclass(frozen=True, slots=True)
 class MeasuredConcept:
-    """A variable to be measured: its population mean and sd, whether it is binary, and the smallest
-    and largest value it takes."""
+    """A variable to be measured: its population mean and sd, whether it is binary, and as
+    ``support`` the smallest and largest value it takes."""
 
     mean: float
     sd: float
@@ -51,7 +51,7 @@ class MeasuredConcept:
 
     @classmethod
     def seen_in(cls, sample: Array, *, binary: bool) -> "MeasuredConcept":
-        """Return the variable as a sample (n,) of its population shows it."""
+        """Return the variable with mean, sd and range of a sample (n,) of its population."""
         least, most = summary(float(sample.min())), summary(float(sample.max()))
         return cls(
             summary(float(sample.mean())), summary(float(sample.std())), binary, (least, most)
@@ -60,8 +60,8 @@ class MeasuredConcept:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One column: a mechanism with the concept as its only parent, and its noise (None if
-    binary)."""
+    """The equation of one column: a mechanism with the concept as its only parent, and its noise. A
+    binary column has None for noise."""
 
     mechanism: str
     parameters: Parameters
@@ -73,23 +73,25 @@ class Measurement:
         return MECHANISMS[self.mechanism].kind
 
     def mean(self, values: Array) -> Array:
-        """Return location or probability at concept values (n,)."""
+        """Return the mean of the column, a probability if it is binary, at concept values (n,), as
+        (n,)."""
         return np.asarray(MECHANISMS[self.mechanism].mean(self.parameters, [values]))
 
     def scale(self, values: Array) -> Array:
-        """Return the noise scale at concept values (n,), for continuous measurements only."""
+        """Return the noise scale at concept values (n,), as (n,). For continuous measurements
+        only."""
         assert self.noise is not None
         return np.broadcast_to(self.noise.scale_at([values]), values.shape)
 
     def draw(self, rng: np.random.Generator, values: Array) -> Array:
-        """Return one measurement of every unit, (n,)."""
+        """Return one random measurement of every unit, given its concept values (n,), as (n,)."""
         if self.noise is None:
             return (rng.random(len(values)) < self.mean(values)).astype(np.float64)
         return self.mean(values) + self.scale(values) * self.noise.draw(rng, len(values))
 
     def information(self, values: Array) -> Array:
-        """Return the information about the concept at its values (n,), per unit of the concept
-        squared."""
+        """Return the information about a continuous concept at its values (n,), as (n,), per unit
+        of the concept squared."""
         slope = MECHANISMS[self.mechanism].slope
         assert slope is not None
         steep = slope(self.parameters, values)
@@ -101,8 +103,9 @@ class Measurement:
         return np.asarray((steep / self.scale(values)) ** 2)
 
     def separation(self, prevalence: float) -> float:
-        """Return the information about a binary concept: squared mean difference, or mutual
-        information."""
+        """Return the information about a binary concept, given its share of ones: the squared
+        standardised mean difference of a continuous measurement, the mutual information in nats of
+        a binary one."""
         ends = np.array([0.0, 1.0])
         low, high = self.mean(ends)
         if self.noise is None:
@@ -149,8 +152,9 @@ def draw_bundle(
 ) -> Bundle:
     """Return a bundle that meets the view's thresholds, redrawn as a whole until one does.
 
-    ``outcome`` applies the stricter thresholds, ``squares`` allows a square in the measurements.
-    Raises :class:`NoBundle` after ``MAX_DRAWS`` draws.
+    The number of its columns is drawn once, from the view's range. ``outcome`` applies the stricter
+    thresholds, ``squares`` allows a square in the measurements. Raises :class:`NoBundle` after
+    ``MAX_DRAWS`` draws.
     """
     needed = view.thresholds.times(OUTCOME_FACTOR if outcome else 1.0)
     count = int(rng.integers(view.columns[0], view.columns[1] + 1))
@@ -165,8 +169,9 @@ def draw_bundle(
 def information_summary(
     measurements: Sequence[Measurement], concept: MeasuredConcept
 ) -> dict[str, float]:
-    """Return least, mean, 10% and 25% quantile of the information of measurements over the
-    support."""
+    """Return ``least``, ``mean``, ``q10`` and ``q25`` (quantiles) of the measurements' summed
+    information over the support, per squared sd of the concept. For a binary concept all four are
+    one number."""
     if concept.binary:
         total = math.fsum(one.separation(concept.mean) for one in measurements)
         return dict.fromkeys(("least", "mean", "q10", "q25"), total)
@@ -185,7 +190,7 @@ def _draw_measurement(
     rng: np.random.Generator, concept: MeasuredConcept, view: View, squares: bool
 ) -> Measurement:
     """Return one random measurement: a Bernoulli variable, or a neural or handcrafted function with
-    noise. The noise scale of a view is in standard deviations of the concept."""
+    noise. Shares and noise scales are those of the view."""
     kind = "binary" if concept.binary else "continuous"
     parent = [Parent(concept.mean, concept.sd, concept.binary)]
     own_scale = {"centres": (concept.mean,), "scales": (concept.sd,)}
@@ -212,7 +217,7 @@ def _draw_measurement(
 
 def _draw_noise(rng: np.random.Generator, concept: MeasuredConcept, view: View) -> Noise:
     """Return random noise of a continuous measurement, its scale constant or a function of the
-    concept."""
+    concept. The view's ``noise`` bounds the scale in sds of the concept."""
     scale = float(rng.uniform(*view.noise))
     families = ("gaussian_mixture",) if rng.random() < view.mixture else _PLAIN_NOISES
     law = draw_noise_law(rng, families, scale)
@@ -224,13 +229,13 @@ def _draw_noise(rng: np.random.Generator, concept: MeasuredConcept, view: View) 
 
 
 def _entropy(p: float) -> float:
-    """Return the entropy of a Bernoulli variable in nats."""
+    """Return the entropy of a Bernoulli variable with probability ``p``, in nats."""
     return -sum(q * math.log(q) for q in (p, 1.0 - p) if q > 0.0)
 
 
 def is_attainable(view: View, *, outcome: bool = False) -> bool:
-    """Tell whether bundles for a standard normal and for a fair binary concept can be drawn at all.
-    With ``outcome``, under the stricter thresholds of a measured outcome."""
+    """Tell whether bundles of the view's most columns can be drawn for a standard normal and for a
+    fair binary concept. With ``outcome``, under the stricter thresholds of a measured outcome."""
     rng = np.random.default_rng(0)
     widest = replace(view, columns=(view.columns[1], view.columns[1]))
     try:

@@ -38,8 +38,8 @@ _FEWEST_CALIBRATION: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class ShownColumn:
-    """One public column: its name and kind, and the node that it shows or, if ``measures``, that it
-    measures."""
+    """One public column: its name and kind (``continuous`` or ``binary``), and the node that it
+    shows. If ``measures``, it is a noisy measurement of that node."""
 
     name: str
     kind: str
@@ -53,9 +53,9 @@ class Observation:
 
     ``bundles`` are the measurements of the replaced nodes, ``columns`` the public columns in table
     order. ``rows`` maps the name of every public column and of every replaced variable to its
-    values, the training rows first. ``chosen`` are the training rows of the calibration subset, in
-    which replaced variables are shown themselves; it is empty where nothing is replaced.
-    ``recovered`` holds the optional diagnostics by replaced node.
+    values, the training rows first. ``chosen`` are the indices of the training rows in the
+    calibration subset, in which replaced variables are shown themselves. It is empty where nothing
+    is replaced. ``recovered`` holds the optional diagnostics by replaced node.
     """
 
     view: View
@@ -66,13 +66,14 @@ class Observation:
     recovered: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def columns_of(self, node: str) -> list[str]:
-        """Return the names of the measurements of a replaced node, sorted."""
+        """Return the names of the measurements of a replaced node, sorted. Empty for a node that is
+        shown itself."""
         return sorted(c.name for c in self.columns if c.node == node and c.measures)
 
 
 def observe(scene: Scene, view: View, key: bytes) -> Observation:
-    """Return the scene as a view shows it. Raises :class:`Rejection` when no drawn bundle is
-    informative enough."""
+    """Return the scene as a view shows it. ``key`` is that of the attempt. Raises
+    :class:`Rejection` when no drawn bundle is informative enough."""
     rows = {scene.name(node): column for node, column in scene.rows.items()}
     if view.name == CLEAN.name:
         return Observation(view, {}, _columns(scene, {}), rows)
@@ -110,8 +111,9 @@ def measurement_columns(scene: Scene, node: str, bundle: Bundle) -> dict[str, Me
 
 
 def _draw_bundles(plan: ScenePlan, world: World, view: View, key: bytes) -> dict[str, Bundle]:
-    """Return the bundles of a view by replaced node: random observed nodes, and the outcome if
-    planned. Raises :class:`Rejection` when no drawn bundle is informative enough."""
+    """Return the bundles of a view by replaced node: random observed nodes other than the outcome,
+    and the outcome if planned. Raises :class:`Rejection` when no drawn bundle is informative
+    enough."""
     query, rng = plan.structure.query, stream(key, "concepts")
     eligible = [v for v in query.graph.observed_nodes if v != query.outcome]
     wanted = min(len(eligible), int(rng.integers(view.concepts[0], view.concepts[1] + 1)))
@@ -138,7 +140,8 @@ def _draw_bundles(plan: ScenePlan, world: World, view: View, key: bytes) -> dict
 
 
 def _columns(scene: Scene, bundles: Mapping[str, Bundle]) -> tuple[ShownColumn, ...]:
-    """Return the public columns, node by node in the order of the clean table."""
+    """Return the public columns, node by node in the order of the clean table, a replaced node's
+    measurements in its place."""
     columns = []
     for node in scene.columns:
         if node in bundles:
@@ -159,10 +162,11 @@ _TREES: Final = {"max_iter": 100, "max_depth": 3, "learning_rate": 0.1, "early_s
 def check_views(
     views: Sequence[View], measured: float, diagnostics: bool, table: TomlTable
 ) -> None:
-    """Check the settings of views at their place in ``table``.
+    """Check the settings of those views that differ from the defaults, and ``diagnostics``.
 
-    Raises ``UsageError`` for thresholds that no bundle meets, or none for an outcome where a share
-    of outcomes is ``measured``, and for ``diagnostics`` where scikit-learn is not installed.
+    ``measured`` is the share of scenes whose outcome is measured. Raises ``UsageError`` that names
+    the key in ``table``, for thresholds that no bundle meets, or none for an outcome where that
+    share is not 0, and for ``diagnostics`` where scikit-learn is not installed.
     """
     for view in views:
         if view == VIEWS[view.name]:
@@ -189,10 +193,12 @@ def check_views(
 def recoverability(
     train: Array, target: Array, calibration: Array, known: Array, held_out: Array, truth: Array
 ) -> Mapping[str, float]:
-    """Return the naive, single-column and joint recoverability of one variable, and their
-    differences.
+    """Return how well one variable can be recovered from its measurements in the held-out rows.
 
-    Each is R² (or AUC if the variable is binary) in the held-out rows.
+    Scores are R², or AUC if the variable is binary. ``naive`` is the best linear model of one
+    column, fitted to calibration rows. ``single`` is the best boosted model of one column,
+    ``joint`` that of all columns, both fitted to training rows. The other members are differences
+    of these.
 
     Args:
         train: measurements of training rows, (n, d), and ``target`` the variable there, (n,).
@@ -204,10 +210,14 @@ def recoverability(
     columns = range(train.shape[1])
 
     def fit_naive(column: int) -> float:
+        """Return the held-out score of a linear model of one column, fitted to the calibration
+        rows."""
         fitted = _linear(binary).fit(calibration[:, [column]], known)
         return _score(binary, fitted, held_out[:, [column]], truth)
 
     def fit_boosted(chosen: list[int]) -> float:
+        """Return the held-out score of boosted trees of some columns, fitted to the training
+        rows."""
         fitted = _trees(binary).fit(train[:, chosen], target)
         return _score(binary, fitted, held_out[:, chosen], truth)
 
@@ -228,12 +238,14 @@ def recoverability(
 
 
 def _linear(binary: bool) -> Any:
+    """Return an unfitted linear model, logistic for a binary variable."""
     from sklearn.linear_model import LinearRegression, LogisticRegression
 
     return LogisticRegression() if binary else LinearRegression()
 
 
 def _trees(binary: bool) -> Any:
+    """Return unfitted gradient-boosted trees, a classifier for a binary variable."""
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
     make = HistGradientBoostingClassifier if binary else HistGradientBoostingRegressor
@@ -241,6 +253,7 @@ def _trees(binary: bool) -> Any:
 
 
 def _score(binary: bool, fitted: Any, features: Array, truth: Array) -> float:
+    """Return AUC (binary) or R² of a fitted model's predictions of ``truth``."""
     from sklearn.metrics import r2_score, roc_auc_score
 
     if binary:

@@ -38,10 +38,10 @@ class Truths:
 
     ``levels`` are the compared treatment values (x0, x1) exactly as prompts print them. An effect
     that is not identifiable from the observed variables is never asked and not computed: None.
-    ``association`` is the correlation of treatment and outcome; ``partial`` their linear partial
-    correlation given each of the other observed nodes, ``change`` that minus the correlation.
-    ``outcome_sd`` is the outcome's standard deviation; the natural effects are taken along and past
-    all mediators (``builder.equations.quantities``).
+    ``association`` is the correlation of treatment and outcome. ``partial`` maps each of the other
+    observed nodes to their linear partial correlation given it, ``change`` to that minus the
+    correlation. ``outcome_sd`` is the outcome's standard deviation. The natural effects are taken
+    along and past all mediators (``builder.equations.quantities``).
     """
 
     levels: tuple[float, float]
@@ -85,7 +85,7 @@ class Scene:
 
     @property
     def held_out(self) -> Column:
-        """The outcome in the held-out rows."""
+        """The outcome in the held-out rows, in their order."""
         return self.rows[self.motif.outcome][self.plan.equations.train :]
 
     @property
@@ -147,7 +147,8 @@ def sample_hidden_world(plan: ScenePlan, key: bytes) -> tuple[World, Truths]:
 
 
 def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> Truths:
-    """Return the population quantities of a world. Raises :class:`Rejection`, ``BoundNotMet``."""
+    """Return the population quantities of a world. Raises :class:`Rejection` where the treatment
+    levels coincide, and ``BoundNotMet`` where a numerical error stays too large."""
     graph, x, y = motif.graph, motif.treatment, motif.outcome
     try:
         levels = contrast(world, x, stream(key, "contrast"))
@@ -155,6 +156,7 @@ def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> T
         raise Rejection("treatment levels coincide") from None
 
     def effect_if_identifiable(name: Effect) -> Quantity | None:
+        """Return the population value of an effect, None if it is not identifiable."""
         if not is_identifiable(graph, x, y, name, binary_treatment=binary_treatment):
             return None
         return effect(name, world, x, y, *levels, stream(key, name))
@@ -179,7 +181,7 @@ def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> T
 
 
 def narrate(plan: ScenePlan, key: bytes) -> Narration:
-    """Name the variables of a planned scene and tell its story.
+    """Return the names of a planned scene's variables and its story. ``key`` seeds the words.
 
     Raises :class:`Rejection` when a language model does not manage it within its budgets, and
     ``ValueError`` (our bug) when an answer could spell two of the names by one word.
@@ -210,10 +212,10 @@ def column_order(plan: ScenePlan, key: bytes) -> tuple[str, ...]:
 
 
 def draw_rows(plan: ScenePlan, key: bytes, world: World) -> dict[str, Column]:
-    """Return the observed rows of a scene, rounded as they are released; see ``Scene.rows``.
+    """Return the observed rows of a scene by node, in table order, rounded as they are released.
 
-    Rows are independent draws, so the first of them serve as training rows. Binary columns hold 0
-    and 1.
+    Training rows come first. Rows are independent draws, so the first of them serve as training
+    rows. Binary columns hold 0 and 1.
     """
     values = world.simulate(stream(key, "data"), plan.equations.train + plan.equations.test)
     return {node: round_data(values[node]) for node in column_order(plan, key)}

@@ -146,7 +146,7 @@ class SceneSettings(_Table):
 
     @property
     def changed_views(self) -> tuple[View, ...]:
-        """The views of the split, each with its settings, in the order of ``views``."""
+        """The views of the split with their settings, easiest first."""
         return tuple(
             _changed_view(VIEWS[name], getattr(self.observation, name, None)) for name in self.views
         )

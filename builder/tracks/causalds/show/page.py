@@ -20,7 +20,8 @@ _TARGET_WINDOW: Final = (0.3, 0.8)
 
 
 def graph_picture(record: Mapping[str, Any]) -> Svg:
-    """Draw the causal graph, causes above effects, latent variables dashed, X and Y coloured."""
+    """Draw the causal graph of a ``world_json``, causes above effects, latent variables dashed, X
+    and Y coloured."""
     names = {node: variable["name"] for node, variable in record["variables"].items()}
     kinds: dict[str, Kind] = {names[node]: "latent" for node in record["world"]["latent"]}
     kinds |= {names[record["treatment"]]: "treatment", names[record["outcome"]]: "outcome"}
@@ -32,8 +33,8 @@ def graph_picture(record: Mapping[str, Any]) -> Svg:
 def recovery_picture(bars: Sequence[tuple[str, Mapping[str, float]]]) -> Svg:
     """Draw naive and joint recoverability of each variable, with the gap and the target window.
 
-    ``bars`` are variable names with the numbers of ``builder.tracks.causalds.make.observe``. This
-    is the picture of paper Fig. 6.
+    ``bars`` pair variable names with the result of ``make.observe.recoverability``. This is the
+    picture of paper Fig. 6.
     """
     left, row = 190, 46
     height = 40 + row * len(bars)
@@ -62,11 +63,12 @@ _HEAD_ROWS: Final = 8
 
 
 def inspect_scene(release: Path, scene: str) -> tuple[str, str]:
-    """Return an HTML page about a scene, and its headline, by its id or as ``split/index``. Raises
-    ``UsageError`` when the release holds no worlds, or not this one."""
+    """Return an HTML page about a scene, and its id and headline as text. ``scene`` is its id or
+    ``split/index``. Raises ``UsageError`` when the release holds no worlds, or not this one."""
     world, split = _find_world(release, scene)
 
     def rows_of(config: str) -> list[dict[str, Any]]:
+        """Return the rows of a config that belong to the scene."""
         paths = every_shard(release, config).get(split, [])
         return list(rows_where(paths, "instance_id", world["instance_id"]))
 
@@ -112,7 +114,8 @@ def equation(node: Row, names: Mapping[str, str]) -> str:
 
 
 def _parameter_texts(parameters: Row) -> Iterator[str]:
-    """Yield each parameter by its name, to three digits. An absent one is left out."""
+    """Yield each parameter as its name and its numbers, to three digits. One that is None or empty
+    is left out."""
     for key, value in parameters.items():
         if isinstance(value, Mapping):
             yield from _parameter_texts(value)
@@ -122,7 +125,7 @@ def _parameter_texts(parameters: Row) -> Iterator[str]:
 
 
 def headline(world: Row, record: Row) -> str:
-    """Return a scene in a sentence: structure, effect, unmeasured variables, profiles."""
+    """Return a scene in one line: structure, motif, effect, unmeasured variables, profiles."""
     latent = [record["variables"][node]["name"] for node in record["world"]["latent"]]
     equations, (x0, x1) = record["plan"]["equations"], record["levels"]
     return (
@@ -134,7 +137,8 @@ def headline(world: Row, record: Row) -> str:
 
 
 def _quantity_lines(record: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    """Yield name, value, standard error, draws and source of each quantity of the world."""
+    """Yield name, value, standard error, draws and source of each quantity of the world, as table
+    cells. An effect without value is called not identifiable."""
     told = record["quantities"]
     nodes = record["variables"]
     named = [(name, one) for name, one in told.items() if name not in ("partial", "change")]
@@ -149,7 +153,7 @@ def _quantity_lines(record: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 
 
 def _task_line(task: Row, truth: Row) -> tuple[str | Cell, ...]:
-    """Return variant, view and right answer of a task."""
+    """Return variant, view and right answer of a task, as table cells."""
     told = "abstain" if truth["should_abstain"] else truth["target_json"]
     if truth["value"] is not None:
         told = f"{truth['value']:.6g}"
@@ -157,7 +161,8 @@ def _task_line(task: Row, truth: Row) -> tuple[str | Cell, ...]:
 
 
 def _view(shown: Mapping[str, Any], names: Mapping[str, str], scene: Row) -> list[Block]:
-    """Return the first rows of each table, how each concept is measured, and how well."""
+    """Return the blocks of a view: the first rows of each table, how each replaced variable is
+    measured, and how well it can be recovered."""
     blocks: list[Block] = []
     for member in ("data", "test_features", "calibration"):
         if table := scene[member]:
@@ -187,16 +192,19 @@ def _view(shown: Mapping[str, Any], names: Mapping[str, str], scene: Row) -> lis
 
 
 def _formulas(title: str, formulas: Sequence[str], note: str = "") -> Table:
+    """Return a table with one formula in each row."""
     return Table(title, [""], [[Cell(formula, "code")] for formula in formulas], note=note)
 
 
 def _measurement(one: Mapping[str, Any], concept: str) -> str:
+    """Return the equation of a measurement as plain text; see :func:`equation`."""
     node = {**one, "name": "column", "parents": ["concept"]}
     return equation(node, {"column": one["column"], "concept": concept})
 
 
 def _find_world(release: Path, scene: str) -> tuple[dict[str, Any], str]:
-    """Return the world row of a scene and its split. Raises ``UsageError``."""
+    """Return the world row of a scene and its split. ``scene`` is an id or ``split/index``. Raises
+    ``UsageError`` where there is none."""
     worlds = every_shard(release, "causalds_worlds")
     prefix, _, index = scene.rpartition("/")
     for split, paths in worlds.items():
