@@ -34,8 +34,8 @@ SPREAD_BOUND: Final = 0.005
 class Associations:
     """Associations of X and Y, and the spread of Y.
 
-    ``partial[z]`` is r_XY.Z, ``change[z]`` is r_XY.Z - r_XY; ``outcome_sd`` is the population
-    standard deviation of Y.
+    ``marginal`` is r_XY. ``partial[z]`` is r_XY.Z, and ``change[z]`` is r_XY.Z - r_XY.
+    ``outcome_sd`` is the population standard deviation of Y.
     """
 
     marginal: Quantity

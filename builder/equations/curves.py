@@ -280,11 +280,11 @@ def piecewise_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
 
 
 def draw_neural(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """Draw a tanh network of 2 to 4 layers of 4 to 16 units, its output spread over one range.
+    """Draw a tanh network of 2 to 4 hidden layers of 4 to 16 units.
 
-    Weight matrices are spectral-normalised, hidden ones then doubled; biases U(-1, 1). The output
-    is brought from its range over 1000 standard normal inputs to [-1, 1], fixed from then on, and
-    multiplied by ±U(1, 2).
+    Weight matrices are divided by their spectral norm, hidden ones then doubled. Biases are
+    U(-1, 1). The output's range over 1000 standard normal inputs is brought to [-1, 1] and
+    multiplied by ±U(1, 2); ``gain`` and ``bias`` fix this. Matrices are flattened, layer by layer.
     """
     widths = [int(w) for w in rng.integers(4, WIDEST_LAYER + 1, int(rng.integers(2, 5)))]
     weights: list[Array] = []

@@ -64,7 +64,7 @@ def effect(
     rng: np.random.Generator,
     bound: float = EFFECT_BOUND,
 ) -> Quantity:
-    """Return the effect of X on Y between two levels.
+    """Return the effect ``name`` of X on Y as X goes from ``x0`` to ``x1``.
 
     Conditioning on X = x1 (ETT) is exact: given all noise but X's own, X = x1 has probability
     P(X = x1 | parents) (binary X) or density f((x1 - mean) / scale) / scale (continuous X). The
@@ -132,7 +132,7 @@ def _constant_slope(name: Effect, world: World, x: str, y: str) -> float | None:
     """Return the effect of a change of X by 1 where it is the same for every unit, else None.
 
     The total effect is the sum over directed paths of the products of their coefficients (Wright
-    1934) where every node after X on them, Y included, is affine in its parents; X itself and
+    1934) where every node after X on them, Y included, is affine in its parents. X itself and
     everything off those paths may be anything. The direct effect is X's weight in Y's equation.
     """
     form = world.node(y).affine
@@ -157,7 +157,7 @@ def contrast(world: World, x: str, rng: np.random.Generator) -> tuple[float, flo
     """Return the two treatment values that a scene's effects compare, in increasing order.
 
     Binary: 0 and 1. Continuous: the population quartiles rounded to 3 significant digits, the
-    numbers that prompts print; every truth then refers to these rounded values, so the error of a
+    numbers that prompts print. Every truth then refers to these rounded values, so the error of a
     quartile costs no truth anything. Another generator may move a value by its last digits.
 
     Raises:

@@ -52,11 +52,11 @@ def units(world: World, drawn: Sequence[str], rng: np.random.Generator) -> Itera
 def refined_means(
     world: World, drawn: Sequence[str], integrand: Integrand, rng: np.random.Generator
 ) -> Iterator[tuple[Array, int]]:
-    """Yield the means of the k statistics in each randomisation, (R, k), as the draws behind them
-    double.
+    """Yield the means of the k statistics in each randomisation, (R, k), with the number of draws
+    behind them, each time that this number has doubled.
 
-    The second part is the number of draws so far; 0, once and for all, when nothing is drawn and
-    the means are exact.
+    Ends at ``LAST_POINTS`` points a randomisation. If nothing is drawn the means are exact: they
+    are yielded once, with the number 0.
     """
     if not drawn:
         yield np.repeat(_stack_columns(integrand({})).T, RANDOMISATIONS, axis=0), 0

@@ -49,7 +49,7 @@ _RESPONSES: Final = ("saturating", "cooperative")
 
 
 class NoWorldFound(Exception):
-    """No draw of some node's mechanism met the ranges; the graph asks for too much."""
+    """Raised where no draw of some node's mechanism met the ranges: the graph asks for too much."""
 
 
 def sample_world(

@@ -128,6 +128,7 @@ def gate_draw(
     """
 
     def draw(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
+        """Return cuts, negations, kind and flip probability of one gate."""
         count = len(parents)
         conjunction = pick(rng, conjunctions)
         negated = rng.random(count) < negation

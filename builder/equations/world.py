@@ -30,7 +30,7 @@ Intervention = Mapping[str, float | Array]
 class Node:
     """One variable: kind, direct causes (in the order of its parameters), mechanism and noise.
 
-    ``mechanism`` names a row of ``MECHANISMS``; ``noise`` is None for binary nodes.
+    ``mechanism`` names a row of ``MECHANISMS``. ``noise`` is None for binary nodes.
     """
 
     name: str
@@ -130,7 +130,8 @@ class World:
     # --- one node given its parents -----------------------------------------------------------
 
     def conditional_mean(self, name: str, values: Values) -> Array:
-        """Return E[V | parents], (n,), or a scalar for a root; a probability for a binary V."""
+        """Return E[V | parents] for V = ``name``, (n,), or a scalar for a root. For a binary V it
+        is the probability of 1."""
         node = self._by_name[name]
         columns = [values[parent] for parent in node.parents]
         return MECHANISMS[node.mechanism].mean(node.parameters, columns)

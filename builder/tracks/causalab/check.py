@@ -27,7 +27,10 @@ Json = Mapping[str, Any]
 def audit_instance(
     world_row: Json, truth_rows: Sequence[Json], label_row: object, scene_row: Json
 ) -> list[str]:
-    """Return the problems of one graph, none where every truth is derived again."""
+    """Return the problems of one graph, empty where every truth is derived again.
+
+    ``scene_row`` holds the task rows under "tasks", because the track has no scenes.
+    """
     world = json.loads(world_row["world_json"])
     truths = {row["task_id"]: row for row in truth_rows}
     asked = {row["task_id"]: row for row in scene_row["tasks"]}

@@ -20,7 +20,7 @@ TABLE_1: Final[Mapping[int, tuple[int, float, float, float, float]]] = {
 
 
 def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
-    """Return the parts of the report, as Markdown."""
+    """Return the parts of the report, as Markdown. ``truths`` are the targets by task id."""
     labels = {task: text for world in worlds for task, text in world["tasks"].items()}
     targets: dict[str, list[Record]] = {}
     for task, target in truths.items():

@@ -267,8 +267,10 @@ def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
 
 
 def context_points(graded: Sequence[Graded]) -> float | None:
-    """Return the points of a context that is asked about in full, else None. They are the share of
-    its compositions that are valid and consistent."""
+    """Return the points (0 to 1) of a context that is asked about in full, else None.
+
+    They are the share of its compositions that are valid and consistent.
+    """
     scores = [score for _, _, score in graded if score.family == "simulation"]
     if not scores:
         return None

@@ -132,6 +132,7 @@ class ContextSettings(TomlModel):
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
+        """Return the settings. Raise Fault, naming the key, where they contradict each other."""
         if not any(self.counts.values()):
             raise Fault("no context is asked for; write simulation = 6", "simulation")
         if any(abs(10 * value - round(10 * value)) > 1e-8 for value in self.probability):
@@ -191,7 +192,8 @@ def best_component(size: int, operators: str, tenths: tuple[int, int]) -> Fracti
 
 
 def check_design(design: Design, where: str) -> None:
-    """Refuse a design that cannot reach the bounds; raises ``UsageError`` naming the bound."""
+    """Raise ``UsageError``, naming the bound, where a design cannot reach its bounds. ``where``
+    begins the message."""
     best = [best_component(size, design.operators, design.tenths) for size in design.sizes]
     bounds, (least, most) = design.bounds, design.tenths
     what = f"operators = '{design.operators}', probability {least / 10} to {most / 10}"

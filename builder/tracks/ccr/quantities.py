@@ -65,10 +65,10 @@ class Response:
 def component_tables(
     context: BooleanContext, component: Component
 ) -> tuple[Bits, Bits, NDArray[np.int64]]:
-    """Return the leaf under do(1), the leaf under do(0) and the weight, for every pattern of a
-    component's bits but its root's.
+    """Return a component's leaf with its root set to 1, its leaf with the root set to 0, and the
+    weight, for every pattern of the bits of its other nodes.
 
-    Each of shape (2^(k - 1),) for k nodes; weights are probabilities times 10^(k - 1).
+    Each has shape (2^(k - 1),) for k nodes. Weights are probabilities times 10^(k - 1).
     """
     root, *others = component
     bits = patterns(len(others))
@@ -121,8 +121,8 @@ Triple = tuple[bool, bool, bool]
 def twin_quantities(context: BooleanContext, pair: Pair) -> Quantities:
     """Return one pair's quantities by eliminating one node after another, for any size.
 
-    The state is (factual, under do(1), under do(0)) of the nodes still needed; nothing is assumed
-    about components, monotonicity or confounding.
+    The state is (factual, under do(1), under do(0)) of the nodes still needed. Nothing is
+    assumed about components, monotonicity or confounding.
     """
     x, y = (context.dag.index[name] for name in pair)
     needed = sorted({*ancestors(context.dag, x), *ancestors(context.dag, y)})

@@ -52,9 +52,9 @@ class SampledContext:
 
 
 def sample_context(design: Design, rng: np.random.Generator, where: str) -> SampledContext:
-    """Draw a context of a design; nodes are called by their index.
+    """Draw a context of a design that has a measurable pair. Nodes are called by their index.
 
-    Raises ``UsageError`` when ``MAX_TRIES`` components do not give one.
+    Raises ``UsageError``, which ``where`` begins, when ``MAX_TRIES`` components do not give one.
     """
     rejections: Counter[str] = Counter()
     while rejections.total() < MAX_TRIES:

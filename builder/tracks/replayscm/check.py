@@ -117,8 +117,11 @@ def _ladder_problems(record: Row) -> Iterator[str]:
 
 
 def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts:
-    """Return the facts of a task. The number of worlds tells the level of evidence nearly, and is
-    data; what the prompt prints of a program is no secret."""
+    """Return what the leak test needs to know of a task.
+
+    The number of worlds nearly tells the level of evidence, but it is data. What the prompt prints
+    of a program is no secret.
+    """
     inputs, target = task.inputs, json.loads(truth["target_json"])
     program = json.loads(world["world_json"])["program"]
     variables, blocks = tuple(inputs["variables"]), inputs.get("blocks") or []

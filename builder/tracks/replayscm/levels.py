@@ -42,8 +42,8 @@ def coverage(program: HiddenProgram, worlds: Sequence[ReplayWorld]) -> tuple[int
     """Return how many window patterns the worlds show and how many there are, as two counts over
     all endogenous variables.
 
-    A pattern is an assignment to the declared window of a variable; it is seen in a row where the
-    variable is not set.
+    A pattern is an assignment to the declared window of a variable. It counts as seen in rows where
+    the variable is not set.
     """
     seen = window_patterns(program, worlds)
     return (

@@ -31,7 +31,7 @@ def _joining(operators: tuple[str, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Generation:
-    """Settings of one cohort of programs; by default those of the paper's released records.
+    """Settings of one cohort of programs. The defaults are those of the paper's released records.
 
     ``variables``, ``sizes`` (AST nodes of a mechanism), ``depths`` and ``rows`` (of a world) are
     the least and the most, ``operators`` those that mechanisms are drawn from (ReplaySCM Table
@@ -130,6 +130,7 @@ class ProgramSettings(TomlModel):
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
+        """Return the settings. Raise Fault, naming the key, where they contradict each other."""
         if bool(self.full) == bool(self.per_pool):
             raise Fault(
                 "write either full = 250 and matched = 100 (pools that share programs) or "
@@ -179,9 +180,9 @@ def plan_programs(
 ) -> list[InstanceSpec]:
     """Return the instance specs of a split, in index order.
 
-    The order is random, so the index carries no information about the pools; those of a base cohort
-    follow, so that the others are the same with and without them. With private truth a base program
-    is asked with or without its order, in turn.
+    The order is random, so the index carries no information about the pools. Programs of
+    a base cohort follow, so that the others are the same with and without them. With private truth
+    a base program is asked with or without its order, in turn.
 
     Raises ``UsageError`` for shared programs in a private-truth split.
     """

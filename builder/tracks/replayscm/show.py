@@ -14,7 +14,7 @@ _MODES: Final = ("none", "hard_constant", "hard_assigned")
 
 
 def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
-    """Return the parts of the report, as Markdown."""
+    """Return the parts of the report, as Markdown. ``truths`` are the targets by task id."""
     base = [world for world in worlds if _is_base(world)]
     paper = [world for world in worlds if not _is_base(world)]
     return [

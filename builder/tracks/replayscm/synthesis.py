@@ -30,11 +30,14 @@ Ints = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class SmallestFormulas:
-    """All 65,536 functions; a truth table is 16-bit, bit p the value where input i has bit i of p.
+    """The smallest formulas of all 65,536 functions of four inputs.
 
-    ``sizes[f]`` is the size of the smallest formula of f; ``by_size[k]`` lists the functions that
-    depend on the first k inputs at most, by (size, truth table). How each formula ends (operator,
-    arguments) is in the other arrays.
+    A function f is its truth table, a number of 16 bits: bit p is the value where input i has bit i
+    of p. ``sizes[f]`` is the size of its smallest formula. ``by_size[k]`` lists the functions that
+    depend on the first k inputs at most, by (size, truth table). The outermost operator of f is
+    ``OPERATORS[operators[f]]``, over the functions ``left[f]`` and ``right[f]``. Where ``left[f]``
+    is itself a chain of operator k, ``chain_left[k]`` and ``chain_right[k]`` split it further.
+    Absent arguments are -1. For a single input ``left[f]`` is its number.
     """
 
     sizes: NDArray[np.uint8]

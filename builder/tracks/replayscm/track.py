@@ -83,9 +83,9 @@ def task_inputs(made: Instance, pool: Pool) -> dict[str, Any]:
 
 def task_truth(made: Instance, pool: Pool, matched: bool, key: bytes) -> dict[str, Any]:
     """Return the truth of a pool's task: the hidden program, what the evidence determines, and a
-    right answer to an Alternative-SCM task; raises ``Rejection`` where there is none.
+    right answer to an Alternative-SCM task. Raises ``Rejection`` where there is no such answer.
 
-    ``counterexample`` is a legal train-exact program that fails held-out, null where there is none.
+    Its ``counterexample`` is a legal train-exact program that fails held-out, or None.
     """
     program, tables, alternative = made.evidence.program, made.tables[pool.level], None
     if pool.alternative:
@@ -118,7 +118,8 @@ def task_truth(made: Instance, pool: Pool, matched: bool, key: bytes) -> dict[st
 
 
 def hidden_world(made: Instance, tasks: Mapping[str, str]) -> dict[str, Any]:
-    """Return the program, all its worlds and construction figures; ``tasks`` maps ids to pools."""
+    """Return what the world row holds: program, all worlds, construction figures and ``tasks``,
+    which maps task ids to labels of pools."""
     program = made.evidence.program
     return {
         "program": program.to_json(),
