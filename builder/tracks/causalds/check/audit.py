@@ -37,11 +37,13 @@ _resample_scene = lru_cache(maxsize=1)(StoredScene.with_new_units)
 def audit_instance(
     world_row: Row, truth_rows: Sequence[Row], label_row: Row | None, scene_row: Row
 ) -> list[str]:
-    """Return the problems of one instance, one line each: none when every derivation agrees.
+    """Return the problems of one instance in one view, a line each: none when every derivation
+    agrees.
 
     Arguments are rows of ``causalds_worlds``, ``causalds_truth`` (all of the instance),
     ``causalds_labels`` (None where the scene has none) and ``causalds_scenes``. Every line starts
-    with the id of the task or instance it is about.
+    with the id of the task or instance it is about. Problems that do not come back with other
+    simulated units are dropped.
     """
     try:
         scene = _read_scene(world_row["instance_id"], world_row["world_json"])
@@ -70,8 +72,8 @@ def _problems(
 
 @lru_cache(maxsize=2)
 def _audit_world(scene: StoredScene, story: str) -> tuple[str, ...]:
-    """Return the problems of story, numbers and treatment levels, which the views of a scene
-    share."""
+    """Return the problems of story, numbers and treatment levels. They are cached, since the views
+    of a scene share them."""
     record = scene.record
     edges = tuple((a, b) for a, b in record["world"]["edges"])
     variables = TypeAdapter(dict[str, Variable]).validate_python(record["variables"])
@@ -92,7 +94,8 @@ def _audit_world(scene: StoredScene, story: str) -> tuple[str, ...]:
 
 
 def _check_levels(scene: StoredScene) -> Iterator[str]:
-    """Yield the problems of the compared treatment levels: 0 and 1, or the quartiles."""
+    """Yield the problems of the compared treatment levels. They must be 0 and 1 of a binary
+    treatment, else its quartiles."""
     if scene.binary_treatment:
         if scene.levels != (0.0, 1.0):
             yield f"binary treatment compared at {scene.levels}"

@@ -31,7 +31,8 @@ class NotAuditable(Exception):
 
 
 def conditional_mean(node: Mapping[str, Any], columns: Columns, size: int) -> Array:
-    """Return location or probability of a node for ``size`` units. Raises :class:`NotAuditable`."""
+    """Return the mean of a node, a probability if it is binary, for ``size`` units, given the
+    columns of its parents. Raises :class:`NotAuditable` for an unknown mechanism."""
     read = _READERS.get(node["mechanism"])
     if read is None:
         raise NotAuditable(f"mechanism {node['mechanism']} of node {node['name']}")
@@ -42,7 +43,8 @@ def conditional_mean(node: Mapping[str, Any], columns: Columns, size: int) -> Ar
 
 
 def noise_scale(node: Mapping[str, Any], columns: Columns, size: int) -> Array:
-    """Return the standard deviation of a continuous node's own noise, unit by unit."""
+    """Return the standard deviation of a continuous node's own noise for ``size`` units, given the
+    columns of its parents."""
     noise = node["noise"]
     spread = noise.get("spread")
     if spread is None:
@@ -68,12 +70,15 @@ def _line(p: Numbers, columns: Columns) -> Array:
 
 
 def _pairs(p: Numbers, z: Columns) -> Array:
+    """Return the weighted sum of the products of those pairs of z-scores that the parameters
+    list."""
     chosen = np.asarray(p["pairs"], dtype=int).reshape(-1, 2)
     return np.asarray(sum(v * z[i] * z[j] for v, (i, j) in zip(p["products"], chosen, strict=True)))
 
 
 def _handcrafted_mean(p: Numbers, columns: Columns) -> Array:
-    """Return a sum of lines, bounded curves, squares and products of the parents' z-scores."""
+    """Return a sum of lines, bounded curves, squares and pairwise products of the parents'
+    z-scores."""
     z = _zscores_of_parents(p, columns)
     total = p["bias"] + _pairs(p, z)
     for i, column in enumerate(z):
@@ -160,6 +165,8 @@ def _sharp_threshold(p: Numbers, columns: Columns) -> Array:
 
 
 def _gate(p: Numbers, columns: Columns) -> Array:
+    """Return the probability that a gate's output is 1. All inputs must hold in a conjunction, else
+    any. An input holds above its cut or, negated, at or below it."""
     inputs = zip(columns, p["cuts"], p["negated"], strict=True)
     held = np.sum([np.where(column > cut, 1 - no, no) for column, cut, no in inputs], axis=0)
     passed = held == len(columns) if p["conjunction"] else held >= 1
@@ -204,14 +211,14 @@ class _Mixture:
 
 
 def noise_law(noise: Mapping[str, Any]) -> Any:
-    """Return the standardised law (mean 0, sd 1) with ``rvs`` and ``pdf``. Raises
-    :class:`NotAuditable`."""
+    """Return the standardised law (mean 0, sd 1) of a node's noise, with ``rvs`` and ``pdf``.
+    Raises :class:`NotAuditable` for an unknown family."""
     return _law(noise["family"], tuple(noise["shape"]))
 
 
 @cache  # SciPy takes a millisecond to make one
 def _law(family: str, shape: tuple[float, ...]) -> Any:
-    """Return the law of a noise family with its shape. Raises :class:`NotAuditable`."""
+    """Return the law of a noise family with its shape, as :func:`noise_law` does. It is cached."""
     if family == "gauss":
         return scipy.stats.norm()
     if family == "laplace":
@@ -240,8 +247,9 @@ class Estimate:
 class Population:
     """Simulated units of one world, common to everything that is estimated from it.
 
-    ``world`` is the parsed ``world`` member of ``world_json``, ``draws`` the number of units.
-    Raises :class:`NotAuditable` on first use of an unknown mechanism or noise family.
+    ``world`` is the parsed ``world`` member of ``world_json``, ``draws`` the number of units. Nodes
+    are named as there, not as in the story. Raises :class:`NotAuditable` on first use of an unknown
+    mechanism or noise family.
     """
 
     world: Mapping[str, Any]
@@ -266,8 +274,8 @@ class Population:
         return self.run({})
 
     def run(self, do: Mapping[str, float | Array]) -> dict[str, Array]:
-        """Return the values of the same units under an intervention: one value for all, or one for
-        each."""
+        """Return the values of every node in the same units under an intervention, which maps nodes
+        to one value for all units or one for each."""
         values: dict[str, Array] = {}
         waiting = list(self.world["nodes"])
         while waiting:
@@ -293,15 +301,16 @@ class Population:
         return Estimate(r, float(influence.std()) / math.sqrt(self.draws))
 
     def differences(self, x: str, y: str, levels: tuple[float, float]) -> Array:
-        """Return Y(x1) - Y(x0) of every unit."""
+        """Return Y(x1) - Y(x0) of every unit, with ``levels`` (x0, x1)."""
         return self.run({x: levels[1]})[y] - self.run({x: levels[0]})[y]
 
     def ate(self, x: str, y: str, levels: tuple[float, float]) -> Estimate:
-        """Return the average difference."""
+        """Return the average of Y(x1) - Y(x0), with ``levels`` (x0, x1)."""
         return _weighted_mean(self.differences(x, y, levels), np.ones(self.draws))
 
     def ett(self, x: str, y: str, levels: tuple[float, float]) -> Estimate:
-        """Return the average difference among those with X = x1."""
+        """Return the average of Y(x1) - Y(x0) among those with X = x1. For a continuous X the units
+        are weighted by its density at x1."""
         node = next(n for n in self.world["nodes"] if n["name"] == x)
         if node["noise"] is None:
             weights = (self.factual[x] == levels[1]).astype(np.float64)
@@ -315,8 +324,9 @@ class Population:
     def natural(
         self, effect: str, x: str, y: str, between: tuple[str, ...], levels: tuple[float, float]
     ) -> Estimate:
-        """Return the natural effect "nde" or "nie", past or through the nodes ``between``. Every
-        unit is run under x0, and with either X, or all mediators, as under x1."""
+        """Return the natural effect "nde" or "nie", past or through the nodes ``between``. It
+        compares every unit under x0 with itself where X alone ("nde"), or all mediators alone
+        ("nie"), are as under x1."""
         x0, x1 = levels
         base, moved = self.run({x: x0}), self.run({x: x1})
         seen, behind = (x1, base) if effect == "nde" else (x0, moved)
@@ -355,16 +365,20 @@ class Population:
 
 
 def _zscore(column: Array) -> Array:
+    """Return a column less its mean, divided by its standard deviation."""
     return np.asarray((column - column.mean()) / column.std())
 
 
 def _correlation_and_influence(zx: Array, zy: Array) -> tuple[float, Array]:
-    """Return the correlation of standardised columns, and every unit's influence on it."""
+    """Return the correlation of two standardised columns (n,), and every unit's influence on it,
+    (n,)."""
     r = float(np.mean(zx * zy))
     return r, zx * zy - 0.5 * r * (zx**2 + zy**2)
 
 
 def _weighted_mean(values: Array, weights: Array) -> Estimate:
+    """Return the weighted mean of ``values`` with its standard error. The weights need not add up
+    to 1."""
     mass = float(weights.sum())
     mean = float((weights * values).sum()) / mass
     return Estimate(mean, float(np.sqrt((weights**2 * (values - mean) ** 2).sum())) / mass)

@@ -25,7 +25,8 @@ def graph_of(edges: Iterable[tuple[str, str]], nodes: Iterable[str]) -> Graph:
 def valid_adjustment_sets(
     graph: Graph, x: str, y: str, latent: frozenset[str]
 ) -> list[frozenset[str]]:
-    """Return all valid adjustment sets, by size: every subset of the observed nodes is tried."""
+    """Return all valid adjustment sets, the smallest first: every subset of the observed nodes is
+    tried."""
     on_paths = _causal_nodes(graph, x, y)
     forbidden = {v for node in on_paths for v in (node, *nx.descendants(graph, node))}
     back_door = graph.copy()
@@ -39,13 +40,14 @@ def valid_adjustment_sets(
 
 
 def minimal_sets(sets: Iterable[frozenset[str]]) -> list[frozenset[str]]:
-    """Return the sets that contain no other."""
+    """Return the sets that contain no other of them, in their order."""
     found = list(sets)
     return [one for one in found if not any(other < one for other in found)]
 
 
 def method_label(graph: Graph, x: str, y: str, latent: frozenset[str]) -> str:
-    """Return the first identification label that applies (paper 3.4), each by its definition."""
+    """Return the first identification label of the ATE that applies (paper 3.4), each by its
+    definition: "trivial_zero", "backdoor", "frontdoor", "none" or "other_id"."""
     if not nx.has_path(graph, x, y):
         return "trivial_zero"
     if valid_adjustment_sets(graph, x, y, latent):
@@ -134,7 +136,7 @@ def _is_natural_identifiable(graph: Graph, x: str, y: str, latent: frozenset[str
 
 
 def mediators(graph: Graph, x: str, y: str) -> set[str]:
-    """Return the nodes strictly inside directed paths from X to Y."""
+    """Return the nodes strictly inside directed paths from X to Y, latent ones included."""
     return _causal_nodes(graph, x, y) - {y} if nx.has_path(graph, x, y) else set()
 
 
@@ -156,8 +158,8 @@ def opens_path(graph: Graph, x: str, y: str, z: str) -> bool:
 
 
 def _is_open(graph: Graph, path: list[str], given: set[str]) -> bool:
-    """Tell whether a path is open: colliders are given or have a given descendant, others are
-    not."""
+    """Tell whether a path is open given ``given``: its colliders are given or have a given
+    descendant, its other inner nodes are not given."""
     for before, node, after in zip(path, path[1:], path[2:], strict=False):
         if graph.has_edge(before, node) and graph.has_edge(after, node):
             if not given & {node, *nx.descendants(graph, node)}:
@@ -168,7 +170,8 @@ def _is_open(graph: Graph, path: list[str], given: set[str]) -> bool:
 
 
 def project(graph: Graph, latent: frozenset[str]) -> tuple[Graph, "nx.Graph[str]"]:
-    """Return the latent projection: directed edges and bidirected edges over the observed nodes."""
+    """Return the latent projection as two graphs over the observed nodes: the directed edges, and
+    the bidirected edges."""
     observed = [v for v in graph if v not in latent]
     directed = graph_of((), observed)
     bidirected: nx.Graph[str] = nx.Graph()
@@ -198,8 +201,8 @@ def _through_latent(graph: Graph, node: str, latent: frozenset[str]) -> set[str]
 def _largest_forest(
     directed: Graph, bidirected: "nx.Graph[str]", inner: frozenset[str]
 ) -> set[str]:
-    """Return the largest bidirected-connected set around ``inner`` whose nodes all reach it
-    inside."""
+    """Return the largest bidirected-connected set around ``inner`` whose nodes all reach it by
+    directed paths inside the set."""
     start = next(iter(sorted(inner)))
     kept = set(directed)
     while True:
@@ -211,7 +214,8 @@ def _largest_forest(
 
 
 def _front_door(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
-    """Tell whether some observed set meets the front-door criterion (Pearl 1995, definition 3)."""
+    """Tell whether some observed set, not empty, meets the front-door criterion (Pearl 1995,
+    definition 3)."""
     without_x_effects = graph.copy()
     without_x_effects.remove_edges_from(list(graph.out_edges(x)))
     candidates = [v for v in graph if v not in latent and v not in (x, y)]

@@ -22,7 +22,8 @@ def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts | None:
 
     A task may tell its declared inputs: lengths of lists, kinds, alpha, which effect it is about
     (each is identifiable in another share of scenes). It may tell no name and no contrast. A scene
-    that tells another again shares that scene's world.
+    that tells another again shares that scene's world. ``truth`` and ``world`` are rows of
+    ``causalds_truth`` and ``causalds_worlds``.
     """
     facts = _scene_facts(world["world_json"])
     if facts is None:
@@ -47,7 +48,8 @@ def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts | None:
 
 @lru_cache(maxsize=8)
 def _scene_facts(world_json: str) -> tuple[tuple[int, ...], dict[str, str]] | None:
-    """Return what the story may tell (numbers of nodes, edges and latents), and what it may not."""
+    """Return what the story may tell (numbers of nodes, edges and latents), and by name what it may
+    not. None for a scene that only tells another again."""
     record = json.loads(world_json)
     telling = record.get("plan", {}).get("telling", {}).get("arm")
     if telling is not None and telling not in FIRST:
@@ -63,7 +65,8 @@ def _scene_facts(world_json: str) -> tuple[tuple[int, ...], dict[str, str]] | No
 
 
 def _answer_facts(task: TaskRow, truth: Row) -> dict[str, str]:
-    """Return what the answers to all variants have in common, and the structure asked about."""
+    """Return private facts of a task's truth by name: the structure, and whichever of abstaining,
+    sign, category and label its variant has."""
     shape, target = VARIANTS[task.key].shape, json.loads(truth["target_json"])
     facts = {"asked structure": truth["structure"]}
     if shape.abstainable:
@@ -93,7 +96,11 @@ _LIST: Final = re.compile(r"(?:^- .+\n?)+", re.MULTILINE)
 
 
 def lends(shown: Task, asked: Task) -> Iterator[str]:
-    """Yield every other list of names in the question of ``shown``, as an answer to ``asked``."""
+    """Yield lists of names that the question of ``shown`` prints, as answers (JSON) to ``asked``.
+
+    Each is a Markdown list, restricted to the names that ``asked`` offers. Lists that are inputs of
+    ``shown`` (``_STATED``) tell nothing and are skipped. Empty unless ``asked`` wants names.
+    """
     if asked.shape.kind not in _SETS:
         return
     stated = [set(shown.inputs[key]) for key in _STATED if key in shown.inputs]
@@ -110,7 +117,8 @@ _ROLES: Final = ("treatment", "outcome", "conditioning_var", "variable")
 
 
 def shown_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[str]:
-    """Yield the problems of one task: its test table, its lists, the names that it uses."""
+    """Yield the problems of one task: its test table, its lists, the names that it uses.
+    ``private`` says that the split's truth is."""
     columns = [name for name, _ in scene.columns]
     inputs = task.inputs
     if task.family == "prediction":
@@ -136,5 +144,5 @@ def shown_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[st
 
 
 def _concept(column: str) -> str:
-    """Return the variable that a column shows, itself or by a measurement."""
+    """Return the story name of the variable that a column shows, itself or by a measurement."""
     return column.partition("_meas_")[0]

@@ -26,7 +26,9 @@ _ROUNDING: Final = 1e-4
 
 
 def audit_scene(scene: StoredScene, label_row: Record | None, scene_row: Record) -> list[str]:
-    """Return the problems of columns, values and labels."""
+    """Return the problems of one view's columns, values and labels: none when they agree with the
+    world. Arguments are the scene and its rows of ``causalds_labels`` (None where it has none) and
+    ``causalds_scenes``."""
     record, view = scene.record, scene_row["view"]
     data, features, calibration = (
         {column["name"]: np.asarray(column["values"], np.float64) for column in scene_row[part]}
@@ -59,8 +61,9 @@ def audit_scene(scene: StoredScene, label_row: Record | None, scene_row: Record)
 
 
 def _check_columns(record: Record, shown: Record, scene_row: Record) -> Iterator[str]:
-    """Yield the public columns that are not those of the world row, or measure something else. That
-    the tables have these columns is checked for any track."""
+    """Yield the public columns that are not those of the world row, or measure something else.
+    ``shown`` is the view in the world row. That the tables have these columns is checked for any
+    track."""
     expected = [{"name": c["name"], "kind": c["kind"]} for c in shown["columns"]]
     stated = [dict(column) for column in scene_row["columns"]]
     if stated != expected and (stated or scene_row["calibration"]):
@@ -79,7 +82,8 @@ def _check_columns(record: Record, shown: Record, scene_row: Record) -> Iterator
 
 
 def _check_values(kinds: Mapping[str, str], table: Columns) -> Iterator[str]:
-    """Yield columns that are not finite, not 0 and 1 though binary, or of more than six digits."""
+    """Yield a problem for each column that is not finite, not 0 and 1 though binary, or of more
+    than six digits (checked in its first 50 values)."""
     for name, column in table.items():
         if not np.isfinite(column).all():
             yield f"{name}: a value is not finite"
@@ -91,7 +95,9 @@ def _check_values(kinds: Mapping[str, str], table: Columns) -> Iterator[str]:
 
 
 def _check_labels(outcome: str, labels: Array, data: Columns, features: Columns) -> Iterator[str]:
-    """Yield held-out labels that do not go with the held-out rows as they do in training."""
+    """Yield a problem for each feature whose rank correlation with the held-out labels is not that
+    with the ``outcome`` in training. ``data`` holds the training rows, or the calibration where the
+    outcome is measured."""
     # Ranks, because a few extreme values can move Pearson's r by more than its usual error. As many
     # training rows as held-out ones: more would hardly sharpen the comparison.
     seen = slice(0, max(labels.size, 1))
@@ -107,8 +113,8 @@ def _check_labels(outcome: str, labels: Array, data: Columns, features: Columns)
 
 
 def _check_correlations(scene: StoredScene, data: Columns, calibration: Columns) -> Iterator[str]:
-    """Yield sample correlations that are not those of the world, replaced variables by
-    calibration."""
+    """Yield the pairs of observed variables whose sample correlation is not that of the simulated
+    units. It is taken from the calibration rows where one of them is replaced."""
     for nodes in combinations(scene.record["columns"], 2):
         a, b = (scene.names[node] for node in nodes)
         shown = data if a in data and b in data else calibration
@@ -125,15 +131,16 @@ def _check_correlations(scene: StoredScene, data: Columns, calibration: Columns)
 
 
 def _ranks(column: Array) -> Array:
-    """Return standardised ranks, ties sharing theirs, and all 0 where nothing varies."""
+    """Return the ranks of a column, standardised to mean 0 and sd 1, ties sharing theirs. All are 0
+    where nothing varies."""
     ranks = scipy.stats.rankdata(column)
     spread = ranks.std()
     return np.asarray((ranks - ranks.mean()) / spread if spread > 0 else 0.0 * ranks)
 
 
 def _agreement(za: Array, zb: Array) -> tuple[float, float]:
-    """Return the rank correlation and its standard error, that of the influence function over the
-    rows."""
+    """Return the correlation of two columns of standardised ranks and its standard error, that of
+    the influence function over the rows."""
     if not za.any() or not zb.any():
         return 0.0, 1.0 / math.sqrt(za.size)
     r = float(np.mean(za * zb))
@@ -157,7 +164,8 @@ _DATA_ROUNDING: Final = 1e-5
 
 
 def _check_view(record: Record, view: str, data: Columns, calibration: Columns) -> Iterator[str]:
-    """Yield the problems of one view's bundles, information and calibration subset."""
+    """Yield the problems of one view's measurements, their information and its calibration subset.
+    ``data`` and ``calibration`` are columns by name."""
     shown = record["views"][view]
     names = {node: record["variables"][node]["name"] for node in record["columns"]}
     gold = [names[node] for node in record["columns"] if node in shown["bundles"]]
@@ -208,7 +216,8 @@ def _spread_of_squares(noise: Record) -> float:
 
 
 def _check_measurement(one: Record, values: Array, gold: Array) -> Iterator[str]:
-    """Yield the ways in which a column does not come about from the concept as it says."""
+    """Yield the ways in which a column's ``values`` do not come about as the measurement says from
+    the concept's values ``gold`` in the same rows."""
     size = len(gold)
     mean = conditional_mean(_node(one), [gold], size)
     if one["noise"] is None:
@@ -231,7 +240,8 @@ def _node(one: Record) -> Record:
 
 
 def _information(bundle: Record) -> dict[str, float]:
-    """Return the information over a fine grid, with slopes by central differences."""
+    """Return ``least``, ``mean``, ``q10`` and ``q25`` of the information about a continuous
+    concept, over a fine grid, with slopes by central differences."""
     grid = np.linspace(bundle["support"][0], bundle["support"][1], _FINE_GRID)
     total = np.zeros(_FINE_GRID)
     for one in bundle["measurements"]:
@@ -250,7 +260,8 @@ def _information(bundle: Record) -> dict[str, float]:
 
 
 def _separation(bundle: Record) -> dict[str, float]:
-    """Return the squared mean differences plus mutual informations about a binary concept."""
+    """Return the squared mean differences plus mutual informations about a binary concept, under
+    each of ``least``, ``mean``, ``q10`` and ``q25``."""
     ends, total = np.array([0.0, 1.0]), 0.0
     for one in bundle["measurements"]:
         share = one["parameters"]["centres"][0]

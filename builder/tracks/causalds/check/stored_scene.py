@@ -25,8 +25,8 @@ _MORE_UNITS: Final = 4
 class StoredScene:
     """The parsed ``world_json`` (``record``) with its graph and simulated units.
 
-    ``x`` and ``y`` are treatment and outcome, ``names`` maps nodes to story names, ``levels`` are
-    the compared values of the treatment.
+    ``x`` and ``y`` are the nodes of treatment and outcome, ``names`` maps nodes to story names,
+    ``levels`` are the compared values (x0, x1) of the treatment. ``population`` holds the units.
     """
 
     instance_id: str
@@ -42,8 +42,8 @@ class StoredScene:
 
     @staticmethod
     def read(instance_id: str, world_json: str) -> "StoredScene":
-        """Return the scene of a world row. Raises KeyError, TypeError and ValueError for another
-        text."""
+        """Return the scene of a world row, its units seeded by ``instance_id``. Raises KeyError,
+        TypeError and ValueError for a ``world_json`` of another form."""
         record = json.loads(world_json)
         world, x = record["world"], record["treatment"]
         kinds = {node["name"]: node["kind"] for node in world["nodes"]}
@@ -62,7 +62,8 @@ class StoredScene:
         )
 
     def with_new_units(self) -> "StoredScene":
-        """Return the same scene with other simulated units and more of them, for a second check."""
+        """Return the same scene with other simulated units, ``_MORE_UNITS`` times as many, for a
+        second check."""
         seed = hashlib.sha256(self.instance_id.encode()).digest()
         world, rng = self.population.world, stream(seed, "audit again")
         return replace(self, population=Population(world, rng, _MORE_UNITS * DRAWS))
@@ -84,7 +85,7 @@ class StoredScene:
 
     @cached_property
     def valid_sets(self) -> tuple[frozenset[str], ...]:
-        """Every valid adjustment set, by size."""
+        """Every valid adjustment set, the smallest first."""
         return tuple(audit_graph.valid_adjustment_sets(self.graph, self.x, self.y, self.latent))
 
     def other_nodes(self) -> list[str]:
@@ -104,7 +105,8 @@ Comparison = tuple[str, Stored, Estimate | None, Bound]
 
 
 def audit_quantities(scene: StoredScene) -> list[str]:
-    """Return the problems of the stored quantities, each beginning with the quantity's name."""
+    """Return the problems of the stored quantities, each beginning with the quantity's name. Empty
+    where all agree."""
     told = scene.record["quantities"]
     observed = {v for v in scene.graph if v not in scene.latent} - {scene.x, scene.y}
     for kind in ("partial", "change"):
@@ -131,8 +133,9 @@ def _effect_bound(value: float) -> float:
 
 
 def _compare(stored: Stored, found: Estimate | None, bound: Bound) -> Iterator[str]:
-    """Yield the problems of a stored ``value``, ``se`` and ``source``. ``found`` None: zero by the
-    graph."""
+    """Yield the problems of a stored ``value``, ``se`` and ``source``. ``found`` is the estimate
+    from simulated units, None for a quantity that is zero by the graph. ``bound`` gives the largest
+    ``se`` of a value."""
     value, se, source = stored["value"], stored["se"], stored["source"]
     if value is None or se is None:
         yield "no value is published"
@@ -152,13 +155,14 @@ def _compare(stored: Stored, found: Estimate | None, bound: Bound) -> Iterator[s
 
 
 def _largest_difference(value: float, *errors: float) -> float:
-    """Return the largest difference of two numbers that their standard errors allow."""
+    """Return the largest difference of two numbers that their standard ``errors`` allow, and
+    rounding at the size of ``value``."""
     return TOLERANCE * math.hypot(*errors) + _ROUNDING * (1 + abs(value))
 
 
 def _associations(scene: StoredScene, observed: list[str]) -> Iterator[Comparison]:
-    """Yield the comparisons of the correlations, partial correlations, changes and the outcome's
-    sd."""
+    """Yield the comparisons of the correlation, the outcome's sd and, given each of the
+    ``observed`` nodes, the partial correlation and the change."""
     told, population = scene.record["quantities"], scene.population
     graph, x, y = scene.graph, scene.x, scene.y
     independent = audit_graph.is_independent
@@ -176,12 +180,12 @@ def _associations(scene: StoredScene, observed: list[str]) -> Iterator[Compariso
 
 
 def _zero_by_form(scene: StoredScene, z: str, found: Estimate) -> bool:
-    """Tell whether the partial correlation given ``z``, which separates X and Y, is zero by the
-    graph and the form of the equations.
+    """Tell whether the partial correlation of X and Y given ``z`` is zero by the graph and the form
+    of the equations.
 
-    It is where all that bears on the three is a line in its parents with noise of one size. For
-    other forms the world is believed as long as ``found``, the estimate from simulated units,
-    agrees.
+    ``z`` must separate X and Y. It is zero where all that bears on the three is a line in its
+    parents with noise of one size. For other forms the world is believed as long as ``found``, the
+    estimate from simulated units, agrees.
     """
     graph, x, y = scene.graph, scene.x, scene.y
     if not nx.is_d_separator(graph, {x}, {y}, {z}):
@@ -204,7 +208,8 @@ def _zero_by_form(scene: StoredScene, z: str, found: Estimate) -> bool:
 
 
 def _effect(scene: StoredScene, name: str) -> Estimate | None:
-    """Return an effect estimated from simulated units, None where the graph makes it zero."""
+    """Return an identifiable effect ("ate", "ett", "nde" or "nie"), estimated from simulated units.
+    None where the graph makes it zero."""
     graph, x, y, population = scene.graph, scene.x, scene.y, scene.population
     if audit_graph.is_zero(graph, x, y, name):
         return None

@@ -25,8 +25,9 @@ Edge = tuple[str, str]
 
 
 def read_scene_story(world_row: Mapping[str, Any], scene_row: Mapping[str, Any]) -> StoryReading:
-    """Return the ways in which a story tells otherwise than the graph of its world row. Only what
-    was told by rules is read with certainty. A language model's text need not be."""
+    """Return the ways in which the story of ``scene_row`` tells otherwise than the graph of
+    ``world_row``. Only what was told by rules is read with certainty. A language model's text need
+    not be."""
     return _reading(world_row["world_json"], scene_row["story"])
 
 
@@ -40,7 +41,8 @@ def _reading(world_json: str, story: str) -> StoryReading:
 
 
 def _problems(record: Mapping[str, Any], story: str) -> Iterator[str]:
-    """Yield effects and unmeasured variables that the story tells otherwise than the record."""
+    """Yield effects and unmeasured variables that the story tells otherwise than the record (the
+    parsed ``world_json``)."""
     variables, world = record["variables"], record["world"]
     names = {node: str(variable["name"]) for node, variable in variables.items()}
     bare = _without_reasons(story, [how for _, _, how in record["hows"]])
@@ -61,7 +63,8 @@ def _problems(record: Mapping[str, Any], story: str) -> Iterator[str]:
 def _edge_problems(
     true: set[Edge], read: set[Edge], told_by: Mapping[tuple[str, ...], str]
 ) -> Iterator[str]:
-    """Yield effects that read otherwise than they are, with the sentences that should tell them."""
+    """Yield a problem for each edge that differs between the graph (``true``) and the story
+    (``read``). ``told_by`` maps ("edge", cause, effect) to the sentence that should tell it."""
     for cause, effect in sorted(true - read):
         turned = (effect, cause) in read
         how = "reads the wrong way round" if turned else "cannot be read"
@@ -73,7 +76,8 @@ def _edge_problems(
 
 
 def _without_reasons(story: str, reasons: Iterable[str]) -> str:
-    """Return ``story`` with each mechanism replaced, longest first, a capital by a capital."""
+    """Return ``story`` with each mechanism's clause replaced by ``_REASON``, longest first, a
+    capital by a capital."""
     for reason in sorted(reasons, key=lambda reason: (-len(reason), reason)):
         for first in {reason[0].lower(), reason[0].upper()}:
             clause = _REASON.capitalize() if first.isupper() else _REASON
@@ -82,6 +86,6 @@ def _without_reasons(story: str, reasons: Iterable[str]) -> str:
 
 
 def _without_state(story: str, name: str, state: str) -> str:
-    """Return ``story`` with "whether <name> <state>" said by one state for all."""
+    """Return ``story`` with ``_STATE`` for the state in "whether <name> <state>"."""
     pattern = rf"\b([Ww]hether (?:the )?{re.escape(name)}) {re.escape(state)}(?!\w)"
     return re.sub(pattern, rf"\1 {_STATE}", story)

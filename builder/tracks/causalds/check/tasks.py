@@ -33,7 +33,8 @@ _NUMBER: Final = ("value", "se", "source")
 
 
 def _clear(room: float, *errors: float) -> bool:
-    """Tell whether the room beyond a margin is as wide as errors that are independent ask for."""
+    """Tell whether ``room``, the distance of a number from its margin, is at least four times the
+    independent standard ``errors`` combined."""
     return room >= _ERRORS * math.hypot(*errors) - _ROUNDING
 
 
@@ -44,7 +45,11 @@ class Unusable(Exception):
 
 @dataclass(frozen=True)
 class Case:
-    """One truth row with its target, the labels of its scene, and what its question names."""
+    """One truth row to be derived again, with its scene.
+
+    ``target`` is its parsed ``target_json``, ``labels`` the row of ``causalds_labels`` (None where
+    the scene has none).
+    """
 
     scene: StoredScene
     row: Row
@@ -57,7 +62,8 @@ class Case:
         return str(self.scene.record["task_details"].get(self.row["task_id"], ""))
 
     def margin(self, *nodes: str) -> float:
-        """Return the margin of an association's label in this task's view."""
+        """Return the margin of an association's label in this task's view. It is wider where
+        treatment, outcome or one of ``nodes`` is measured."""
         record = self.scene.record
         measured = record["views"][record["task_views"][self.row["task_id"]]]["bundles"]
         hard = {self.scene.x, self.scene.y, *nodes} & set(measured)
@@ -82,7 +88,8 @@ class Case:
         return EFFECT_MARGIN * float(sd["value"]), EFFECT_MARGIN * float(sd["se"])
 
     def sign(self, kind: str) -> str:
-        """Return the label of a quantity. Raises :class:`Unusable` inside its margin."""
+        """Return the label of a quantity's sign: "+", "-", or "0" where the graph makes it zero.
+        Raises :class:`Unusable` inside its margin."""
         stored = self.stored_quantity(kind)
         if stored["source"] == "structural_zero":
             return "0"
@@ -98,8 +105,8 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class SecondTruth:
-    """A truth derived again: target, number (if one is asked for), and whether abstaining is
-    right."""
+    """A truth derived again: target, number (``value``, ``se`` and ``source``, None if none is
+    asked for), and whether abstaining is right."""
 
     target: Mapping[str, object] = field(default_factory=dict)
     number: Row | None = None
@@ -107,7 +114,8 @@ class SecondTruth:
 
 
 def audit_task(key: str, case: Case) -> Iterator[str]:
-    """Yield the problems of one truth row, each beginning with the variant."""
+    """Yield the ways in which a truth row differs from its second derivation, each beginning with
+    ``key``, the variant. Nothing means that they agree."""
     if key not in AUDITS:
         yield f"no second derivation for {key}"
         return
@@ -129,10 +137,13 @@ def audit_task(key: str, case: Case) -> Iterator[str]:
 
 
 def _label_truth(*answers: object, abstain: bool = False) -> SecondTruth:
+    """Return the truth of a question that accepts any of ``answers``."""
     return SecondTruth({"accepted": list(answers)}, abstain=abstain)
 
 
 def _verdict(identifiable: bool) -> SecondTruth:
+    """Return the truth of a question whether an effect is identifiable. False counts as
+    abstaining."""
     return _label_truth(identifiable, abstain=not identifiable)
 
 
@@ -140,7 +151,8 @@ def _verdict(identifiable: bool) -> SecondTruth:
 
 
 def _prediction(case: Case) -> SecondTruth:
-    """Return what is known of the labels. A published sd that agrees is taken as it is."""
+    """Return kind, number and standard deviation of the held-out labels. A published sd that agrees
+    is taken as it is. Raises :class:`Unusable` without labels of the outcome's kind."""
     kind = case.scene.record["variables"][case.scene.y]["kind"]
     if case.labels is None or case.labels["kind"] != kind:
         raise Unusable(f"the scene has no {kind} labels")
@@ -156,6 +168,7 @@ def _spellings(sign: str) -> list[str]:
 
 
 def _before_after(case: Case) -> SecondTruth:
+    """Return the accepted labels of the sign of the correlation, and of the partial correlation."""
     before, after = (_spellings(case.sign(kind)) for kind in ("association", "partial"))
     return SecondTruth({"accepted_before": before, "accepted_after": after})
 
@@ -181,7 +194,8 @@ def _argmax(case: Case) -> SecondTruth:
 
 
 def _edges(case: Case) -> SecondTruth:
-    """Return all direct effects by story name, unmeasured variables included."""
+    """Return all nodes, and all direct effects as (cause, effect), by story name, unmeasured
+    variables included."""
     names = case.scene.names
     edges = sorted([names[a], names[b]] for a, b in case.scene.graph.edges)
     return SecondTruth({"nodes": sorted(names.values()), "edges": edges})
@@ -195,8 +209,8 @@ def _method(case: Case) -> SecondTruth:
 
 
 def _category(scene: StoredScene) -> str:
-    """Return ``set``, or the word for why there is none. Raises :class:`Unusable` where there is no
-    effect to adjust for."""
+    """Return "set", or the word for why there is no valid adjustment set: "no_backdoor", or
+    "non_id" where the ATE is not identifiable. Raises :class:`Unusable` without a directed path."""
     if not nx.has_path(scene.graph, scene.x, scene.y):
         raise Unusable("asked although no directed path leads from treatment to outcome")
     if scene.valid_sets:
@@ -205,15 +219,16 @@ def _category(scene: StoredScene) -> str:
 
 
 def _sets(case: Case, found: Sequence[frozenset[str]]) -> SecondTruth:
-    """Return valid sets by story name, with the word for why there are none."""
+    """Return the truth of a question about adjustment sets: ``found`` by story name, and the
+    category."""
     word = _category(case.scene)
     sets = sorted(_story_names(case.scene, one) for one in found)
     return SecondTruth({"category": word, "sets": sets}, abstain=word == "non_id")
 
 
 def _count_truth(case: Case, counts: list[object], otherwise: list[object]) -> SecondTruth:
-    """Return the truth of a question about the number or size of valid sets, where there are
-    any."""
+    """Return the truth of a question about the number or size of valid sets. It accepts ``counts``
+    if there are any, ``otherwise`` if there is none although the effect is identifiable."""
     word = _category(case.scene)
     unidentified: list[object] = ["non_id"]
     answers = {"set": counts, "no_backdoor": otherwise, "non_id": unidentified}[word]
@@ -221,12 +236,14 @@ def _count_truth(case: Case, counts: list[object], otherwise: list[object]) -> S
 
 
 def _size(case: Case) -> SecondTruth:
+    """Return the size of the smallest valid adjustment set, or the word for why there is none."""
     sizes = [len(found) for found in case.scene.valid_sets]
     return _count_truth(case, [min(sizes, default=0)], ["no_backdoor"])
 
 
 def _forbidden(case: Case) -> SecondTruth:
-    """Return the variables that are in no valid set."""
+    """Return the observed variables that are in no valid set, by story name, with the category. The
+    list is empty where there is no valid set."""
     valid, word = case.scene.valid_sets, _category(case.scene)
     unused = frozenset(case.scene.other_nodes()).difference(*valid)
     names = _story_names(case.scene, unused) if valid else []
@@ -238,6 +255,8 @@ def _story_names(scene: StoredScene, nodes: Iterable[str]) -> list[str]:
 
 
 def _collider_bias(case: Case) -> SecondTruth:
+    """Return whether controlling for the variable that the question names opens a non-causal
+    path."""
     scene = case.scene
     return _label_truth(audit_graph.opens_path(scene.graph, scene.x, scene.y, case.detail))
 
@@ -246,7 +265,8 @@ def _collider_bias(case: Case) -> SecondTruth:
 
 
 def _effect(case: Case, name: str) -> SecondTruth:
-    """Return the number of an effect, or that abstaining is right."""
+    """Return the number of the effect ``name`` ("ate", "ett", "nde" or "nie"), or that abstaining
+    is right. Raises :class:`Unusable` where it is too close to 0."""
     if not case.scene.is_identifiable(name):
         return SecondTruth(abstain=True)
     case.sign(name)  # an effect that the graph allows must be there between the printed levels
@@ -254,14 +274,15 @@ def _effect(case: Case, name: str) -> SecondTruth:
 
 
 def _effect_sign(case: Case, name: str) -> SecondTruth:
-    """Return the sign of an effect, "unknown" where it is not identifiable."""
+    """Return the sign of the effect ``name``, "unknown" where it is not identifiable."""
     if not case.scene.is_identifiable(name):
         return _label_truth("unknown", abstain=True)
     return _label_truth(case.sign(name))
 
 
 def _match(case: Case) -> SecondTruth:
-    """Return whether effect and association have the same sign, None where there is no effect."""
+    """Return whether effect and association have the same sign, and not 0. It is None where the
+    effect is not identifiable."""
     associated = case.sign("association")
     if not case.scene.is_identifiable("ate"):
         return _label_truth(None, abstain=True)
@@ -269,8 +290,8 @@ def _match(case: Case) -> SecondTruth:
 
 
 def _dominance(case: Case) -> SecondTruth:
-    """Return the larger natural effect, or a tie. Raises :class:`Unusable` near the edge of the
-    tie."""
+    """Return the larger natural effect ("direct" or "indirect") or "tie", None where one is not
+    identifiable. Raises :class:`Unusable` near the edge of the tie."""
     if not all(case.scene.is_identifiable(name) for name in ("nde", "nie")):
         return _label_truth(None, abstain=True)
     found = {name: case.stored_quantity(name) for name in ("nde", "nie")}
