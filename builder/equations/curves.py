@@ -48,7 +48,7 @@ def as_affine(parameters: Parameters) -> Affine:
 
 
 def linear_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return ``bias + sum(w x)``."""
+    """Return ``bias + sum(w x)`` over the raw parents, never cut off."""
     total = np.asarray(scalar(parameters, "bias"))
     for weight, column in zip(vector(parameters, "weights"), columns, strict=True):
         total = total + weight * column
@@ -74,7 +74,8 @@ def draw_handcrafted(rng: np.random.Generator, parents: Sequence[Parent]) -> Par
 
 
 def handcrafted_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return ``b + sum(w z + t tanh(z - c) + q z^2) + sum(v z z')``."""
+    """Return ``b + sum(w z + t tanh(z - c) + q z^2) + sum(v z z')``, cut off; z are standardised
+    parents, and the last sum is over pairs."""
     z = standardise(parameters, columns)
     total = np.asarray(scalar(parameters, "bias")) + _pair_products(parameters, z)
     terms = (vector(parameters, key) for key in ("weights", "bends", "shifts", "squares"))
@@ -120,7 +121,7 @@ def _pair_products(parameters: Parameters, z: Sequence[Array]) -> Array:
 
 
 def _softplus_features(parameters: Parameters, columns: Sequence[Array]) -> list[Array]:
-    """Return u = softplus(z) of each parent, z cut off at ±20."""
+    """Return u = softplus(z) of each parent, where z is its standardised column cut off at ±20."""
     return [softplus(np.clip(z, -20.0, 20.0)) for z in standardise(parameters, columns)]
 
 
@@ -136,13 +137,13 @@ def _strengths(
 
 
 def draw_product(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """Draw one strength ±U(0.5, 1.5)."""
+    """Draw one strength ±U(0.5, 1.5) for the product of all parents, and a bias N(0, 0.5)."""
     strength = float(rng.choice((-1.0, 1.0)) * rng.uniform(0.5, 1.5))
     return {**input_scales(parents), "strength": strength, "bias": _bias(rng)}
 
 
 def product_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return ``b + a prod(u)``."""
+    """Return ``b + a prod(u)``, cut off, where u is softplus of a standardised parent."""
     total = np.asarray(scalar(parameters, "strength"))
     for u in _softplus_features(parameters, columns):
         total = total * u
@@ -168,7 +169,8 @@ def draw_cooperative(rng: np.random.Generator, parents: Sequence[Parent]) -> Par
 
 
 def response_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return ``b + sum(a u^h / (k^h + u^h))``."""
+    """Return ``b + sum(a u^h / (k^h + u^h))``, cut off, where u is softplus of a standardised
+    parent."""
     total = np.asarray(scalar(parameters, "bias"))
     terms = (vector(parameters, key) for key in ("strengths", "halves", "powers"))
     for u, a, k, h in zip(_softplus_features(parameters, columns), *terms, strict=True):
@@ -195,7 +197,8 @@ def draw_rational(rng: np.random.Generator, parents: Sequence[Parent]) -> Parame
 
 
 def rational_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return ``(b + sum(w z) + sum(v z z')) / (1 + |b' + sum(w' z)|)``."""
+    """Return ``(b + sum(w z) + sum(v z z')) / (1 + |b' + sum(w' z)|)``, cut off; z are standardised
+    parents, and the middle sum is over pairs."""
     z = standardise(parameters, columns)
     upper = np.asarray(scalar(parameters, "bias")) + _pair_products(parameters, z)
     lower = np.asarray(scalar(parameters, "lower_bias"))
@@ -217,7 +220,8 @@ def draw_power(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameter
 
 
 def power_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return ``b + sum(a sign(z) |z|^rho)``, z cut off at ±2."""
+    """Return ``b + sum(a sign(z) |z|^rho)``, cut off, where z is a standardised parent cut off at
+    ±2."""
     total = np.asarray(scalar(parameters, "bias"))
     terms = vector(parameters, "strengths"), vector(parameters, "exponents")
     for column, a, rho in zip(standardise(parameters, columns), *terms, strict=True):
@@ -238,7 +242,8 @@ def draw_exp_log(rng: np.random.Generator, parents: Sequence[Parent]) -> Paramet
 
 
 def exp_log_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return ``b + sum(a g(z))``, where g is exp with z cut off at ±2, or log(1 + softplus(z))."""
+    """Return ``b + sum(a g(z))``, cut off, for standardised parents z. By parent g is exp with z
+    cut off at ±2, or log(1 + softplus(z))."""
     total = np.asarray(scalar(parameters, "bias"))
     terms = vector(parameters, "strengths"), vector(parameters, "exponential")
     for z, a, exponential in zip(standardise(parameters, columns), *terms, strict=True):
@@ -267,7 +272,8 @@ def draw_piecewise(rng: np.random.Generator, parents: Sequence[Parent]) -> Param
 
 
 def piecewise_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return ``b`` plus for each parent ``a [z > t]`` (a step) or ``a max(z - t, 0)`` (a hinge)."""
+    """Return ``b`` plus for each standardised parent z ``a [z > t]`` (a step) or
+    ``a max(z - t, 0)`` (a hinge), cut off."""
     total = np.asarray(scalar(parameters, "bias"))
     terms = (vector(parameters, key) for key in ("strengths", "steps", "knots"))
     for z, a, step, knot in zip(standardise(parameters, columns), *terms, strict=True):
@@ -325,7 +331,7 @@ def _layers(parameters: Parameters) -> list[tuple[Array, Array]]:
 
 
 def _last(parameters: Parameters) -> Array:
-    """Return the weights of the output as a matrix of one row."""
+    """Return the weights of the output layer as a matrix of one row."""
     return np.asarray(vector(parameters, "output"))[None, :]
 
 
@@ -349,7 +355,8 @@ def _network(parameters: Parameters, z: Sequence[Array]) -> Array:
 
 
 def neural_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return ``b + gain * output . tanh(... tanh(W z + c) ...)``."""
+    """Return ``b + gain * output . tanh(... tanh(W z + c) ...)``, cut off; z are the standardised
+    parents."""
     return _network_location(parameters, _network(parameters, standardise(parameters, columns)))
 
 

@@ -44,7 +44,8 @@ class Parent:
 
     @classmethod
     def seen_in(cls, sample: Array) -> "Parent":
-        """Return the parent as a sample (n,) of it shows it; binary if all of it is 0 or 1."""
+        """Return the parent's mean and sd in a sample (n,) of it. It is binary if all of the sample
+        is 0 or 1."""
         return cls(
             summary(float(sample.mean())),
             summary(float(sample.std())),
@@ -111,7 +112,7 @@ def floats(values: npt.ArrayLike) -> tuple[float, ...]:
 
 
 def significant(value: float, digits: int) -> float:
-    """Return ``value`` to so many significant decimal digits; -0 becomes 0."""
+    """Return ``value`` rounded to ``digits`` significant decimal digits. -0 becomes 0."""
     return float(f"{value:.{digits}g}") + 0.0
 
 
@@ -144,7 +145,8 @@ def input_scales(parents: Sequence[Parent]) -> dict[str, tuple[float, ...]]:
 
 
 def standardise(parameters: Parameters, columns: Sequence[Array]) -> list[Array]:
-    """Return the parents' columns, centred and scaled by the mechanism's own parameters."""
+    """Return each parent's column as (column - centre) / scale, with the centres and scales that
+    stand in ``parameters``."""
     shifts = zip(vector(parameters, "centres"), vector(parameters, "scales"), strict=True)
     return [(c - centre) / scale for c, (centre, scale) in zip(columns, shifts, strict=True)]
 

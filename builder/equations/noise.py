@@ -36,7 +36,7 @@ class Spread:
     high: float = 2.0
 
     def factor(self, columns: Sequence[Array]) -> Array:
-        """Return the factor for parents' columns of shape (n,)."""
+        """Return the factor of each unit, (n,), for parents' columns of shape (n,)."""
         total = np.asarray(self.bias)
         for weight, column in zip(self.weights, columns, strict=True):
             total = total + weight * column

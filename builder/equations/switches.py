@@ -53,7 +53,7 @@ def draw_logistic(rng: np.random.Generator, parents: Sequence[Parent]) -> Parame
 
 
 def logistic_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return ``expit(b + sum(w x))``."""
+    """Return the probability of 1: ``expit(b + sum(w x))`` over the raw parents."""
     return expit(linear_mean(parameters, columns))
 
 
@@ -74,7 +74,10 @@ def draw_shifted_logistic(rng: np.random.Generator, parents: Sequence[Parent]) -
 
 
 def shifted_logistic_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return ``expit(b + sum(w z + t softsign(z - c)))``, softsign(v) = v / (1 + |v|)."""
+    """Return the probability of 1: ``expit(b + sum(w z + t softsign(z - c)))``.
+
+    z are the standardised parents, and softsign(v) = v / (1 + |v|).
+    """
     total = np.asarray(scalar(parameters, "bias"))
     terms = (vector(parameters, key) for key in ("weights", "bends", "shifts"))
     for z, w, t, c in zip(standardise(parameters, columns), *terms, strict=True):
@@ -83,7 +86,7 @@ def shifted_logistic_mean(parameters: Parameters, columns: Sequence[Array]) -> A
 
 
 def shifted_logistic_slope(parameters: Parameters, column: Array) -> Array:
-    """Return the derivative of the probability in the only parent."""
+    """Return the derivative of ``shifted_logistic_mean`` in the raw value of the only parent."""
     (z,) = standardise(parameters, [column])
     ((w,), (t,), (c,)) = (vector(parameters, key) for key in ("weights", "bends", "shifts"))
     p = shifted_logistic_mean(parameters, [column])
@@ -105,7 +108,8 @@ def draw_sharp_threshold(rng: np.random.Generator, parents: Sequence[Parent]) ->
 
 
 def sharp_threshold_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return ``expit(s (sum(w z) - t))`` inside ``CERTAINTY``."""
+    """Return the probability of 1: ``expit(s (sum(w z) - t))`` for standardised parents z, cut off
+    at the ends of ``CERTAINTY``."""
     total = np.asarray(-scalar(parameters, "threshold"))
     weights = vector(parameters, "weights")
     for z, w in zip(standardise(parameters, columns), weights, strict=True):

@@ -121,7 +121,7 @@ def _any_of(words: Sequence[str]) -> str:
 
 
 def _number(value: float) -> str:
-    """Return a number with up to two decimals."""
+    """Return a number with up to two decimals, trailing zeros dropped."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 

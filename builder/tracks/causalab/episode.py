@@ -153,7 +153,8 @@ def _evidence(
 
 
 def _controllable(graph: LatentDAG, fixed: bool, rng: np.random.Generator) -> frozenset[str]:
-    """Return the properties that can be set: all, or with ``fixed`` all but one (two of six)."""
+    """Return the properties that can be set: all, or with ``fixed`` all but a random one (all but
+    two of six)."""
     names = properties(graph)
     if not fixed:
         return frozenset(names)

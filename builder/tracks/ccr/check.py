@@ -39,7 +39,7 @@ _RELATIVE = 1e-9
 def audit_instance(
     world_row: Row, truth_rows: Sequence[Row], _label: object = None, _shown: object = None
 ) -> list[str]:
-    """Return the problems of one context, none where every truth is derived again."""
+    """Return the problems of one context, empty where every truth is derived again."""
     world = json.loads(world_row["world_json"])
     truths = {row["task_id"]: row for row in truth_rows}
     problems = [f"task {name}: no truth" for name in sorted(world["tasks"].keys() - truths.keys())]
@@ -151,7 +151,8 @@ def _pattern_problems(
 
 
 def unit_weights(target: Row) -> list[Fraction]:
-    """Return the exact weight of every unit of a simulation task; they add up to 1."""
+    """Return the exact weight of every unit of a simulation task, in unit order. They add up to 1
+    if the truth is right."""
     weights, answers = target["weights"], target["answers"]
     if "numerators" in weights:
         return [Fraction(n, weights["denominator"]) for n in weights["numerators"]]

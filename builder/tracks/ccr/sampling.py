@@ -156,7 +156,10 @@ def _operators(operators: str, size: int, rng: np.random.Generator) -> tuple[Ope
 
 
 def _join_parts(parts: Sequence[BooleanContext]) -> BooleanContext:
-    """Return the parts joined leaf to root: a later part's root is the leaf before it."""
+    """Return the parts joined leaf to root as one context, its nodes called by their index.
+
+    The root of a later part is the leaf of the one before, whose rule it keeps.
+    """
     parents: list[tuple[int, ...]] = [()]
     own, among, tenths = [parts[0].own[0]], [parts[0].among[0]], [parts[0].tenths[0]]
     for part in parts:

@@ -163,7 +163,7 @@ class ListedQuantity:
 
     @property
     def text(self) -> str:
-        """Return a text such as ``PNS(A, B)`` or ``ATE(A, B) x ATE(B, C)``."""
+        """Return the quantity in text, such as ``PNS(A, B)`` or ``ATE(A, B) x ATE(B, C)``."""
         steps = pairwise(self.path)
         return " x ".join(f"{self.measure.upper()}({a}, {b})" for a, b in steps)
 
@@ -196,7 +196,8 @@ def linear_prompt(
     answer_file: str,
     rng: np.random.Generator,
 ) -> str:
-    """Return the prompt that shows a linear model by its equations, and asks for effects."""
+    """Return the prompt that shows a linear model by its equations in random order, and asks for
+    the quantities ``asked``."""
     names = context.dag.nodes
     lines = []
     for node in rng.permutation(len(names)):

@@ -54,7 +54,8 @@ def disclosed_limits(
 
 
 def limits_by_roots(n: int) -> Iterator[ParentLimits]:
-    """Yield the limits of every set of three roots, nothing else disclosed."""
+    """Yield, for every set of three roots, the limits under which all other variables may depend on
+    anything but themselves."""
     for roots in combinations(range(n), ROOTS):
         others = [v for v in range(n) if v not in roots]
         yield ParentLimits(bits(roots), {v: ((1 << n) - 1) & ~(1 << v) for v in others})
@@ -139,7 +140,11 @@ def audit(
 
 
 def is_unique(program: HiddenProgram, tables: PartialTables, completable: Flags) -> bool:
-    """Return whether every completable set holds the parents and shows all its patterns: (4)."""
+    """Return whether only the hidden program fits the training worlds.
+
+    So it is if every completable set holds its variable's parents and all its patterns are seen
+    (``docs/replayscm.md``, 4).
+    """
     sets = sets_of(program.n)
     parents = np.array([bits(program.parents.get(v, ())) for v in range(program.n)])[:, None]
     settled = ((sets.masks & parents) == parents) & (tables.seen_patterns == sets.every)
@@ -147,14 +152,16 @@ def is_unique(program: HiddenProgram, tables: PartialTables, completable: Flags)
 
 
 def admitted_sets(tables: PartialTables, limits: ParentLimits) -> Flags:
-    """Return the consistent sets that the disclosure admits, shape (n, sets): (1)."""
+    """Return flags, shape (n, sets), of the pairs (V, S) that are consistent and whose S lies in
+    what ``limits`` allow V (``docs/replayscm.md``, 1). A root has none."""
     masks = sets_of(tables.n).masks
     allowed = np.array([limits.allowed.get(v, -1) for v in range(tables.n)])[:, None]
     return np.asarray(tables.consistent() & (allowed >= 0) & ((masks & ~allowed) == 0))
 
 
 def completable_pairs(tables: PartialTables, limits: ParentLimits) -> Flags:
-    """Return the pairs of some train-exact program, shape (n, sets): (2)."""
+    """Return flags, shape (n, sets), of the pairs (V, S) that occur in some train-exact program
+    under ``limits`` (``docs/replayscm.md``, 2)."""
     admitted = admitted_sets(tables, limits)
     reach = [_closure(admitted, limits, without=v) for v in range(tables.n)]
     return np.asarray(admitted & ((sets_of(tables.n).masks & ~np.array(reach)[:, None]) == 0))
@@ -179,7 +186,8 @@ def _closure(admitted: Flags, limits: ParentLimits, *, without: int | None = Non
 def _undetermined_in_row(
     tables: PartialTables, heldout: ObservedRows, row: int, admitted: Flags, limits: ParentLimits
 ) -> Flags:
-    """Return the variables that some train-exact program has wrong in a row, (n,): (5)."""
+    """Return flags, shape (n,), of the variables that some train-exact program gets wrong in one
+    held-out row (``docs/replayscm.md``, 5). Clamped variables are never wrong."""
     sets, n, clamped = sets_of(tables.n), tables.n, heldout.clamped[row]
     free = [v for v in limits.allowed if not clamped[v]]
     # One column per set D of wrong variables, shape (n, columns).

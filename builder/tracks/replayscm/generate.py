@@ -224,7 +224,7 @@ class Alternative:
     table: int
 
     def fails_in(self, world: ReplayWorld) -> bool:
-        """Return whether an observed row of ``world`` contradicts it."""
+        """Return whether a row of ``world`` contradicts it; False if the world sets ``child``."""
         if self.child in world.targets:
             return False
         pattern = world.rows[:, list(self.members)] @ _WEIGHTS[: len(self.members)]

@@ -140,7 +140,10 @@ def add_counterexamples(
 
 
 def _one_more(rng: np.random.Generator, evidence: Evidence) -> ReplayWorld:
-    """Draw one more world where none is needed, so that two levels never have the same prompt."""
+    """Draw the world that a level adds where it needs none, with 2 to n - 1 random targets.
+
+    Two levels then never have the same prompt.
+    """
     return _simulate_allowed(rng, evidence, _multi_targets(rng, evidence.program, CANDIDATES))[0]
 
 

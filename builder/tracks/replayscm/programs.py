@@ -60,7 +60,7 @@ class HiddenProgram:
 
     @property
     def endogenous(self) -> tuple[int, ...]:
-        """Return the other variables, in latent order."""
+        """Return the variables that are not roots, in latent order."""
         return self.order[ROOTS:]
 
     def table_over(self, child: int, members: Sequence[int]) -> int:

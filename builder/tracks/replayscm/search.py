@@ -59,7 +59,8 @@ class FittedProgram:
 
 
 def formula_of(choice: Choice, roots: Sequence[int]) -> Formula:
-    """Return the smallest formula of a choice; a constant mentions the first root."""
+    """Return the smallest formula of a choice. A constant over no members mentions the first
+    root."""
     members = choice.members or (min(roots),)
     return smallest_formulas().formula(choice.table, tuple(name_of(v) for v in members))
 
@@ -106,7 +107,7 @@ def _functions_within(inputs: int, cap: int) -> NDArray[np.int32]:
 def smallest_program(tables: PartialTables, limits: ParentLimits) -> FittedProgram | None:
     """Return the program of least total size under known roots, None if none is train-exact.
 
-    Dynamic programming over the sets of variables that are placed; ties keep the first found.
+    It uses dynamic programming over the sets of variables that are placed. Ties keep the first.
     """
     pairs, masks = completable_pairs(tables, limits), sets_of(tables.n).masks
     options = {
@@ -135,7 +136,8 @@ def smallest_program(tables: PartialTables, limits: ParentLimits) -> FittedProgr
 
 
 def smallest_program_and_roots(tables: PartialTables) -> FittedProgram | None:
-    """Return the smallest program over all root sets, ties to the first set, or None."""
+    """Return the train-exact program of least total size over all root sets, or None if there is
+    none. Ties go to the first set."""
     found = [smallest_program(tables, limits) for limits in viable_limits(tables)]
     reached = [program for program in found if program is not None]
     return min(reached, key=lambda program: (program.total, program.roots), default=None)

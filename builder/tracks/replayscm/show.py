@@ -30,7 +30,7 @@ def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
 
 
 def _paper(worlds: Sequence[Record]) -> list[str]:
-    """Return the tables that stand beside the paper's."""
+    """Return Markdown tables beside the paper's: programs, worlds, and levels of evidence."""
     return [
         *_cohort(worlds),
         markdown_table(
@@ -100,7 +100,7 @@ def _world_rows(worlds: Sequence[Record]) -> list[list[str]]:
 
 
 def _novelty(record: Record) -> float:
-    """Return the share of held-out worlds whose target set never occurs in training."""
+    """Return the share (0 to 1) of held-out worlds whose targets no Original training world has."""
     known = {tuple(world["targets"]) for world in record["levels"]["original"]}
     return mean(tuple(world["targets"]) not in known for world in record["heldout"])
 

@@ -70,7 +70,8 @@ class UnitThresholds:
     """Uniform numbers in [0, 1) of every unit and root, shape (units, 3).
 
     A root is 1 where its number is below the root's probability in the world. All worlds of a
-    program share these units: a world has the first ones as rows, at least ``fewest`` of them.
+    program but the shifted ones share these units: a world has the first ones as rows, at least
+    ``fewest`` of them.
     """
 
     thresholds: NDArray[np.float64]
@@ -102,7 +103,7 @@ def intervene(rng: np.random.Generator, mode: Mode, targets: tuple[int, ...]) ->
 
 
 def is_vacuous(program: HiddenProgram, intervention: Intervention) -> bool:
-    """Return whether nothing would be scored: every endogenous variable is set."""
+    """Return whether the intervention sets every endogenous variable, so that nothing is scored."""
     return set(program.endogenous) <= set(intervention.targets)
 
 
