@@ -48,7 +48,7 @@ class Equations:
 
     @property
     def target(self) -> str:
-        """Return the name of frequency, which ``terms`` lists last."""
+        """Return the name of the target, frequency, which ``terms`` lists last."""
         return list(self.terms)[-1]
 
     @property

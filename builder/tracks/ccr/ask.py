@@ -199,7 +199,8 @@ def answer_bits(answers: Bits) -> str:
 
 
 def weights_json(units: PairUnits) -> dict[str, Any]:
-    """Return exact weights: numerators over one denominator, or the probability of each cell."""
+    """Return the units' exact weights as the truth row holds them: numerators over one denominator,
+    or, of stratified units, the probability of each cell."""
     if units.exhaustive:
         return {"numerators": list(units.numerators), "denominator": units.denominator}
     return {"cells": {name: str(value) for name, value in units.cells}}

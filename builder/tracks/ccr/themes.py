@@ -72,8 +72,8 @@ def _codes(count: int, rng: np.random.Generator) -> tuple[str, ...]:
 def _amounts(
     name: str, threshold: int, tell: Callable[[str, int], str], rng: np.random.Generator
 ) -> Items:
-    """Return 12 wordings of random amounts from 1 below the threshold, and 12 of amounts from it up
-    to 10. ``tell`` words an amount of ``name``."""
+    """Return 12 wordings of random amounts from 1 to ``threshold`` - 1, and 12 of amounts from
+    ``threshold`` to 10. ``tell`` words an amount of ``name``."""
     below, met = (
         tuple(tell(name, n) for n in rng.integers(*ends, _VARIETY).tolist())
         for ends in ((1, threshold), (threshold, 11))

@@ -153,7 +153,8 @@ MAX_ATTEMPTS: Final = 100
 
 
 def build(spec: InstanceSpec) -> BuiltInstance:
-    """Return one program with its tasks, as rows. A rejected attempt is replaced by the next.
+    """Return one program with its tasks, as rows by table. A rejected attempt is replaced by the
+    next.
 
     Nothing public names a pool: a task's id is a keyed hash of its label. Raises ``UsageError``
     when none of ``MAX_ATTEMPTS`` will do.
