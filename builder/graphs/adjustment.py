@@ -16,9 +16,9 @@ from builder.graphs.graph import LatentDAG, connected_nodes, endpoints
 def valid_adjustment_sets(g: LatentDAG, x: str, y: str) -> tuple[frozenset[str], ...]:
     """Return every valid adjustment set of observed nodes, smallest first, then in node order.
 
-    All subsets of the observed candidates are tried; there is no size or count cap. Without a
-    directed path from `x` to `y` no node is forbidden and the valid sets are those that
-    d-separate the two. Raises ValueError for an unknown or latent treatment or outcome.
+    All subsets of the observed candidates are tried, without a cap on size or count. Without a
+    directed path from `x` to `y` no node is forbidden and the valid sets are those that d-separate
+    the two. Raises ValueError for an unknown or latent treatment or outcome.
     """
     endpoints(g, x, y)
     return tuple(frozenset(g.names(mask)) for mask in _valid_masks(g, x, y))
@@ -38,9 +38,9 @@ def adjustable(g: LatentDAG, x: str, y: str) -> bool:
 
 
 def minimal_adjustment_sets(g: LatentDAG, x: str, y: str) -> tuple[frozenset[str], ...]:
-    """Return the valid adjustment sets that contain no other valid set, in the same order.
+    """Return the valid adjustment sets that contain no other valid set, smallest first.
 
-    Minimal is inclusion-minimal, so the sets may differ in size; `(frozenset(),)` says that nothing
+    Minimal is inclusion-minimal, so the sets may differ in size. `(frozenset(),)` says that nothing
     needs adjusting, and `()` that no adjustment works.
     """
     endpoints(g, x, y)

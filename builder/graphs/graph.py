@@ -14,8 +14,8 @@ from builder.graphs.bits import closure, members
 class Projection:
     """Latent projection: an acyclic graph over observed nodes with two kinds of edges.
 
-    The masks index `nodes`: `parent_masks[i]` are the parents of node i, `sibling_masks[i]` its
-    bidirected neighbours; `order` is a topological order of the indices.
+    The masks index `nodes`. `parent_masks[i]` are the parents of node i, `sibling_masks[i]` its
+    bidirected neighbours. `order` is a topological order of the indices.
     """
 
     nodes: tuple[str, ...]
@@ -48,6 +48,7 @@ class LatentDAG:
     _projection: Projection | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        """Check nodes and edges, sort the edges, and fill in the derived fields."""
         nodes = tuple(self.nodes)
         index = {name: i for i, name in enumerate(nodes)}
         _check_names(nodes, index, self.latent)
@@ -74,7 +75,8 @@ class LatentDAG:
         return tuple(name for name in self.nodes if name not in self.latent)
 
     def mask(self, names: str | Iterable[str]) -> int:
-        """Return the bitmask of one name or several; ValueError for a name that is no node."""
+        """Return the bitmask of one name or several. Raises ValueError for a name that is no
+        node."""
         mask = 0
         for name in (names,) if isinstance(names, str) else names:
             if name not in self.index:
@@ -123,10 +125,11 @@ class LatentDAG:
         return tuple(self.nodes[i] for i in self._order)
 
     def projection(self) -> Projection:
-        """Return the latent projection onto the observed nodes (Pearl 2009, definition 2.6.1).
+        """Return the latent projection onto the observed nodes (Pearl 2009, definition 2.6.1). It
+        is computed once.
 
-        a -> b when a directed path from a to b has only latent nodes inside; a <-> b when a latent
-        node reaches both by such paths.
+        There is an edge a -> b when a directed path from a to b has only latent nodes inside, and a
+        <-> b when a latent node reaches both by such paths.
         """
         if self._projection is None:
             object.__setattr__(self, "_projection", _project(self))
@@ -245,7 +248,7 @@ def _topological(nodes: tuple[str, ...], parents: Sequence[int]) -> tuple[int, .
 
 
 def _project(g: LatentDAG) -> Projection:
-    """Return the latent projection of a graph; see :meth:`LatentDAG.projection`."""
+    """Return the latent projection of a graph, computed anew. See :meth:`LatentDAG.projection`."""
     size, visible = len(g.nodes), g.observed_mask
     # reach[i]: observed nodes that i reaches by a directed path whose inside is latent.
     reach = [0] * size

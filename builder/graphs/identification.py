@@ -67,8 +67,8 @@ def _is_ett_identifiable(g: LatentDAG, x: str, y: str) -> bool:
 
 
 def _is_natural_identifiable(g: LatentDAG, x: str, y: str) -> bool:
-    """Tell whether the natural effects are identifiable, along paths that exist (Shpitser 2013,
-    theorem 4)."""
+    """Tell whether a natural effect that is not zero by the graph is identifiable, the NDE and the
+    NIE alike (Shpitser 2013, theorem 4)."""
     projection = g.projection()
     districts = response_districts(g, x, y)
     if g.child_masks[g.index[x]] >> g.index[y] & 1:

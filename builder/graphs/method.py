@@ -15,9 +15,10 @@ Method = Literal["trivial_zero", "backdoor", "frontdoor", "other_id", "none"]
 def identification_method(g: LatentDAG, x: str, y: str) -> Method:
     """Return the first label that applies to the ATE of `x` on `y` (paper, appendix A.16).
 
-    "trivial_zero": no directed path; "backdoor": some valid adjustment set; "frontdoor": some set
-    satisfies the front-door criterion; "other_id": identified by the ID algorithm otherwise;
-    "none": not identifiable. Raises ValueError for an unknown or latent treatment or outcome.
+    "trivial_zero" stands for no directed path, "backdoor" for some valid adjustment set,
+    "frontdoor" for some set that satisfies the front-door criterion, "other_id" for identified by
+    the ID algorithm otherwise, "none" for not identifiable. Raises ValueError for an unknown or
+    latent treatment or outcome.
     """
     endpoints(g, x, y)
     if y not in g.descendants(x):

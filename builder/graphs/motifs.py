@@ -19,7 +19,7 @@ class Motif:
 
     @property
     def effect(self) -> tuple[LatentDAG, str, str]:
-        """The effect that is asked about: graph, treatment and outcome."""
+        """The effect that is asked about, as arguments: graph, treatment and outcome."""
         return self.graph, self.treatment, self.outcome
 
     @property

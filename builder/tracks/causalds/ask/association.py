@@ -77,8 +77,8 @@ def delta_point(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
 
 @asks("association.delta_sign_only")
 def delta_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for the sign of that change, for up to three variables whose change is clear of its
-    margin."""
+    """Ask for the sign of the change of the association given a named variable, for each of up to
+    three variables whose change is clear of its margin."""
     for node in scene.other_nodes[:MOST_NAMED]:
         label, margin = _clear_label(scene, scene.truths.change[node], node)
         if label is not None:

@@ -88,7 +88,8 @@ def ends(scene: Scene) -> dict[str, object]:
 
 
 def fill(path: str, slots: Mapping[str, object]) -> str:
-    """Return the text at ``path`` of wording.toml, with the shared texts and slots in it filled."""
+    """Return the text at ``path`` of wording.toml, with the shared texts and slots in it filled.
+    Raises ``KeyError`` for a slot that ``slots`` lacks."""
     return _fill_text(_TEXTS[path], slots)
 
 

@@ -294,7 +294,8 @@ class Population:
         return values
 
     def correlation(self, x: str, y: str) -> Estimate:
-        """Return the Pearson correlation, with the error of its influence function."""
+        """Return the Pearson correlation of two nodes in the units, with the standard error of its
+        influence function."""
         r, influence = _correlation_and_influence(
             _zscore(self.factual[x]), _zscore(self.factual[y])
         )
@@ -351,7 +352,7 @@ class Population:
         return Estimate(p, float(given.std()) / math.sqrt(self.draws)), Estimate(p - r, gap)
 
     def sd(self, v: str) -> Estimate:
-        """Return the standard deviation of a node."""
+        """Return the standard deviation of a node in the units, with its standard error."""
         off = self.factual[v] - self.factual[v].mean()
         sd = float(off.std())
         # Of a fair coin the first term vanishes; what five errors of the mean do to it is left.
@@ -359,7 +360,7 @@ class Population:
         return Estimate(sd, square + 5.0 * sd / (2.0 * self.draws))
 
     def share_below(self, x: str, level: float) -> Estimate:
-        """Return P(X <= level)."""
+        """Return the share of units (0 to 1) with X <= level, with its standard error."""
         share = float(np.mean(self.factual[x] <= level))
         return Estimate(share, math.sqrt(share * (1 - share) / self.draws))
 

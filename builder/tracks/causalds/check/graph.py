@@ -77,7 +77,8 @@ def has_hedge(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
 
 
 def is_zero(graph: Graph, x: str, y: str, effect: str) -> bool:
-    """Tell whether an effect ("ate", "ett", "nde" or "nie") is zero: no path carries it."""
+    """Tell whether the graph makes an effect ("ate", "ett", "nde" or "nie") zero, as no path
+    carries it."""
     if effect == "nde":
         return not graph.has_edge(x, y)
     if effect == "nie":
@@ -88,7 +89,8 @@ def is_zero(graph: Graph, x: str, y: str, effect: str) -> bool:
 def is_identifiable(
     graph: Graph, x: str, y: str, latent: frozenset[str], effect: str, *, binary_treatment: bool
 ) -> bool:
-    """Tell whether an effect ("ate", "ett", "nde" or "nie") is identifiable. Zero effects are."""
+    """Tell whether an effect ("ate", "ett", "nde" or "nie") is identifiable. One that is zero by
+    the graph is."""
     if is_zero(graph, x, y, effect):
         return True
     if effect in ("nde", "nie"):

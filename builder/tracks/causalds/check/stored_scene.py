@@ -74,7 +74,7 @@ class StoredScene:
 
     @cached_property
     def _verdicts(self) -> Mapping[str, bool]:
-        """Whether each effect is identifiable, by its name."""
+        """Whether each effect is identifiable, by "ate", "ett", "nde" and "nie"."""
         ends = self.graph, self.x, self.y, self.latent
         return {
             effect: audit_graph.is_identifiable(

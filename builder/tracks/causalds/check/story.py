@@ -33,7 +33,8 @@ def read_scene_story(world_row: Mapping[str, Any], scene_row: Mapping[str, Any])
 
 @lru_cache(maxsize=2)
 def _reading(world_json: str, story: str) -> StoryReading:
-    """Return the reading, cached while the views of a scene, which share its story, are read."""
+    """Return the differences between a story and its world. They are cached while the views of a
+    scene, which share its story, are read."""
     record = json.loads(world_json)
     return StoryReading(
         tuple(_problems(record, story)), certain=record["plan"]["telling"]["words"] not in BY_MODEL

@@ -254,12 +254,12 @@ def _presence(plan: ScenePlan) -> tuple[str, ...]:
 
 
 def _dominance(plan: ScenePlan) -> tuple[str, ...]:
-    """Return the classes of the larger natural effect, "None" where one is not identifiable."""
+    """Return "direct" and "indirect", or "None" where a natural effect is not identifiable."""
     return ("direct", "indirect") if all(natural_verdicts_asked(plan)) else ("None",)
 
 
 def _counterfactual(plan: ScenePlan) -> tuple[str, ...]:
-    """Return the verdicts on the effects that a scene is asked about, as sorted texts."""
+    """Return whether ETT and, with a mediator, NDE and NIE are identifiable, as sorted texts."""
     verdicts = {
         ett_is_identifiable(plan),
         *(natural_verdicts(plan).values() if has_mediator(plan) else ()),

@@ -166,7 +166,8 @@ class _Balance:
         return True
 
     def _cost(self, pick: Pick) -> tuple[int, bool, int]:
-        """Return the rank of a task among those that can be taken. The smallest is taken first."""
+        """Return the rank of a task among those that can be taken, the smallest first: how often
+        its scene was asked, whether its kind is no longer due, and how often its view was used."""
         scene, task = pick
         asked = self._scenes[scene.instance_id]
         return asked, self.due[scene.traits["kind"]] <= 0, self._views[task.view]

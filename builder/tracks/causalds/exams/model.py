@@ -58,7 +58,8 @@ class ViewRow(TomlModel):
 
 
 class Strength(TomlModel):
-    """How strongly the difficulty tilts families (by ``rung``), variants and views."""
+    """How strongly the difficulty tilts families (by ``rung``), variants and views. 0 is not at
+    all."""
 
     rung: _Strength = 1.0
     variant: _Strength = 1.0
@@ -102,7 +103,7 @@ def _check_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class ExamModel(TomlModel):
-    """The content of an exam file. A balanced exam has nothing but its number of ``tasks``."""
+    """The members that every exam file has. A balanced exam has no others."""
 
     kind: Kind
     tasks: int = Field(ge=1, le=1_000_000)

@@ -65,7 +65,8 @@ class Cell(NamedTuple):
 
     @property
     def levels(self) -> dict[str, str]:
-        """The level of the cell on each axis that a composition is counted by."""
+        """The cell's family, rung, variant and view, as texts by these names: the axes that a
+        composition is counted by."""
         family = VARIANTS[self.variant].family
         rung = str(_RUNGS[family])
         return {"family": family, "rung": rung, "variant": self.variant, "view": self.view}

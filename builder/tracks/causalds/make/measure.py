@@ -132,8 +132,9 @@ class Measurement:
 class Bundle:
     """The measurements of one concept.
 
-    ``summary`` is their information over the ``support`` of the concept; see
-    :func:`information_summary`. ``draws`` counts the bundles that were drawn until this one.
+    ``summary`` is their information over the ``support`` (least, greatest value) of the concept, as
+    :func:`information_summary` gives it. ``draws`` counts the bundles that were drawn until this
+    one.
     """
 
     measurements: tuple[Measurement, ...]

@@ -105,7 +105,8 @@ def _recover(scene: Scene, found: Observation, node: str) -> Mapping[str, float]
 
 
 def measurement_columns(scene: Scene, node: str, bundle: Bundle) -> dict[str, Measurement]:
-    """Return the measurements of a replaced node by column name, ``<variable>_meas_<letter>``."""
+    """Return the measurements in the bundle of a replaced node by column name,
+    ``<variable>_meas_<letter>``."""
     letters = zip(ascii_lowercase, bundle.measurements, strict=False)
     return {f"{scene.name(node)}_meas_{letter}": one for letter, one in letters}
 
