@@ -23,7 +23,7 @@ HOSTS: Final = tuple(name for name in MOTIFS if name not in ("frontdoor", "doubl
 """Motifs that may carry grafts."""
 
 _HARMLESS_TRIES: Final = 200
-"""Sets of children that are tried for a harmless variable."""
+"""Places that are tried for a harmless variable."""
 
 
 def graft(host: Motif, auxiliary: Motif, role: str, anchor: str, number: int) -> Motif:

@@ -141,7 +141,7 @@ def bold(variable: Variable) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number as prompts print it: at most six digits, without trailing zeros."""
+    """Return a number as prompts print it: at most six significant digits, no trailing zeros."""
     return f"{value:g}"
 
 
