@@ -25,7 +25,7 @@ from grader.tracks.causalab.scoring import episode_of
 
 
 class RefusedRequest(RuntimeError):
-    """Raised where the laboratory refuses a request: a fault of the agent."""
+    """The error that an agent meets where the laboratory refuses its request: the agent's fault."""
 
 
 class Client:
@@ -36,7 +36,7 @@ class Client:
         self._session = session
 
     def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the reply to one request; raises :class:`RefusedRequest`."""
+        """Return the laboratory's reply to a request; raises :class:`RefusedRequest` if refused."""
         reply: Mapping[str, Any] = json.loads(
             reply_to(self._session, canonical_json(request).encode())
         )
@@ -90,20 +90,29 @@ def solver(client: Client) -> None:
 def _next_setting(
     notebook: Notebook, controllable: Sequence[Mapping[str, Any]], turn: int
 ) -> tuple[str, float]:
-    """Return the property to set in this turn, and the value to set it to."""
+    """Return the property to set in this turn (from 0), and the value to set it to.
+
+    Properties take turns; each round sets another level.
+    """
     entry = controllable[turn % len(controllable)]
     return entry["name"], _level(notebook, entry, turn // len(controllable))
 
 
 def _range_ends(entry: Mapping[str, Any]) -> tuple[float, float]:
-    """Return values near both ends of a range, off whole numbers: a setting at the base would show
-    nothing."""
+    """Return values near the lower and upper end of a property's range, off whole numbers.
+
+    A setting at the property's base, which may be whole, would show nothing.
+    """
     low, high = float(entry["low"]), float(entry["high"])
     return round(low + MARGIN * (high - low), 2), round(high - MARGIN * (high - low), 2)
 
 
 def _level(notebook: Notebook, entry: Mapping[str, Any], turn: int) -> float:
-    """Return a level: first far from where the property is, then the other end, then between."""
+    """Return the value to set a property to, the ``turn``-th time (from 0) that it is set.
+
+    First it is the end of the range far from the property's last reading, then the other end, then
+    values between.
+    """
     low, high = _range_ends(entry)
     if turn == 0:
         assert notebook.last is not None
@@ -114,7 +123,10 @@ def _level(notebook: Notebook, entry: Mapping[str, Any], turn: int) -> float:
 
 
 def observer(client: Client) -> None:
-    """Regress frequency on the properties of the prior records, and join correlated properties."""
+    """Predict without an experiment, by a regression of frequency on the prior records' properties.
+
+    Strongly correlated properties become edges of the hypothesis.
+    """
     public = client.public
     notebook = Notebook(public)
     names, target, records = notebook.properties, notebook.target, public["records"]
@@ -138,7 +150,10 @@ def observer(client: Client) -> None:
 
 
 def _correlated_pairs(names: list[str], centred: "np.ndarray[Any, Any]") -> list[tuple[str, str]]:
-    """Return the pairs of strongly correlated properties, directed in the order of listing."""
+    """Return pairs of strongly correlated properties, directed in the order of ``names``.
+
+    ``centred`` has a column per name, means taken out. Empty for fewer than three records.
+    """
     if len(centred) < 3:
         return []
     sizes = np.sqrt((centred**2).sum(axis=0))
@@ -153,7 +168,7 @@ def _correlated_pairs(names: list[str], centred: "np.ndarray[Any, Any]") -> list
 
 
 def greedy_stop(client: Client) -> None:
-    """Make one experiment at a time, and take the first model that fits for the truth."""
+    """Experiment until a model fits all readings, or the budget is spent, then commit to it."""
     public = client.public
     notebook = Notebook(public)
     controllable = [entry for entry in public["variables"] if entry["controllable"]]
@@ -166,13 +181,13 @@ def greedy_stop(client: Client) -> None:
 
 
 def _experiment(client: Client, notebook: Notebook, name: str, value: float) -> None:
-    """Set a property to a value and note the reading."""
+    """Set a property to a value in the laboratory and note the reading in the notebook."""
     reply = client.ask({"op": "intervene", "name": name, "value": value})
     notebook.add(name, value, reply["reading"])
 
 
 def _commit(client: Client, notebook: Notebook, found: Explanation) -> None:
-    """Predict by the fitted equation of frequency, and state the whole model."""
+    """Send the prediction by the fitted equation of frequency, and the model as hypothesis."""
     public = client.public
     equation = found.fits[notebook.target]
     base = equation.bases.get("frequency", 0.0)
@@ -187,7 +202,7 @@ def _commit(client: Client, notebook: Notebook, found: Explanation) -> None:
 
 
 def predict(client: Client, value: float, hypothesis: Mapping[str, Any]) -> None:
-    """Send the prediction, brought into the reactor's range, with the final hypothesis."""
+    """Send ``value``, clipped to the reactor's range, as prediction with the final hypothesis."""
     low, high = client.public["reactor_range"]
     client.ask({"op": "predict", "value": min(max(value, low), high), "hypothesis": hypothesis})
 

@@ -24,9 +24,10 @@ _TINY: Final = 1e-7
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One reading as it constrains one node: ``offset`` is its known base where ``group`` is empty.
+    """One reading of all nodes, as it constrains the equation of one node.
 
-    Rows of one ``group`` share an unknown base.
+    Rows of one ``group`` share a base that is unknown; ``offset`` is 0 there. Where ``group`` is
+    blank, ``offset`` is the known base.
     """
 
     reading: Reading
@@ -58,7 +59,10 @@ class Fit:
 
 
 class Notebook:
-    """Every reading of one session, as rows for every node; ``last`` is the newest reading."""
+    """Every reading of one session, as rows for every node; ``last`` is the newest reading or None.
+
+    ``public`` is the episode as agents see it. The readings that it shows are noted first.
+    """
 
     def __init__(self, public: Mapping[str, Any]) -> None:
         self.target: str = public["target"]["name"]
@@ -86,27 +90,30 @@ class Notebook:
         return [*self.properties, self.target]
 
     def add(self, name: str, value: float, reading: Reading) -> None:
-        """Add the reading after ``name`` was set to ``value``."""
+        """Add the reading taken after ``name`` was set to ``value``, and make it ``last``."""
         self._count += 1
         self._settings[name] = (self._count, value)
         self._note(reading, "manipulator")
         self.last = reading
 
     def setting(self, name: str) -> float | None:
-        """Return the value that ``name`` is set to, or None where it was never set."""
+        """Return the value that ``name`` was last set to here, or None where it was never set."""
         return self._settings[name][1] if name in self._settings else None
 
     def causes(self, node: str) -> list[str]:
-        """Return the nodes that may act on ``node``."""
+        """Return the nodes that may act on ``node``; frequency only if the episode allows it."""
         return [n for n in self.nodes if n != node and (self._may_act or n != self.target)]
 
     def rows(self, node: str) -> list[Row]:
-        """Return the rows that constrain ``node``: a group of one row does not."""
+        """Return the rows that constrain ``node``. A row alone in its group does not."""
         groups = [row.group for row in self._rows[node]]
         return [row for row in self._rows[node] if not row.group or groups.count(row.group) > 1]
 
     def _note(self, reading: Reading, crystal: str) -> None:
-        """Add a reading of a crystal to the rows of every node."""
+        """Add a reading of the crystal named ``crystal`` to the rows of every node.
+
+        A property that is set gets no row in mode ``do``, in which its mechanism is off.
+        """
         for node in self.properties:
             number, value = self._settings.get(node, (0, 0.0))
             if not number:
@@ -156,7 +163,10 @@ def fit(notebook: Notebook, node: str, parents: Iterable[str]) -> Fit:
 
 
 def _solve(design: Floats, left: Floats) -> tuple[Floats, Floats, int]:
-    """Return solution, standard errors and rank of least squares with scaled columns."""
+    """Return solution, standard errors and rank of least squares of ``left`` on ``design``.
+
+    The errors are those under reading errors of one rounding unit, infinite without rows.
+    """
     count = design.shape[1]
     if not count or not len(left):
         return np.zeros(count), np.full(count, math.inf), 0
@@ -172,7 +182,8 @@ def _solve(design: Floats, left: Floats) -> tuple[Floats, Floats, int]:
 class Explanation:
     """A model of all nodes, one fit a node.
 
-    A ``doubtful`` node has another fit that is feasible and has no more parents.
+    A ``doubtful`` node has another fit that is feasible and has no more parents, or coefficients
+    that its rows do not determine.
     """
 
     fits: Mapping[str, Fit]
@@ -187,15 +198,15 @@ class Explanation:
 
     @property
     def edges(self) -> list[tuple[str, str]]:
-        """(cause, effect) pairs."""
+        """The (cause, effect) pairs of the model."""
         return [(parent, node) for node, found in self.fits.items() for parent in found.parents]
 
 
 def explain(notebook: Notebook) -> Explanation:
     """Return the acyclic model with the fewest edges that explains every row.
 
-    Where a disturbance leaves no exact explanation, a node's parent sets are ranked by a Bayesian
-    information criterion instead.
+    Where a node has no feasible parent set, or the episode has a disturbance, its parent sets are
+    ranked by a Bayesian information criterion instead.
     """
     ranked = {node: _rank_parent_sets(notebook, node) for node in notebook.nodes}
     fits = _choose_acyclic(notebook.nodes, ranked)
@@ -214,7 +225,11 @@ def explain(notebook: Notebook) -> Explanation:
 
 
 def _rank_parent_sets(notebook: Notebook, node: str) -> list[tuple[float, Fit]]:
-    """Return the fits of a node on all parent sets with their costs, cheapest first."""
+    """Return (cost, fit) of a node on every parent set, cheapest first.
+
+    The cost is the number of parents of feasible fits, which alone are returned if there are any
+    and nothing is disturbed. Else it is :func:`_cost`.
+    """
     causes = notebook.causes(node)
     found: list[tuple[float, Fit]] = []
     exact = False
@@ -229,7 +244,10 @@ def _rank_parent_sets(notebook: Notebook, node: str) -> list[tuple[float, Fit]]:
 
 
 def _cost(notebook: Notebook, node: str, candidate: Fit) -> float:
-    """Return the Bayesian information criterion of a fit, its error no smaller than rounding."""
+    """Return a fit's Bayesian information criterion (less is better), by its largest residual.
+
+    A residual below rounding counts as rounding.
+    """
     count = max(len(notebook.rows(node)), 1)
     terms = len(candidate.parents) * (2 if notebook.quadratic else 1)
     return 2 * count * math.log(max(candidate.error, ROUNDING)) + terms * math.log(count + 1) * 2
@@ -238,8 +256,11 @@ def _cost(notebook: Notebook, node: str, candidate: Fit) -> float:
 def _choose_acyclic(
     nodes: Sequence[str], ranked: Mapping[str, Sequence[tuple[float, Fit]]]
 ) -> dict[str, Fit]:
-    """Return one fit a node, together acyclic and of least total cost: by dynamic programming over
-    sets of placed nodes."""
+    """Return one fit for each node, together acyclic and of least total cost.
+
+    ``ranked`` has (cost, fit) by node, cheapest first. Ties go to smaller errors. By dynamic
+    programming over sets of placed nodes.
+    """
     count = len(nodes)
     place = {node: index for index, node in enumerate(nodes)}
     masks = {

@@ -31,7 +31,7 @@ _TERM: Final = re.compile(r"(\w+)\((\w+), (\w+)\)")
 
 
 def solve(prompt: str) -> dict[str, Any]:
-    """Return the right answer to a direct, inductive or deductive task."""
+    """Return the right answer to a task of direct, inductive or deductive kind, from its prompt."""
     if "These values are given" in prompt:
         return {"value": _deduction(prompt)}
     listed = re.findall(r"^- (Q\d+): (.*)$", prompt, re.MULTILINE)
@@ -44,7 +44,10 @@ Quantity = Callable[[str, str, str], Fraction]
 
 
 def _product(text: str, quantity: Quantity) -> float:
-    """Return the product of the quantities that a text names, such as "PNS(A, B) PNS(B, C)"."""
+    """Return the product of all quantities that a text names, such as "PNS(A, B) PNS(B, C)".
+
+    ``quantity`` gives the value of each.
+    """
     result = Fraction(1)
     for measure, cause, effect in _TERM.findall(text):
         result *= quantity(measure.lower(), cause, effect)
@@ -52,7 +55,7 @@ def _product(text: str, quantity: Quantity) -> float:
 
 
 def _quantity(prompt: str) -> Quantity:
-    """Return the quantities of the Boolean model in a prompt, as a function."""
+    """Return the exact quantities of the Boolean model in a prompt, as a function."""
     context = _boolean_context(prompt)
     quantities = exact_quantities(context, cut_tree(context.dag))
     return lambda measure, cause, effect: quantities[cause, effect][measure]
@@ -104,7 +107,10 @@ def _linear_context(prompt: str) -> LinearContext:
 
 
 def _deduction(prompt: str) -> Any:
-    """Return the value that follows from what is given, or the word that none does."""
+    """Return the number that follows from the values given in a prompt, or the word for none.
+
+    The word is the verdict of :func:`check_deduction`.
+    """
     chain = re.search(r"in causal order: (\w+(?:, \w+)+)\.", prompt)
     target = re.search(r"What is (\w+)\((\w+), (\w+)\)\?", prompt)
     if chain is None or target is None:
@@ -122,7 +128,7 @@ def _deduction(prompt: str) -> Any:
 
 
 def multiply(prompt: str) -> dict[str, Any]:
-    """Return the product of all values that are given, whether or not they compose."""
+    """Answer with the product of all values given in a prompt, whether or not they compose."""
     found = re.findall(r"^- \w+\(\w+, \w+\) = (\S+)$", prompt, re.MULTILINE)
     return {"value": math.prod(map(float, found))}
 
@@ -133,7 +139,11 @@ RUNGS: Final = ("factual", "do_true", "do_false")
 def simulate(
     read: Simulation, *, depth: int | None = None, overlooked: frozenset[str] = frozenset()
 ) -> dict[str, list[bool]]:
-    """Return the answers to every case by rung; ``depth`` and ``overlooked`` are faults."""
+    """Return by rung whether the effect holds in each case, in order of the cases.
+
+    The answers are right by default. ``depth`` and ``overlooked`` introduce faults, as
+    :meth:`StoryModel.value` says.
+    """
     story = read.story
     worlds: tuple[dict[str, bool], ...] = {}, {read.cause: True}, {read.cause: False}
     return {
@@ -163,7 +173,10 @@ def perfect(_: Task, read: Simulation) -> Answer:
 
 
 def noise(rate: float, seed: str = "") -> SolveTask:
-    """Return a solver whose answers are the right ones, each flipped with probability ``rate``."""
+    """Return a solver of right answers, those of simulation flipped with probability ``rate`` each.
+
+    ``rate`` is a share, 0 to 1. Task id and ``seed`` fix the flips.
+    """
 
     @_simulating
     def answer(task: Task, read: Simulation) -> Answer:
@@ -190,7 +203,7 @@ def shifted_model(_: Task, read: Simulation) -> Answer:
 
 
 def global_wrong(tasks: Iterable[Task]) -> SolveTask:
-    """Return a solver of local pairs; the widest one is answered as by :func:`shifted_model`.
+    """Return a solver: the widest pairs as :func:`shifted_model` has them, all others right.
 
     Where the global pair is not asked about (more than five components), the widest pairs are
     those inside no other pair of the context among ``tasks``.
@@ -220,7 +233,11 @@ def _widest_pairs(tasks: Iterable[Task]) -> Iterator[Task]:
 
 
 def naive(task: Task) -> Answer:
-    """Follow two steps, take an even chance for every probability, multiply what is given."""
+    """Answer as a careless reader would.
+
+    In simulation only two steps upstream are followed. Where values are given they are multiplied,
+    and every other quantity is 0.5.
+    """
     if task.family == "simulation":
         return simulate(read_simulation(task.prompt), depth=2)
     if task.family == "deductive" or task.spec.key == "inductive.boolean":

@@ -71,10 +71,11 @@ HYPOTHESES: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Puzzle:
-    """One task; variables are label numbers, from 0.
+    """One task; its ``n`` variables are numbered from 0 in the order of their labels.
 
-    ``setting`` is None where the roots are hidden. ``reference`` is the program to differ from, of
-    an Alternative-SCM task.
+    ``rows`` are those of all training worlds, ``tables`` what they show of every function.
+    ``setting`` has the disclosed roots and possible parents, None where the roots are hidden.
+    ``reference`` is the program to differ from in an Alternative-SCM task, else None.
     """
 
     n: int
@@ -105,7 +106,7 @@ def read_puzzle(task: Task) -> Puzzle:
 
 
 def _rows(names: Sequence[str], worlds: Sequence[Mapping[str, Any]]) -> ObservedRows:
-    """Return the rows of all worlds, and where a variable was set by an intervention."""
+    """Return the rows of all worlds, ``clamped`` where an intervention set the variable."""
     values = np.array(
         [[int(bit) for bit in row] for world in worlds for row in world["rows"]], dtype=np.int64
     )
@@ -115,7 +116,7 @@ def _rows(names: Sequence[str], worlds: Sequence[Mapping[str, Any]]) -> Observed
 
 
 def _reference(problem: Problem) -> HiddenProgram:
-    """Return the supplied program, in the disclosed order or in one that its mechanisms allow."""
+    """Return the task's reference program, in the disclosed order or one its mechanisms allow."""
     assert problem.roots is not None and problem.reference is not None
     program = make_program(problem.roots, problem.reference)
     labels = problem.order or (*program.roots, *program.order)
@@ -138,10 +139,10 @@ def symbolic(task: Task) -> dict[str, Any]:
 
 
 def other_program(puzzle: Puzzle, *, first: bool = False) -> dict[str, Any]:
-    """Answer with the reference after one flip of an unseen pattern that an experiment can show.
+    """Answer an Alternative-SCM task: the reference after one flip that an experiment can show.
 
-    It is the smallest such flip, or the ``first`` by variable and parents; without one, the answer
-    is the reference itself.
+    The flip changes a function at a pattern unseen in training. It is the one that adds least AST
+    size, or the ``first`` by variable and parents. Without one the reference itself is returned.
     """
     assert puzzle.reference is not None
     answer = find_alternative(
@@ -162,7 +163,7 @@ def reference_answer(puzzle: Puzzle) -> dict[str, Any]:
 
 
 def as_answer(task: Task, found: FittedProgram | None) -> dict[str, Any]:
-    """Return a program as an answer; None becomes an answer of the right form without content."""
+    """Return a program as an answer; for None one without mechanisms and roots."""
     if found is None:
         return {"mechanisms": {}, "roots": []}
     mechanisms = {name: to_text(formula) for name, formula in found.formulas().items()}
@@ -173,9 +174,10 @@ def as_answer(task: Task, found: FittedProgram | None) -> dict[str, Any]:
 
 
 def majority(task: Task) -> dict[str, Any]:
-    """Answer with constant mechanisms: the value that a variable has more often where it is free.
+    """Answer with constant mechanisms: the value a variable has more often where it was not set.
 
-    Roots are the disclosed ones, or the first three variables.
+    Roots are the disclosed ones, or the first three variables. An Alternative-SCM task gets its
+    reference back.
     """
     puzzle = read_puzzle(task)
     if puzzle.reference is not None:
@@ -204,7 +206,7 @@ def structure_and_formulas(task: Task) -> dict[str, Any]:
 
 
 def first_program(puzzle: Puzzle, setting: ParentLimits) -> FittedProgram | None:
-    """Return the first program that fits: on a learned graph, then on any parents."""
+    """Return the first program that fits: on learned graphs, then on any parents; None without."""
     attempts = (
         place_mechanisms(puzzle, setting, *proposal) for proposal in _proposals(puzzle, setting)
     )
@@ -212,7 +214,7 @@ def first_program(puzzle: Puzzle, setting: ParentLimits) -> FittedProgram | None
 
 
 def _proposals(puzzle: Puzzle, setting: ParentLimits) -> Iterator[tuple[Proposals, int]]:
-    """Yield proposals with the largest AST size of a mechanism on them."""
+    """Yield (parent sets by child, largest AST size of a mechanism), learned graphs first."""
     for size in SAMPLE_SIZES:
         scores = bdeu(puzzle.rows, size)
         for options in SEARCHES:
@@ -223,7 +225,7 @@ def _proposals(puzzle: Puzzle, setting: ParentLimits) -> Iterator[tuple[Proposal
 
 
 def _hypotheses(puzzle: Puzzle) -> list[ParentLimits]:
-    """Return the disclosed setting, or those of the root sets whose learned graphs score best."""
+    """Return the disclosed setting alone, or settings of the best-scoring root sets, best first."""
     if puzzle.setting is not None:
         return [puzzle.setting]
     scores = bdeu(puzzle.rows)
@@ -287,7 +289,7 @@ def learn_graph(
 
 
 def _by_score(setting: ParentLimits, scores: Floats) -> Proposals:
-    """Return all allowed parent sets of each child, the best score first."""
+    """Return all allowed parent sets of each child, the highest score first."""
     masks = sets_of(len(scores)).masks
     return {
         child: [
@@ -334,7 +336,10 @@ def place_mechanisms(
 
 
 def _fit_function(puzzle: Puzzle, child: int, k: int, cap: int) -> Choice | None:
-    """Return the first function over parent set ``k`` that fits the rows, or None."""
+    """Return the first function of ``child`` that fits, on the parent set at place ``k``, or None.
+
+    ``cap`` is the largest AST size.
+    """
     if puzzle.tables.zeros[child, k] & puzzle.tables.ones[child, k]:
         return None
     return first_fit(puzzle.tables, child, k, cap)
@@ -348,6 +353,7 @@ def _index(n: int) -> dict[int, int]:
 def bdeu(rows: ObservedRows, sample_size: float = 1.0) -> Floats:
     """Return the BDeu score of every variable over every candidate parent set, shape (n, sets).
 
+    A higher score is better. Rows in which the variable was set by an intervention do not count.
     ``sample_size`` is the equivalent sample size of the prior.
     """
     n = rows.values.shape[1]

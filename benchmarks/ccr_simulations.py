@@ -29,9 +29,9 @@ Estimate = Callable[[Pair, int, np.random.Generator], float]
 
 
 def figure_4(operator: Operator, tenths: int) -> BooleanContext:
-    """Return the Boolean model of Figure 4 with one operator and one probability throughout.
+    """Return the Boolean model of Figure 4, every rule with ``operator``.
 
-    The probability of every exogenous bit is ``tenths`` tenths.
+    Every exogenous bit is 1 with probability ``tenths`` / 10.
     """
     kinds, sizes = zip(*PAPER_GRAPHS["figure-4"], strict=True)
     dag = chain(kinds, sizes, np.random.default_rng(0))
@@ -40,7 +40,7 @@ def figure_4(operator: Operator, tenths: int) -> BooleanContext:
 
 
 def linear_figure_4(rng: np.random.Generator) -> LinearContext:
-    """Return the linear-Gaussian model of Figure 4, coefficients in tenths from 0.5 to 1.5."""
+    """Return the linear-Gaussian model of Figure 4, its coefficients drawn among 0.5, 0.6 … 1.5."""
     dag = figure_4("or", 5).dag
     drawn = [[Fraction(int(c), 10) for c in rng.integers(5, 16, len(row))]
              for row in parent_lists(dag)]  # fmt: skip
@@ -57,9 +57,10 @@ def appendix_c(bypass: bool) -> LinearContext:
 
 
 def sampled_pns(context: BooleanContext) -> Estimate:
-    """Return the estimator of PNS by simulated interventions.
+    """Return an estimator of the PNS in a Boolean model, by simulated interventions.
 
-    It is the share of a sample in which the effect is there under do(true), not under do(false).
+    It is the share of a new sample in which the effect holds under do(cause = true) and does not
+    under do(cause = false).
     """
     odds = np.array(context.tenths)[:, None] / 10
 
@@ -75,9 +76,10 @@ def sampled_pns(context: BooleanContext) -> Estimate:
 def regression_coefficient(
     context: LinearContext, adjusted: Mapping[Pair, Sequence[str]]
 ) -> Estimate:
-    """Return the estimator of an effect by least squares of the effect on its cause.
+    """Return an estimator of the total effect in a linear model, from a new observational sample.
 
-    ``adjusted`` are the variables adjusted for, by pair (C.1: X5, where it is a common cause).
+    It is the coefficient of the cause in a least squares regression of the effect variable.
+    ``adjusted`` are further regressors by pair (C.1: X5, where it is a common cause).
     """
 
     def estimate(pair: Pair, size: int, rng: np.random.Generator) -> float:
@@ -96,7 +98,7 @@ def regression_coefficient(
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
-    """A product of effects over another: the pairs above the line and those below it."""
+    """A product of effects over another: the pairs of the numerator and of the denominator."""
 
     above: Sequence[Pair]
     below: Sequence[Pair] = ()
@@ -108,19 +110,25 @@ class Quotient:
         return f"{above} / {below}" if below else above
 
     def compute(self, value: Callable[[Pair], float]) -> float:
-        """Return its number, given that of each pair."""
+        """Return the quotient's number; ``value`` gives the effect of a pair."""
         return prod(map(value, self.above)) / prod(map(value, self.below))
 
 
 def inductive(nodes: Sequence[str]) -> list[Quotient]:
-    """Return the whole and its compositions (Definition 3.4; Figures E.1, E.3)."""
+    """Return the global effect and its compositions (Definition 3.4; Figures E.1, E.3).
+
+    ``nodes`` are a cut tree's, from cause to outcome. Compositions go over one inner node or all.
+    """
     x, *inner, y = nodes
     paths = [(x, y), *((x, c, y) for c in inner), tuple(nodes)]
     return [Quotient([*pairwise(path)]) for path in dict.fromkeys(paths)]
 
 
 def deductive(nodes: Sequence[str]) -> list[list[Quotient]]:
-    """Return each local pair of Figure 4's tree with its decompositions (Definition 3.5)."""
+    """Return for each local pair of Figure 4's tree the pair and its decompositions (Def. 3.5).
+
+    ``nodes`` are the tree's four, from cause to outcome.
+    """
     x, c, d, y = nodes
     ways = {
         (x, c): [([(x, y)], [(c, y)]), ([(x, d)], [(c, d)])],
@@ -133,7 +141,10 @@ def deductive(nodes: Sequence[str]) -> list[list[Quotient]]:
 def _table(
     title: str, quotients: Sequence[Quotient], truths: Sequence[float], estimate: Estimate
 ) -> Table:
-    """Return the exact value of each quotient and an estimate of it for each size of sample."""
+    """Return a table to print: a row per quotient, its exact value and an estimate by sample size.
+
+    ``truths`` are the exact values, in the order of ``quotients``.
+    """
     rng = np.random.default_rng(SEED)
     table = Table("quantity", "exact", *(f"n = {size:,}" for size in SIZES), title=title)
     columns = []
@@ -149,7 +160,11 @@ def _table(
 
 
 def _on_figure_4(title: str, context: BooleanContext | LinearContext, deduced: bool) -> list[Table]:
-    """Return a table for each local pair of Figure 4's tree (``deduced``), or one for the whole."""
+    """Return the tables of one model on Figure 4's graph: PNS if it is Boolean, else ATE.
+
+    With ``deduced`` there is one for each local pair and its decompositions, else one for the
+    global effect and its compositions.
+    """
     letters = dict(zip(context.dag.nodes, "XABCDEFY", strict=True))
     back = {letter: node for node, letter in letters.items()}
     tree = cut_tree(context.dag)

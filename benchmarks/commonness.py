@@ -41,7 +41,11 @@ CAP: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A task: its group of like tasks, its cluster of resampling, log support and capped loss."""
+    """One task. ``group`` names the like tasks that it is compared with.
+
+    ``cluster`` is its bundle or scene, which is resampled whole. ``commonness`` is the
+    natural logarithm of the support. ``loss`` is capped at ``CAP``.
+    """
 
     group: str
     cluster: str
@@ -53,8 +57,10 @@ class Case:
 class Slope:
     """The slope of loss on log support by least squares with an effect for each group.
 
-    ``varied`` groups have more than one support; only they say anything. ``rank`` is Spearman's
-    correlation of the values less the means of their groups. Figures are None where nothing varies.
+    ``tasks``, ``groups`` and ``varied`` are counts; varied groups have more than one support, and
+    only they say anything. ``interval`` is a bootstrap interval of the slope. ``rank`` is
+    Spearman's correlation of the values less the means of their groups. Figures are None where
+    nothing varies.
     """
 
     tasks: int
@@ -66,9 +72,10 @@ class Slope:
 
 
 def cases(scores: Sequence[Score], supports: Mapping[str, int]) -> Iterator[Case]:
-    """Yield the tasks of scenes whose support (by instance) is known.
+    """Yield a case for each score of a scene whose support is known (``supports`` by instance).
 
-    Where bundles have scenes of several supports, only tasks of bundles count, each in its bundle.
+    Where some bundle has scenes of several supports, only tasks of bundles count, each in its
+    bundle. Else tasks of one variant are one group.
     """
     tellings: dict[str, set[int]] = defaultdict(set)
     for score in scores:
@@ -86,7 +93,7 @@ def cases(scores: Sequence[Score], supports: Mapping[str, int]) -> Iterator[Case
 
 
 def regress(found: Sequence[Case]) -> Slope:
-    """Return the slope over some tasks, with an interval that resamples their clusters."""
+    """Return the slope over the cases ``found``, with an interval that resamples their clusters."""
     groups: dict[str, list[Case]] = defaultdict(list)
     for case in found:
         groups[case.group].append(case)
@@ -114,7 +121,7 @@ def regress(found: Sequence[Case]) -> Slope:
 
 
 def _without_means(found: Sequence[Case]) -> NDArray[np.float64]:
-    """Return commonness and loss of each task (tasks, 2), less the means of its group."""
+    """Return (commonness, loss) of each task less the means of its group, shape (tasks, 2)."""
     places = {name: k for k, name in enumerate(dict.fromkeys(case.group for case in found))}
     group = np.array([places[case.group] for case in found])
     values = np.array([(case.commonness, case.loss) for case in found])
@@ -125,13 +132,15 @@ def _without_means(found: Sequence[Case]) -> NDArray[np.float64]:
 
 
 def _slope(left: NDArray[np.float64]) -> float | None:
+    """Return the slope of column 1 on column 0, both centred; None where column 0 is constant."""
     spread = float((left[:, 0] ** 2).sum())
     return None if spread < 1e-12 else float((left[:, 0] * left[:, 1]).sum()) / spread
 
 
 def supports_of(release: ReleaseFolder, split: str, instances: Sequence[str]) -> dict[str, int]:
-    """Return the support of the pair that a scene's names start from, by instance.
+    """Return by instance the support of the CauseNet pair that its names start from.
 
+    Instances without such a pair are left out.
     Raises ``UsageError`` where no scene of the split has one.
     """
     found = {
@@ -148,7 +157,7 @@ def supports_of(release: ReleaseFolder, split: str, instances: Sequence[str]) ->
 
 
 def line(system: str, found: Slope) -> str:
-    """Return a line of the table."""
+    """Return a system's line of the table, as text."""
     ends = "" if found.interval is None else "[{:+.3f}, {:+.3f}]".format(*found.interval)
     slope, rank = ("–" if x is None else f"{x:+.3f}" for x in (found.slope, found.rank))
     counted = f"{found.tasks:5} {found.varied:3}/{found.groups:<4}"

@@ -23,7 +23,10 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 
 
 def time_against_reference(command: list[str]) -> tuple[str, str, str]:
-    """Return median seconds of ``command`` and of the reference, and their ratio, as text."""
+    """Run ``command`` and the reference in turn, and return their times as text.
+
+    These are the median seconds of each, and the median ratio with the least and the greatest.
+    """
     ours, theirs = [], []
     for _ in range(ROUNDS + 1):
         theirs.append(_seconds(REFERENCE))
@@ -38,13 +41,14 @@ def time_against_reference(command: list[str]) -> tuple[str, str, str]:
 
 
 def _seconds(command: list[str]) -> float:
+    """Run a command to its end and return the wall-clock seconds it took."""
     start = time.perf_counter()
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     return time.perf_counter() - start
 
 
 def main() -> int:
-    """Build the mini release, then time grading it against the reference."""
+    """Build the mini release and answer it, then time the grader on it and print a table."""
     console = Console()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

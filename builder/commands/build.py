@@ -132,7 +132,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _cluster_address(engine: str) -> str | None:
-    """Return the address of the Ray cluster that ``--engine`` names, None for local processes."""
+    """Return the address of the Ray cluster that ``--engine`` names, None for local processes.
+
+    It is blank for "ray" alone. Raises ``UsageError`` for another engine.
+    """
     kind, _, address = engine.partition(":")
     if kind == "ray":
         return address
@@ -142,7 +145,7 @@ def _cluster_address(engine: str) -> str | None:
 
 
 def _describe_outcome(outcome: Outcome, out: Path, reporter: Reporter) -> None:
-    """Print rejections, sizes and the next steps."""
+    """Report rejections, sizes and the next steps of a finished build (not with ``--quiet``)."""
     for split, entry in outcome.manifest["splits"].items():
         for track, counts in entry["tracks"].items():
             realised = counts["realised"]
@@ -187,7 +190,10 @@ def lock_document(manifest: Mapping[str, Any]) -> dict[str, Any]:
 def _report_lock(
     config: ReleaseConfig, manifest: Mapping[str, Any], update: bool, reporter: Reporter
 ) -> None:
-    """Compare a build with its lock file and warn of differences; ``update`` writes the file."""
+    """Compare a build with its lock file and warn of differences.
+
+    With ``update`` the file is written anew instead.
+    """
     file, built = config.lock_path, lock_document(manifest)
     if update:
         write_text(file, pretty_json(built))
@@ -211,7 +217,10 @@ def _report_lock(
 
 
 def _content_hashes(lock: Mapping[str, Any]) -> set[tuple[str, str]]:
-    """Return every "split/config" of a lock file with its content hash."""
+    """Return (split/config, content hash) of every entry in a lock file's document.
+
+    Raises ``KeyError`` and the like where it is none.
+    """
     return {
         (f"{split}/{config}", digest)
         for split, configs in lock["splits"].items()

@@ -37,7 +37,7 @@ _OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
 
 
 def add(parser: argparse.ArgumentParser, *names: str) -> None:
-    """Declare some of the options that several commands share."""
+    """Declare on ``parser`` the shared options called ``names`` (keys of ``_OPTIONS``)."""
     for name in names:
         parser.add_argument(name, **_OPTIONS[name])
 
@@ -45,8 +45,8 @@ def add(parser: argparse.ArgumentParser, *names: str) -> None:
 def use_domains(folder: Path | None) -> None:
     """Let this process and its workers tell stories with the domains in ``folder`` as well.
 
-    None adds nothing. Raises ``UsageError`` where the folder has no domain, or a domain has a
-    problem.
+    It sets the environment variable ``OWN``. None adds nothing. Raises ``UsageError`` where the
+    folder has no domain, or a domain has a problem.
     """
     if folder is None:
         return

@@ -49,10 +49,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _generation_report(release: Path, tracks: Mapping[str, Track]) -> Iterator[str]:
-    """Yield the report as Markdown, for every split and track: what was requested beside what was
-    realised, why attempts were rejected, and the track's own report beside its paper's tables.
+    """Yield the report as Markdown parts, for every split and track.
 
-    The track's report needs the worlds: of a private-truth split the private side must be there.
+    It holds what was requested beside what was realised, why attempts were rejected, and the
+    track's own report beside its paper's tables. That one needs the worlds. Where they cannot be
+    read, as without the private side of a private-truth split, a line says so instead.
     """
     manifests = [read_manifest(release / side) for side in SIDES if (release / side).is_dir()]
     splits = {name: entry for manifest in manifests for name, entry in manifest["splits"].items()}
@@ -74,7 +75,10 @@ def _generation_report(release: Path, tracks: Mapping[str, Track]) -> Iterator[s
 
 
 def _composition(counts: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a manifest's counts of a track in a split: a line, and a table where axes are given."""
+    """Yield a manifest's ``counts`` of a track in a split as Markdown.
+
+    First a line with instances, tasks and rejections, then a table where a composition is given.
+    """
     realised = counts["realised"]
     yield (
         f"{realised['instances']} instances, {realised['tasks']} tasks; rejected attempts: "

@@ -42,5 +42,5 @@ BUILDER: Final = Program(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command of the builder and return its exit code."""
+    """Run the command in ``arguments`` (default: the process's own) and return its exit code."""
     return cli.main(arguments, BUILDER)

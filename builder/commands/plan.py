@@ -48,7 +48,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _plan_table(config: ReleaseConfig, specs: Specs) -> Table:
-    """Return a row per split and track: visibility, instances, tasks, parts and exams."""
+    """Return a table with a row per split and track: instances, tasks, parts and exams.
+
+    Tasks are a range where the plan does not fix their number.
+    """
     table = Table("split", "truth", "track", title=f"{config.name} {config.version}", box=None)
     for heading in ("instances", "tasks", "parts"):
         table.add_column(heading, justify="right")

@@ -88,7 +88,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _deprecate(arguments: argparse.Namespace) -> None:
-    """List tasks as wrong in the release on disk, and print how many are listed now."""
+    """List the tasks of ``--deprecate`` as wrong in the release on disk, under ``--version``.
+
+    Print how many are listed now.
+    """
     if arguments.why is None or arguments.version is None:
         raise UsageError("--deprecate: say why with --why, and the new version with --version")
     count = deprecate(
@@ -126,7 +129,10 @@ def _update(api: "HfApi", target: Target, files: Files, *, dry_run: bool) -> Non
 
 
 def _check(arguments: argparse.Namespace) -> bool:
-    """Run gate and `verify`, print what they find, and return whether they find nothing."""
+    """Run the gate and `verify`, print what they find, and return True where they find nothing.
+
+    An imported release has no gate to run.
+    """
     imported = "imported" in read_manifest(arguments.release / "public")["configuration"]
     if not imported:
         report = check_release(arguments.release, Reporter(arguments.quiet).note, arguments.workers)
@@ -167,7 +173,10 @@ def _targets(arguments: argparse.Namespace) -> Iterator[tuple[Target, Path]]:
 
 
 def _repo(option: str, text: str) -> str:
-    """Return the repository that an option names; refuse one with a revision."""
+    """Return the repository "org/name" that ``text``, the value of an option, is.
+
+    Raises ``UsageError`` where it has a revision too, or is no address.
+    """
     address = Address.parse(text, option)
     if address.revision is not None:
         raise UsageError(f"{option} {text}: names a revision; give the tag with --revision")
