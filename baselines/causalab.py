@@ -208,7 +208,10 @@ def predict(client: Client, value: float, hypothesis: Mapping[str, Any]) -> None
 
 
 def run_session(episode: Episode, agent: Agent, submission: str) -> str:
-    """Let ``agent`` experiment in this process and return the transcript."""
+    """Let ``agent`` experiment on ``episode`` in this process and return the transcript's text.
+
+    ``submission`` is the name that the transcript gives.
+    """
     session = Session(episode, submission=submission)
     agent(Client(session))
     return session.laboratory.transcript_text()

@@ -42,8 +42,9 @@ SCENES_AT_ONCE: Final = 8
 class ShownScene:
     """One instance as the public sees it; a story-only scene has empty tables.
 
-    ``view`` says through which measurements the data are seen. ``data`` and ``test`` map a column
-    to its values, shapes ``(rows,)`` and ``(held-out rows,)``, in the table's own units.
+    ``view`` is "clean", or names the noisy measurements that the data are seen through. ``data``
+    and ``test`` map a column to its values, shapes ``(rows,)`` and ``(held-out rows,)``, in the
+    table's own units.
     ``calibration`` holds some rows of ``data`` with the measured variables themselves.
     """
 
@@ -183,8 +184,8 @@ class TrackSystems:
 
     ``naive`` and ``informed`` are the solvers of the systems of these names; ``own`` are the
     systems that answer this track alone: name -> (note, solver). ``rated`` is a family of such
-    systems: a name ending in RATE (a percentage), a note, and the function from that as a share, 0
-    to 1, to its solver.
+    systems: a name ending in RATE (a percentage), a note, and the function from that rate, as a
+    share from 0 to 1, to its solver.
     ``sees_truth``: its own systems may be given the private side, to run laboratories on it.
     """
 

@@ -244,9 +244,9 @@ def learn_graph(
 ) -> dict[int, int]:
     """Return the graph where hill climbing ends after at most ``moves``: child to parents, as bits.
 
-    It begins without edges. None of the last ``tabu`` moves is undone, and only edges that the
-    disclosure allows are considered. Variables are numbers, so that equal gains are told apart in
-    the same order in every process.
+    It begins without edges and climbs ``scores``, as :func:`bdeu` returns them. None of the last
+    ``tabu`` moves is undone, and only edges that the disclosure allows are considered. Variables
+    are numbers, so that equal gains are told apart in the same order in every process.
     """
     # Seconds of imports that other solvers do without.
     import pandas as pd

@@ -74,7 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Build the release, or one instance alone, and report on it."""
+    """Build the release, or one instance alone, report on it, and return the exit code."""
     use_domains(arguments.domains)
     reporter = Reporter(arguments.quiet)
     config = load_config(arguments.toml, TRACKS)

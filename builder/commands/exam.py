@@ -35,7 +35,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Draw the exam, print its composition, and write the gate's new record."""
+    """Add the exam to the release, print its composition, and write the gate's new record.
+
+    The exit code is 1 where the gate refuses the release. Of a public side alone no gate is run.
+    """
     release = arguments.release
     added = draw_extra_exam(
         release,

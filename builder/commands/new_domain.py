@@ -31,7 +31,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the file of a new domain, or print the problems of files that are there."""
+    """Write the file of a new domain, or check files if all arguments end in ".toml".
+
+    A check prints the problems, and the exit code is 1 where there are any.
+    """
     if all(name.endswith(".toml") for name in arguments.what):
         problems = lint_files([Path(name) for name in arguments.what])
         print(*problems, f"{len(arguments.what)} domains, {len(problems)} problems", sep="\n")

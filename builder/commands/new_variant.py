@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the pieces and print where each belongs."""
+    """Write each piece to a file in ``--out`` and print the place in the code where it belongs."""
     write = next(track.new_variant for track in TRACKS.values() if track.new_variant is not None)
     for file, place in write(arguments.key, arguments.shape, arguments.out):
         print(f"{file}  →  {place}")

@@ -62,7 +62,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List tasks as wrong, check the release and bring both repositories to it, as asked."""
+    """List tasks as wrong, check the release and bring both repositories to it, as asked.
+
+    The exit code is 1, and nothing is sent, where a check fails.
+    """
     # What a typing error or an absent token stops is said before the gate, which takes its time.
     public_side(arguments.release)
     if arguments.deprecate is not None:
