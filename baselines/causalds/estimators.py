@@ -320,10 +320,10 @@ def draws(
 
     ``weights`` has shape (B, n). Normally all rows are used, with predictions for what is measured.
     Where the tables are ``corrected`` and a name is measured, the honest estimate, on the
-    calibration rows, is used instead. The sampling error that predictions on these rows and on all
-    rows show is taken out of it, each component by itself. Predictions hide interactions, so the
-    honest estimator chooses its own models. The other two, which must differ by sampling error
-    alone, share theirs.
+    calibration rows, is used instead. Two estimates from predictions, on these rows and on all
+    rows, show its sampling error, which is taken out, each component by itself. Predictions hide
+    interactions, so the honest estimator chooses its own models. The other two, which must differ
+    by sampling error alone, share theirs.
     """
     chosen: Chosen = {}
     everywhere = estimator(tables.rows, weights, chosen)

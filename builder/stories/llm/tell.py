@@ -74,8 +74,8 @@ def _seed(
 ) -> tuple[dict[str, str], str]:
     """Return the names, by public id, of the first seed that passes the pre-audit, and its field.
 
-    Without one there are no names, and the field is ``hint``; where the settings require a seed,
-    :class:`NarrationFailed` is raised. ``ids`` maps nodes to public ids.
+    Without one there are no names, and the field is ``hint``. Raises :class:`NarrationFailed` if
+    none passes where the settings require a seed. ``ids`` maps nodes to public ids.
     """
     for seed in dealt:
         fixed = {ids[node]: name for node, name in seed.names}
@@ -136,7 +136,7 @@ def _map_stage(
     material: Mapping[str, object],
     proposal: Proposal | None = None,
 ) -> Proposal:
-    """Return names for one stage that pass the audit, repaired up to T times (Algorithm 3).
+    """Return names for one stage that pass the audit, within T audits (Algorithm 3).
 
     ``names`` are those to keep or avoid, ``material`` what the mapper is told besides,
     ``proposal`` names to start from, if any. Rules that need no model are checked first; a proposal
@@ -310,7 +310,7 @@ class _Mention(Reply):
 
 
 class _EffectVerdict(Reply):
-    """The verdict on an effect: "supported" is told in the right direction, by names."""
+    """The verdict on an effect, by name: "supported" means told, and in the right direction."""
 
     cause: _Name
     effect: _Name
