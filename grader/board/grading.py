@@ -80,13 +80,15 @@ def grade_all(
 
 
 def with_figures(ledger: Path | None, exam: Exam, entries: Sequence[Entry]) -> list[Entry]:
-    """Return entries of a private exam with what their teams are shown, which the ledger counts."""
+    """Enter the submissions of a private exam into the ledger, and return them with the figures
+    that their teams are shown in their reports."""
     shown = show_all(ledger, exam, [(entry.source, entry.report) for entry in entries])
     return [replace(entry, report=report) for entry, report in zip(entries, shown, strict=True)]
 
 
 def in_time(ledger: Path | None, exam: Exam, results: Sequence[Result]) -> list[Result]:
-    """Return results of the final ranking, in which answers that came too late are not graded.
+    """Record the final ranking in the ledger unless it was made, and return the results, with
+    ``NotGraded`` in place of submissions that came too late.
 
     The ledger knows which were handed in before the ranking was made.
     """

@@ -150,7 +150,8 @@ def _serve(
     ours: Sequence[Connection],
     memory: int,
 ) -> None:
-    """Do the work within its limits, and send its result or why there is none."""
+    """Do the work in the child process, within ``memory`` bytes, and send its result, or why there
+    is none, through ``connection``. ``ours`` are the parent's ends of pipes, which it closes."""
     for end in ours:  # else no worker would see that its parent has gone
         end.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer

@@ -76,7 +76,7 @@ def explain_hub_errors(what: object) -> Iterator[None]:
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Return an error and what caused it, the first cause first."""
+    """Yield what caused an error, the first cause first, and last the error itself."""
     chain: list[BaseException] = []
     while error is not None and error not in chain:
         chain.append(error)

@@ -50,7 +50,10 @@ def fetch(address: Address, *, anew: bool = False) -> Path:
 
 
 def _cached_folder(api: "HfApi", address: Address) -> Path | None:
-    """Return the folder, or None where not all of the release is in the cache."""
+    """Return the cached folder of a release, or None where a shard or the manifest is not there.
+
+    Nothing is downloaded, and no hash is checked.
+    """
     from huggingface_hub.errors import LocalEntryNotFoundError
 
     with suppress(LocalEntryNotFoundError, UsageError):

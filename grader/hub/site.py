@@ -149,7 +149,7 @@ def _setting_id(setting: str) -> str:
 
 
 def _ranking(board: Board, track: str | None, days: Sequence[str]) -> Section:
-    """Return everyone by the exam's skill, or by that of one track.
+    """Return the ranking of a board by the exam's skill, or by that of ``track``.
 
     A row is called after the choices that show it.
     """
@@ -191,7 +191,7 @@ def _ranking(board: Board, track: str | None, days: Sequence[str]) -> Section:
 
 
 def _checks(boards: Sequence[Board]) -> list[Block]:
-    """Return how the release of each exam can be checked."""
+    """Return for each exam its release's manifest hash and the command that checks the release."""
     blocks: list[Block] = []
     for board in boards:
         release = board.release

@@ -63,7 +63,7 @@ class Delivery:
 
 
 def submission_id(packed: Path) -> str:
-    """Return the id of a packed file."""
+    """Return the id of a packed file: the first 16 hex digits of its SHA-256."""
     return file_sha256(packed)[:DIGITS]
 
 
@@ -100,7 +100,10 @@ def hand_in(api: "HfApi", packed: Path, repo: str, *, direct: bool = False) -> R
 
 
 def list_submissions(api: "HfApi", repo: str) -> list[Delivery]:
-    """Return everything in the dataset, oldest first. Raises ``UsageError``."""
+    """Return the submissions on the main branch and in open pull requests, oldest first.
+
+    One that is in both is returned once, with its pull request. Raises ``UsageError``.
+    """
     with explain_hub_errors(repo):
         main = list_files(api, repo, "main", expand=True)
         pulls = api.get_repo_discussions(repo, discussion_type="pull_request", repo_type="dataset")

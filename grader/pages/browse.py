@@ -82,7 +82,10 @@ def _index_page(title: str, subtitle: str, views: Sequence[TaskView], reading: s
 
 
 def _outcome(score: Score) -> str:
-    """Return how a task ended, in a word or two that the index can filter by."""
+    """Return how an answer fared, such as ``missing``, ``abstained, not due`` or ``full points``.
+
+    The index filters by it.
+    """
     if score.status != "scored":
         return score.status
     if score.abstained:
@@ -206,7 +209,10 @@ def _truth(view: TaskView) -> list[Block]:
 
 
 def _answer(view: TaskView, first: str) -> list[Block]:
-    """Return the answer that was given and what it earned, in reading ``first`` first."""
+    """Return what an answer earned, in reading ``first`` first, why, and its text.
+
+    Without a score there are no blocks.
+    """
     score = view.score
     if score is None:
         return []

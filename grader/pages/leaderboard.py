@@ -50,7 +50,10 @@ def rank(reports: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
 
 
 def _is_better(better: dict[str, Any], worse: dict[str, Any], counts: str) -> bool:
-    """Return whether an interval lies wholly below another, or without intervals a value does."""
+    """Return whether the interval of ``worse`` lies wholly below that of ``better``.
+
+    Without both intervals, return whether the values of ``counts`` differ.
+    """
     high, low = (report.get(f"{counts}_interval") for report in (better, worse))
     if high is None or low is None:
         return bool(better[counts] != worse[counts])
@@ -122,7 +125,10 @@ def failures(failed: Sequence[tuple[str, str]]) -> Table:
 
 
 def _copies(reports: Sequence[Report]) -> str:
-    """Return which submissions hold the very same answers, of those with a valid one."""
+    """Return a sentence for each group of submissions with equal answers, "" without any.
+
+    Submissions without a valid answer are passed over.
+    """
     same: dict[str, list[str]] = {}
     for report in reports:
         digest = report["submission"].get("answers_sha256", "")

@@ -144,7 +144,7 @@ def tasks(scores: Sequence[Score], truths: Mapping[str, Truth]) -> Table:
 
 
 def _row(score: Score) -> dict[str, Any]:
-    """Return what the tables of tasks show of one."""
+    """Return the row of one task for the tables ``costs`` and ``tasks``."""
     return {
         "task_id": score.task_id,
         "variant": f"{score.family}.{score.variant}",

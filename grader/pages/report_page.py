@@ -103,7 +103,8 @@ def _without_system(blocks: Sequence[Inside]) -> list[Inside]:
 
 
 def _card(report: Report, tracks: Tracks) -> Card:
-    """Return who took what exam, how well, and at what cost."""
+    """Return the card at the head of a report's page: headlines, system, answered, cost, release,
+    and the weakest and strongest family."""
     large = []
     for name, cell, remark in headlines(report, tracks):
         interval = f"95% interval {cell.aside}" if cell.aside else ""

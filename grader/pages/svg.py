@@ -250,7 +250,7 @@ def ink(series: int) -> str:
 
 
 def mark(series: int, x: float, y: float, hover: str = "") -> str:
-    """Return a circle, a diamond or a square, so that colour is never the only carrier."""
+    """Return the mark of a series around (x, y): a circle, a diamond or a square, in its colour."""
     fill = f"fill:{ink(series)}"
     if series % 3 == 0:
         return element("circle", "", hover, cx=x, cy=y, r=5, style=fill)

@@ -99,7 +99,10 @@ def fit_column(table: Table, width: int, heading: str) -> Table:
 
 
 def _parts(table: Table, width: int, framed: bool) -> list[Table]:
-    """Return its columns in as many tables as it takes, each with those on the left."""
+    """Split a table by columns into tables that fit ``width`` characters.
+
+    Each repeats the ``left`` columns.
+    """
     border = _BORDER if framed else _GAP
     widths = [_width(table, place) + border for place in range(len(table.head))]
     left = list(range(min(table.left, len(table.head))))

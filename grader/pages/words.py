@@ -9,7 +9,7 @@ from typing import Final
 
 
 def printable(value: str) -> str:
-    """Return text with its control characters made visible."""
+    """Return text with each character that cannot be printed replaced by U+FFFD."""
     return "".join(c if c.isprintable() else "\ufffd" for c in value)
 
 
@@ -24,7 +24,7 @@ def safe(value: str, limit: int = 200) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Return a number for a table, or a dash for None."""
+    """Return a number with ``digits`` decimals (scientific from a million), or a dash for None."""
     if value is None:
         return "–"
     return f"{value:.{digits}f}" if abs(value) < 1e6 else f"{value:.2e}"

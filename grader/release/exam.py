@@ -100,7 +100,7 @@ class Split:
 
 
 def shown_half(instances: Collection[str], salt: bytes) -> frozenset[str]:
-    """Return half of ``instances``, by a hash that only the salt gives."""
+    """Return half of the different ``instances`` (rounded down), picked by a hash with the salt."""
     ranked = sorted(
         set(instances), key=lambda name: hmac.digest(salt, b"half/" + name.encode(), "sha256")
     )
@@ -165,7 +165,7 @@ class Exam:
 
     @cached_property
     def floors(self) -> Floors:
-        """The points of the best constant answer to each variant."""
+        """The points (0 to 1 a task) of the best constant answer to each variant."""
         release = self.split.release
         return Floors.from_manifest(
             release.public.manifest, self.split.name, self.tasks, release.tracks

@@ -43,7 +43,8 @@ def read_scenes(
 def read_worlds(
     release: ReleaseFolder, split: str, instances: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
-    """Return the hidden worlds of some instances; raises ``UsageError`` without the truth side."""
+    """Return the hidden worlds of some instances by instance, without those of tracks that ship
+    none. Raises ``UsageError`` without the side that holds the truth."""
     side, columns = release.truth_side(split), ("instance_id", "world_json")
     rows = _rows(release, side, "{}_worlds", split, columns, instances)
     return {row["instance_id"]: dict(as_mapping(row["world_json"])) for row in rows}

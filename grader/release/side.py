@@ -71,8 +71,10 @@ class Side:
 
 
 def _check_manifest(manifest: dict[str, Any]) -> None:
-    """Check what reading relies on (``verify`` checks the whole schema); any exception means
-    damaged."""
+    """Raise any exception for a manifest that lacks what reading relies on.
+
+    ``verify`` checks the whole schema.
+    """
     texts = [manifest["release"], manifest["version"]]
     texts += [entry["sha256"] for entry in manifest["shards"].values()]
     texts += [split["truth"] for split in manifest["splits"].values()]
