@@ -118,11 +118,11 @@ def _sets(field: str, find: Callable[[LatentDAG, str, str], object]) -> Solve:
     Where no adjustment set is valid, it fills in the word for that.
     """
 
-    def solve(task: Task, analysis: SceneAnalysis) -> Answer:
+    def solve_by_sets(task: Task, analysis: SceneAnalysis) -> Answer:
         query = _query(task, analysis)
         return {field: _word(query) or find(*query)}
 
-    return solve
+    return solve_by_sets
 
 
 def _minimal(graph: LatentDAG, x: str, y: str) -> list[list[str]]:

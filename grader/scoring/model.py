@@ -19,7 +19,7 @@ class Truth:
     """The truth of one task, as a release's private side states it.
 
     ``should_abstain``: the target is not identifiable. ``structure`` is the kind of instance that
-    reports are sliced by (a motif in causalds, a pool in replayscm). ``value`` is the numeric
+    reports are sliced by (a motif of scenes, say, or a pool of programs). ``value`` is the numeric
     target with its numerical standard error ``value_se``, null where there is none. ``target``
     holds everything else the scorer needs. ``labels`` are the held-out outcomes of a prediction
     task, shape (rows,).

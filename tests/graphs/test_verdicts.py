@@ -20,6 +20,7 @@ def random_queries(number: int, seed: int) -> list[Query]:
     return [random_query(np.random.default_rng([seed, i])) for i in range(number)]
 
 
+@pytest.mark.slow
 def test_every_verdict_of_a_small_run_is_proved() -> None:
     """The same run at full size is the evidence behind the labels."""
     named = named_queries()

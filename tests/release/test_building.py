@@ -24,6 +24,7 @@ from builder.tracks import TRACKS
 from grader.io.schemas import first_problem
 
 
+@pytest.mark.slow
 def test_workers_and_hash_seed_leave_no_trace_in_the_bytes(tiny, split_file, process, tmp_path):
     """Set order or completion order in a file would make every rebuild look like a change."""
     done = process(

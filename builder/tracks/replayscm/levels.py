@@ -235,7 +235,8 @@ def _missing(program: HiddenProgram, seen: Mapping[int, int]) -> list[int]:
 
 def _misfits(program: HiddenProgram, tables: PartialTables) -> list[Alternative]:
     """Return the functions that differ from the hidden mechanism among those that the reference
-    solvers fit to ``tables``, over every completable set under hidden order."""
+    solvers fit to ``tables``, for every pair of a variable and a parent set that some program which
+    fits all of them has. The order is not disclosed: any other variable may be a parent."""
     sets = sets_of(program.n)
     pairs = completable_pairs(tables, disclosed_limits(program, "hidden"))
     found = []
