@@ -71,6 +71,7 @@ def _check_bounded(keyword: str, most: str) -> Any:
     check: Any = Draft202012Validator.VALIDATORS[keyword]
 
     def members(validator: Any, value: object, instance: object, schema: Mapping[str, Any]) -> Any:
+        """Check ``instance`` as the library does, but pass over what is longer than its limit."""
         if isinstance(instance, list | dict) and len(instance) > schema.get(most, math.inf):
             return None
         return check(validator, value, instance, schema)
