@@ -1,4 +1,4 @@
-"""The progress of a build, for people: bars in a terminal, one line a finished stage elsewhere."""
+"""Show people the progress of a build: bars in a terminal, and a line for each finished stage."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from rich.progress import (
 
 
 class Reporter:
-    """A writer of messages for people to standard error; standard output stays free for data.
+    """Write messages for people to standard error; standard output stays free for data.
 
     With ``quiet`` only warnings are written.
     """
@@ -37,7 +37,7 @@ class Reporter:
 
     @contextmanager
     def stage(self, title: str, total: int) -> Iterator[Callable[[], None]]:
-        """Show a bar for a stage of ``total`` steps in a terminal, and write its time at the end.
+        """Show a stage of ``total`` steps as a bar in a terminal, and write its time at the end.
 
         Yield the function to call after each step.
         """

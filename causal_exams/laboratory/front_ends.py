@@ -21,9 +21,9 @@ MAX_REQUEST: Final = 1 << 16
 
 
 def reply_to(session: Session, line: bytes) -> str:
-    """Return the JSON reply to one line with a request; neither line has a line feed.
+    """Return the JSON reply to a request, each one line without its line feed.
 
-    A line that is too long or no JSON is refused and noted in the transcript.
+    Refuse a line that is too long or not JSON; the transcript notes it.
     """
     if len(line) > MAX_REQUEST:
         error = f"a line of over {MAX_REQUEST >> 10} KiB; shorten it"
@@ -68,8 +68,8 @@ def _write(replies: BinaryIO, text: str) -> None:
 def make_server(session: Session) -> "MCPServer[Any]":
     """Return an MCP server over one session; raises ``UsageError`` without the SDK.
 
-    Arguments reach the session unchecked. What is wrong with them is answered and logged by the
-    laboratory. Tools run one after the other.
+    Pass arguments on unchecked: the session refuses and logs wrong ones. Tools run one after the
+    other.
     """
     try:
         from mcp.server import MCPServer
@@ -109,7 +109,7 @@ def _mcp_tool(session: Session, name: str, field: Callable[..., Any]) -> Callabl
 
 
 def serve_mcp(session: Session, port: int | None) -> None:
-    """Serve on standard input and output, or with a port over streamable HTTP on 127.0.0.1."""
+    """Serve on standard input and output; given a port, over streamable HTTP on 127.0.0.1."""
     server = make_server(session)
     if port is None:
         server.run("stdio")

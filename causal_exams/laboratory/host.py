@@ -1,4 +1,4 @@
-"""The episodes of a release, and the sessions with them that a host opens and keeps."""
+"""Open the episodes of a release, and keep the sessions with them."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -25,8 +25,8 @@ def open_episode(
 ) -> Episode:
     """Return the episode called ``name``: a path ending in ``.json``, or a task id.
 
-    Such a file holds ``task_id``, ``public`` and ``private``. A task is looked for in ``release``.
-    Its hidden part must be at hand: in the release if its truth is public, else in ``private``.
+    Read ``task_id``, ``public`` and ``private`` from such a file. Look for a task in ``release``,
+    for its hidden part there too if its truth is public, else in ``private``.
     Raises ``UsageError``.
     """
     try:
@@ -65,9 +65,9 @@ def _of_release(name: str, release: ReleaseFolder, split: str | None) -> Episode
 class Host:
     """Opens sessions with the episodes of an exam and keeps their transcripts.
 
-    Transcripts stand in ``folder/attempt-<k>/<submission>/<task id>.jsonl``, without ``folder`` in
-    memory alone. With ``key`` every line is signed. A session that was left open goes on
-    with what is left of its budget.
+    Keep transcripts in ``folder/attempt-<k>/<submission>/<task id>.jsonl``, or in memory without
+    ``folder``. With ``key`` sign every line. Resume a session left open, with the rest of its
+    budget.
     """
 
     def __init__(

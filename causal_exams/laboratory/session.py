@@ -1,7 +1,7 @@
 """One agent's session with one episode, kept in a file.
 
-Every line of the transcript is on disk before its reply is given, so whatever is killed, nothing
-an agent has seen is lost and no budget comes back. Opening the file again goes on where it ended.
+Write every line of the transcript to disk before its reply is given: a kill loses nothing that an
+agent has seen and gives back no budget. Opened again, the file goes on where it ended.
 """
 
 import fcntl
@@ -29,12 +29,12 @@ OPERATIONS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "status": ((), ()),
     "stop": ((), ()),
 }
-"""Operation to the members it needs, and those it may have."""
+"""Map operations to their needed and optional members."""
 
 MEMBER_TYPES: Final[Mapping[str, Literal["string", "number", "object"]]] = {
     "name": "string", "value": "number", "record": "object", "hypothesis": "object",
 }  # fmt: skip
-"""Member of a request to its type in JSON, as tools announce it; the laboratory checks it."""
+"""Map members to the JSON types that tools announce; the laboratory checks them."""
 
 TOOLS: Final[Mapping[str, str]] = {
     "observe": "status",
@@ -43,7 +43,7 @@ TOOLS: Final[Mapping[str, str]] = {
     "open_reactor": "reactor",
     "predict": "predict",
 }
-"""The same as tools, for MCP and for Inspect: a tool to its operation."""
+"""Map the tools of MCP and Inspect to their operations."""
 
 MAX_SUBMISSION: Final = 64
 MAX_FILE: Final = 16 << 20
@@ -64,9 +64,9 @@ def session_path(folder: Path, submission: str, episode: Episode) -> Path:
 class Session:
     """A session with one episode's laboratory, its transcript in the file ``path``.
 
-    A transcript that stands there is continued. Without a ``path`` nothing is written. With ``key``
-    every line is signed. ``note`` is called with requests refused after the end, which no
-    transcript can hold. Raises ``UsageError`` when the file cannot be used or belongs to another
+    Continue a transcript that stands there. Without a ``path`` write nothing. With ``key`` sign
+    every line. Call ``note`` with requests refused after the end, which no transcript can hold.
+    Raises ``UsageError`` when the file cannot be used or belongs to another
     session.
     """
 
@@ -94,9 +94,8 @@ class Session:
     ) -> Laboratory:
         """Return the session that the file holds, or a new one if it holds no whole line.
 
-        A last line that was not written to its end is cut off. An open session gets a line about
-        its resumption. Raises ``UsageError`` for any other content, or another submission's
-        session.
+        Cut off a last line that was not written to its end. Note in an open session that it was
+        resumed. Raises ``UsageError`` for no valid session, or another submission's.
         """
         assert self._file is not None
         data = os.read(self._file, MAX_FILE + 1)
@@ -158,8 +157,7 @@ class Session:
     def use(self, tool: str, members: Mapping[str, Any]) -> Reply:
         """Answer a call of one of :data:`TOOLS` with its arguments; ``observe`` gets the greeting.
 
-        A needed member that is absent counts as null. An optional one that is null counts as
-        absent.
+        Count an absent needed member as null, and a null optional one as absent.
         """
         if tool == "observe":
             return self.greeting()
@@ -169,7 +167,7 @@ class Session:
         return self.request({"op": TOOLS[tool], **request})
 
     def refuse(self, code: str, message: str, request: str) -> Reply:
-        """Return the reply that refuses what is not even a request, such as a line that is no JSON.
+        """Refuse what is not even a request, such as a line that is no JSON, and return the reply.
 
         ``code`` and ``message`` go to the agent. The transcript notes ``message`` and ``request``,
         a short text for what the agent sent.
@@ -187,7 +185,7 @@ class Session:
             self._file = None
 
     def _answer(self, document: object) -> Reply:
-        """Return the reply to a request; one with wrong members is refused in the reply.
+        """Return the reply to a request, which is a refusal if its members are wrong.
 
         Raises :class:`RefusedRequest` for a request that the laboratory does not allow.
         """
@@ -256,7 +254,7 @@ class Session:
 
 
 def _open(path: Path) -> int:
-    """Open the transcript's file, made if need be, and lock it; return its descriptor.
+    """Open or create the transcript's file, lock it, and return its descriptor.
 
     Raises ``UsageError`` where another session has it open, or it is no regular file.
     """

@@ -1,8 +1,7 @@
-"""Two submissions to one exam, compared task by task and clustered by instance.
+"""Compare two submissions to one exam task by task, clustered by instance.
 
-Every figure is first minus second. What one of them left out counts zero, as everywhere; beside
-that stands the comparison over the tasks that both answered, which says whether one is better or
-only more complete.
+Report first minus second in every figure. A task left out counts zero, as everywhere. Also compare
+the tasks that both answered, which says whether one is better or only more complete.
 """
 
 from typing import Any, Final
@@ -27,7 +26,7 @@ def compare(first: GradedSubmission, second: GradedSubmission, tracks: Tracks) -
     """Return the comparison as plain data (``schemas/comparison.json``).
 
     Both must be graded on one exam; raises ``ValueError`` otherwise. Raises ``UsageError`` for a
-    private truth that is not to be revealed: which of two own answers is nearer bisects a target.
+    private truth without ``--reveal``: knowing which of two answers is nearer bisects a target.
     """
     first.exam.split.refuse_private_details("a comparison says which of two answers is nearer")
     tasks = [[score.task_id for score in graded.scores] for graded in (first, second)]
@@ -69,8 +68,7 @@ def _count_answered(pairs: Pairs) -> dict[str, int]:
 
 
 def _overall(first: Totals, second: Totals) -> dict[str, Any] | None:
-    """Return first minus second of overall points with its interval, or None unless both have
-    them."""
+    """Return the difference in overall points with its interval, or None where one has none."""
     if first.points is None or second.points is None:
         return None
     replicates = subtract_replicates(first.points_replicates or (), second.points_replicates or ())
@@ -78,20 +76,18 @@ def _overall(first: Totals, second: Totals) -> dict[str, Any] | None:
 
 
 def _skill(first: Skill | None, second: Skill | None) -> dict[str, Any] | None:
-    """Return first minus second of skill with its interval, and the floor; None unless both have
-    skill."""
+    """Return the difference in skill with its interval, and the floor; None where one has none."""
     if first is None or second is None:
         return None
     replicates = []
-    if len(first.replicates) == len(second.replicates):  # else draws without room were left out
+    if len(first.replicates) == len(second.replicates):  # else some draws have no skill
         replicates = subtract_replicates(first.replicates, second.replicates)
     line = difference(first.value, second.value, replicates)
     return {**line, "floor": first.floor}
 
 
 def _track(track: Track, pairs: Pairs, first: Totals, second: Totals) -> dict[str, Any]:
-    """Return the comparison of one track, first minus second; ``pairs`` are the rows of all tracks,
-    ``first`` and ``second`` the totals."""
+    """Compare one track, first minus second, given the score rows and totals of all tracks."""
     name = track.name
     own = [(a, b) for a, b in pairs if a.track == name]
     both = [(a, b) for a, b in own if a.status != "missing" and b.status != "missing"]
@@ -103,7 +99,7 @@ def _track(track: Track, pairs: Pairs, first: Totals, second: Totals) -> dict[st
     )
     tasks = compare_points(own)
     if not track.own_points:
-        # The same mean twice: one set of draws, so that it has one interval.
+        # Both are one mean, so they share the interval of one set of draws.
         tasks |= {figure: points[figure] for figure in ("interval", "detectable")}
     found = {
         "points": points,

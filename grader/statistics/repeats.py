@@ -33,11 +33,11 @@ def _refuse_misuse(attempts: int, passed: int, k: int) -> None:
 
 
 def spread_of(values: Sequence[float | None]) -> dict[str, Any] | None:
-    """Return ``runs`` (the values), ``mean``, ``sd`` (sample SD) and ``relative_sd`` (SD over mean)
-    of one figure of several complete runs (CausalDS Table 7).
+    """Return a figure of complete runs (CausalDS Table 7): ``runs`` (its values), ``mean``, ``sd``
+    (sample SD) and ``relative_sd`` (SD over mean).
 
-    ``None`` unless there are two or more runs and each has a finite value. ``relative_sd`` alone is
-    None at a mean of 0.
+    Return ``None`` for fewer than two runs, or any without a finite value. At a mean of 0 only
+    ``relative_sd`` is None.
     """
     present = [value for value in values if value is not None and math.isfinite(value)]
     if len(present) < 2 or len(present) != len(values):

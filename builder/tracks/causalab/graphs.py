@@ -1,8 +1,8 @@
-"""Named graphs: who acts on whom, over the properties and frequency.
+"""Draw named graphs over the properties and frequency.
 
-Edge counts are spread evenly over ``[k - 1, min(k (k - 1) / 2, 2 k)]``, which reproduces the edge
-means and variances of the paper's Table 1; the edges are a uniform draw among the forward pairs of
-a random order in which frequency is last (or, where it may act, anywhere but first)."""
+Spread edge counts evenly over ``[k - 1, min(k (k - 1) / 2, 2 k)]``, which reproduces the edge means
+and variances of the paper's Table 1. Draw edges uniformly among the forward pairs of a random
+order, in which frequency is last (where it may act, anywhere but first)."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -22,7 +22,7 @@ PROPERTIES: Final[tuple[str, ...]] = (
 """The eight properties; an episode has k - 1 of them (the reference's vocabulary)."""
 
 TRIES: Final = 5_000
-"""Draws in a row without a new graph, after which there are taken to be no more."""
+"""Give up after so many draws in a row without a new graph."""
 
 Edge = tuple[str, str]
 
@@ -40,7 +40,7 @@ def edge_counts(size: int) -> range:
 def sample_graph(size: int, edges: int, acts: bool, rng: np.random.Generator) -> LatentDAG:
     """Draw a graph of ``size`` nodes, frequency included, and ``edges`` edges.
 
-    Something acts on frequency. With ``acts`` frequency may act too. It is listed last.
+    Make something act on frequency, and with ``acts`` let it act too. List it last.
     """
     chosen = [PROPERTIES[int(i)] for i in rng.choice(len(PROPERTIES), size - 1, replace=False)]
     causal = [chosen[int(i)] for i in rng.permutation(size - 1)]
@@ -59,8 +59,7 @@ def sample_graphs(
     """Return ``count`` different named graphs, or fewer where ``TRIES`` draws in a row give no new
     one. Edge counts take turns in a random order.
 
-    ``seen`` holds the (nodes, edges) of graphs that must not come again. Those of the new graphs
-    are added to it.
+    Leave out graphs whose (nodes, edges) are in ``seen``, and add those of the new graphs to it.
     """
     turns = edge_counts(size)
     seen = set() if seen is None else seen

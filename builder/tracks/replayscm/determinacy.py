@@ -1,8 +1,8 @@
-"""The complete audit: does the evidence determine the held-out replay, and the program?
+"""Decide whether the evidence determines the held-out replay and the hidden program.
 
-``docs/replayscm.md`` states and proves what is used here, under the same numbers: (1) consistent
-sets, (2) completable pairs, (3) determined, (4) unique, (5) single cells. A pair (V, S) is a
-variable with a set of at most K = 4 others that its mechanism may mention.
+See ``docs/replayscm.md`` for statements and proofs, numbered as here: (1) consistent sets, (2)
+completable pairs, (3) determined, (4) unique, (5) single cells. A pair (V, S) is a variable with a
+set of at most K = 4 others that its mechanism may mention.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ from grader.tracks.replayscm.problem import ROOTS
 
 @dataclass(frozen=True, slots=True)
 class ParentLimits:
-    """A root set and, for each other variable, the variables it may depend on (as bits)."""
+    """Hold a root set and what each other variable may depend on, both as bits."""
 
     roots: int
     allowed: Mapping[int, int]
@@ -38,8 +38,7 @@ def disclosed_limits(
 ) -> ParentLimits:
     """Return the limits that a disclosure sets, given the true roots.
 
-    ``blocks`` are in latent order and matter under "block" alone. Hidden roots count as hidden
-    order here.
+    Use ``blocks`` (in causal order) under "block" alone. Treat "hidden_roots" like "hidden".
     """
     allowed = {}
     for place, child in enumerate(program.order):
@@ -54,15 +53,14 @@ def disclosed_limits(
 
 
 def limits_by_roots(n: int) -> Iterator[ParentLimits]:
-    """Yield, for every set of three roots, the limits under which all other variables may depend on
-    anything but themselves."""
+    """Yield limits for each set of three roots: any other variable may depend on all but itself."""
     for roots in combinations(range(n), ROOTS):
         others = [v for v in range(n) if v not in roots]
         yield ParentLimits(bits(roots), {v: ((1 << n) - 1) & ~(1 << v) for v in others})
 
 
 def viable_limits(tables: PartialTables) -> list[ParentLimits]:
-    """Return the limits of every root set under which some program is train-exact."""
+    """Return the limits, one per root set, that some train-exact program keeps."""
     return [
         limits
         for limits in limits_by_roots(tables.n)
@@ -72,10 +70,10 @@ def viable_limits(tables: PartialTables) -> list[ParentLimits]:
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """A completable pair (V, S) under ``limits`` that may give held-out row ``row`` a wrong value.
+    """Name a completable pair (V, S) under ``limits`` that may be wrong in held-out row ``row``.
 
-    ``child`` is V and ``set_index`` numbers S: the training rows do not show S's pattern in that
-    row with the value that V has there.
+    ``child`` is V and ``set_index`` numbers S. No training row has both that row's pattern of S and
+    its value of V.
     """
 
     limits: ParentLimits
@@ -86,8 +84,7 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The findings under one disclosure: whether it determines the held-out replay, and the
-    program.
+    """Hold the findings under a disclosure: are the held-out replay and the program determined?
 
     ``deviating`` counts deviating pairs over all root sets, and ``first`` is one of them or None.
     ``undetermined``, shape (held-out rows, n), flags the cells that some train-exact program gets
@@ -108,7 +105,7 @@ def audit(
     disclosure: Disclosure,
     blocks: Sequence[Sequence[int]] = (),
 ) -> Audit:
-    """Return the complete audit: what training ``tables`` leave open of the held-out rows.
+    """Return what the training ``tables`` leave undetermined in the held-out rows.
 
     ``blocks`` matter under the disclosure "block" alone. Under "hidden_roots" all viable root sets
     are tried.
@@ -124,7 +121,7 @@ def audit(
     for limits in all_limits:
         completable = completable_pairs(tables, limits)
         unique &= limits is truth and is_unique(program, tables, completable)
-        # All cells of a row in which no pair may be wrong are settled.
+        # Rows in which no pair may be wrong are settled whole.
         at_risk = np.zeros(len(heldout.values), dtype=bool)
         for child, k in np.argwhere(completable & (asked_anew != 0)).tolist():
             ones, zeros = int(tables.ones[child, k]), int(tables.zeros[child, k])
@@ -142,7 +139,7 @@ def audit(
 def is_unique(program: HiddenProgram, tables: PartialTables, completable: Flags) -> bool:
     """Return whether only the hidden program fits the training worlds.
 
-    So it is if every completable set holds its variable's parents and all its patterns are seen
+    Require that every completable set holds its variable's parents and shows all its patterns
     (``docs/replayscm.md``, 4).
     """
     sets = sets_of(program.n)
@@ -152,8 +149,8 @@ def is_unique(program: HiddenProgram, tables: PartialTables, completable: Flags)
 
 
 def admitted_sets(tables: PartialTables, limits: ParentLimits) -> Flags:
-    """Return flags, shape (n, sets), of the pairs (V, S) that are consistent and whose S lies in
-    what ``limits`` allow V (``docs/replayscm.md``, 1). A root has none."""
+    """Return flags, shape (n, sets), of the consistent pairs (V, S) with S among the variables
+    that ``limits`` allow V (``docs/replayscm.md``, 1). Roots have none."""
     masks = sets_of(tables.n).masks
     allowed = np.array([limits.allowed.get(v, -1) for v in range(tables.n)])[:, None]
     return np.asarray(tables.consistent() & (allowed >= 0) & ((masks & ~allowed) == 0))
@@ -170,7 +167,7 @@ def completable_pairs(tables: PartialTables, limits: ParentLimits) -> Flags:
 def _closure(admitted: Flags, limits: ParentLimits, *, without: int | None = None) -> int:
     """Return the roots and all variables that can be placed after them, as bits.
 
-    A variable is placed if one of its ``admitted`` sets is placed already. ``without`` never is.
+    Place a variable once all of one of its ``admitted`` sets is placed, but never ``without``.
     """
     masks = sets_of(len(admitted)).masks
     waiting = {v: masks[admitted[v]] for v in limits.allowed if v != without}
@@ -199,7 +196,7 @@ def _undetermined_in_row(
     for v in limits.allowed:
         chosen = np.flatnonzero(admitted[v])
         pattern = sets.weights[:, chosen].T @ value
-        # A seen pattern with the other value forbids; an unseen one allows both.
+        # Leave a value possible unless its pattern was seen with the other.
         zeros, ones = (
             table[v, chosen, None].astype(np.int64) for table in (tables.zeros, tables.ones)
         )

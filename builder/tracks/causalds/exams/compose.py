@@ -1,8 +1,8 @@
-"""Compose an exam by its exam file, of scenes that are built or planned.
+"""Compose an exam of built or planned scenes, as its exam file says.
 
 Every choice depends on a key and on the set of tasks, never on their order. With public truth the
-candidates are built scenes and their tasks. With private truth they are planned scenes and every
-task that they may come to have, and each is asked one (``once``).
+candidates are built scenes and their tasks. With private truth they are planned scenes and the
+tasks that these may get, and no scene is asked twice (``once``).
 """
 
 from collections import Counter, defaultdict
@@ -66,9 +66,8 @@ def composition_of(
     """Return requested beside realised numbers of tasks, by family, rung, variant and view.
 
     ``asked`` pairs the structure of each scene with what it is asked. It must not be empty. In a
-    composed exam the requested numbers are what the priors say of these scenes and of the views
-    that are ``there``, before any restriction to what a scene can host. In others every variant
-    that is asked, and every view, is requested equally often.
+    composed exam the priors say what is requested of these scenes and the views ``there``, whatever
+    a scene can host. In others all variants asked, and all views, are requested equally often.
     """
     wanted: dict[str, dict[str, float]] = {axis: defaultdict(float) for axis in asked[0][1].levels}
     realised: dict[str, Counter[str]] = {axis: Counter() for axis in wanted}
@@ -87,8 +86,7 @@ def composition_of(
 def _requested_shares(
     model: ExamModel, asked: Sequence[tuple[str, Cell]], there: Sequence[str]
 ) -> Iterator[tuple[Cell, float]]:
-    """Yield cells with the numbers of tasks, fractions too, that are requested of them. A cell may
-    come several times."""
+    """Yield cells with the (fractional) number of tasks requested of each. One may come again."""
     if not isinstance(model, ComposedExam):
         variants = sorted({cell.variant for _, cell in asked})
         for variant, view in product(variants, there):
@@ -109,8 +107,8 @@ def _compose_by_priors(
     key: bytes,
     where: str,
 ) -> list[Pick]:
-    """Return one task each of as many scenes as the exam has tasks, chosen by ``key``, by the
-    quotas of the composition model."""
+    """Return one task from each of ``model.tasks`` scenes, chosen by ``key`` to the quotas of the
+    composition model."""
     if len(candidates) < model.tasks:
         raise UsageError(
             f"{where}.tasks: {model.tasks} tasks of a scene each are asked but there are "
@@ -125,15 +123,15 @@ def _compose_by_priors(
 
 
 TasksByLabel = dict[str, dict[str, list[Pick]]]
-"""Variant to label to the tasks with that answer, in a seeded order."""
+"""Map variant and label to tasks with that answer, in seeded order."""
 
 
 @dataclass(slots=True)
 class _Balance:
-    """The tasks that a balanced exam has taken, and the numbers of scenes that are due.
+    """Keep the tasks that a balanced exam has taken, and how many are still due.
 
-    ``waiting`` are the tasks to take from, taken ones included. ``due`` counts the tasks still
-    wanted of scenes by kind (motif and verdict). With ``once`` no scene is asked twice. ``picks``
+    ``waiting`` are all tasks to take from, even taken ones. ``due`` counts the tasks still
+    wanted by kind of scene (motif and verdict). With ``once`` no scene is asked twice. ``picks``
     are the tasks taken so far.
     """
 
@@ -147,8 +145,7 @@ class _Balance:
 
     def take(self, variant: str, labels: Iterable[str]) -> bool:
         """Add a task of a variant with one of these labels to ``picks``. Return False where there
-        is none. It is a task of the scene least asked so far, of a kind that is due, in the view
-        least used."""
+        is none. Prefer the scene least asked, then a kind that is due, then the view least used."""
         able = [
             (scene, task)
             for label in labels
@@ -166,7 +163,7 @@ class _Balance:
         return True
 
     def _cost(self, pick: Pick) -> tuple[int, bool, int]:
-        """Return the rank of a task among those that can be taken, the smallest first: how often
+        """Return what ranks a task, the smallest first: how often
         its scene was asked, whether its kind is no longer due, and how often its view was used."""
         scene, task = pick
         asked = self._scenes[scene.instance_id]
@@ -181,10 +178,10 @@ def _compose_balanced(
     once: bool,
     required: Collection[str],
 ) -> list[Pick]:
-    """Return tasks of all variants equally often, and of each the labels in turn.
+    """Return equally many tasks of each variant, with its labels in turn.
 
-    They come from as many scenes as possible, whose motifs and verdicts keep their shares. A
-    variant whose label is the same wherever it is asked for is worth nothing, and left out. Raises
+    They come from as many scenes as possible, whose motifs and verdicts keep their shares. Leave
+    out a variant with the same label wherever it is asked, which is worth nothing. Raises
     ``UsageError`` where that concerns a ``required`` variant, and where tasks run out.
     """
     waiting = _tasks_by_label(candidates, key)
@@ -207,10 +204,10 @@ def _compose_balanced(
             model.tasks // len(order) + (place < model.tasks % len(order)),
         )
     ]
-    # Labels that few scenes can have choose first, while all scenes are free.
+    # Take labels that few tasks have first, while all scenes are free.
     slots.sort(key=lambda slot: len(waiting[slot[0]][slot[1]]))
-    # A label that is rarer than its share leaves the rest to others of its variant, and a variant
-    # that is rarer to the variants that are asked least.
+    # Give what a label lacks of its share to others of its variant, and what a variant lacks to
+    # the variants that are asked least.
     short = [name for name, label in slots if not balance.take(name, [label])]
     for _ in [name for name in short if not balance.take(name, waiting[name])]:
         asked = Counter(task.variant for _, task in balance.picks)
@@ -276,8 +273,8 @@ def _matched_groups(
 ) -> dict[tuple[str, str], dict[str, Pick]]:
     """Return the groups of matched tasks that have every arm, by (scene or bundle, question).
 
-    Each maps its arms to tasks. In a ``views`` exam a group is a task of a scene in all views, in a
-    ``tellings`` exam a task of a bundle's clean views in all tellings.
+    Each maps its arms to tasks. In a ``views`` exam a group asks one scene in all views, in a
+    ``tellings`` exam one bundle's clean view in all tellings.
     """
     found: dict[tuple[str, str], dict[str, Pick]] = defaultdict(dict)
     admits = cache(model.admits)

@@ -1,7 +1,7 @@
-"""Show a scene under a view: columns, rows, the calibration subset, and how much they recover.
+"""Show a scene under a view: columns, rows, calibration rows, how recoverable variables are.
 
-All views of a scene share their rows. A replaced variable gives way to a bundle of measurements. It
-is shown itself in the calibration rows, a simple random sample of the training rows.
+All views of a scene share their rows. Replace some variables by bundles of measurements, and
+show them only in the calibration rows, a simple random sample of the training rows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,8 +38,8 @@ _FEWEST_CALIBRATION: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class ShownColumn:
-    """One public column: its name and kind (``continuous`` or ``binary``), and the node that it
-    shows. If ``measures``, it is a noisy measurement of that node."""
+    """Describe a public column: name, kind (``continuous`` or ``binary``) and the node that it
+    shows, through a noisy measurement if ``measures``."""
 
     name: str
     kind: str
@@ -53,9 +53,9 @@ class Observation:
 
     ``bundles`` are the measurements of the replaced nodes, ``columns`` the public columns in table
     order. ``rows`` maps the name of every public column and of every replaced variable to its
-    values, the training rows first. ``chosen`` are the indices of the training rows in the
-    calibration subset, in which replaced variables are shown themselves. It is empty where nothing
-    is replaced. ``recovered`` holds the optional diagnostics by replaced node.
+    values, the training rows first. ``chosen`` are the indices of the calibration rows among
+    the training rows, none where nothing is replaced. ``recovered`` holds the optional diagnostics
+    by replaced node.
     """
 
     view: View
@@ -112,8 +112,8 @@ def measurement_columns(scene: Scene, node: str, bundle: Bundle) -> dict[str, Me
 
 
 def _draw_bundles(plan: ScenePlan, world: World, view: View, key: bytes) -> dict[str, Bundle]:
-    """Return the bundles of a view by replaced node: random observed nodes other than the outcome,
-    and the outcome if planned. Raises :class:`Rejection` when no drawn bundle is informative
+    """Replace random observed nodes but the outcome, and the outcome if planned; return bundles by
+    node. Raises :class:`Rejection` when no drawn bundle is informative
     enough."""
     query, rng = plan.structure.query, stream(key, "concepts")
     eligible = [v for v in query.graph.observed_nodes if v != query.outcome]
@@ -141,8 +141,8 @@ def _draw_bundles(plan: ScenePlan, world: World, view: View, key: bytes) -> dict
 
 
 def _columns(scene: Scene, bundles: Mapping[str, Bundle]) -> tuple[ShownColumn, ...]:
-    """Return the public columns, node by node in the order of the clean table, a replaced node's
-    measurements in its place."""
+    """Return the public columns in the order of the clean table, with measurements in place of each
+    replaced node."""
     columns = []
     for node in scene.columns:
         if node in bundles:
@@ -156,7 +156,7 @@ def _columns(scene: Scene, bundles: Mapping[str, Bundle]) -> tuple[ShownColumn, 
 Array = npt.NDArray[np.float64]
 
 _MOST_ROWS: Final = 8000
-"""Training rows that a recoverability model is fitted to at most."""
+"""Fit recoverability models to at most so many training rows."""
 _TREES: Final = {"max_iter": 100, "max_depth": 3, "learning_rate": 0.1, "early_stopping": False}
 
 
@@ -166,8 +166,8 @@ def check_views(
     """Check the settings of those views that differ from the defaults, and ``diagnostics``.
 
     ``measured`` is the share of scenes whose outcome is measured. Raises ``UsageError`` that names
-    the key in ``table``, for thresholds that no bundle meets, or none for an outcome where that
-    share is not 0, and for ``diagnostics`` where scikit-learn is not installed.
+    the key in ``table`` for thresholds that no bundle meets (if that share is not 0, no bundle of
+    an outcome), and for ``diagnostics`` without scikit-learn.
     """
     for view in views:
         if view == VIEWS[view.name]:
@@ -198,7 +198,7 @@ def recoverability(
 
     Scores are R², or AUC if the variable is binary. ``naive`` is the best linear model of one
     column, fitted to calibration rows. ``single`` is the best boosted model of one column,
-    ``joint`` that of all columns, both fitted to training rows. The other members are differences
+    ``joint`` one of all columns, both fitted to training rows. The other members are differences
     of these.
 
     Args:
