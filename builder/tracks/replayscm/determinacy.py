@@ -38,7 +38,7 @@ def disclosed_limits(
 ) -> ParentLimits:
     """Return the limits that a disclosure sets, given the true roots.
 
-    Use ``blocks`` (in causal order) under "block" alone. Treat "hidden_roots" like "hidden".
+    Use ``blocks`` (in latent order) under "block" alone. Treat "hidden_roots" like "hidden".
     """
     allowed = {}
     for place, child in enumerate(program.order):
