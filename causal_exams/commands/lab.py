@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     kept = parser.add_argument_group("where the transcript is kept")
     kept.add_argument("--transcript", type=Path, metavar="FILE", help="this file")
     kept.add_argument("--sessions", type=Path, metavar="DIR", help="DIR/SUBMISSION/<task id>.jsonl")
-    kept.add_argument("--submission", default="", metavar="NAME", help="who the agent is")
+    kept.add_argument("--submission", default="", metavar="NAME", help="TEAM or TEAM@N")
     kept.add_argument("--key", type=Path, metavar="FILE", help="sign every line with this key")
     spoken = parser.add_argument_group("instead of JSON lines")
     spoken.add_argument("--mcp", action="store_true", help="an MCP server on standard input/output")

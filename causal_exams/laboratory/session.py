@@ -6,10 +6,12 @@ agent has seen and gives back no budget. Opened again, the file goes on where it
 
 import fcntl
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from grader.answers.submission import team_of
 from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.io.names import did_you_mean
@@ -47,18 +49,24 @@ TOOLS: Final[Mapping[str, str]] = {
 
 MAX_SUBMISSION: Final = 64
 MAX_FILE: Final = 16 << 20
+_NUMBER: Final = re.compile(r"(?:@[1-9][0-9]{0,5})?")
+"""What follows the team in the name of a submission."""
 
 
 def session_path(folder: Path, submission: str, episode: Episode) -> Path:
     """Return the path of a submission's session: ``folder/<submission>/<task id>.jsonl``.
 
-    Raises ``UsageError`` for a submission's name that is no plain file name.
+    Raises ``UsageError`` for a submission whose name is no plain file name, nor one and ``@n``.
     """
-    if len(submission) > MAX_SUBMISSION or not is_plain(submission):
+    team = team_of(submission)
+    number = submission[len(team) :]
+    plain = is_plain(team) and _NUMBER.fullmatch(number)
+    if len(submission) > MAX_SUBMISSION or not plain:
         raise UsageError(
-            f"--submission {clip(submission)}: use letters, digits, '.', '_' and '-', at most 64"
+            f"--submission {clip(submission)}: give TEAM or TEAM@N, N from 1; use letters, digits, "
+            f"'.', '_' and '-', at most {MAX_SUBMISSION}"
         )
-    return path_inside(path_inside(folder, submission), episode.task_id, ".jsonl")
+    return path_inside(path_inside(folder, team, number), episode.task_id, ".jsonl")
 
 
 class Session:

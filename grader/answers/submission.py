@@ -136,6 +136,18 @@ class Submission:
         self.notices = with_notice(self.notices, text)
 
 
+def submission_name(source: Path) -> str:
+    """Return what a submission is called: like its folder, or its file without ``.parquet``."""
+    name = source.resolve().name if source.is_dir() else source.name.removesuffix(".parquet")
+    return name.encode("utf-8", errors="replace").decode("utf-8")
+
+
+def team_of(submission: str) -> str:
+    """Return the team of a submission called ``team`` or ``team@n``: what stands before the first
+    ``@`` of its name. It has the team's sessions, figures and place in a final ranking."""
+    return submission.partition("@")[0]
+
+
 def with_notice(notices: list[str], text: str) -> list[str]:
     """Return ``notices`` and ``text``: at most 50, then one line that says the rest is left out."""
     if len(notices) < MAX_NOTICES:

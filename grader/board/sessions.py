@@ -10,14 +10,14 @@ from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Any, Final
 
-from grader.answers.submission import Unreadable, open_regular
+from grader.answers.submission import Unreadable, open_regular, submission_name, team_of
 from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.laboratory.transcript import MAX_LINE_BYTES, TranscriptError, check_chain, read_lines
 from grader.reports.build import GradedSubmission
 
 SessionCounts = Mapping[str, Counter[str]]
-"""The number of sessions begun, by submission and task."""
+"""The number of sessions begun, by team and task."""
 _MOST_FILES: Final = 1_000_000
 
 
@@ -38,7 +38,7 @@ def count_sessions(folder: Path, key: bytes) -> SessionCounts:
                 raise UsageError(f"--sessions {folder}: over {_MOST_FILES:,} files in it")
             if (session := _read_session(Path(place) / name, key)) is not None:
                 submission, task_id = session
-                found.setdefault(submission, Counter())[task_id] += 1
+                found.setdefault(team_of(submission), Counter())[task_id] += 1
     return found
 
 
@@ -55,28 +55,28 @@ def _read_session(path: Path, key: bytes) -> tuple[str, str] | None:
 
 
 def refuse_others(graded: GradedSubmission) -> None:
-    """Raise ``UsageError`` where a submission holds sessions of anybody but itself.
+    """Raise ``UsageError`` where a submission holds sessions of another team.
 
     The host gives a submission its name, for its sessions and as its file or folder.
     """
     if graded.exam.split.transcript_key is None:
         return
     source = graded.submission.source
-    own = source.name.removesuffix(".parquet")
+    own = submission_name(source)
     for name in sorted(graded.hosts):
-        if name != own:
+        if team_of(name) != team_of(own):
             raise UsageError(
                 f"{source}: holds sessions of {clip(name)}, not of {clip(own)}; a submission is "
-                "called as the host called it when its sessions were opened"
+                "called as the host called it when its sessions were opened, or TEAM@N"
             )
 
 
-def sessions_of(found: SessionCounts, name: str, tasks: Set[str]) -> dict[str, Any] | None:
-    """Return how many sessions a submission began at the tasks of an exam, or None for none.
+def sessions_of(found: SessionCounts, team: str, tasks: Set[str]) -> dict[str, Any] | None:
+    """Return how many sessions a team began at the tasks of an exam, or None for none.
 
     ``tasks`` are those it began any at, ``most`` is the number at one task.
     """
-    counts = [count for task, count in found.get(name, Counter()).items() if task in tasks]
+    counts = [count for task, count in found.get(team, Counter()).items() if task in tasks]
     if not counts:
         return None
     return {"started": sum(counts), "tasks": len(counts), "most": max(counts)}

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.answers.collect import submissions_in
-from grader.answers.submission import Submission
+from grader.answers.submission import Submission, submission_name, team_of
 from grader.board.grading import Entry, LeftOut, NotGraded, Result, grade_all, in_time, with_figures
 from grader.board.sessions import SessionCounts, count_sessions, sessions_of
 from grader.board.workers import WorkLimits
@@ -70,7 +70,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="DIR",
         help="the host's folder of sessions (`causal-exams lab --sessions`): says of each row how "
-        "many were started per task",
+        "many its team started per task",
     )
     add_effort(parser)
     add_limits(parser)
@@ -211,7 +211,7 @@ def _label(entries: Sequence[Entry], sessions: SessionCounts, tasks: set[str]) -
     names = Counter(entry.report["submission"]["system"] for entry in entries)
     for entry in entries:
         submission = entry.report["submission"]
-        own = sessions_of(sessions, entry.source.name.removesuffix(".parquet"), tasks)
+        own = sessions_of(sessions, team_of(submission_name(entry.source)), tasks)
         if own is not None:
             submission["sessions"] = own
         if names[submission["system"]] > 1:

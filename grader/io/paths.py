@@ -46,8 +46,8 @@ def check_plain(name: object, what: str) -> str:
 def path_inside(folder: Path, name: str, ending: str = "") -> Path:
     """Return ``folder / (name + ending)`` for a name that a stranger chose.
 
-    ``ending`` is of the code, such as ``.json``. Raises ``UsageError`` for a name that is not
-    plain, so that nothing outside ``folder`` is ever meant.
+    ``ending`` is of the code, such as ``.json``, or checked by it. Raises ``UsageError``
+    for a name that is not plain, so that nothing outside ``folder`` is ever meant.
     """
     assert len(ending) <= _ENDING
     return folder / f"{check_plain(name, f'{folder}:')}{ending}"

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from grader.answers.submission import submission_name, team_of
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import clip, pretty_json
@@ -60,8 +61,8 @@ def show_all(
             own = report[_HELD]
             ladder = Ladder(own["instances"])
             if own["points"] is not None:
-                ledger.enter(team_of(source), own["answers"], own["points"], ladder)
-            kept.append((team_of(source), ladder, {k: v for k, v in report.items() if k != _HELD}))
+                ledger.enter(_team(source), own["answers"], own["points"], ladder)
+            kept.append((_team(source), ladder, {k: v for k, v in report.items() if k != _HELD}))
     return [ledger.show(report, team, ladder) for team, ladder, report in kept]
 
 
@@ -70,7 +71,7 @@ def refuse_several(sources: Sequence[Path]) -> None:
 
     The best of a hundred random submissions would look good by chance.
     """
-    for team, count in Counter(map(team_of, sources)).items():
+    for team, count in Counter(map(_team, sources)).items():
         if count > 1:
             raise UsageError(
                 f"--final: {count} submissions of team {clip(team)}; a team has one in the final "
@@ -85,8 +86,8 @@ def close(path: Path | None, exam: Exam, handed: Mapping[Path, str]) -> frozense
     later calls rank the same answers alone.
     """
     with _alone(path or default_path(exam), exam) as ledger:
-        late = ledger.close({team_of(source): answers for source, answers in handed.items()})
-    return frozenset(source for source in handed if team_of(source) in late)
+        late = ledger.close({_team(source): answers for source, answers in handed.items()})
+    return frozenset(source for source in handed if _team(source) in late)
 
 
 @contextmanager
@@ -119,10 +120,9 @@ def default_path(exam: Exam) -> Path:
     return private.path.absolute().parent / NAME
 
 
-def team_of(source: Path) -> str:
-    """Return the name of the team whose submission a file or folder is."""
-    name = source.resolve().name if source.is_dir() else source.stem
-    return name.partition("@")[0].encode("utf-8", errors="replace").decode("utf-8")
+def _team(source: Path) -> str:
+    """Return the team whose submission a file or folder is."""
+    return team_of(submission_name(source))
 
 
 class Ledger:

@@ -12,6 +12,7 @@ from lab_verification import resealed
 
 from grader import pipeline
 from grader.answers.collect import collect
+from grader.answers.submission import submission_name, team_of
 from grader.board.sessions import refuse_others
 from grader.commands.main import main
 from grader.errors import UsageError
@@ -286,17 +287,37 @@ def test_signed_sessions_of_several_submissions_are_refused(
     refuse_others(pipeline.grade(exam, folder.rename(tmp_path / "team-a")))
 
 
+@pytest.mark.parametrize("opened", ["acme", "acme@1", "acme@2"])
+@pytest.mark.parametrize("file", ["acme", "acme@2", "acme.parquet", "acme@2.parquet"])
+def test_a_submission_holds_sessions_of_its_team(
+    mini_release: Path, tmp_path: Path, opened: str, file: str
+) -> None:
+    """Host, packing, board and ledger name a team alike: by what stands before the first `@`."""
+    exam = choose_exam(open_release(mini_release), track="causalab", transcript_key=KEY)
+    source, (task, *_) = tmp_path / file.removesuffix(".parquet"), exam.tasks
+    source.mkdir()
+    (source / task.answer_file).write_text(hosted(exam, task, opened), encoding="utf-8")
+    if file.endswith(".parquet"):
+        packed = tmp_path / file
+        release = ["--release", str(mini_release), "--track", "causalab"]
+        assert main(["pack", str(source), *release, "--name", "x", "--out", str(packed)]) == 0
+        source = packed
+    refuse_others(pipeline.grade(exam, source))
+    assert team_of(submission_name(source)) == team_of(opened) == "acme"
+
+
 def test_a_board_says_how_many_sessions_were_started(mini_release: Path, tmp_path: Path) -> None:
-    """Best of many shows: a session that was moved aside to start anew still counts."""
+    """Best of many shows: a session that was moved aside to start anew still counts, and so does
+    one for another submission of the team."""
     key = tmp_path / "host.key"
     key.write_bytes(KEY)
     exam = choose_exam(open_release(mini_release), track="causalab", transcript_key=KEY)
-    kept, board = tmp_path / "hosted" / "team-a", tmp_path / "board" / "team-a"
+    kept, board = tmp_path / "hosted" / "team-a", tmp_path / "board" / "team-a@1"
     kept.mkdir(parents=True)
     board.mkdir(parents=True)
     for task, tries in zip(exam.tasks, (1, 3), strict=False):
         for number in range(tries):
-            text = hosted(exam, task, "team-a")
+            text = hosted(exam, task, f"team-a@{number % 2 + 1}")
             (kept / f"{task.task_id}.jsonl{'.old' * number}").write_text(text, encoding="utf-8")
             (board / task.answer_file).write_text(text, encoding="utf-8")
     (kept / "forged.jsonl").write_text(hosted(exam, task, "team-a", b"x" * 32), encoding="utf-8")

@@ -227,7 +227,10 @@ def test_a_transcript_is_never_written_through_a_link_or_into_a_folder(tmp_path:
     assert not (tmp_path / "elsewhere").exists()
 
 
-@pytest.mark.parametrize("name", ["", "..", "a/b", ".hidden", "x" * 65, "a b", "a\n"])
+@pytest.mark.parametrize(
+    "name",
+    ["", "..", "a/b", ".hidden", "x" * 65, "a b", "a\n", "@2", "a@", "a@0", "a@x", "a@2@3"],
+)
 def test_a_submissions_name_is_a_plain_file_name(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match="--submission"):
         session_path(tmp_path, name, chain_episode())
@@ -250,6 +253,23 @@ def test_the_command_hosts_over_its_pipes(
         assert json.loads(replies.getvalue().splitlines()[0])["remaining"] == remaining
     path = tmp_path / "kept" / "team" / "lab-0000000000000001.jsonl"
     assert len(verify(chain_episode(), path.read_bytes()).readings) == 1
+
+
+def test_each_submission_of_a_team_has_a_session_of_its_own(
+    tmp_path: Path, episode_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A host took no name but `acme-2`, which the ledger of an exam counted as another team."""
+    request = b'{"op":"intervene","name":"density","value":3}\n'
+    for name, remaining in (("acme", 7), ("acme@2", 7), ("acme@2", 6)):
+        replies = io.BytesIO()
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(request)))
+        options = ("--sessions", str(tmp_path / "kept"), "--submission", name)
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "stdout", SimpleNamespace(buffer=replies))
+            assert main(["lab", str(episode_file), *options]) == 0
+        assert json.loads(replies.getvalue().splitlines()[-1])["remaining"] == remaining
+    kept = (tmp_path / "kept").glob("*/*.jsonl")
+    assert sorted(path.parent.name for path in kept) == ["acme", "acme@2"]
 
 
 def test_the_command_explains_wrong_use(
