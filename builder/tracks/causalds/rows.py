@@ -40,8 +40,7 @@ Asked = tuple[Observation, Sequence[tuple[str, Question]]]
 def instance_rows(
     spec: InstanceSpec, scene: Scene, attempt: int, asked: Sequence[Asked]
 ) -> dict[str, list[Row]]:
-    """Return the rows of one scene by config. A public scene shows all of its tables, a private one
-    only those that its one task needs."""
+    """Return a scene's rows by config. A private scene shows only the tables its task needs."""
     found: dict[str, list[Row]] = {config: [] for config in SCHEMAS}
     tasks: dict[str, tuple[str, str, str]] = {}
     for shown, questions in asked:
@@ -72,8 +71,7 @@ def instance_rows(
 
 
 def _task_id(spec: InstanceSpec, variant: Variant, detail: str, view: str) -> str:
-    """Return the public id of a task. It depends on the id key, the variant, ``detail`` (what the
-    question names) and the view alone."""
+    """Return a task's public id, from id key, variant, ``detail`` (what it names) and view."""
     parts = [variant.key, f"of {detail}" if detail else "", "" if view == CLEAN.name else view]
     return public_id("cds", spec.id_key, "/".join(part for part in parts if part))
 
@@ -96,8 +94,7 @@ def _task_row(
 
 
 def _truth_row(name: str, spec: InstanceSpec, scene: Scene, question: Question) -> Row:
-    """Return a row of ``causalds_truth``, its number (None if none is asked for) rounded as it is
-    released."""
+    """Return a row of ``causalds_truth``, its number (or None) rounded as it is released."""
     truth, quantity = question.truth, question.truth.quantity
     number = None
     if quantity is not None:
@@ -113,11 +110,8 @@ def _truth_row(name: str, spec: InstanceSpec, scene: Scene, question: Question) 
 def _scene_row(
     spec: InstanceSpec, scene: Scene, shown: Observation, data: bool, predicted: bool
 ) -> Row:
-    """Return a row of ``causalds_scenes`` for the view ``shown``.
-
-    Columns, training rows and calibration are empty without ``data``, test features without
-    ``predicted``. Test features leave out the outcome, and measurements of it.
-    """
+    """Return a row of ``causalds_scenes``: columns, training and calibration rows only with
+    ``data``, test features (never the outcome, nor measurements of it) only with ``predicted``."""
     names = [column.name for column in shown.columns] if data else []
     features = [c.name for c in shown.columns if predicted and c.node != scene.motif.outcome]
     train = scene.plan.equations.train
@@ -138,8 +132,7 @@ def _scene_row(
 
 
 def _label_row(spec: InstanceSpec, scene: Scene) -> Row:
-    """Return a row of ``causalds_labels``: the outcome of each row of ``test_features``, in its
-    order."""
+    """Return a row of ``causalds_labels``: outcomes in the order of ``test_features``."""
     return {
         "instance_id": spec.instance_id,
         "outcome": scene.outcome.name,
@@ -178,8 +171,7 @@ def _world(
 
 
 def _as_json(value: Quantity | Mapping[str, Quantity] | None) -> Any:
-    """Return one quantity, or a mapping from nodes to quantities, as JSON with rounded value and
-    error. None stays None."""
+    """Return a quantity, or quantities by node, as JSON, value and error rounded; None as None."""
     if value is None:
         return None
     if isinstance(value, Mapping):
@@ -188,8 +180,7 @@ def _as_json(value: Quantity | Mapping[str, Quantity] | None) -> Any:
 
 
 def _causenet_pair(scene: Scene) -> dict[str, object]:
-    """Return ``{"causenet": …}`` with the pair of CauseNet that the names start from, and its
-    support. Empty where that is not known."""
+    """Return ``{"causenet": …}``, the names' CauseNet pair with its support, {} if unknown."""
     for seed in scene.plan.telling.seeds:
         if seed.support and all(scene.name(node) == name for node, name in seed.names):
             pair = [name for _, name in seed.names]

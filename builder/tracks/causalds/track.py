@@ -57,8 +57,7 @@ WANTED_ATTEMPTS: Final = 30
 """Tries at an answer of the planned class, before any will do."""
 
 PROFILE_ATTEMPTS: Final = 30
-"""Tries at a world with the planned mechanisms, before the plainest ones take their place: for one
-dense graph in several hundred none is in range."""
+"""Tries at the planned mechanisms before the plainest ones: a few dense graphs allow no others."""
 
 PLAINEST: Final = ("linear_additive", "single_regulator_logistic")
 """Continuous and binary profile that find a world in range for any graph."""
@@ -71,9 +70,8 @@ FAMILY_ATTEMPTS: Final = 55
 
 
 def composition(config: SceneSettings, specs: Sequence[InstanceSpec]) -> ByAxis:
-    """Return requested beside realised numbers of scenes, by axis, for the manifest. In a
-    private-truth split the axes of each exam (``<exam>: <axis>``) are added, which count its
-    planned tasks."""
+    """Return requested and realised numbers of scenes by axis, for the manifest. Of a private split
+    it adds each exam's planned tasks by axis, as ``<exam>: <axis>``."""
     plans = [ScenePlan.from_json(s.config_json) for s in specs]
     found, views = composition_table(config, plans), config.views
     for name, model in config.exams:
@@ -88,8 +86,7 @@ def composition(config: SceneSettings, specs: Sequence[InstanceSpec]) -> ByAxis:
 
 
 def parse(table: TomlTable) -> SceneSettings:
-    """Return the checked settings of a split's ``causalds`` table, views included. Raises
-    ``UsageError`` that names the key and the remedy."""
+    """Return the checked ``causalds`` table. Raises ``UsageError`` with the key and the remedy."""
     config = parse_config(table)
     check_views(config.changed_views, config.outcome_measured, config.diagnostics, table)
     return config
@@ -102,11 +99,8 @@ def planned_tasks(specs: Sequence[InstanceSpec]) -> list[Candidate]:
 
 
 def build(spec: InstanceSpec) -> BuiltInstance:
-    """Return one scene with its tasks, as rows.
-
-    An attempt whose numbers miss their bounds, or that cannot be asked the planned variant, is
-    replaced by the next one. Raises ``UsageError`` when none of ``MAX_ATTEMPTS`` will do.
-    """
+    """Return one scene with its tasks, as rows, of the first attempt that is accepted. Raises
+    ``UsageError`` when none of ``MAX_ATTEMPTS`` will do."""
     return first_accepted(
         spec,
         partial(_try, spec),
@@ -117,8 +111,7 @@ def build(spec: InstanceSpec) -> BuiltInstance:
 
 
 def plan_of_attempt(plan: ScenePlan, attempt: int) -> ScenePlan:
-    """Return the plan of an attempt, counted from 0: from ``PROFILE_ATTEMPTS`` on with the plainest
-    equations."""
+    """Return an attempt's plan, counted from 0: plainest equations from ``PROFILE_ATTEMPTS`` on."""
     if attempt < PROFILE_ATTEMPTS:
         return plan
     plain = replace(plan.equations, continuous=PLAINEST[0], binary=PLAINEST[1])
@@ -126,10 +119,8 @@ def plan_of_attempt(plan: ScenePlan, attempt: int) -> ScenePlan:
 
 
 def _try(spec: InstanceSpec, attempt: int, wordless: int) -> dict[str, list[Row]]:
-    """Return the rows of one attempt at a scene, by config. Raises :class:`Rejection`.
-
-    ``attempt`` counts from 0, ``wordless`` the earlier attempts for which no story was told.
-    """
+    """Return the rows of attempt 0, 1 …, by config. Raises :class:`Rejection`. ``wordless`` counts
+    the earlier attempts for which no story was told."""
     plan = plan_of_attempt(ScenePlan.from_json(spec.config_json), attempt)
     # A story does not depend on the world, so what a language model wrote serves every attempt.
     words = attempt_key(spec.key, attempt if plan.telling.llm is None else wordless)
@@ -152,12 +143,9 @@ def _try(spec: InstanceSpec, attempt: int, wordless: int) -> dict[str, list[Row]
 
 
 def _questions(scene: Scene, view: str, attempt: int) -> list[tuple[str, Question]]:
-    """Return the tasks of a view, as pairs of variant and question.
-
-    They are all that are eligible. Where a variant is planned (a private-truth split) they are one
-    of its questions at random, before attempt ``WANTED_ATTEMPTS`` with an answer of the planned
-    class. The list is empty where no question qualifies.
-    """
+    """Return the tasks of a view, as pairs of variant and question, empty where none qualifies.
+    They are all that are eligible. With a planned variant (a private-truth split) they are one at
+    random, before attempt ``WANTED_ATTEMPTS`` with an answer of the planned class."""
     plan, wanted = scene.plan, scene.plan.questions.wanted
     suffix = "" if view == CLEAN.name else f"/{view}"
     found = [
@@ -173,11 +161,8 @@ def _questions(scene: Scene, view: str, attempt: int) -> list[tuple[str, Questio
 
 
 def _eligible(plan: ScenePlan, attempt: int) -> list[str]:
-    """Return the variants that an attempt asks.
-
-    Without a planned variant they are all that the plan hosts. With one, it is that alone, from
-    ``VARIANT_ATTEMPTS`` on its whole family, from ``FAMILY_ATTEMPTS`` on all again.
-    """
+    """Return the variants that an attempt asks: all hosted, or the planned one, from
+    ``VARIANT_ATTEMPTS`` on its whole family, from ``FAMILY_ATTEMPTS`` on all again."""
     variant, able = plan.questions.variant, hosted_variants(plan)
     if variant is None or attempt >= FAMILY_ATTEMPTS:
         return able

@@ -54,9 +54,8 @@ def effect_size_point(scene: Scene, rng: np.random.Generator) -> Iterator[Questi
 
 @asks("association.sign_before_after")
 def sign_before_after(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for both signs: of the correlation, and of the partial correlation given a named
-    variable. There is one question for each of up to three variables, none where a sign lies inside
-    its margin."""
+    """Ask for the signs of correlation and of partial correlation given each of up to three
+    nodes."""
     before, least_before = clear_association(scene)
     for node in scene.other_nodes[:MOST_NAMED]:
         after, least_after = _clear_label(scene, scene.truths.partial[node], node)
@@ -69,16 +68,14 @@ def sign_before_after(scene: Scene, rng: np.random.Generator) -> Iterator[Questi
 
 @asks("association.delta_point")
 def delta_point(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for the change of the association given a named variable (partial correlation minus
-    correlation) as a number, for up to three variables."""
+    """Ask for partial correlation minus correlation as a number, given up to three variables."""
     for node in scene.other_nodes[:MOST_NAMED]:
         yield _question_given(scene, node, Truth(quantity=scene.truths.change[node]))
 
 
 @asks("association.delta_sign_only")
 def delta_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for the sign of the change of the association given a named variable, for each of up to
-    three variables whose change is clear of its margin."""
+    """Ask for the sign of the change given each of up to three variables, where it is clear."""
     for node in scene.other_nodes[:MOST_NAMED]:
         label, margin = _clear_label(scene, scene.truths.change[node], node)
         if label is not None:
@@ -87,8 +84,7 @@ def delta_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question
 
 @asks("association.argmax_change")
 def argmax_change(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask which of the first three other variables changes the association most in size. Asked only
-    where one has a clear lead."""
+    """Ask which of the first three other variables changes the association most, if one leads."""
     nodes = scene.other_nodes[:MOST_NAMED]
     margin = _margin(scene, *nodes)
     winner = clear_largest_change({node: scene.truths.change[node] for node in nodes}, margin)
@@ -102,12 +98,9 @@ def argmax_change(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
 
 @asks("collider_phenomenon.induced_association_boolean")
 def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask whether treatment and outcome are associated given a named variable.
-
-    It is one given which they are not, and one that opens a path. Of scenes that have only the
-    latter, five times as many as have the former, public-truth splits ask a quarter: otherwise
-    "they are" would be right more than five times in six. Private exams plan their answers.
-    """
+    """Ask whether treatment and outcome are associated given a named variable. It is one given
+    which they are not, and one that opens a path. Of the scenes with only the latter, public-truth
+    splits ask a quarter: otherwise "they are" would be right five times in six."""
     unassociated = [n for n in scene.other_nodes if is_structural_zero(scene.truths.partial[n])][:1]
     if not unassociated and scene.plan.questions.variant is None and not _asked_alone(scene):
         return
@@ -120,8 +113,7 @@ def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Itera
 
 @asks("collider_phenomenon.induced_association_sign_only")
 def induced_association_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for the sign of the partial correlation given a named variable: one that opens a path,
-    one that does not, where it is clear of its margin."""
+    """Ask for the sign of the partial correlation given a path opener and given another node."""
     for node in _one_of_each(scene):
         label, margin = _clear_label(scene, scene.truths.partial[node], node)
         if label is not None:
@@ -131,8 +123,7 @@ def induced_association_sign_only(scene: Scene, rng: np.random.Generator) -> Ite
 
 @asks("collider_phenomenon.induced_association_strength_point")
 def induced_association_strength(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for the partial correlation given a named variable, as a number: one that opens a path,
-    one that does not."""
+    """Ask for the partial correlation given a path opener and given another node, as a number."""
     for node in _one_of_each(scene):
         truth = Truth(quantity=scene.truths.partial[node])
         yield _question_given(scene, node, truth, "variable")
@@ -151,29 +142,23 @@ def collider_bias_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Qu
 def _question_given(
     scene: Scene, node: str, truth: Truth, member: str = "conditioning_var", **slots: str
 ) -> Question:
-    """Return a question that names ``node``, by its story name in the input ``member``. ``slots``
-    fill its words."""
+    """Return a question that names ``node``, in the input ``member``. ``slots`` fill its words."""
     return Question({**ends(scene), member: scene.name(node)}, truth, node, slots)
 
 
 def _asked_alone(scene: Scene) -> bool:
-    """Tell whether this scene is one of the ``_ALONE`` share, by chance.
-
-    Anything else that decided, such as the order of a table, would tell the answer. All views of a
-    scene agree, since exams may match them.
-    """
+    """Tell whether the scene is one of the ``_ALONE`` share, by chance alone, the same in all
+    views."""
     return bool(stream(scene.key, "association alone").random() < _ALONE)
 
 
 def _openers(scene: Scene) -> list[str]:
-    """Return the other observed nodes that, given, open a path between treatment and outcome, in
-    table order."""
+    """Return the other observed nodes that open a path X to Y when given, in table order."""
     return [node for node in scene.other_nodes if opens_path(scene.motif, node)]
 
 
 def _one_of_each(scene: Scene) -> list[str]:
-    """Return the first node that opens a path between treatment and outcome and the first that does
-    not, where there are such."""
+    """Return the first node that opens a path X to Y and the first that does not, if any."""
     openers = _openers(scene)
     rest = [node for node in scene.other_nodes if node not in openers]
     return [*openers[:1], *rest[:1]]
@@ -186,20 +171,17 @@ def clear_association(scene: Scene) -> tuple[str | None, str]:
 
 
 def _clear_label(scene: Scene, quantity: Quantity, *named: str) -> tuple[str | None, str]:
-    """Return the label of a quantity's sign (None inside its margin), and the margin as printed.
-    ``named`` are the nodes that the question names besides treatment and outcome."""
+    """Return the label of a quantity's sign (None inside its margin), and the margin as printed."""
     margin = _margin(scene, *named)
     return clear_sign(quantity, margin), number(margin)
 
 
 def _margin(scene: Scene, *named: str) -> float:
-    """Return the margin of an association's label. It is wider where treatment, outcome or one of
-    the nodes ``named`` is seen through measurements only."""
+    """Return an association's margin: wider if X, Y or a node ``named`` is only measured."""
     nodes = {scene.motif.treatment, scene.motif.outcome, *named}
     return association_margin(measured=bool(nodes & scene.replaced))
 
 
 def _spellings(sign: str) -> list[str]:
-    """Return the accepted labels of an association's sign. Where it is exactly 0, "unknown" is
-    accepted too, as the paper's reference says it."""
+    """Return the accepted labels of a sign. An exact 0 may be called "unknown", as in the paper."""
     return ["0", "unknown"] if sign == "0" else [sign]

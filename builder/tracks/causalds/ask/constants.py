@@ -29,14 +29,12 @@ _ROWS: Final = RowCounts(train=50, test=200)
 """Training and held-out rows of a twin's scenes. Constants see no row. Of held-out labels their
 points need the spread alone, whose chance deviation averages out over scenes."""
 _SCENES_OF_A_TASK: Final = 12
-"""Scenes that are planned for each task that floors need: a twelfth of them hosts the rarest
-variant."""
+"""Scenes planned for each task that floors need: a twelfth of them hosts the rarest variant."""
 
 
 def twin(config: SceneSettings, tasks: int) -> SceneSettings:
-    """Return the settings of the scenes that floors are measured on, twelve for each of ``tasks``,
-    the number of tasks a variant needs. The composition stays as it is. They have few rows and
-    clean tables, since constants look at none."""
+    """Return the settings of the floors' scenes, twelve for each of ``tasks`` of a variant. They
+    keep the composition but have few rows and clean tables, since constants look at none."""
     return config.model_copy(
         update={
             "scenes": _SCENES_OF_A_TASK * tasks,
@@ -69,8 +67,7 @@ def constants(task: Task, truth: Truth) -> Iterator[tuple[str, str]]:
 
 
 def _required_members(task: Task) -> dict[str, object]:
-    """Return the members that an answer must repeat from its question: ``conditioning_var``, if
-    that is an input."""
+    """Return the members an answer repeats from its question: ``conditioning_var``, if asked."""
     key = "conditioning_var"
     return {key: task.inputs[key]} if key in task.inputs else {}
 
@@ -140,8 +137,7 @@ def _as_text(value: object) -> str:
 
 
 def _every_edge(task: Task, names: Sequence[str]) -> list[dict[str, str]]:
-    """Return every ordered pair of names as an edge where direction counts, every unordered pair
-    where it does not."""
+    """Return every ordered pair of names as an edge, or unordered if direction does not count."""
     directed = task.shape.name == "edges"
     ends = ("from", "to") if directed else ("a", "b")
     pairs = ((a, b) for a, b in product(names, repeat=2) if (a != b if directed else a < b))
@@ -149,8 +145,7 @@ def _every_edge(task: Task, names: Sequence[str]) -> list[dict[str, str]]:
 
 
 def _predictions(task: Task) -> Iterator[tuple[str, str]]:
-    """Yield the name and the CSV text of each constant prediction: one interval, or one number for
-    continuous outcomes with one probability for binary ones."""
+    """Yield name and CSV text of each constant prediction: intervals, or numbers and chances."""
     rows = int(task.inputs["rows"])
     if task.shape.pool == "nrel_interval":
         for centre, half in product(_PREDICTED, _HALVES):

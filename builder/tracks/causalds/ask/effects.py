@@ -30,8 +30,7 @@ from grader.tracks.causalds.shapes import EFFECT_ALPHA
 
 
 def _effects_of(family: str, scene: Scene) -> dict[str, Quantity | None]:
-    """Return the effects that a family asks about, by name ("ATE", "ETT", "NDE", "NIE"). None: it
-    is not identifiable. The NDE is left out without a direct effect."""
+    """Return a family's effects by name: None if not identifiable, no "NDE" without the edge."""
     truths = scene.truths
     if family == "effect_estimate":
         return {"ATE": truths.ate}
@@ -42,8 +41,7 @@ def _effects_of(family: str, scene: Scene) -> dict[str, Quantity | None]:
 
 def _ask(form: str, family: str, scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Yield one question for each effect of a family. ``form`` is "point", "interval" or "sign".
-    Abstaining is right where the effect is not identifiable. Every scene's effects are zero by the
-    graph or clear of zero."""
+    Abstaining is right where the effect is not identifiable."""
     natural = family == "mediation_effect"
     for name, value in _effects_of(family, scene).items():
         inputs, truth = _inputs(scene), Truth(quantity=value, should_abstain=value is None)
@@ -76,8 +74,7 @@ for _family, _names in (
 
 @asks("effect_estimate.ate_vs_assoc_sign_match")
 def ate_vs_assoc_sign_match(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask whether association and average effect have the same sign, and not 0. Abstaining is right
-    where the effect is not identifiable. Not asked where the sign of the association is unclear."""
+    """Ask whether association (its sign must be clear) and ATE have the same sign, and not 0."""
     effect = scene.truths.ate
     associated, margin = clear_association(scene)
     caused = None if effect is None else clear_effect_sign(effect, scene.truths.outcome_sd)
@@ -91,8 +88,7 @@ def ate_vs_assoc_sign_match(scene: Scene, rng: np.random.Generator) -> Iterator[
 
 @asks("mediation_effect.direct_vs_indirect_dominance")
 def direct_vs_indirect_dominance(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask which of the two natural effects is larger in absolute value, or whether they tie.
-    Abstaining is right unless both are identifiable. Not asked near the edge of the tie."""
+    """Ask which natural effect is larger in absolute value, or a tie, where that is clear."""
     nde, nie = scene.truths.nde, scene.truths.nie
     label = None
     if nde is not None and nie is not None:

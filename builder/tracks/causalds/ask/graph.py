@@ -49,8 +49,7 @@ asks("causal_sketch.skeleton_edges")(edges_only)  # all pairs with a direct effe
 
 @asks("identification.method_label")
 def method_label(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for the first of five identification methods that applies to the average treatment
-    effect. "none" counts as abstaining. The observed variables are listed in random order."""
+    """Ask for the first of five identification methods that applies to the ATE. "none" abstains."""
     method = identification_method(*scene.motif.effect)
     observed = any_order(rng, scene.observed_names)
     truth = Truth({"accepted": [method]}, should_abstain=method == "none")
@@ -60,11 +59,7 @@ def method_label(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
 
 @asks("identification.identifiable_boolean")
 def identifiable_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Yield one question: whether the average treatment effect is identifiable.
-
-    The observed variables are listed in random order. Where it is not, the right answer is false,
-    which counts as abstaining.
-    """
+    """Ask whether the average treatment effect is identifiable. False counts as abstaining."""
     observed, verdict = any_order(rng, scene.observed_names), ate_is_identifiable(scene.plan)
     truth = Truth({"accepted": [verdict]}, should_abstain=not verdict)
     slots = {**effect_slots(scene, "ATE"), "observed": bullets(observed)}
@@ -73,8 +68,7 @@ def identifiable_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Que
 
 @asks("counterfactual_identification.identifiable_boolean")
 def counterfactual(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask whether the ETT is identifiable and, where there are mediators, the same of the NDE and
-    the NIE. Each is a question of its own, and false counts as abstaining."""
+    """Ask whether the ETT and, with mediators, NDE and NIE are identifiable. False abstains."""
     observed = any_order(rng, scene.observed_names)
     x0, x1 = scene.truths.levels
     verdicts = {"ETT": scene.truths.ett is not None}
@@ -105,8 +99,7 @@ def minimal_adjustment_set_size(scene: Scene, rng: np.random.Generator) -> Itera
 
 @asks("identification.n_valid_adjustment_sets")
 def n_valid_adjustment_sets(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for the number of valid adjustment sets. Where there is none but the effect is
-    identifiable, 0 is accepted beside "no_backdoor"."""
+    """Ask for the number of valid sets: 0 or "no_backdoor" if identifiable without one."""
     word = adjustment_category(scene.plan)
     count = len(valid_adjustment_sets(*scene.motif.effect))
     accepted = {"set": [count], "no_backdoor": ["no_backdoor", 0], "non_id": ["non_id"]}[word]
@@ -133,9 +126,8 @@ def forbidden_controls_list(scene: Scene, rng: np.random.Generator) -> Iterator[
 def _adjustment(
     scene: Scene, rng: np.random.Generator, target: Mapping[str, object], *, place: str
 ) -> Question:
-    """Return a question about valid adjustment sets with the truth ``target``. Where there is no
-    valid set, an answer holds a word in place of its ``place`` ("list" or "number"). Abstaining is
-    right where the ATE is not identifiable."""
+    """Return a question about valid adjustment sets with the truth ``target``. Where there is none,
+    an answer holds a word in place of its ``place`` ("list" or "number")."""
     available = any_order(rng, map(scene.name, scene.other_nodes))
     truth = Truth(dict(target), should_abstain=adjustment_category(scene.plan) == "non_id")
     slots = {"available": bullets(available or ["none"]), "place": place}

@@ -39,8 +39,7 @@ def prediction_interval(scene: Scene, rng: np.random.Generator) -> Iterator[Ques
 
 
 def _file_slots(scene: Scene, header: str, example: str) -> dict[str, str]:
-    """Return the slots for the files to learn from and the CSV file to write, with its ``header``
-    and two ``example`` rows."""
+    """Return the slots for the files to read and the CSV to write, with header and example rows."""
     measured = scene.motif.outcome in scene.replaced
     return {
         "rows": f"{scene.plan.equations.test:,}",

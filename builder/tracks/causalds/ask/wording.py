@@ -34,11 +34,8 @@ _DEEPEST: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """The right answer to a question.
-
-    ``target`` is what ``causalds_truth`` holds as ``target_json`` (docs/release-format.md).
-    ``quantity`` is the number asked for, None where none is or abstaining is right.
-    """
+    """The right answer to a question: ``target`` is the ``target_json`` of ``causalds_truth``,
+    ``quantity`` the number asked for, None where none is or abstaining is right."""
 
     target: Mapping[str, object] = field(default_factory=dict)
     quantity: Quantity | None = None
@@ -70,8 +67,7 @@ REGISTERED: Final[dict[str, Ask]] = {}
 
 
 def asks(key: str) -> Callable[[Ask], Ask]:
-    """Return a decorator that registers an asker of the variant ``key`` in ``REGISTERED``. It
-    raises ``ValueError`` if there is one already."""
+    """Return a decorator that registers an asker of ``key``, ``ValueError`` for a second one."""
 
     def register(ask: Ask) -> Ask:
         if key in REGISTERED:
@@ -88,8 +84,7 @@ def ends(scene: Scene) -> dict[str, object]:
 
 
 def fill(path: str, slots: Mapping[str, object]) -> str:
-    """Return the text at ``path`` of wording.toml, with the shared texts and slots in it filled.
-    Raises ``KeyError`` for a slot that ``slots`` lacks."""
+    """Return a filled text of wording.toml by path. Raises ``KeyError`` for a missing slot."""
     return _fill_text(_TEXTS[path], slots)
 
 
@@ -102,8 +97,7 @@ def _fill_text(text: str, slots: Mapping[str, object]) -> str:
 
 
 def scene_slots(scene: Scene) -> dict[str, str]:
-    """Return the slots that the words of every question about a scene may use. Those that only some
-    questions fill are empty."""
+    """Return the slots that any question's words may use, empty where only some fill them."""
     x, y = scene.treatment, scene.outcome
     return {
         "x": bold(x),
@@ -119,12 +113,9 @@ def scene_slots(scene: Scene) -> dict[str, str]:
 
 
 def effect_slots(scene: Scene, name: str) -> dict[str, str]:
-    """Return the slots for the definition of an effect ("ATE", "ETT", "NDE" or "NIE"), and for what
-    identifies it.
-
-    ``zero`` says that an effect which the graph makes 0 is identifiable. It is empty for the NIE,
-    which is asked about only where something lies between.
-    """
+    """Return the slots for what an effect ("ATE", "ETT", "NDE" or "NIE") is and what identifies it.
+    ``zero`` says that an effect which the graph makes 0 is identifiable; it is empty for the
+    NIE."""
     own = {**scene_slots(scene), "name": name}
     natural, zero = name in ("NDE", "NIE"), "zero_direct_effect" if name == "NDE" else "zero_effect"
     return {
@@ -162,8 +153,7 @@ def bullets(names: Sequence[str]) -> str:
 
 
 def levels(scene: Scene) -> str:
-    """Return the two treatment levels as "x0 = … and x1 = …", with the states that they stand for
-    where the treatment is binary."""
+    """Return the treatment levels as "x0 = … and x1 = …", with the states of a binary treatment."""
     x0, x1 = (number(level) for level in scene.truths.levels)
     states = scene.treatment.states
     if states is None:
@@ -180,9 +170,8 @@ def _has_binary_column(scene: Scene) -> bool:
 def write_prompt(
     scene: Scene, shown: Observation, variant: Variant, question: Question, answer_file: str
 ) -> str:
-    """Return a prompt as Markdown. Its sections are files, background, data, measurements, scale,
-    question, answer and answer file. A task that is asked of the story alone has no data,
-    measurements or scale."""
+    """Return a prompt as Markdown: files, background, data, measurements, scale, question, answer,
+    answer file. A task of the story alone has no data, measurements or scale."""
     sections = [
         ("Files", _files(scene, shown, variant)),
         ("Background", scene.narration.telling.story),
@@ -242,8 +231,7 @@ def _data(scene: Scene, shown: Observation) -> str:
 
 
 def _measurements(scene: Scene, shown: Observation) -> str:
-    """Return the text on measurements: the columns of each replaced variable, and the calibration
-    rows."""
+    """Return the text on the columns of each replaced variable, and on the calibration rows."""
     nodes = sorted((node for node in scene.columns if node in shown.bundles), key=scene.name)
     measured = [
         f"{_column(scene.variables[node])}: {', '.join(shown.columns_of(node))}" for node in nodes

@@ -41,9 +41,8 @@ def audit_instance(
     agrees.
 
     Arguments are rows of ``causalds_worlds``, ``causalds_truth`` (all of the instance),
-    ``causalds_labels`` (None where the scene has none) and ``causalds_scenes``. Every line starts
-    with the id of the task or instance it is about. Problems that do not come back with other
-    simulated units are dropped.
+    ``causalds_labels`` (None where there are none) and ``causalds_scenes``. Every line starts with
+    the id of its task or instance. Problems that do not come back with other units are dropped.
     """
     try:
         scene = _read_scene(world_row["instance_id"], world_row["world_json"])
@@ -72,8 +71,7 @@ def _problems(
 
 @lru_cache(maxsize=2)
 def _audit_world(scene: StoredScene, story: str) -> tuple[str, ...]:
-    """Return the problems of story, numbers and treatment levels. They are cached, since the views
-    of a scene share them."""
+    """Return the problems of story, numbers and levels, cached: a scene's views share them."""
     record = scene.record
     edges = tuple((a, b) for a, b in record["world"]["edges"])
     variables = TypeAdapter(dict[str, Variable]).validate_python(record["variables"])
@@ -94,8 +92,7 @@ def _audit_world(scene: StoredScene, story: str) -> tuple[str, ...]:
 
 
 def _check_levels(scene: StoredScene) -> Iterator[str]:
-    """Yield the problems of the compared treatment levels. They must be 0 and 1 of a binary
-    treatment, else its quartiles."""
+    """Yield where the compared levels are not 0 and 1 (binary treatment), or not its quartiles."""
     if scene.binary_treatment:
         if scene.levels != (0.0, 1.0):
             yield f"binary treatment compared at {scene.levels}"

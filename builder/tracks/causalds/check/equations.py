@@ -43,8 +43,7 @@ def conditional_mean(node: Mapping[str, Any], columns: Columns, size: int) -> Ar
 
 
 def noise_scale(node: Mapping[str, Any], columns: Columns, size: int) -> Array:
-    """Return the standard deviation of a continuous node's own noise for ``size`` units, given the
-    columns of its parents."""
+    """Return the sd of a continuous node's own noise, (size,), given the columns of its parents."""
     noise = node["noise"]
     spread = noise.get("spread")
     if spread is None:
@@ -70,15 +69,13 @@ def _line(p: Numbers, columns: Columns) -> Array:
 
 
 def _pairs(p: Numbers, z: Columns) -> Array:
-    """Return the weighted sum of the products of those pairs of z-scores that the parameters
-    list."""
+    """Return the weighted sum of the products of the pairs of z-scores that the parameters list."""
     chosen = np.asarray(p["pairs"], dtype=int).reshape(-1, 2)
     return np.asarray(sum(v * z[i] * z[j] for v, (i, j) in zip(p["products"], chosen, strict=True)))
 
 
 def _handcrafted_mean(p: Numbers, columns: Columns) -> Array:
-    """Return a sum of lines, bounded curves, squares and pairwise products of the parents'
-    z-scores."""
+    """Return lines, bounded curves, squares and pairwise products of the z-scores, summed."""
     z = _zscores_of_parents(p, columns)
     total = p["bias"] + _pairs(p, z)
     for i, column in enumerate(z):
@@ -165,8 +162,7 @@ def _sharp_threshold(p: Numbers, columns: Columns) -> Array:
 
 
 def _gate(p: Numbers, columns: Columns) -> Array:
-    """Return the probability that a gate's output is 1. All inputs must hold in a conjunction, else
-    any. An input holds above its cut or, negated, at or below it."""
+    """Return P(gate gives 1). An input holds above its cut or, negated, at or below it."""
     inputs = zip(columns, p["cuts"], p["negated"], strict=True)
     held = np.sum([np.where(column > cut, 1 - no, no) for column, cut, no in inputs], axis=0)
     passed = held == len(columns) if p["conjunction"] else held >= 1
@@ -211,8 +207,7 @@ class _Mixture:
 
 
 def noise_law(noise: Mapping[str, Any]) -> Any:
-    """Return the standardised law (mean 0, sd 1) of a node's noise, with ``rvs`` and ``pdf``.
-    Raises :class:`NotAuditable` for an unknown family."""
+    """Return a standardised law (mean 0, sd 1) with ``rvs`` and ``pdf``, or raise NotAuditable."""
     return _law(noise["family"], tuple(noise["shape"]))
 
 
@@ -274,8 +269,7 @@ class Population:
         return self.run({})
 
     def run(self, do: Mapping[str, float | Array]) -> dict[str, Array]:
-        """Return the values of every node in the same units under an intervention, which maps nodes
-        to one value for all units or one for each."""
+        """Return every node's values in these units under ``do``: node to value, or one a unit."""
         values: dict[str, Array] = {}
         waiting = list(self.world["nodes"])
         while waiting:
@@ -294,8 +288,7 @@ class Population:
         return values
 
     def correlation(self, x: str, y: str) -> Estimate:
-        """Return the Pearson correlation of two nodes in the units, with the standard error of its
-        influence function."""
+        """Return Pearson's correlation of two nodes, with its influence function's error."""
         r, influence = _correlation_and_influence(
             _zscore(self.factual[x]), _zscore(self.factual[y])
         )
@@ -310,8 +303,7 @@ class Population:
         return _weighted_mean(self.differences(x, y, levels), np.ones(self.draws))
 
     def ett(self, x: str, y: str, levels: tuple[float, float]) -> Estimate:
-        """Return the average of Y(x1) - Y(x0) among those with X = x1. For a continuous X the units
-        are weighted by its density at x1."""
+        """Return the mean of Y(x1) - Y(x0) where X = x1, density-weighted for continuous X."""
         node = next(n for n in self.world["nodes"] if n["name"] == x)
         if node["noise"] is None:
             weights = (self.factual[x] == levels[1]).astype(np.float64)
@@ -335,11 +327,8 @@ class Population:
         return _weighted_mean(crossed[y] - base[y], np.ones(self.draws))
 
     def partial_and_change(self, x: str, y: str, z: str) -> tuple[Estimate, Estimate]:
-        """Return the partial correlation of X and Y given Z, and that minus their correlation.
-
-        The first is the correlation of the residuals from their sample regressions on Z. Both are
-        taken on the same units.
-        """
+        """Return the partial correlation of X and Y given Z (of residuals from sample regressions
+        on Z), and that minus their correlation, both in the same units."""
         zx, zy, zz = (_zscore(self.factual[v]) for v in (x, y, z))
         r, plain = _correlation_and_influence(zx, zy)
         ex, ey = (_zscore(v - np.mean(v * zz) * zz) for v in (zx, zy))
@@ -378,8 +367,7 @@ def _correlation_and_influence(zx: Array, zy: Array) -> tuple[float, Array]:
 
 
 def _weighted_mean(values: Array, weights: Array) -> Estimate:
-    """Return the weighted mean of ``values`` with its standard error. The weights need not add up
-    to 1."""
+    """Return the weighted mean of ``values`` with its standard error, for weights of any sum."""
     mass = float(weights.sum())
     mean = float((weights * values).sum()) / mass
     return Estimate(mean, float(np.sqrt((weights**2 * (values - mean) ** 2).sum())) / mass)

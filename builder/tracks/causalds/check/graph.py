@@ -25,8 +25,7 @@ def graph_of(edges: Iterable[tuple[str, str]], nodes: Iterable[str]) -> Graph:
 def valid_adjustment_sets(
     graph: Graph, x: str, y: str, latent: frozenset[str]
 ) -> list[frozenset[str]]:
-    """Return all valid adjustment sets, the smallest first: every subset of the observed nodes is
-    tried."""
+    """Return all valid adjustment sets, smallest first, by trying every observed subset."""
     on_paths = _causal_nodes(graph, x, y)
     forbidden = {v for node in on_paths for v in (node, *nx.descendants(graph, node))}
     back_door = graph.copy()
@@ -77,8 +76,7 @@ def has_hedge(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
 
 
 def is_zero(graph: Graph, x: str, y: str, effect: str) -> bool:
-    """Tell whether the graph makes an effect ("ate", "ett", "nde" or "nie") zero, as no path
-    carries it."""
+    """Tell whether the graph makes "ate", "ett", "nde" or "nie" zero, as no path carries it."""
     if effect == "nde":
         return not graph.has_edge(x, y)
     if effect == "nie":
@@ -89,8 +87,7 @@ def is_zero(graph: Graph, x: str, y: str, effect: str) -> bool:
 def is_identifiable(
     graph: Graph, x: str, y: str, latent: frozenset[str], effect: str, *, binary_treatment: bool
 ) -> bool:
-    """Tell whether an effect ("ate", "ett", "nde" or "nie") is identifiable. One that is zero by
-    the graph is."""
+    """Tell whether "ate", "ett", "nde" or "nie" is identifiable. A structural zero is."""
     if is_zero(graph, x, y, effect):
         return True
     if effect in ("nde", "nie"):
@@ -148,8 +145,7 @@ def is_independent(graph: Graph, x: str, y: str, z: str) -> bool:
 
 
 def opens_path(graph: Graph, x: str, y: str, z: str) -> bool:
-    """Tell whether some path between `x` and `y`, other than a directed one from `x` to `y`, is
-    blocked given nothing and open given `z`. Every simple path of the skeleton is tried."""
+    """Tell whether `z` opens a blocked path from `x` to `y` that is not directed that way."""
     skeleton = graph.to_undirected()
     for path in nx.all_simple_paths(skeleton, x, y):
         if all(graph.has_edge(a, b) for a, b in pairwise(path)):
@@ -160,8 +156,7 @@ def opens_path(graph: Graph, x: str, y: str, z: str) -> bool:
 
 
 def _is_open(graph: Graph, path: list[str], given: set[str]) -> bool:
-    """Tell whether a path is open given ``given``: its colliders are given or have a given
-    descendant, its other inner nodes are not given."""
+    """Tell whether each collider is given or has a given descendant, and no other node is given."""
     for before, node, after in zip(path, path[1:], path[2:], strict=False):
         if graph.has_edge(before, node) and graph.has_edge(after, node):
             if not given & {node, *nx.descendants(graph, node)}:
@@ -172,8 +167,7 @@ def _is_open(graph: Graph, path: list[str], given: set[str]) -> bool:
 
 
 def project(graph: Graph, latent: frozenset[str]) -> tuple[Graph, "nx.Graph[str]"]:
-    """Return the latent projection as two graphs over the observed nodes: the directed edges, and
-    the bidirected edges."""
+    """Return the latent projection over observed nodes: directed graph, then bidirected graph."""
     observed = [v for v in graph if v not in latent]
     directed = graph_of((), observed)
     bidirected: nx.Graph[str] = nx.Graph()
@@ -203,8 +197,7 @@ def _through_latent(graph: Graph, node: str, latent: frozenset[str]) -> set[str]
 def _largest_forest(
     directed: Graph, bidirected: "nx.Graph[str]", inner: frozenset[str]
 ) -> set[str]:
-    """Return the largest bidirected-connected set around ``inner`` whose nodes all reach it by
-    directed paths inside the set."""
+    """Return the largest bidirected-connected set whose nodes reach ``inner`` inside it."""
     start = next(iter(sorted(inner)))
     kept = set(directed)
     while True:

@@ -65,8 +65,7 @@ def _scene_facts(world_json: str) -> tuple[tuple[int, ...], dict[str, str]] | No
 
 
 def _answer_facts(task: TaskRow, truth: Row) -> dict[str, str]:
-    """Return private facts of a task's truth by name: the structure, and whichever of abstaining,
-    sign, category and label its variant has."""
+    """Return private facts of a truth by name: structure, abstaining, sign, category, label."""
     shape, target = VARIANTS[task.key].shape, json.loads(truth["target_json"])
     facts = {"asked structure": truth["structure"]}
     if shape.abstainable:
@@ -117,8 +116,7 @@ _ROLES: Final = ("treatment", "outcome", "conditioning_var", "variable")
 
 
 def shown_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[str]:
-    """Yield the problems of one task: its test table, its lists, the names that it uses.
-    ``private`` says that the split's truth is."""
+    """Yield the problems of one task's test table, lists and names. ``private`` is of its split."""
     columns = [name for name, _ in scene.columns]
     inputs = task.inputs
     if task.family == "prediction":

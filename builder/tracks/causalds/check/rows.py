@@ -61,9 +61,7 @@ def audit_scene(scene: StoredScene, label_row: Record | None, scene_row: Record)
 
 
 def _check_columns(record: Record, shown: Record, scene_row: Record) -> Iterator[str]:
-    """Yield the public columns that are not those of the world row, or measure something else.
-    ``shown`` is the view in the world row. That the tables have these columns is checked for any
-    track."""
+    """Yield columns that are not those of the world row, or measure something else."""
     expected = [{"name": c["name"], "kind": c["kind"]} for c in shown["columns"]]
     stated = [dict(column) for column in scene_row["columns"]]
     if stated != expected and (stated or scene_row["calibration"]):
@@ -95,9 +93,8 @@ def _check_values(kinds: Mapping[str, str], table: Columns) -> Iterator[str]:
 
 
 def _check_labels(outcome: str, labels: Array, data: Columns, features: Columns) -> Iterator[str]:
-    """Yield a problem for each feature whose rank correlation with the held-out labels is not that
-    with the ``outcome`` in training. ``data`` holds the training rows, or the calibration where the
-    outcome is measured."""
+    """Yield features whose rank correlation with the held-out labels is not that with the
+    ``outcome`` in ``data``: training rows, or calibration where the outcome is measured."""
     # Ranks, because a few extreme values can move Pearson's r by more than its usual error. As many
     # training rows as held-out ones: more would hardly sharpen the comparison.
     seen = slice(0, max(labels.size, 1))
@@ -131,16 +128,14 @@ def _check_correlations(scene: StoredScene, data: Columns, calibration: Columns)
 
 
 def _ranks(column: Array) -> Array:
-    """Return the ranks of a column, standardised to mean 0 and sd 1, ties sharing theirs. All are 0
-    where nothing varies."""
+    """Return a column's ranks, standardised, ties sharing theirs. All 0 where nothing varies."""
     ranks = scipy.stats.rankdata(column)
     spread = ranks.std()
     return np.asarray((ranks - ranks.mean()) / spread if spread > 0 else 0.0 * ranks)
 
 
 def _agreement(za: Array, zb: Array) -> tuple[float, float]:
-    """Return the correlation of two columns of standardised ranks and its standard error, that of
-    the influence function over the rows."""
+    """Return the correlation of two columns of standardised ranks, and its standard error."""
     if not za.any() or not zb.any():
         return 0.0, 1.0 / math.sqrt(za.size)
     r = float(np.mean(za * zb))
@@ -164,8 +159,7 @@ _DATA_ROUNDING: Final = 1e-5
 
 
 def _check_view(record: Record, view: str, data: Columns, calibration: Columns) -> Iterator[str]:
-    """Yield the problems of one view's measurements, their information and its calibration subset.
-    ``data`` and ``calibration`` are columns by name."""
+    """Yield problems of a view's measurements and calibration rows, given columns by name."""
     shown = record["views"][view]
     names = {node: record["variables"][node]["name"] for node in record["columns"]}
     gold = [names[node] for node in record["columns"] if node in shown["bundles"]]
@@ -200,11 +194,8 @@ def _check_view(record: Record, view: str, data: Columns, calibration: Columns) 
 
 
 def _spread_of_squares(noise: Record) -> float:
-    """Return the standard deviation of squared standardised noise, from its fourth moment.
-
-    A sample that lacks the rare large values of a heavy tail would take itself for exact. Mixtures
-    have light tails.
-    """
+    """Return the sd of squared standardised noise from its fourth moment (a sample may lack the
+    tail)."""
     match noise["family"]:
         case "laplace":
             return math.sqrt(5.0)
@@ -216,8 +207,7 @@ def _spread_of_squares(noise: Record) -> float:
 
 
 def _check_measurement(one: Record, values: Array, gold: Array) -> Iterator[str]:
-    """Yield the ways in which a column's ``values`` do not come about as the measurement says from
-    the concept's values ``gold`` in the same rows."""
+    """Yield where ``values`` do not come from the concept's ``gold`` as the equation says."""
     size = len(gold)
     mean = conditional_mean(_node(one), [gold], size)
     if one["noise"] is None:
@@ -240,8 +230,7 @@ def _node(one: Record) -> Record:
 
 
 def _information(bundle: Record) -> dict[str, float]:
-    """Return ``least``, ``mean``, ``q10`` and ``q25`` of the information about a continuous
-    concept, over a fine grid, with slopes by central differences."""
+    """Return least, mean, q10 and q25 of the information on a continuous concept, numerically."""
     grid = np.linspace(bundle["support"][0], bundle["support"][1], _FINE_GRID)
     total = np.zeros(_FINE_GRID)
     for one in bundle["measurements"]:
@@ -260,8 +249,7 @@ def _information(bundle: Record) -> dict[str, float]:
 
 
 def _separation(bundle: Record) -> dict[str, float]:
-    """Return the squared mean differences plus mutual informations about a binary concept, under
-    each of ``least``, ``mean``, ``q10`` and ``q25``."""
+    """Return squared mean differences plus mutual informations, one number under all four keys."""
     ends, total = np.array([0.0, 1.0]), 0.0
     for one in bundle["measurements"]:
         share = one["parameters"]["centres"][0]

@@ -23,11 +23,9 @@ _MORE_UNITS: Final = 4
 
 @dataclass(frozen=True, eq=False)
 class StoredScene:
-    """The parsed ``world_json`` (``record``) with its graph and simulated units.
-
-    ``x`` and ``y`` are the nodes of treatment and outcome, ``names`` maps nodes to story names,
-    ``levels`` are the compared values (x0, x1) of the treatment. ``population`` holds the units.
-    """
+    """The parsed ``world_json`` (``record``) with its graph and simulated units. ``x`` and ``y``
+    are the nodes of treatment and outcome, ``names`` maps nodes to story names, ``levels`` are the
+    compared values (x0, x1) of the treatment. ``population`` holds the units."""
 
     instance_id: str
     record: Mapping[str, Any]
@@ -62,8 +60,7 @@ class StoredScene:
         )
 
     def with_new_units(self) -> "StoredScene":
-        """Return the same scene with other simulated units, ``_MORE_UNITS`` times as many, for a
-        second check."""
+        """Return the scene with other units, ``_MORE_UNITS`` times as many, for a second check."""
         seed = hashlib.sha256(self.instance_id.encode()).digest()
         world, rng = self.population.world, stream(seed, "audit again")
         return replace(self, population=Population(world, rng, _MORE_UNITS * DRAWS))
@@ -105,8 +102,7 @@ Comparison = tuple[str, Stored, Estimate | None, Bound]
 
 
 def audit_quantities(scene: StoredScene) -> list[str]:
-    """Return the problems of the stored quantities, each beginning with the quantity's name. Empty
-    where all agree."""
+    """Return the problems of the stored quantities, each after its name. Empty where all agree."""
     told = scene.record["quantities"]
     observed = {v for v in scene.graph if v not in scene.latent} - {scene.x, scene.y}
     for kind in ("partial", "change"):
@@ -134,8 +130,7 @@ def _effect_bound(value: float) -> float:
 
 def _compare(stored: Stored, found: Estimate | None, bound: Bound) -> Iterator[str]:
     """Yield the problems of a stored ``value``, ``se`` and ``source``. ``found`` is the estimate
-    from simulated units, None for a quantity that is zero by the graph. ``bound`` gives the largest
-    ``se`` of a value."""
+    from units, None if zero by the graph. ``bound`` gives the largest ``se`` of a value."""
     value, se, source = stored["value"], stored["se"], stored["source"]
     if value is None or se is None:
         yield "no value is published"
@@ -155,8 +150,7 @@ def _compare(stored: Stored, found: Estimate | None, bound: Bound) -> Iterator[s
 
 
 def _largest_difference(value: float, *errors: float) -> float:
-    """Return the largest difference of two numbers that their standard ``errors`` allow, and
-    rounding at the size of ``value``."""
+    """Return how far two numbers may differ, by standard ``errors`` and rounding at ``value``."""
     return TOLERANCE * math.hypot(*errors) + _ROUNDING * (1 + abs(value))
 
 
@@ -180,13 +174,9 @@ def _associations(scene: StoredScene, observed: list[str]) -> Iterator[Compariso
 
 
 def _zero_by_form(scene: StoredScene, z: str, found: Estimate) -> bool:
-    """Tell whether the partial correlation of X and Y given ``z`` is zero by the graph and the form
-    of the equations.
-
-    ``z`` must separate X and Y. It is zero where all that bears on the three is a line in its
-    parents with noise of one size. For other forms the world is believed as long as ``found``, the
-    estimate from simulated units, agrees.
-    """
+    """Tell whether the partial correlation of X and Y given ``z`` is zero by the form of the
+    equations. ``z`` must separate X and Y, and all that bears on the three be a line in its parents
+    with noise of one size. Of other forms the world is believed as long as ``found`` agrees."""
     graph, x, y = scene.graph, scene.x, scene.y
     if not nx.is_d_separator(graph, {x}, {y}, {z}):
         return False
@@ -208,8 +198,7 @@ def _zero_by_form(scene: StoredScene, z: str, found: Estimate) -> bool:
 
 
 def _effect(scene: StoredScene, name: str) -> Estimate | None:
-    """Return an identifiable effect ("ate", "ett", "nde" or "nie"), estimated from simulated units.
-    None where the graph makes it zero."""
+    """Return an identifiable effect, such as "ate", from units. None if zero by the graph."""
     graph, x, y, population = scene.graph, scene.x, scene.y, scene.population
     if audit_graph.is_zero(graph, x, y, name):
         return None

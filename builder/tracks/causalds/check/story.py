@@ -25,16 +25,14 @@ Edge = tuple[str, str]
 
 
 def read_scene_story(world_row: Mapping[str, Any], scene_row: Mapping[str, Any]) -> StoryReading:
-    """Return the ways in which the story of ``scene_row`` tells otherwise than the graph of
-    ``world_row``. Only what was told by rules is read with certainty. A language model's text need
-    not be."""
+    """Return where the story of ``scene_row`` tells otherwise than the graph of ``world_row``. It
+    is certain only of what was told by rules, not of a language model's text."""
     return _reading(world_row["world_json"], scene_row["story"])
 
 
 @lru_cache(maxsize=2)
 def _reading(world_json: str, story: str) -> StoryReading:
-    """Return the differences between a story and its world. They are cached while the views of a
-    scene, which share its story, are read."""
+    """Return where a story differs from its world, cached: the views of a scene share it."""
     record = json.loads(world_json)
     return StoryReading(
         tuple(_problems(record, story)), certain=record["plan"]["telling"]["words"] not in BY_MODEL
@@ -42,8 +40,7 @@ def _reading(world_json: str, story: str) -> StoryReading:
 
 
 def _problems(record: Mapping[str, Any], story: str) -> Iterator[str]:
-    """Yield effects and unmeasured variables that the story tells otherwise than the record (the
-    parsed ``world_json``)."""
+    """Yield effects and unmeasured variables told otherwise than in the parsed ``world_json``."""
     variables, world = record["variables"], record["world"]
     names = {node: str(variable["name"]) for node, variable in variables.items()}
     bare = _without_reasons(story, [how for _, _, how in record["hows"]])
@@ -77,8 +74,7 @@ def _edge_problems(
 
 
 def _without_reasons(story: str, reasons: Iterable[str]) -> str:
-    """Return ``story`` with each mechanism's clause replaced by ``_REASON``, longest first, a
-    capital by a capital."""
+    """Return ``story``, each mechanism's clause replaced by ``_REASON``, longest first."""
     for reason in sorted(reasons, key=lambda reason: (-len(reason), reason)):
         for first in {reason[0].lower(), reason[0].upper()}:
             clause = _REASON.capitalize() if first.isupper() else _REASON

@@ -33,23 +33,18 @@ _NUMBER: Final = ("value", "se", "source")
 
 
 def _clear(room: float, *errors: float) -> bool:
-    """Tell whether ``room``, the distance of a number from its margin, is at least four times the
-    independent standard ``errors`` combined."""
+    """Tell whether ``room`` to a margin is at least four independent ``errors`` combined."""
     return room >= _ERRORS * math.hypot(*errors) - _ROUNDING
 
 
 class Unusable(Exception):
-    """Raised where a truth cannot be derived again: a label too close to its boundary, a number
-    missing."""
+    """Raised where no truth follows: a label too close to its boundary, a number missing."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One truth row to be derived again, with its scene.
-
-    ``target`` is its parsed ``target_json``, ``labels`` the row of ``causalds_labels`` (None where
-    the scene has none).
-    """
+    """One truth row to be derived again, with its scene, its parsed ``target_json`` as ``target``,
+    and the row of ``causalds_labels`` as ``labels`` (None where the scene has none)."""
 
     scene: StoredScene
     row: Row
@@ -62,19 +57,15 @@ class Case:
         return str(self.scene.record["task_details"].get(self.row["task_id"], ""))
 
     def margin(self, *nodes: str) -> float:
-        """Return the margin of an association's label in this task's view. It is wider where
-        treatment, outcome or one of ``nodes`` is measured."""
+        """Return an association's margin: wider if X, Y or one of ``nodes`` is measured."""
         record = self.scene.record
         measured = record["views"][record["task_views"][self.row["task_id"]]]["bundles"]
         hard = {self.scene.x, self.scene.y, *nodes} & set(measured)
         return MEASURED_SIGN_MARGIN if hard else SIGN_MARGIN
 
     def stored_quantity(self, kind: str) -> Row:
-        """Return a quantity of the world: ``value``, ``se``, ``source``.
-
-        Those given a node are returned for the node that the question names. Raises
-        :class:`Unusable` where the world has none.
-        """
+        """Return ``value``, ``se`` and ``source`` of a quantity of the world (given the question's
+        node). Raises :class:`Unusable` where the world has none."""
         found = self.scene.record["quantities"].get(kind)
         if kind in ("partial", "change"):
             found = found.get(self.detail)
@@ -88,8 +79,7 @@ class Case:
         return EFFECT_MARGIN * float(sd["value"]), EFFECT_MARGIN * float(sd["se"])
 
     def sign(self, kind: str) -> str:
-        """Return the label of a quantity's sign: "+", "-", or "0" where the graph makes it zero.
-        Raises :class:`Unusable` inside its margin."""
+        """Return "+", "-", or "0" (zero by the graph). Raises Unusable inside the margin."""
         stored = self.stored_quantity(kind)
         if stored["source"] == "structural_zero":
             return "0"
@@ -105,8 +95,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class SecondTruth:
-    """A truth derived again: target, number (``value``, ``se`` and ``source``, None if none is
-    asked for), and whether abstaining is right."""
+    """A truth derived again: target, number (``value``, ``se``, ``source``) or None, abstaining."""
 
     target: Mapping[str, object] = field(default_factory=dict)
     number: Row | None = None
@@ -114,8 +103,7 @@ class SecondTruth:
 
 
 def audit_task(key: str, case: Case) -> Iterator[str]:
-    """Yield the ways in which a truth row differs from its second derivation, each beginning with
-    ``key``, the variant. Nothing means that they agree."""
+    """Yield, after its variant's key, each difference of a truth row from its derivation."""
     if key not in AUDITS:
         yield f"no second derivation for {key}"
         return
@@ -142,8 +130,7 @@ def _label_truth(*answers: object, abstain: bool = False) -> SecondTruth:
 
 
 def _verdict(identifiable: bool) -> SecondTruth:
-    """Return the truth of a question whether an effect is identifiable. False counts as
-    abstaining."""
+    """Return the truth of whether an effect is identifiable. False counts as abstaining."""
     return _label_truth(identifiable, abstain=not identifiable)
 
 
@@ -174,10 +161,8 @@ def _before_after(case: Case) -> SecondTruth:
 
 
 def _argmax(case: Case) -> SecondTruth:
-    """Return the name of the variable given which the association of X and Y changes most.
-
-    The size of a change counts, not its sign. Raises :class:`Unusable` without a clear lead.
-    """
+    """Return the variable given which the association changes most in size. Raises
+    :class:`Unusable` without a clear lead."""
     nodes, changes = case.scene.other_nodes()[:_NAMED], case.scene.record["quantities"]["change"]
     order = sorted(nodes, key=lambda node: abs(changes[node]["value"]), reverse=True)
     lead, error = 0.0, 0.0
@@ -194,8 +179,7 @@ def _argmax(case: Case) -> SecondTruth:
 
 
 def _edges(case: Case) -> SecondTruth:
-    """Return all nodes, and all direct effects as (cause, effect), by story name, unmeasured
-    variables included."""
+    """Return all nodes (latent ones too) and all (cause, effect), sorted, by story name."""
     names = case.scene.names
     edges = sorted([names[a], names[b]] for a, b in case.scene.graph.edges)
     return SecondTruth({"nodes": sorted(names.values()), "edges": edges})
@@ -219,16 +203,14 @@ def _category(scene: StoredScene) -> str:
 
 
 def _sets(case: Case, found: Sequence[frozenset[str]]) -> SecondTruth:
-    """Return the truth of a question about adjustment sets: ``found`` by story name, and the
-    category."""
+    """Return the truth about adjustment sets: ``found`` by story name, and the category."""
     word = _category(case.scene)
     sets = sorted(_story_names(case.scene, one) for one in found)
     return SecondTruth({"category": word, "sets": sets}, abstain=word == "non_id")
 
 
 def _count_truth(case: Case, counts: list[object], otherwise: list[object]) -> SecondTruth:
-    """Return the truth of a question about the number or size of valid sets. It accepts ``counts``
-    if there are any, ``otherwise`` if there is none although the effect is identifiable."""
+    """Return a truth that accepts ``counts`` with valid sets, ``otherwise`` if identifiable."""
     word = _category(case.scene)
     unidentified: list[object] = ["non_id"]
     answers = {"set": counts, "no_backdoor": otherwise, "non_id": unidentified}[word]
@@ -242,8 +224,7 @@ def _size(case: Case) -> SecondTruth:
 
 
 def _forbidden(case: Case) -> SecondTruth:
-    """Return the observed variables that are in no valid set, by story name, with the category. The
-    list is empty where there is no valid set."""
+    """Return the observed variables in no valid set, by story name, none without valid sets."""
     valid, word = case.scene.valid_sets, _category(case.scene)
     unused = frozenset(case.scene.other_nodes()).difference(*valid)
     names = _story_names(case.scene, unused) if valid else []
@@ -255,8 +236,7 @@ def _story_names(scene: StoredScene, nodes: Iterable[str]) -> list[str]:
 
 
 def _collider_bias(case: Case) -> SecondTruth:
-    """Return whether controlling for the variable that the question names opens a non-causal
-    path."""
+    """Return whether controlling for the named variable opens a non-causal path."""
     scene = case.scene
     return _label_truth(audit_graph.opens_path(scene.graph, scene.x, scene.y, case.detail))
 
@@ -265,8 +245,7 @@ def _collider_bias(case: Case) -> SecondTruth:
 
 
 def _effect(case: Case, name: str) -> SecondTruth:
-    """Return the number of the effect ``name`` ("ate", "ett", "nde" or "nie"), or that abstaining
-    is right. Raises :class:`Unusable` where it is too close to 0."""
+    """Return an effect's number, or abstaining. Raises :class:`Unusable` where it is near 0."""
     if not case.scene.is_identifiable(name):
         return SecondTruth(abstain=True)
     case.sign(name)  # an effect that the graph allows must be there between the printed levels
@@ -281,8 +260,7 @@ def _effect_sign(case: Case, name: str) -> SecondTruth:
 
 
 def _match(case: Case) -> SecondTruth:
-    """Return whether effect and association have the same sign, and not 0. It is None where the
-    effect is not identifiable."""
+    """Return whether effect and association share a sign, not 0. None if not identifiable."""
     associated = case.sign("association")
     if not case.scene.is_identifiable("ate"):
         return _label_truth(None, abstain=True)
@@ -290,8 +268,7 @@ def _match(case: Case) -> SecondTruth:
 
 
 def _dominance(case: Case) -> SecondTruth:
-    """Return the larger natural effect ("direct" or "indirect") or "tie", None where one is not
-    identifiable. Raises :class:`Unusable` near the edge of the tie."""
+    """Return "direct", "indirect", "tie", None if one is unidentifiable. Raises near the edge."""
     if not all(case.scene.is_identifiable(name) for name in ("nde", "nie")):
         return _label_truth(None, abstain=True)
     found = {name: case.stored_quantity(name) for name in ("nde", "nie")}

@@ -70,8 +70,7 @@ def has_directed_path(plan: ScenePlan) -> bool:
 
 
 def other_variables(count: int) -> Hosts:
-    """Return a check of plans: at least ``count`` variables beside treatment and outcome are
-    observed."""
+    """Return a check of plans: ``count`` observed variables beside treatment and outcome."""
     return lambda plan: len(plan.structure.query.other_nodes) >= count
 
 
@@ -105,11 +104,8 @@ def natural_verdicts(plan: ScenePlan) -> dict[str, bool]:
 
 
 def natural_verdicts_asked(plan: ScenePlan) -> list[bool]:
-    """Return whether each natural effect that a mediated scene is asked about is identifiable.
-
-    These are the direct effect, where the treatment affects the outcome directly, and then the
-    indirect one.
-    """
+    """Return whether each natural effect asked about is identifiable: the NDE (with an edge), the
+    NIE."""
     verdicts = natural_verdicts(plan)
     return [
         verdict for name, verdict in verdicts.items() if name == "NIE" or has_direct_effect(plan)
@@ -117,14 +113,12 @@ def natural_verdicts_asked(plan: ScenePlan) -> list[bool]:
 
 
 def opens_path(motif: Motif, node: str) -> bool:
-    """Tell whether conditioning on an observed node opens a non-causal path between treatment and
-    outcome."""
+    """Tell whether giving an observed node opens a non-causal path of treatment and outcome."""
     return opens_collider_bias(*motif.effect, node)
 
 
 def seems_to_open(motif: Motif, node: str) -> bool:
-    """Tell whether a node is affected by the treatment or the outcome, or has two parents or
-    more."""
+    """Tell whether treatment or outcome affects a node, or it has two parents or more."""
     below = motif.graph.descendants((motif.treatment, motif.outcome))
     return node in below or len(motif.graph.parents(node)) > 1
 
@@ -136,11 +130,8 @@ def has_path_opener(plan: ScenePlan) -> bool:
 
 
 def association_vanishes(plan: ScenePlan) -> bool:
-    """Tell whether the partial correlation given some other observed variable is zero.
-
-    It is by the graph alone, or by the graph and equations that are lines (those of treatment or
-    outcome, so that not both are binary).
-    """
+    """Tell whether the partial correlation given some other observed variable is zero, by the graph
+    or by graph and linear equations (of treatment or outcome, so that not both are binary)."""
     motif, structure = plan.structure.query, plan.structure
     x, y, separated = motif.treatment, motif.outcome, motif.graph.d_separated
     both_binary = {structure.treatment_kind, structure.outcome_kind} == {"binary"}
@@ -152,16 +143,14 @@ def association_vanishes(plan: ScenePlan) -> bool:
 
 
 def adjustment_category(plan: ScenePlan) -> str:
-    """Return "set" if there is a valid adjustment set. Else return "no_backdoor" if the ATE is
-    identifiable, "non_id" if not."""
+    """Return "set" with a valid adjustment set, else "no_backdoor" (identifiable) or "non_id"."""
     if valid_adjustment_sets(*plan.structure.query.effect):
         return "set"
     return "no_backdoor" if ate_is_identifiable(plan) else "non_id"
 
 
 def _opens_or_separates(plan: ScenePlan) -> bool:
-    """Tell whether some other observed node opens a path between treatment and outcome, or blocks
-    all of them."""
+    """Tell whether some other observed node opens a path X to Y, or blocks all of them."""
     motif = plan.structure.query
     separated = motif.graph.d_separated
     return any(
@@ -171,8 +160,7 @@ def _opens_or_separates(plan: ScenePlan) -> bool:
 
 
 def _opens_or_seems_to(plan: ScenePlan) -> bool:
-    """Tell whether some other observed node opens a path between treatment and outcome, or might
-    seem to."""
+    """Tell whether some other observed node opens a path X to Y, or might seem to."""
     motif = plan.structure.query
     return any(opens_path(motif, z) or seems_to_open(motif, z) for z in motif.other_nodes)
 
@@ -190,9 +178,8 @@ def _association(zero: str, others: tuple[str, ...]) -> Classes:
 
 
 def _change(zero: str, others: tuple[str, ...]) -> Classes:
-    """Return the function that gives a plan's classes of a change of association given one
-    variable. It is ``zero`` for variables that have no bearing on it by the graph, one of
-    ``others`` for the rest."""
+    """Return a function from plans to classes of the change given a variable: ``zero`` for
+    variables without bearing on it by the graph, one of ``others`` for the rest."""
 
     def classes(plan: ScenePlan) -> tuple[str, ...]:
         motif = plan.structure.query
@@ -207,8 +194,7 @@ def _change(zero: str, others: tuple[str, ...]) -> Classes:
 
 
 def _partial_correlation(zero: str, others: tuple[str, ...]) -> Classes:
-    """Return the function that gives a plan's classes of a partial correlation: ``others``, and
-    ``zero`` where it can vanish."""
+    """Return a function from plans to classes: ``others``, and ``zero`` where it can vanish."""
     return lambda plan: (*others, zero) if association_vanishes(plan) else others
 
 
@@ -247,8 +233,7 @@ def _adjustment(count: Callable[[tuple[frozenset[str], ...]], int] | None = None
 
 
 def _presence(plan: ScenePlan) -> tuple[str, ...]:
-    """Return the classes of whether there is an association given a variable: "True" if one opens a
-    path, "False" if it vanishes given one."""
+    """Return "True" if a variable opens a path, "False" if the association vanishes given one."""
     present, absent = has_path_opener(plan), association_vanishes(plan)
     return (*(("True",) if present else ()), *(("False",) if absent else ()))
 
@@ -389,6 +374,5 @@ ELIGIBILITY: Final = one_each(
 
 
 def hosted_variants(plan: ScenePlan) -> list[str]:
-    """Return the keys of the variants that a scene of this plan can be asked, in the order of
-    ``grader.tracks.VARIANTS``."""
+    """Return the keys of variants that a planned scene can be asked, in ``grader``'s order."""
     return [key for key, row in ELIGIBILITY.items() if row.hosts(plan)]

@@ -85,12 +85,9 @@ def _graph(
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """A graph, complete with grafts and latent variables, and the kinds of its ends.
-
-    ``nodes``, ``edges`` (cause, effect) and ``latent`` name nodes by their roles. Scenes are
-    reported under ``label``: the motif, or ``grafted_<k>``. ``redrawn`` says that the graph had to
-    be drawn again because the first had no match in the knowledge graph.
-    """
+    """A graph, complete with grafts and latent variables, and the kinds of its ends. ``nodes``,
+    ``edges`` (cause, effect) and ``latent`` name nodes by role. ``label`` is the motif or
+    ``grafted_<k>``. ``redrawn``: the first graph had no match in the knowledge graph."""
 
     motif: str
     label: str
@@ -128,11 +125,9 @@ class Structure:
 
 @dataclass(frozen=True, slots=True)
 class PlannedEquations:
-    """The mechanism profiles of continuous and of binary nodes, and the rows that are drawn.
-
-    ``train`` and ``test`` are numbers of rows. ``world_key`` (hexadecimal) is set in scenes that
-    are told several times. It stands in place of the instance's own key for all but the words.
-    """
+    """The mechanism profiles of continuous and of binary nodes, and the numbers of rows.
+    ``world_key`` (hexadecimal) replaces the instance's key for all but words in scenes told several
+    times."""
 
     continuous: str
     binary: str
@@ -205,8 +200,7 @@ class ScenePlan(InstancePlan):
         return TaskPlan((1, most), self.questions.exam, (motif,))
 
     def record(self) -> dict[str, Any]:
-        """Return the plan as the world row shows it. It leaves out the paths and addresses of one
-        machine, and names and story, which have columns of their own."""
+        """Return the plan for the world row, without one machine's paths, names and story."""
         llm = self.telling.llm and self.telling.llm.without_places()
         telling = replace(self.telling, llm=llm, stored=None)
         shown: dict[str, Any] = _PLAN.dump_python(

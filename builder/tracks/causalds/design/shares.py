@@ -9,17 +9,12 @@ from builder.splits.seeds import random_order
 
 ByName = dict[str, dict[str, float]]
 ByAxis = dict[str, ByName]
-"""Axis -> name -> {"requested": scenes, a fraction where the share gives one, "realised":
-scenes}."""
+"""Axis -> name -> {"requested": number of scenes, maybe fractional, "realised": number}."""
 
 
 def largest_remainder(weights: Mapping[str, float], total: int) -> dict[str, int]:
-    """Return whole counts by key that add up to ``total``, in proportion to ``weights`` (Hamilton's
-    method). Counts may be 0.
-
-    Ties between remainders go to the key that comes first. Raises ``ValueError`` when all weights
-    are zero.
-    """
+    """Return whole counts by key, in proportion to ``weights``, of sum ``total`` (Hamilton's
+    method). Ties go to the first key. Raises ``ValueError`` when all weights are zero."""
     mass = sum(weights.values())
     if mass <= 0:
         raise ValueError("all weights are zero")
@@ -40,15 +35,13 @@ def count_of(share: float, total: int) -> int:
 
 
 def deal_names(rng: np.random.Generator, weights: Mapping[str, float], total: int) -> list[str]:
-    """Return ``total`` names in proportion to ``weights``, by largest remainder, in a random
-    order."""
+    """Return ``total`` names by largest remainder of ``weights``, in a random order."""
     counts = largest_remainder(weights, total)
     return random_order(rng, [name for name, count in counts.items() for _ in range(count)])
 
 
 def spread(rng: np.random.Generator, share: float, total: int) -> list[bool]:
-    """Return ``total`` flags, the ``share`` (0 to 1) of them true, evenly spaced from a random
-    start."""
+    """Return ``total`` flags, a ``share`` (0 to 1) of them true, evenly from a random start."""
     true = count_of(share, total)
     start = int(rng.integers(total))
     turned = ((start + i) % total for i in range(total))
@@ -56,8 +49,7 @@ def spread(rng: np.random.Generator, share: float, total: int) -> list[bool]:
 
 
 def requested_and_realised(requested: Mapping[str, float], realised: Counter[str]) -> ByName:
-    """Return requested (rounded) and realised numbers by name. Names that nobody requested come
-    last."""
+    """Return requested (rounded) and realised numbers by name, names not requested last."""
     names = [*requested, *sorted(set(realised) - set(requested))]
     return {
         name: {"requested": round(requested.get(name, 0.0), 2), "realised": realised[name]}

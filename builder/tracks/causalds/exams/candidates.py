@@ -17,12 +17,8 @@ _WORDS: Final = frozenset(word for variant in CAUSALDS for word in variant.shape
 
 def label_class(target: Mapping[str, Any], value: float | None, should_abstain: bool) -> str:
     """Return the class of an answer from its truth: its target, its number, whether abstaining is
-    right.
-
-    A balanced exam takes every class of a variant equally often. Classes of numbers say only
-    whether there is one: ``abstain``, ``zero``, ``value``. ``eligibility`` says which classes a
-    planned scene can have.
-    """
+    right. A balanced exam takes every class of a variant equally often. Numbers are ``abstain``,
+    ``zero`` or ``value``. ``eligibility`` says which classes a planned scene can have."""
     if "accepted_before" in target:
         same = target["accepted_before"] == target["accepted_after"]
         return "same" if same else "different"
@@ -40,8 +36,7 @@ def label_class(target: Mapping[str, Any], value: float | None, should_abstain: 
 
 
 def built_candidates(read: Read) -> list[Candidate]:
-    """Return every built scene with its tasks, the class of each answer and what its question
-    names. ``read(config, columns)`` yields the rows of a table."""
+    """Return built scenes with their tasks. ``read(config, columns)`` yields rows of a table."""
     columns = ("task_id", "should_abstain", "value", "target_json")
     truths = {row["task_id"]: row for row in read("causalds_truth", columns)}
     rows = defaultdict(list)
@@ -71,12 +66,8 @@ def built_candidates(read: Read) -> list[Candidate]:
 def planned_candidates(
     plans: Iterable[tuple[str, ScenePlan]], questions: int = 1
 ) -> list[Candidate]:
-    """Return planned scenes, given as pairs of name and plan, with every task they may come to
-    have.
-
-    That is each variant that the plan hosts (the planned one alone, where there is one), in each
-    view, with each class of answer, ``questions`` times.
-    """
+    """Return planned scenes, given as (name, plan), with every task they may come to have: each
+    hosted variant (or the planned one) in each view with each class, ``questions`` times."""
     return [
         Candidate(
             name,
@@ -97,12 +88,9 @@ def planned_candidates(
 
 
 def _traits(plan: ScenePlan) -> dict[str, str]:
-    """Return the facts of a scene that rules of exams look at.
-
-    ``structure`` is its label, ``kind`` the motif and whether the ATE is identifiable. ``bundle``
-    and ``telling`` (its arm) say which of several tellings of one problem it is, "" where it is
-    told once.
-    """
+    """Return what rules of exams look at: ``structure`` (label), ``kind`` (motif, ATE
+    identifiable), ``bundle`` and ``telling`` (arm) of a problem told several times, "" where it is
+    told once."""
     return {
         "structure": plan.structure.label,
         "kind": f"{plan.structure.motif} {is_identifiable(*plan.structure.query.effect, 'ate')}",

@@ -39,12 +39,9 @@ def compose(
     once: bool = False,
     required: Collection[str] = (),
 ) -> DrawnExam:
-    """Return the exam that a model asks for.
-
-    ``key`` seeds every choice. With ``once`` no scene of a balanced exam is asked twice.
-    ``required`` are the variants that a balanced exam must ask. Raises ``UsageError`` at ``where``
-    when there are too few scenes or tasks.
-    """
+    """Return the exam of a model, every choice seeded by ``key``. With ``once`` no scene of a
+    balanced exam is asked twice. ``required`` are variants that it must ask. Raises ``UsageError``
+    at ``where`` for too few scenes or tasks."""
     there = {task.view for one in candidates for task in one.tasks}
     views = [view for view in VIEWS if view in there]
     bundles: dict[str, tuple[str, str]] = {}
@@ -107,8 +104,7 @@ def _compose_by_priors(
     key: bytes,
     where: str,
 ) -> list[Pick]:
-    """Return one task from each of ``model.tasks`` scenes, chosen by ``key`` to the quotas of the
-    composition model."""
+    """Return one task of each of ``model.tasks`` scenes, by ``key`` and the priors' quotas."""
     if len(candidates) < model.tasks:
         raise UsageError(
             f"{where}.tasks: {model.tasks} tasks of a scene each are asked but there are "
@@ -163,8 +159,7 @@ class _Balance:
         return True
 
     def _cost(self, pick: Pick) -> tuple[int, bool, int]:
-        """Return what ranks a task, the smallest first: how often
-        its scene was asked, whether its kind is no longer due, and how often its view was used."""
+        """Return (times its scene was asked, whether its kind is not due, uses of its view)."""
         scene, task = pick
         asked = self._scenes[scene.instance_id]
         return asked, self.due[scene.traits["kind"]] <= 0, self._views[task.view]
@@ -271,11 +266,8 @@ def _compose_matched(
 def _matched_groups(
     model: MatchedExam, candidates: Sequence[Candidate]
 ) -> dict[tuple[str, str], dict[str, Pick]]:
-    """Return the groups of matched tasks that have every arm, by (scene or bundle, question).
-
-    Each maps its arms to tasks. In a ``views`` exam a group asks one scene in all views, in a
-    ``tellings`` exam one bundle's clean view in all tellings.
-    """
+    """Return the groups that have every arm, as arm -> task, by (scene or bundle, question). A
+    ``views`` exam asks one scene in all views, a ``tellings`` exam one bundle's clean view."""
     found: dict[tuple[str, str], dict[str, Pick]] = defaultdict(dict)
     admits = cache(model.admits)
     for scene in candidates:

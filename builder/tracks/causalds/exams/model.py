@@ -58,8 +58,7 @@ class ViewRow(TomlModel):
 
 
 class Strength(TomlModel):
-    """How strongly the difficulty tilts families (by ``rung``), variants and views. 0 is not at
-    all."""
+    """How strongly difficulty tilts families (by ``rung``), variants and views. 0 is not at all."""
 
     rung: _Strength = 1.0
     variant: _Strength = 1.0
@@ -67,8 +66,7 @@ class Strength(TomlModel):
 
 
 def weights_by_name(rows: Iterable[FamilyRow | ViewRow]) -> dict[str, Weights]:
-    """Return the weights of every structure (of family rows) or family (of view rows) that has a
-    row."""
+    """Return the weights of every structure (or family, for views) that has a row."""
     return {name: row.weights for row in rows for name in row.of}
 
 
@@ -84,8 +82,7 @@ def _check_once(rows: tuple[FamilyRow | ViewRow, ...]) -> tuple[FamilyRow | View
 
 
 def _check_variants(rows: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Return the weights of variants by family, as they are. Raises :class:`Fault` for unknown
-    names and for a family without a positive weight."""
+    """Return weights by family. Raises :class:`Fault` for unknown names and all-zero families."""
     check_keys(rows, FAMILIES)
     for family, weights in rows.items():
         check_keys(weights, FAMILIES[family], f"{family}.")
@@ -94,8 +91,7 @@ def _check_variants(rows: dict[str, dict[str, float]]) -> dict[str, dict[str, fl
 
 
 def _check_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the patterns, as they are. Raises :class:`Fault` for one that fits no
-    ``family.variant``."""
+    """Return the patterns. Raises :class:`Fault` for one that fits no ``family.variant``."""
     for pattern in patterns:
         if not any(fnmatchcase(key, pattern) for key in KEYS):
             raise Fault(f"{pattern!r} fits no family.variant")
@@ -133,12 +129,9 @@ class ComposedExam(ExamModel):
 
 
 class MatchedExam(ExamModel):
-    """The file of a matched exam and its restrictions.
-
-    ``variants`` are patterns of ``family.variant``. ``identifiable`` asks only for tasks with
-    (True) or without (False) an identifiable target. ``input_mode`` is from what tasks are
-    answered. None leaves a restriction out.
-    """
+    """The file of a matched exam. ``variants`` are patterns of ``family.variant``, ``identifiable``
+    restricts to tasks with (True) or without such a target, ``input_mode`` to sources. None:
+    any."""
 
     kind: Literal["views", "tellings"]
     variants: Annotated[tuple[str, ...], AfterValidator(_check_patterns)] | None = Field(
@@ -148,8 +141,7 @@ class MatchedExam(ExamModel):
     input_mode: InputMode | None = None
 
     def admits(self, key: str, abstains: bool | None) -> bool:
-        """Tell whether a task of the variant ``key`` meets the restrictions. ``abstains`` says
-        whether abstaining is right (None: not known yet)."""
+        """Tell whether a task is admitted. ``abstains``: is that right (None: not known yet)?"""
         named = self.variants is None or any(fnmatchcase(key, one) for one in self.variants)
         mode = VARIANTS[key].shape.input_mode
         due = abstains is None or self.identifiable in (None, not abstains)

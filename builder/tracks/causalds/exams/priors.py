@@ -65,16 +65,14 @@ class Cell(NamedTuple):
 
     @property
     def levels(self) -> dict[str, str]:
-        """The cell's family, rung, variant and view, as texts by these names: the axes that a
-        composition is counted by."""
+        """The axes that a composition is counted by: family, rung, variant and view, as texts."""
         family = VARIANTS[self.variant].family
         rung = str(_RUNGS[family])
         return {"family": family, "rung": rung, "variant": self.variant, "view": self.view}
 
 
 def family_weights(model: ComposedExam, structure: str) -> Weights:
-    """Return P(family | structure), tilted by the difficulty, before any restriction. ``structure``
-    is the label of a scene."""
+    """Return P(family | structure), tilted by difficulty, without restriction."""
     rows = weights_by_name(model.families)
     label = GRAFTED if structure.startswith(GRAFTED) else structure
     prior = rows.get(label, rows.get(OTHERWISE, dict.fromkeys(FAMILIES, 1.0)))
@@ -92,8 +90,7 @@ def variant_weights(model: ComposedExam, family: str) -> Weights:
 def view_weights(
     model: ComposedExam, family: str, there: Collection[str] = tuple(VIEWS)
 ) -> Weights:
-    """Return P(view | family), tilted, among the views ``there`` that the split has. The prior is
-    uniform where none of them has weight."""
+    """Return P(view | family), tilted, over the views ``there``; uniform where none has weight."""
     order = list(VIEWS)
     prior = weights_by_name(model.views).get(family, {})
     kept = {view: prior.get(view, 0.0) for view in there}
@@ -105,8 +102,7 @@ def view_weights(
 def _tilt(
     prior: Weights, model: ComposedExam, strength: float, rank: Callable[[str], float]
 ) -> Weights:
-    """Return a prior times exp(strength (2d-1) rank), d the difficulty, rescaled to add up to 1.
-    ``rank`` is counted from the middle."""
+    """Return a prior times exp(strength (2d-1) rank), of sum 1, with ``rank`` from the middle."""
     slope = strength * (2 * model.difficulty - 1)
     weights = {name: weight * math.exp(slope * rank(name)) for name, weight in prior.items()}
     total = sum(weights.values())
@@ -116,8 +112,7 @@ def _tilt(
 def choose_variant(
     model: ComposedExam, structure: str, offered: Collection[str], rng: np.random.Generator
 ) -> str:
-    """Return a random variant among the keys ``offered``, its family by the priors first. Where
-    none of them has weight, the choice is uniform."""
+    """Return a random variant of ``offered`` by the priors, uniformly where none has weight."""
     families = list(dict.fromkeys(VARIANTS[key].family for key in offered))
     family = _draw_name(family_weights(model, structure), families, rng)
     names = [name for name in FAMILIES[family] if f"{family}.{name}" in offered]
@@ -133,8 +128,7 @@ def _draw_name(weights: Weights, offered: Sequence[str], rng: np.random.Generato
 
 
 def one_label(key: str, possible: Collection[Collection[str]]) -> bool:
-    """Tell whether all tasks of a variant may have the same label, and some of them certainly have
-    it. ``possible`` are the labels that each task can have."""
+    """Tell whether one label is ``possible`` for all tasks and the only one for some of them."""
     shared = frozenset.intersection(*map(frozenset, possible)) - _OPEN
     labelled = VARIANTS[key].shape.pool == "pass"
     return labelled and bool(shared) and any(len(labels) == 1 for labels in possible)
@@ -143,11 +137,9 @@ def one_label(key: str, possible: Collection[Collection[str]]) -> bool:
 def deal_cells(
     model: ComposedExam, scenes: Sequence[Candidate], there: Sequence[str], rng: np.random.Generator
 ) -> list[Cell]:
-    """Return the cell of every scene, given its structure and what it can be asked.
-
-    Every scene must have a task. ``there`` are the views of the split. A deal that asks many scenes
-    for a label which may be the same in all is dealt again, up to ``_DEALS`` times.
-    """
+    """Return each scene's cell, given its structure and its tasks (at least one) in views
+    ``there``. A deal that may give one label to many scenes is dealt again, up to ``_DEALS``
+    times."""
     labels = [_labels(scene) for scene in scenes]
     structures = [scene.traits["structure"] for scene in scenes]
     offered = [list(dict.fromkeys(cell.variant for cell in cells)) for cells in labels]
@@ -177,9 +169,8 @@ def _deal_variants(
     offered: Sequence[Collection[str]],
     rng: np.random.Generator,
 ) -> list[str]:
-    """Return the variant of every scene after one deal by quota. ``offered`` are the variants that
-    each can be asked. One that cannot be asked what falls to it gets another variant of the family,
-    else any."""
+    """Return each scene's variant after one deal by quota. ``offered`` are those it can be asked.
+    One that cannot be asked its own gets another variant of the family, else any."""
     quotas = _variant_quotas(model, structures)
     slots = [key for key, count in quotas.items() for _ in range(count)]
     noise = rng.gumbel(size=(len(structures), len(quotas)))
@@ -199,9 +190,8 @@ def _deal_variants(
 
 
 def _variant_quotas(model: ComposedExam, structures: Sequence[str]) -> dict[str, int]:
-    """Return whole numbers of tasks by variant, without those that are 0. They add up to the number
-    of scenes. Families come by largest remainder of what the priors ask, then the variants of
-    each."""
+    """Return whole numbers of tasks by variant, no zeros, one task a scene: families by largest
+    remainder of the priors, then the variants of each."""
     wanted: dict[str, float] = defaultdict(float)
     for structure in structures:
         for family, share in family_weights(model, structure).items():
@@ -225,8 +215,7 @@ def _cost(key: str, weights: Weights, able: Collection[str]) -> float:
 
 
 def _least_costly(cost: npt.NDArray[np.float64]) -> list[int]:
-    """Return the column of every row in the assignment of least total cost. No column is taken
-    twice."""
+    """Return each row's column in the assignment of least total cost, none taken twice."""
     return [int(column) for column in scipy.optimize.linear_sum_assignment(cost)[1]]
 
 
@@ -237,12 +226,8 @@ def _deal_views(
     there: Sequence[str],
     rng: np.random.Generator,
 ) -> list[Cell]:
-    """Return the cell of every scene, its view dealt by quota inside each family.
-
-    ``cells`` are those that each scene can be asked. A scene that lacks the view which falls to it
-    gets its likeliest. What rounding takes from a view in one family is carried to the next, so
-    that the views of the whole exam are as requested, too.
-    """
+    """Return each scene's cell, its view by quota inside each family, or its likeliest of
+    ``cells``. What rounding takes from a view in one family is carried to the next."""
     members: dict[str, list[int]] = defaultdict(list)
     for scene, key in enumerate(variants):
         members[VARIANTS[key].family].append(scene)

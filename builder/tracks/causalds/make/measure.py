@@ -41,8 +41,7 @@ class NoBundle(Exception):
 
 @dataclass(frozen=True, slots=True)
 class MeasuredConcept:
-    """A variable to be measured: its population mean and sd, whether it is binary, and as
-    ``support`` the smallest and largest value it takes."""
+    """A variable to be measured: population mean, sd, binary or not, (least, greatest) value."""
 
     mean: float
     sd: float
@@ -60,8 +59,7 @@ class MeasuredConcept:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """The equation of one column: a mechanism with the concept as its only parent, and its noise. A
-    binary column has None for noise."""
+    """A column's equation: a mechanism of the concept alone, and its noise, None if binary."""
 
     mechanism: str
     parameters: Parameters
@@ -73,13 +71,11 @@ class Measurement:
         return MECHANISMS[self.mechanism].kind
 
     def mean(self, values: Array) -> Array:
-        """Return the mean of the column, a probability if it is binary, at concept values (n,), as
-        (n,)."""
+        """Return the column's mean, a probability if binary, at concept values (n,), as (n,)."""
         return np.asarray(MECHANISMS[self.mechanism].mean(self.parameters, [values]))
 
     def scale(self, values: Array) -> Array:
-        """Return the noise scale at concept values (n,), as (n,). For continuous measurements
-        only."""
+        """Return a continuous column's noise scale at concept values (n,), as (n,)."""
         assert self.noise is not None
         return np.broadcast_to(self.noise.scale_at([values]), values.shape)
 
@@ -90,8 +86,7 @@ class Measurement:
         return self.mean(values) + self.scale(values) * self.noise.draw(rng, len(values))
 
     def information(self, values: Array) -> Array:
-        """Return the information about a continuous concept at its values (n,), as (n,), per unit
-        of the concept squared."""
+        """Return information about a continuous concept at values (n,), per unit squared, (n,)."""
         slope = MECHANISMS[self.mechanism].slope
         assert slope is not None
         steep = slope(self.parameters, values)
@@ -103,9 +98,8 @@ class Measurement:
         return np.asarray((steep / self.scale(values)) ** 2)
 
     def separation(self, prevalence: float) -> float:
-        """Return the information about a binary concept, given its share of ones: the squared
-        standardised mean difference of a continuous measurement, the mutual information in nats of
-        a binary one."""
+        """Return the information about a binary concept with a share of ones: squared standardised
+        mean difference (continuous), or mutual information in nats (binary)."""
         ends = np.array([0.0, 1.0])
         low, high = self.mean(ends)
         if self.noise is None:
@@ -130,12 +124,8 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The measurements of one concept.
-
-    ``summary`` is their information over the ``support`` (least, greatest value) of the concept, as
-    :func:`information_summary` gives it. ``draws`` counts the bundles that were drawn until this
-    one.
-    """
+    """The measurements of one concept, with their information ``summary`` over its ``support``
+    (least, greatest value), and the number of bundles drawn until this one as ``draws``."""
 
     measurements: tuple[Measurement, ...]
     summary: Mapping[str, float]
@@ -151,12 +141,9 @@ def draw_bundle(
     outcome: bool = False,
     squares: bool = False,
 ) -> Bundle:
-    """Return a bundle that meets the view's thresholds, redrawn as a whole until one does.
-
-    The number of its columns is drawn once, from the view's range. ``outcome`` applies the stricter
-    thresholds, ``squares`` allows a square in the measurements. Raises :class:`NoBundle` after
-    ``MAX_DRAWS`` draws.
-    """
+    """Return a bundle that meets the view's thresholds, redrawn as a whole until one does. Its size
+    is drawn once. ``outcome`` applies stricter thresholds, ``squares`` allows a square. Raises
+    :class:`NoBundle` after ``MAX_DRAWS`` draws."""
     needed = view.thresholds.times(OUTCOME_FACTOR if outcome else 1.0)
     count = int(rng.integers(view.columns[0], view.columns[1] + 1))
     for draws in range(1, MAX_DRAWS + 1):
@@ -170,9 +157,8 @@ def draw_bundle(
 def information_summary(
     measurements: Sequence[Measurement], concept: MeasuredConcept
 ) -> dict[str, float]:
-    """Return ``least``, ``mean``, ``q10`` and ``q25`` (quantiles) of the measurements' summed
-    information over the support, per squared sd of the concept. For a binary concept all four are
-    one number."""
+    """Return least, mean, q10 and q25 of the measurements' summed information over the support, per
+    squared sd of the concept. For a binary concept all four are one number."""
     if concept.binary:
         total = math.fsum(one.separation(concept.mean) for one in measurements)
         return dict.fromkeys(("least", "mean", "q10", "q25"), total)
@@ -190,8 +176,7 @@ def information_summary(
 def _draw_measurement(
     rng: np.random.Generator, concept: MeasuredConcept, view: View, squares: bool
 ) -> Measurement:
-    """Return one random measurement: a Bernoulli variable, or a neural or handcrafted function with
-    noise. Shares and noise scales are those of the view."""
+    """Return a random Bernoulli, neural or handcrafted measurement, by the view's shares."""
     kind = "binary" if concept.binary else "continuous"
     parent = [Parent(concept.mean, concept.sd, concept.binary)]
     own_scale = {"centres": (concept.mean,), "scales": (concept.sd,)}
@@ -217,8 +202,7 @@ def _draw_measurement(
 
 
 def _draw_noise(rng: np.random.Generator, concept: MeasuredConcept, view: View) -> Noise:
-    """Return random noise of a continuous measurement, its scale constant or a function of the
-    concept. The view's ``noise`` bounds the scale in sds of the concept."""
+    """Return random noise on the view's scale (in sds of the concept), constant or varying."""
     scale = float(rng.uniform(*view.noise))
     families = ("gaussian_mixture",) if rng.random() < view.mixture else _PLAIN_NOISES
     law = draw_noise_law(rng, families, scale)

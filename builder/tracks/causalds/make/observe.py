@@ -38,8 +38,7 @@ _FEWEST_CALIBRATION: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class ShownColumn:
-    """Describe a public column: name, kind (``continuous`` or ``binary``) and the node that it
-    shows, through a noisy measurement if ``measures``."""
+    """A public column: name, kind, the node it shows, and whether as a noisy measurement."""
 
     name: str
     kind: str
@@ -51,11 +50,10 @@ class ShownColumn:
 class Observation:
     """A scene as one view shows it.
 
-    ``bundles`` are the measurements of the replaced nodes, ``columns`` the public columns in table
-    order. ``rows`` maps the name of every public column and of every replaced variable to its
-    values, the training rows first. ``chosen`` are the indices of the calibration rows among
-    the training rows, none where nothing is replaced. ``recovered`` holds the optional diagnostics
-    by replaced node.
+    ``bundles`` are the measurements by replaced node, ``columns`` the public columns in table
+    order. ``rows`` maps names of public columns and replaced variables to values, training rows
+    first. ``chosen`` indexes the calibration rows among these, ``recovered`` holds optional
+    diagnostics by node.
     """
 
     view: View
@@ -66,14 +64,12 @@ class Observation:
     recovered: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def columns_of(self, node: str) -> list[str]:
-        """Return the names of the measurements of a replaced node, sorted. Empty for a node that is
-        shown itself."""
+        """Return a replaced node's measurements by name, sorted. Empty for one that is shown."""
         return sorted(c.name for c in self.columns if c.node == node and c.measures)
 
 
 def observe(scene: Scene, view: View, key: bytes) -> Observation:
-    """Return the scene as a view shows it. ``key`` is that of the attempt. Raises
-    :class:`Rejection` when no drawn bundle is informative enough."""
+    """Return the scene in a view, by the attempt's ``key``. Raises Rejection without a bundle."""
     rows = {scene.name(node): column for node, column in scene.rows.items()}
     if view.name == CLEAN.name:
         return Observation(view, {}, _columns(scene, {}), rows)
@@ -105,16 +101,14 @@ def _recover(scene: Scene, found: Observation, node: str) -> Mapping[str, float]
 
 
 def measurement_columns(scene: Scene, node: str, bundle: Bundle) -> dict[str, Measurement]:
-    """Return the measurements in the bundle of a replaced node by column name,
-    ``<variable>_meas_<letter>``."""
+    """Return a replaced node's measurements by column name, ``<variable>_meas_<letter>``."""
     letters = zip(ascii_lowercase, bundle.measurements, strict=False)
     return {f"{scene.name(node)}_meas_{letter}": one for letter, one in letters}
 
 
 def _draw_bundles(plan: ScenePlan, world: World, view: View, key: bytes) -> dict[str, Bundle]:
-    """Replace random observed nodes but the outcome, and the outcome if planned; return bundles by
-    node. Raises :class:`Rejection` when no drawn bundle is informative
-    enough."""
+    """Return bundles by node: of random observed nodes but the outcome, and of it if planned.
+    Raises :class:`Rejection` when no drawn bundle is informative enough."""
     query, rng = plan.structure.query, stream(key, "concepts")
     eligible = [v for v in query.graph.observed_nodes if v != query.outcome]
     wanted = min(len(eligible), int(rng.integers(view.concepts[0], view.concepts[1] + 1)))
@@ -141,8 +135,7 @@ def _draw_bundles(plan: ScenePlan, world: World, view: View, key: bytes) -> dict
 
 
 def _columns(scene: Scene, bundles: Mapping[str, Bundle]) -> tuple[ShownColumn, ...]:
-    """Return the public columns in the order of the clean table, with measurements in place of each
-    replaced node."""
+    """Return public columns in the clean table's order, measurements in place of replaced nodes."""
     columns = []
     for node in scene.columns:
         if node in bundles:
@@ -163,12 +156,9 @@ _TREES: Final = {"max_iter": 100, "max_depth": 3, "learning_rate": 0.1, "early_s
 def check_views(
     views: Sequence[View], measured: float, diagnostics: bool, table: TomlTable
 ) -> None:
-    """Check the settings of those views that differ from the defaults, and ``diagnostics``.
-
-    ``measured`` is the share of scenes whose outcome is measured. Raises ``UsageError`` that names
-    the key in ``table`` for thresholds that no bundle meets (if that share is not 0, no bundle of
-    an outcome), and for ``diagnostics`` without scikit-learn.
-    """
+    """Check ``diagnostics`` and the settings of views that differ from the defaults. ``measured``
+    is the share of measured outcomes. Raises ``UsageError`` naming the key in ``table`` for
+    thresholds that no bundle meets, and for ``diagnostics`` without scikit-learn."""
     for view in views:
         if view == VIEWS[view.name]:
             continue
@@ -211,14 +201,12 @@ def recoverability(
     columns = range(train.shape[1])
 
     def fit_naive(column: int) -> float:
-        """Return the held-out score of a linear model of one column, fitted to the calibration
-        rows."""
+        """Return the held-out score of one column's linear model, fitted to calibration rows."""
         fitted = _linear(binary).fit(calibration[:, [column]], known)
         return _score(binary, fitted, held_out[:, [column]], truth)
 
     def fit_boosted(chosen: list[int]) -> float:
-        """Return the held-out score of boosted trees of some columns, fitted to the training
-        rows."""
+        """Return the held-out score of some columns' boosted trees, fitted to training rows."""
         fitted = _trees(binary).fit(train[:, chosen], target)
         return _score(binary, fitted, held_out[:, chosen], truth)
 

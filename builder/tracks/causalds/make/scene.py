@@ -57,13 +57,9 @@ class Truths:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One hidden world with its words and its rows.
-
-    ``rows`` maps the observed nodes, in the order of the clean table, to their values: the training
-    rows, then the held-out ones. ``replaced`` are the nodes that the view at hand shows only
-    through measurements. ``key`` is the key of the attempt, for random choices that all views
-    share.
-    """
+    """One hidden world with its words and its rows. ``rows`` maps observed nodes, in the clean
+    table's order, to values: training rows, then held-out ones. ``replaced`` are the nodes that the
+    view at hand only measures. ``key`` is the attempt's, for choices that all views share."""
 
     plan: ScenePlan
     world: World
@@ -119,11 +115,8 @@ class Scene:
 
 
 def sample_hidden_world(plan: ScenePlan, key: bytes) -> tuple[World, Truths]:
-    """Return the world of an attempt and what is true of it.
-
-    Raises :class:`Rejection` when no world is in range, the two treatment levels coincide, the
-    numerical error of a truth cannot be brought under its bound, or an effect is too close to 0.
-    """
+    """Return the world of an attempt and what is true of it. Raises :class:`Rejection` when no
+    world is in range, treatment levels coincide, a truth is too inexact, or an effect is near 0."""
     motif, structure = plan.structure.query, plan.structure
     try:
         world = sample_world(
@@ -181,11 +174,8 @@ def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> T
 
 
 def narrate(plan: ScenePlan, key: bytes) -> Narration:
-    """Return the names of a planned scene's variables and its story. ``key`` seeds the words.
-
-    Raises :class:`Rejection` when a language model does not manage it within its budgets, and
-    ``ValueError`` (our bug) when an answer could spell two of the names by one word.
-    """
+    """Return the names of a scene's variables and its story. ``key`` seeds the words. Raises
+    :class:`Rejection` where a model fails, ``ValueError`` (our bug) for confusable names."""
     subject = SceneToTell(
         plan.structure.query.graph,
         plan.structure.kinds,
@@ -212,10 +202,7 @@ def column_order(plan: ScenePlan, key: bytes) -> tuple[str, ...]:
 
 
 def draw_rows(plan: ScenePlan, key: bytes, world: World) -> dict[str, Column]:
-    """Return the observed rows of a scene by node, in table order, rounded as they are released.
-
-    Training rows come first. Rows are independent draws, so the first of them serve as training
-    rows. Binary columns hold 0 and 1.
-    """
+    """Return the observed rows by node, in table order, rounded as released, training rows first.
+    Rows are independent draws. Binary columns hold 0 and 1."""
     values = world.simulate(stream(key, "data"), plan.equations.train + plan.equations.test)
     return {node: round_data(values[node]) for node in column_order(plan, key)}

@@ -143,8 +143,7 @@ def _graft_counts(composition: Composition, scenes: int) -> list[int]:
 
 
 def _spread_evenly(rng: np.random.Generator, places: Sequence[int], count: int) -> list[int]:
-    """Return ``count`` of ``places`` (at most all), evenly spaced from a random start, so that all
-    motifs share."""
+    """Return ``count`` of ``places`` (at most all), evenly spaced from a random start."""
     if not count:
         return []
     start = int(rng.integers(len(places)))
@@ -155,8 +154,7 @@ def _spread_evenly(rng: np.random.Generator, places: Sequence[int], count: int) 
 def _add_grafts(
     composition: Composition, rng: np.random.Generator, found: list[Motif], labels: list[str]
 ) -> None:
-    """Replace motifs in ``found`` by grafted ones, by the requested shares, and their ``labels`` by
-    ``grafted_<k>``."""
+    """Graft motifs of ``found`` by the requested shares, and label them ``grafted_<k>``."""
     hosts = [i for i, motif in enumerate(found) if motif.name in HOSTS]
     numbers = [
         k for k, n in enumerate(_graft_counts(composition, len(found))) if k for _ in range(n)
@@ -172,8 +170,7 @@ def _add_grafts(
 def _add_confounders(
     composition: Composition, rng: np.random.Generator, found: list[Motif]
 ) -> None:
-    """Replace the requested share of motifs in ``found`` by ones with a latent confounder. They are
-    motifs of the catalogue whose ATE that makes unidentifiable."""
+    """Add a latent confounder to the requested share of those motifs whose ATE it spoils."""
     wanted = count_of(composition.confounded, len(found))
     able = [
         i for i, motif in enumerate(found) if motif.name in MOTIFS and confounding_spoils(motif)

@@ -59,14 +59,12 @@ def composition_table(config: SceneSettings, plans: Sequence[ScenePlan]) -> ByAx
 
 
 def _verdict(motif: Motif) -> str:
-    """Return whether the average effect in a motif is identifiable, as a name on the axis of
-    verdicts."""
+    """Return whether a motif's average effect is identifiable, as a name on its axis."""
     return _FOUND if is_identifiable(*motif.effect, "ate") else _LOST
 
 
 def _names(plans: Sequence[ScenePlan]) -> ByAxis:
-    """Return how evenly the domains tell, and how many structures were drawn again to find names.
-    Empty where no scene has a domain."""
+    """Return how evenly domains tell, and how many structures were redrawn, {} without domains."""
     told = Counter(plan.telling.domain for plan in plans if plan.telling.domain is not None)
     if not told:
         return {}
@@ -88,8 +86,7 @@ def _names(plans: Sequence[ScenePlan]) -> ByAxis:
 
 
 def _axis(shares: Mapping[str, float], found: Sequence[str]) -> ByName:
-    """Return the numbers of scenes by name: requested in proportion to ``shares``, realised as
-    counted in ``found``, the name of each scene."""
+    """Return numbers of scenes by name: requested as ``shares``, realised as in ``found``."""
     mass = sum(shares.values())
     wanted = {name: len(found) * share / mass for name, share in shares.items()}
     return requested_and_realised(wanted, Counter(found))
@@ -101,8 +98,7 @@ def _kinds(share: float) -> dict[str, float]:
 
 
 def _motif_shares(parts: Composition) -> dict[str, float]:
-    """Return the share of every motif and planted structure. The planted ones take theirs from
-    ``PLANTED_FROM``."""
+    """Return the share of every motif and planted structure, these taken from ``PLANTED_FROM``."""
     mass = sum(parts.motifs.values())
     shares = {name: weight / mass for name, weight in parts.motifs.items()}
     for name, share in parts.planted.items():
@@ -112,8 +108,7 @@ def _motif_shares(parts: Composition) -> dict[str, float]:
 
 
 def _verdict_shares(parts: Composition) -> dict[str, float]:
-    """Return the requested shares of verdicts. Not identifiable are the motifs that are so by
-    nature, and the scenes with an injected confounder."""
+    """Return the shares of verdicts: unidentifiable motifs and injected confounders are lost."""
     catalogue = {**MOTIFS, **PLANTED}
     spoiled = parts.confounded + sum(
         share for name, share in _motif_shares(parts).items() if _verdict(catalogue[name]) == _LOST

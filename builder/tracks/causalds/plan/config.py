@@ -43,8 +43,7 @@ _Noise = Annotated[float, Field(ge=1e-3, le=1e3)]
 
 
 class _Changes(TomlModel):
-    """The settings of a view that a split file changes. None, or a key left out, keeps the
-    default."""
+    """A view's settings that a split file changes. None, or a key left out, keeps the default."""
 
     concepts: Annotated[tuple[_Concepts, _Concepts], Ordered] | None = None
     columns: Annotated[tuple[_Columns, _Columns], Ordered] | None = None
@@ -138,8 +137,7 @@ class _Table(Composition):
 
 
 class SceneSettings(_Table):
-    """The checked table with its ``stored_scenes`` and, in a private-truth split, the ``exams``
-    (name, model) that its scenes are planned for."""
+    """The checked table with ``stored_scenes`` and, in private splits, ``exams`` (name, model)."""
 
     stored_scenes: tuple[tuple[Structure, Wording], ...] = ()
     exams: tuple[tuple[str, ExamModel], ...] = ()
@@ -179,11 +177,8 @@ def parse_config(table: TomlTable) -> SceneSettings:
 def with_exams(
     config: SceneSettings, exams: tuple[tuple[str, ExamModel], ...], where: str
 ) -> SceneSettings:
-    """Return the settings of a private-truth split whose scenes are planned for these exams.
-
-    Raises ``UsageError`` where the scenes are not as many as the exams' tasks, or an exam compares
-    several tasks of one scene.
-    """
+    """Return the settings of a private-truth split whose scenes are planned for these exams. Raises
+    ``UsageError`` if scenes differ in number from tasks, or an exam asks one scene several."""
     for name, model in exams:
         if isinstance(model, MatchedExam):
             raise UsageError(
@@ -200,8 +195,7 @@ def with_exams(
 
 
 def _read_stored(path: Path) -> tuple[tuple[Structure, Wording], ...]:
-    """Return structure and wording of each scene in a JSON file, in its order. Raises
-    ``UsageError`` that names the file."""
+    """Return structure and wording of a JSON file's scenes. Raises ``UsageError`` naming it."""
     try:
         return tuple(map(_stored_scene, json.loads(path.read_bytes())["scenes"]))
     except OSError as error:

@@ -31,8 +31,7 @@ from builder.tracks.causalds.plan.config import SceneSettings
 from grader.errors import UsageError
 
 NAMED_TOGETHER: Final = 2000
-"""Scenes among which names are given out. Beyond, they begin anew, for the knowledge graph has only
-so many."""
+"""Scenes that get names without repeats; then they begin anew, as there are only so many."""
 
 _REDRAWS: Final = 200
 """Graphs that are tried for a scene whose own graph has no names."""
@@ -47,10 +46,9 @@ def name_scenes(
 ) -> list[ScenePlan]:
     """Return the plans with their names from the knowledge graph.
 
-    No two of ``NAMED_TOGETHER`` have the same set of names while the knowledge graph has others.
-    ``streams(purpose)`` gives random numbers. A graph that is drawn again must still be able to
-    host the planned variant. ``private`` chooses the part of the knowledge graph. Raises
-    :class:`UsageError` when it has no names for a scene.
+    No two of ``NAMED_TOGETHER`` have the same set of names while there are others.
+    ``streams(purpose)`` gives random numbers. A redrawn graph still hosts the planned variant.
+    ``private`` chooses the part of the knowledge graph. Raises :class:`UsageError` without names.
     """
     part: Part = "private" if private else "public"
     named: list[ScenePlan] = []
@@ -68,9 +66,8 @@ def _name_together(
     namer: Namer,
     split: str,
 ) -> Iterator[ScenePlan]:
-    """Yield each plan with its names, and with another graph where its own has none. Names of an
-    earlier scene are used again as a last resort. Raises :class:`UsageError` where even that
-    fails."""
+    """Yield each plan with names, and with another graph where its own has none. Names of an
+    earlier scene are a last resort. Raises :class:`UsageError` where even that fails."""
     for plan in plans:
         first = namer.deal()
         structure = plan.structure
@@ -106,19 +103,15 @@ def _catalogue_motif(plan: ScenePlan) -> Motif:
 
 
 def _injected_latent(plan: ScenePlan) -> str | None:
-    """Return the latent variable of the plan's graph that its motif does not have (first by name),
-    None if there is none."""
+    """Return the graph's latent variable that its motif lacks (first by name), or None."""
     added = set(plan.structure.latent) - _catalogue_motif(plan).graph.latent
     return min(added) if added else None
 
 
 def _redraw_graph(plan: ScenePlan, config: SceneSettings, rng: np.random.Generator) -> ScenePlan:
-    """Return the plan with a graph drawn anew from its motif, with as many grafts as before.
-
-    Where a latent variable was added to the old graph, one is added to the new one. It is a
-    confounder where the old one made the ATE unidentifiable, else one that changes no verdict. None
-    is added where none is found.
-    """
+    """Return the plan with a graph drawn anew from its motif, with as many grafts as before. An
+    added latent variable is added again, where a place is found: a confounder where the old one
+    made the ATE unidentifiable, else one that changes no verdict."""
     motif, label = _catalogue_motif(plan), plan.structure.label
     grafts = int(label.removeprefix("grafted_")) if label.startswith("grafted_") else 0
     for number in range(1, grafts + 1):
@@ -143,12 +136,8 @@ _TRIES: Final = 20
 def add_tellings(
     plans: Sequence[ScenePlan], count: int, rng: np.random.Generator, root: bytes, where: str
 ) -> list[ScenePlan]:
-    """Return the plans, ``count`` of them (chosen by chance) made the first of a bundle, and at the
-    end three further members of each.
-
-    ``where`` names the key of the split file. Raises ``UsageError`` when too few scenes have names
-    in a further domain.
-    """
+    """Return the plans, ``count`` random ones made the first of a bundle, three further members
+    last. Raises ``UsageError`` at ``where`` when too few scenes have names in a further domain."""
     found = list(plans)
     namer = Namer(rng, count, "second")
     added: list[ScenePlan] = []
@@ -194,8 +183,7 @@ def _name_elsewhere(plan: ScenePlan, namer: Namer, rng: np.random.Generator) -> 
 
 
 def _further_members(first: ScenePlan, second: Naming) -> Iterator[ScenePlan]:
-    """Yield the three further members of a bundle: told with the names ``second`` of a domain, with
-    invented names, with letters. They are asked in the clean view alone."""
+    """Yield three retellings in the clean view: by ``second``'s domain, invented names, letters."""
     clear = replace(first.questions, views=(CLEAN,), outcome_measured=False)
     bundle = first.telling.bundle
     arm = "rules" if first.telling.arm == LLM else "knowledge_second"

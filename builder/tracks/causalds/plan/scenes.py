@@ -94,8 +94,7 @@ def _plan_split(
 
 
 def _with_seeds(plan: ScenePlan, llm: Settings, dealer: Dealer) -> ScenePlan:
-    """Return the plan with the settings of a language model and the pairs it may start from, if one
-    tells it, else the plan itself."""
+    """Return the plan with a telling model's settings and seed pairs, if a model tells it."""
     if plan.telling.words != LLM:
         return plan
     structure = plan.structure
@@ -123,11 +122,8 @@ def _for_exams(
 def _compose_private(
     exam: str | None, model: ExamModel, plans: Sequence[ScenePlan], key: bytes, where: str
 ) -> list[ScenePlan]:
-    """Return the plans that an exam takes, each with its variant and its one view.
-
-    Where the exam balances the classes of answers, each plan has its class, too. ``exam`` is None
-    for a split that names no exam file. Raises ``UsageError`` at ``where``.
-    """
+    """Return the plans of an exam, each with its variant, one view and, if classes are balanced,
+    class. ``exam`` is None without an exam file. Raises ``UsageError`` at ``where``."""
     candidates = planned_candidates((str(place), plan) for place, plan in enumerate(plans))
     required = () if exam is None else KEYS
     composed = compose(model, candidates, key, where, once=True, required=required)
@@ -148,8 +144,7 @@ def _compose_private(
 
 
 def _plans(config: SceneSettings, rng: np.random.Generator) -> list[ScenePlan]:
-    """Return one plan per scene, not yet named: its structure drawn or stored, its equations, and
-    its questions, with whether the outcome is measured."""
+    """Return one unnamed plan per scene: its structure, equations, telling and questions."""
     found = config.stored_scenes or tuple(
         (one, Wording(config.words)) for one in _drawn_structures(config, rng)
     )
@@ -169,8 +164,7 @@ def _plans(config: SceneSettings, rng: np.random.Generator) -> list[ScenePlan]:
 
 
 def _drawn_structures(config: SceneSettings, rng: np.random.Generator) -> list[Structure]:
-    """Return the structures of a split, by motif, then continuous treatments first. Binary outcomes
-    are spread evenly over this order."""
+    """Return structures by motif, continuous treatments first, binary outcomes spread evenly."""
     found = draw_motifs(config, config.scenes, rng)
     names = [motif.name for motif, _ in found]
     treatments = _binary_treatments(rng, config.treatment_binary, names)
@@ -185,12 +179,9 @@ def _drawn_structures(config: SceneSettings, rng: np.random.Generator) -> list[S
 
 
 def _binary_treatments(rng: np.random.Generator, share: float, motifs: Sequence[str]) -> list[bool]:
-    """Return whether each treatment is binary, given the scenes' motifs.
-
-    ``share`` is that of binary ones among all scenes, but the treatment of a napkin never is. The
-    napkin is planted because its average effect is identifiable and its effect on the treated is
-    not. With a binary treatment both would be. Raises :class:`Fault` where too many are asked for.
-    """
+    """Return whether each treatment is binary, given the scenes' motifs. ``share`` counts all
+    scenes, but a napkin's never is: with a binary treatment its ETT would be identifiable like its
+    ATE. Raises :class:`Fault` where too many are asked for."""
     free = [place for place, name in enumerate(motifs) if name != CONTINUOUS_ONLY]
     total = count_of(share, len(motifs))
     if total > len(free):
@@ -212,13 +203,9 @@ def _binary_treatments(rng: np.random.Generator, share: float, motifs: Sequence[
 def _with_vanishing_association(
     rng: np.random.Generator, plans: list[ScenePlan]
 ) -> list[ScenePlan]:
-    """Return the plans, where possible with one in which a third variable leaves treatment and
-    outcome unassociated.
-
-    Without one, "are they associated, given it?" would always be answered by yes. Hardly any graph
-    does it alone. With equations that are lines some more do. So where it takes that, such a scene
-    swaps its profile with another: all quotas stay met.
-    """
+    """Return the plans, if possible with one whose association vanishes given a third variable.
+    Else "are they associated, given it?" would always be answered by yes. Where it takes equations
+    that are lines, such a scene swaps its profile with another: all quotas stay met."""
     if any(association_vanishes(plan) for plan in plans):
         return plans
     straight = [i for i, plan in enumerate(plans) if plan.equations.continuous in STRAIGHT]

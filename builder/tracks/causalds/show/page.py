@@ -20,8 +20,7 @@ _TARGET_WINDOW: Final = (0.3, 0.8)
 
 
 def graph_picture(record: Mapping[str, Any]) -> Svg:
-    """Draw the causal graph of a ``world_json``, causes above effects, latent variables dashed, X
-    and Y coloured."""
+    """Draw a world's graph, causes above effects, latent variables dashed, X and Y coloured."""
     names = {node: variable["name"] for node, variable in record["variables"].items()}
     kinds: dict[str, Kind] = {names[node]: "latent" for node in record["world"]["latent"]}
     kinds |= {names[record["treatment"]]: "treatment", names[record["outcome"]]: "outcome"}
@@ -31,11 +30,8 @@ def graph_picture(record: Mapping[str, Any]) -> Svg:
 
 
 def recovery_picture(bars: Sequence[tuple[str, Mapping[str, float]]]) -> Svg:
-    """Draw naive and joint recoverability of each variable, with the gap and the target window.
-
-    ``bars`` pair variable names with the result of ``make.observe.recoverability``. This is the
-    picture of paper Fig. 6.
-    """
+    """Draw naive and joint recoverability, gap and target window, as in paper Fig. 6. ``bars`` pair
+    variable names with the result of ``make.observe.recoverability``."""
     left, row = 190, 46
     height = 40 + row * len(bars)
     x = Scale(0, 1, left, left + 420)
@@ -98,11 +94,8 @@ def inspect_scene(release: Path, scene: str) -> tuple[str, str]:
 
 
 def equation(node: Row, names: Mapping[str, str]) -> str:
-    """Return a node's equation as plain text, with story names.
-
-    It is ``name = mechanism(causes; parameters) + noise``, for a binary node ``P(name = 1) =
-    mechanism(causes; parameters)``.
-    """
+    """Return ``name = mechanism(causes; parameters) + noise``, or of a binary node ``P(name = 1) =
+    mechanism(causes; parameters)``, as plain text with story names."""
     causes = ", ".join(names[parent] for parent in node["parents"])
     inside = filter(None, [causes, *_parameter_texts(node["parameters"])])
     formula = f"{node['mechanism']}({'; '.join(inside)})"
@@ -114,8 +107,7 @@ def equation(node: Row, names: Mapping[str, str]) -> str:
 
 
 def _parameter_texts(parameters: Row) -> Iterator[str]:
-    """Yield each parameter as its name and its numbers, to three digits. One that is None or empty
-    is left out."""
+    """Yield each parameter's name and numbers, to three digits, without None and empty ones."""
     for key, value in parameters.items():
         if isinstance(value, Mapping):
             yield from _parameter_texts(value)
@@ -137,8 +129,7 @@ def headline(world: Row, record: Row) -> str:
 
 
 def _quantity_lines(record: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    """Yield name, value, standard error, draws and source of each quantity of the world, as table
-    cells. An effect without value is called not identifiable."""
+    """Yield name, value, standard error, draws and source of each quantity, as table cells."""
     told = record["quantities"]
     nodes = record["variables"]
     named = [(name, one) for name, one in told.items() if name not in ("partial", "change")]
@@ -161,8 +152,7 @@ def _task_line(task: Row, truth: Row) -> tuple[str | Cell, ...]:
 
 
 def _view(shown: Mapping[str, Any], names: Mapping[str, str], scene: Row) -> list[Block]:
-    """Return the blocks of a view: the first rows of each table, how each replaced variable is
-    measured, and how well it can be recovered."""
+    """Return a view's first rows by table, the measurements of replaced nodes, recoverability."""
     blocks: list[Block] = []
     for member in ("data", "test_features", "calibration"):
         if table := scene[member]:
@@ -203,8 +193,7 @@ def _measurement(one: Mapping[str, Any], concept: str) -> str:
 
 
 def _find_world(release: Path, scene: str) -> tuple[dict[str, Any], str]:
-    """Return the world row of a scene and its split. ``scene`` is an id or ``split/index``. Raises
-    ``UsageError`` where there is none."""
+    """Return world row and split of ``scene`` (id or ``split/index``). Raises ``UsageError``."""
     worlds = every_shard(release, "causalds_worlds")
     prefix, _, index = scene.rpartition("/")
     for split, paths in worlds.items():

@@ -16,12 +16,9 @@ _KEY: Final = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
 
 
 def write_scaffold(key: str, shape: str, folder: Path) -> list[tuple[Path, str]]:
-    """Write the pieces of a variant ``family.name`` into ``folder``, and return the path of each
-    with a text that says where it goes.
-
-    Raises ``UsageError`` for a key that is none, is taken or is of no family, for an unknown shape,
-    and for a folder that is not empty.
-    """
+    """Write the pieces of a variant ``family.name`` into ``folder``; return (path, where it goes).
+    Raises ``UsageError`` for a key that is none, taken or of no family, an unknown shape, and a
+    folder that is not empty."""
     if not _KEY.fullmatch(key):
         raise UsageError(f"{key}: no key of a variant; write family.name in lower case")
     families = {variant.family: variant for variant in CAUSALDS}
