@@ -82,10 +82,8 @@ def _fields(public: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _known_parts(public: Mapping[str, Any], fields: Mapping[str, object]) -> list[str]:
-    """Return the parts of the prompt about records, trace, opening and reactor reading.
-
-    Each text is followed by its table. What the episode has not is left out.
-    """
+    """Return the prompt's parts on records, trace, opening and reactor, each with its table, if
+    any."""
     names = [entry["name"] for entry in public["variables"]]
     nodes = [*names, public["target"]["name"]]
     records = [(f"{i}", record) for i, record in enumerate(public["records"], start=1)]
@@ -141,10 +139,8 @@ def variants_of(spec: InstanceSpec) -> list[str]:
 
 
 def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
-    """Yield each constant answer to an episode, as its name and the text of a transcript.
-
-    The session makes no experiment, states a fixed graph and predicts a fixed number.
-    """
+    """Yield name and transcript of each constant answer: no experiment, fixed graph, fixed
+    number."""
     for (graph, edges), frequency in product(_graphs(task).items(), _FREQUENCIES):
         stated = _hypothesis(task.inputs["target"]["name"], edges, frequency)
         yield f"{graph}, always {frequency:g}", _transcript(task, stated, frequency)
@@ -180,8 +176,7 @@ def _hypothesis(target: str, edges: list[tuple[str, str]], base: float) -> dict[
 
 
 def _transcript(task: Task, hypothesis: Mapping[str, Any], prediction: float) -> str:
-    """Return the transcript of a session that states a hypothesis and predicts, each line with the
-    digest of the lines before it."""
+    """Return a session that states a hypothesis and predicts, each line sealed by a digest."""
     inputs = task.inputs
     told = canonical_json({"task_id": task.task_id, "public": inputs})
     events: list[dict[str, Any]] = [

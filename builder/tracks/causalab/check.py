@@ -27,10 +27,8 @@ Json = Mapping[str, Any]
 def audit_instance(
     world_row: Json, truth_rows: Sequence[Json], label_row: object, scene_row: Json
 ) -> list[str]:
-    """Return the problems of one graph, empty where every truth is derived again.
-
-    ``scene_row`` holds the task rows under "tasks", because the track has no scenes.
-    """
+    """Return the problems of one graph, empty if none. ``scene_row`` holds its task rows as
+    "tasks"."""
     world = json.loads(world_row["world_json"])
     truths = {row["task_id"]: row for row in truth_rows}
     asked = {row["task_id"]: row for row in scene_row["tasks"]}
@@ -50,8 +48,7 @@ def audit_instance(
 def _episode_problems(
     world: Json, label: str, public: Json, private: Json, row: Json
 ) -> Iterator[str]:
-    """Yield the problems of one episode. ``public`` and ``private`` are its two sides, ``row`` is
-    its truth row."""
+    """Yield one episode's problems, from its two sides and its truth ``row``."""
     if row["value"] != private["frequency"] or row["should_abstain"]:
         yield "the truth row's value is not the reactor's frequency"
     low, high = public["reactor_range"]
@@ -122,8 +119,7 @@ def _readings_problems(public: Json, private: Json) -> Iterator[str]:
 
 
 def _chain_problems(public: Json, private: Json) -> Iterator[str]:
-    """Yield the problems of the golden trace: readings that do not follow from the settings so far
-    under the episode's mode. Nothing without a trace."""
+    """Yield trace readings that do not follow from the settings so far in the episode's mode."""
     target = public["target"]["name"]
     held: set[str] = set()
     if not public["chain"]:
@@ -153,11 +149,8 @@ def _reading_problems(
     private: Json,
     target: str,
 ) -> Iterator[str]:
-    """Yield each value of a reading that is not its base plus what its causes add, rounded once.
-
-    ``bases`` are those of the properties. Nodes in ``held`` have no causes. ``where`` begins each
-    problem.
-    """
+    """Yield each value that is not its base plus what its causes add, rounded once. ``bases`` are
+    the properties', nodes in ``held`` have no causes, ``where`` begins a problem."""
     for node, value in reading.items():
         base = _exact(private["base"]) if node == target else bases[node]
         terms = [] if node in held else private["equations"][node]
@@ -169,8 +162,7 @@ def _reading_problems(
 
 
 def _inflow(terms: Sequence[Json], reading: Json) -> tuple[Fraction, Fraction]:
-    """Return what the causes add to a node in all, and the sum of the absolute values of these
-    terms."""
+    """Return what the causes add to a node in all, and the sum of the terms' absolute values."""
     parts = []
     for term in terms:
         value = _exact(reading[term["parent"]])
@@ -208,11 +200,8 @@ def _disturbance_problems(public: Json, private: Json) -> Iterator[str]:
 
 
 def leak_facts(task: TaskRow, truth: Json, _world: Json) -> LeakFacts:
-    """Return what the leak test needs to know of a task.
-
-    Its facts are of the mechanism as a whole, of the property listed first, of the one first by
-    name, and of the barred one if there is just one.
-    """
+    """Return a task's facts for the leak test: of the mechanism, of the first property listed and
+    by name, of a single barred one."""
     inputs, target = task.inputs, json.loads(truth["target_json"])
     names = tuple(one["name"] for one in inputs["variables"])
     barred = tuple(one["name"] for one in inputs["variables"] if not one["controllable"])

@@ -134,11 +134,8 @@ def _evidence(
     controllable: frozenset[str],
     key: bytes,
 ) -> tuple[list[dict[str, float]], dict[str, float]]:
-    """Return the bases of the crystals behind the records, and those of the manipulator's crystal.
-
-    Where a property cannot be set they are drawn until they pin down what it does. Raises
-    ``Rejection`` after 60 draws.
-    """
+    """Return the bases behind the records, and those of the manipulator's crystal. They are redrawn
+    until they pin down a fixed property's effect. Raises ``Rejection`` after 60 draws."""
     crystals = f"{setting}/{suite.crystals}"
     shown, kept = stream(key, f"records/{crystals}"), stream(key, f"manipulator/{crystals}")
     names = properties(graph)
@@ -153,8 +150,7 @@ def _evidence(
 
 
 def _controllable(graph: LatentDAG, fixed: bool, rng: np.random.Generator) -> frozenset[str]:
-    """Return the properties that can be set: all, or with ``fixed`` all but a random one (all but
-    two of six)."""
+    """Return the properties that can be set: all, or with ``fixed`` all but one (two of six)."""
     names = properties(graph)
     if not fixed:
         return frozenset(names)
@@ -163,10 +159,8 @@ def _controllable(graph: LatentDAG, fixed: bool, rng: np.random.Generator) -> fr
 
 
 def _reactor(model: Model, setting: SuiteSetting, rng: np.random.Generator) -> dict[str, float]:
-    """Return the bases of a reactor crystal whose target is within the reactor's range.
-
-    Raises :class:`builder.release.attempts.Rejection` where none is found.
-    """
+    """Return a reactor crystal's bases, its target in range. Raises :class:`Rejection` without
+    one."""
     low, high = REACTOR_RANGES[setting]
     for _ in range(REACTOR_DRAWS):
         bases = sample_bases(model.nodes[:-1], setting, rng)
@@ -176,8 +170,7 @@ def _reactor(model: Model, setting: SuiteSetting, rng: np.random.Generator) -> d
 
 
 def _trace(graph: LatentDAG, rng: np.random.Generator) -> tuple[tuple[str, float], ...]:
-    """Return six interventions (property, value): every property once in random order, then random
-    ones again."""
+    """Return six (property, value): every property once in random order, then random ones again."""
     names = properties(graph)
     order = [names[int(i)] for i in rng.permutation(len(names))]
     order += [names[int(i)] for i in rng.integers(len(names), size=TRACE_STEPS - len(names))]
@@ -187,11 +180,8 @@ def _trace(graph: LatentDAG, rng: np.random.Generator) -> tuple[tuple[str, float
 def _disturbance(
     graph: LatentDAG, suite: Suite, setting: SuiteSetting, key: bytes
 ) -> dict[str, Any] | None:
-    """Return the hidden disturbance of an episode, or None if its suite has none.
-
-    ``nodes`` are shifted, ``values`` are the three possible shifts, and ``sequence`` holds the one
-    drawn for each intervention.
-    """
+    """Return the hidden disturbance, or None: ``nodes`` shifted, the three ``values``, and their
+    ``sequence``, one for each intervention."""
     hidden = suite.hidden
     if hidden is None:
         return None
@@ -205,8 +195,7 @@ def _disturbance(
 def _draw_shifted_nodes(
     graph: LatentDAG, hidden: Disturbance, rng: np.random.Generator
 ) -> tuple[str, ...]:
-    """Return the shifted nodes: a cause of frequency first, then other properties. A larger count
-    adds to a smaller one."""
+    """Return shifted nodes: a cause of frequency, then others. More nodes add to fewer."""
     causes = graph.parents(FREQUENCY)
     first = causes[int(rng.integers(len(causes)))]
     others = [name for name in properties(graph) if name != first]

@@ -37,11 +37,8 @@ PRECISION: Final = 7e-4
 
 @dataclass(frozen=True, slots=True)
 class Equations:
-    """The structural equations of an episode.
-
-    ``terms`` hold what the causes of each node add, in summation order. ``base`` is frequency's own
-    constant. Those of the properties belong to a crystal.
-    """
+    """An episode's equations: ``terms`` are what each node's causes add, in summation order,
+    ``base`` is frequency's constant (a crystal has those of the properties)."""
 
     terms: Mapping[str, tuple[Term, ...]]
     base: float
@@ -64,10 +61,7 @@ class Equations:
 def sample_equations(
     graph: LatentDAG, family: Family, setting: SuiteSetting, rng: np.random.Generator
 ) -> Equations:
-    """Draw the coefficients of every edge, and frequency's base.
-
-    ``setting`` matters in the linear family alone.
-    """
+    """Draw every edge's coefficients (by ``setting`` if linear), and frequency's base."""
     if family == "quadratic":
         return _quadratic(graph, rng)
     wide = setting == "wide"
@@ -114,8 +108,7 @@ def _sign(rng: np.random.Generator) -> float:
 def sample_bases(
     names: Sequence[str], setting: SuiteSetting, rng: np.random.Generator
 ) -> dict[str, float]:
-    """Draw one crystal's bases, from 0 to 100, by property: whole numbers, or two decimals in the
-    wide setting."""
+    """Draw a crystal's bases, 0 to 100, by property: whole, or two decimals if wide."""
     low, high = BASES
     if setting == "wide":
         drawn = [round(float(value), 2) for value in rng.uniform(low, high, len(names))]
@@ -137,11 +130,8 @@ def is_precise(
     manipulator: Mapping[str, float],
 ) -> bool:
     """Return whether setting every settable property to both ends of its range, together with the
-    records, pins every coefficient down to ``PRECISION``.
-
-    It assumes linear equations and mode ``shift``. Nodes whose coefficients are undetermined
-    in exact arithmetic are left out.
-    """
+    records, pins every coefficient down to ``PRECISION``. It assumes linear equations and mode
+    ``shift``. Nodes whose coefficients are undetermined in exact arithmetic are left out."""
     shown = [equations.model.read(bases) for bases in records]
     session = list(_session(equations, settable, manipulator))
     for node, terms in equations.terms.items():
@@ -161,10 +151,8 @@ def is_precise(
 def _session(
     equations: Equations, settable: Sequence[str], manipulator: Mapping[str, float]
 ) -> Iterator[tuple[dict[str, float], frozenset[str]]]:
-    """Yield readings of the manipulator's crystal, each with the properties set so far.
-
-    The first is before any setting. Then each property is set to 0 in turn, then each to 100.
-    """
+    """Yield readings of the manipulator's crystal and the properties set so far: none, then each
+    set to 0 in turn, then each to 100."""
     crystal, done = Crystal(equations.model, manipulator, "shift"), set[str]()
     yield crystal.read(), frozenset()
     for level in BASES:
@@ -180,11 +168,8 @@ def _rows(
     shown: Sequence[Mapping[str, float]],
     session: Sequence[tuple[Mapping[str, float], frozenset[str]]],
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Return the matrix of a regression of ``node``, one row for each reading.
-
-    A row is the values of the parents, then 1 where the base is unknown and 0 where the session has
-    set it. Readings of records count for frequency alone.
-    """
+    """Return the regression matrix of ``node``, a row for each reading: its parents' values, then 1
+    if the base is unknown, 0 if set. Records count for frequency alone."""
     rows = [
         [*(reading[parent] for parent in parents), float(node not in done)]
         for reading, done in session

@@ -38,10 +38,8 @@ def edge_counts(size: int) -> range:
 
 
 def sample_graph(size: int, edges: int, acts: bool, rng: np.random.Generator) -> LatentDAG:
-    """Draw a graph of ``size`` nodes, frequency included, and ``edges`` edges.
-
-    Make something act on frequency, and with ``acts`` let it act too. List it last.
-    """
+    """Draw a graph of ``size`` nodes and ``edges`` edges. Frequency, last, is acted on, acts with
+    ``acts``."""
     chosen = [PROPERTIES[int(i)] for i in rng.choice(len(PROPERTIES), size - 1, replace=False)]
     causal = [chosen[int(i)] for i in rng.permutation(size - 1)]
     place = int(rng.integers(1, size)) if acts else size - 1
@@ -56,11 +54,8 @@ def sample_graph(size: int, edges: int, acts: bool, rng: np.random.Generator) ->
 def sample_graphs(
     size: int, count: int, acts: bool, rng: np.random.Generator, seen: set[object] | None = None
 ) -> list[LatentDAG]:
-    """Return ``count`` different named graphs, or fewer where ``TRIES`` draws in a row give no new
-    one. Edge counts take turns in a random order.
-
-    Leave out graphs whose (nodes, edges) are in ``seen``, and add those of the new graphs to it.
-    """
+    """Return up to ``count`` different graphs, until ``TRIES`` draws give no new one. Edge counts
+    take turns in random order. Graphs in ``seen`` are left out, and new ones added to it."""
     turns = edge_counts(size)
     seen = set() if seen is None else seen
     found: list[LatentDAG] = []

@@ -37,10 +37,8 @@ Episode = tuple[Suite, SuiteSetting]
 
 
 def _suites(stated: object) -> tuple[str, ...]:
-    """Return the stated names of suites, those of the paper first.
-
-    Raises Fault for a name of no suite and for a regime that cannot be.
-    """
+    """Return the stated suites, the paper's first. Raises Fault for no suite or impossible
+    regimes."""
     own = []
     for name in stated if isinstance(stated, list | tuple) else ():
         try:
@@ -52,12 +50,9 @@ def _suites(stated: object) -> tuple[str, ...]:
 
 
 class EpisodeSettings(TomlModel):
-    """The suites of a split, and the number of episodes of each.
-
-    Either ``graphs`` graphs of each size are shared by matched suites, or each suite has
-    ``per_suite`` episodes, each with a graph of its own. The other of the two is 0. ``mode`` says
-    what an intervention does.
-    """
+    """The suites of a split, and the number of episodes of each. Either ``graphs`` graphs of each
+    size are shared by matched suites, or each suite has ``per_suite`` episodes, each with a graph
+    of its own. The other of the two is 0. ``mode`` says what an intervention does."""
 
     graphs: int = Field(default=0, ge=1, le=_MOST)
     per_suite: int = Field(default=0, ge=1, le=_MOST)
@@ -102,10 +97,8 @@ def parse_settings(table: TomlTable) -> EpisodeSettings:
 
 @dataclass(frozen=True, slots=True)
 class GraphPlan(InstancePlan):
-    """A named graph (``edges`` over ``names``, frequency last) and its episodes.
-
-    With ``fixed`` one property, or two of six, cannot be set in episodes of the wide setting.
-    """
+    """A named graph (``edges`` over ``names``, frequency last) with its episodes. With ``fixed``
+    one property (two of six) cannot be set in the wide setting."""
 
     names: tuple[str, ...]
     edges: tuple[tuple[str, str], ...]
@@ -125,13 +118,8 @@ class GraphPlan(InstancePlan):
 def plan_graphs(
     config: EpisodeSettings, split: str, count_root: bytes, private: bool
 ) -> list[InstanceSpec]:
-    """Return the instance specs of a split, in index order.
-
-    The order is random, so the index carries no information about the suites.
-
-    Raises ``UsageError`` for shared graphs in a private-truth split, and for more graphs than there
-    are different ones.
-    """
+    """Return a split's instance specs in index order, which is random and tells no suite. Raises
+    ``UsageError`` for shared graphs with private truth, and for too many graphs."""
     if private and config.graphs:
         raise UsageError(
             f"splits.{split}.{TRACK_NAME}.graphs: with private truth no graph is in two episodes, "

@@ -95,8 +95,7 @@ def _acting_rows(worlds: Sequence[Record]) -> list[list[str]]:
 
 
 def _suite_row(text: str, targets: Sequence[Record]) -> list[str]:
-    """Return the row of the suite of label ``text``: name, setting, number of episodes, median and
-    largest absolute value of their targets."""
+    """Return a suite's row: name, setting, episodes, median and largest absolute target."""
     _, setting = read_label(text)
     sizes = [abs(target["frequency"]) for target in targets]
     return [

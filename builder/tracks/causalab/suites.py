@@ -21,11 +21,8 @@ SIZES: Final = (3, 4, 5, 6, 7)
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """A hidden disturbance of a suite.
-
-    It shifts ``count`` nodes by -``reach``, 0 or ``reach`` after each intervention. ``frequency``
-    says whether frequency is among them.
-    """
+    """A hidden disturbance: after each intervention ``count`` nodes, frequency among them or not,
+    shift by -``reach``, 0 or ``reach``."""
 
     count: int
     reach: float
@@ -65,8 +62,7 @@ class Suite:
 
     @property
     def crystals(self) -> str:
-        """Return a key of the crystals. Suites with equal keys share records and crystals: the
-        regimes and their main suite."""
+        """Return a key that suites with the same crystals share: regimes and their main suite."""
         return f"main-{self.size}" if self.regime else self.name
 
 

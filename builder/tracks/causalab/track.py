@@ -29,10 +29,7 @@ MAX_ATTEMPTS: Final = 2000
 
 
 def build(spec: InstanceSpec) -> BuiltInstance:
-    """Return one graph with its episodes, as rows. A rejected attempt is replaced by the next.
-
-    Raises ``UsageError`` when none of ``MAX_ATTEMPTS`` will do.
-    """
+    """Return a graph's episodes, as rows. Raises ``UsageError`` if no attempt is accepted."""
     make = partial(_try, spec, GraphPlan.from_json(spec.config_json))
     return first_accepted(spec, make, MAX_ATTEMPTS, "episode", "change the seed")
 

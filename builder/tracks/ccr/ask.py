@@ -46,10 +46,8 @@ FileOf = Callable[[str], str]
 @dataclass(frozen=True, slots=True)
 class ContextTask:
     """One task: its public parts, its truth, and the facts that the world row keeps for the audit.
-
     ``label`` is unique inside the context. ``value`` is the exact answer where it is one number,
-    else None. ``target`` is what the truth row holds, ``audit`` what the world row does.
-    """
+    else None. ``target`` is what the truth row holds, ``audit`` what the world row does."""
 
     label: str
     variant: str
@@ -63,11 +61,9 @@ class ContextTask:
 def pair_tasks(
     sampled: SampledContext, words: Words, bounds: Bounds, file_of: FileOf, key: bytes
 ) -> list[ContextTask]:
-    """Return one simulation task for every pair that can be measured, its units worded as cases.
-
-    A target's ``reference`` says whether the indirect paths of the pair count as compositions.
-    ``key`` is the attempt's: story, units and cases have streams of their own.
-    """
+    """Return one simulation task for every pair that can be measured, its units worded as cases. A
+    target's ``reference`` says whether the indirect paths of the pair count as compositions.
+    ``key`` is the attempt's: story, units and cases have streams of their own."""
     context, tree, dag = sampled.context, sampled.tree, sampled.context.dag
     story = context_text(context, words, stream(key, "story"))
     counted = references(tree, sampled.quantities, bounds)
@@ -122,8 +118,7 @@ def linear_task(
     file_of: FileOf,
     key: bytes,
 ) -> ContextTask:
-    """Return the one task of a linear context. Without a cut tree it is the trap, and ``ends`` are
-    X, the would-be cutpoint and Y."""
+    """Return a linear context's task. Without a cut tree ``ends`` are X, a would-be cutpoint, Y."""
     assert plan.variant is not None
     file = file_of(plan.variant)
     if tree is not None and plan.variant == "deductive.linear":
@@ -163,11 +158,8 @@ def _deductive_task(
     file: str,
     key: bytes,
 ) -> ContextTask:
-    """Return a deductive task, or an inductive one where that is the plan's purpose.
-
-    ``values`` are the exact ones of all pairs in ``measure``: "pns" of a Boolean context, "ate" of
-    a linear one.
-    """
+    """Return a deductive task, or an inductive one where that is the plan's purpose. ``values`` are
+    exact for all pairs in ``measure``: "pns" (Boolean context) or "ate" (linear)."""
     assert plan.variant is not None and plan.verdict is not None
     rng = stream(key, "tasks")
     if plan.purpose == "inductive":
@@ -224,11 +216,8 @@ _NUMBERS: Final = (*_SHARES, *(-share for share in _SHARES[1:]), 1.5, 2.0)
 
 
 def twin(config: ContextSettings, tasks: int) -> ContextSettings:
-    """Return the settings of the contexts that floors are measured on, with ``tasks`` contexts for
-    each variant that the split has.
-
-    For ``simulation.pair`` these are short and long contexts in the split's own shares.
-    """
+    """Return the floors' settings: ``tasks`` contexts a variant; short and long in the split's
+    shares."""
     counts = config.counts
     wanted = {name: tasks * bool(count) * len(VARIANTS_OF[name]) for name, count in counts.items()}
     if simulated := counts["simulation"] + counts["long"]:
@@ -244,8 +233,7 @@ def variants_of(spec: InstanceSpec) -> list[str]:
 
 
 def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
-    """Yield each constant answer to a task: its name, the same for all tasks of a variant, and its
-    text."""
+    """Yield each constant answer to a task: its name, one for all tasks of a variant, and text."""
     match task.shape.kind:
         case "units":
             units = int(task.inputs["units"])
@@ -268,10 +256,8 @@ def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
 
 
 def context_points(graded: Sequence[Graded]) -> float | None:
-    """Return the points (0 to 1) of a context that is asked about in full, else None.
-
-    They are the share of its compositions that are valid and consistent.
-    """
+    """Return the share (0 to 1) of valid and consistent compositions of a context asked in full, or
+    None."""
     scores = [score for _, _, score in graded if score.family == "simulation"]
     if not scores:
         return None

@@ -70,8 +70,7 @@ def audit_instance(
 def _task_problems(
     context: Context, derive: Derive, world: Row, task: Row, target: Row, row: Row
 ) -> Iterator[str]:
-    """Yield the problems of one task. ``task`` is its record in the world, ``target`` its truth and
-    ``row`` the truth row."""
+    """Yield a task's problems, from its world record, its truth ``target`` and truth ``row``."""
     if task["variant"] == "simulation.pair":
         assert isinstance(context, BooleanContext)
         yield from _simulation_problems(context, task, target, row, derive(_ends(task)))
@@ -151,8 +150,7 @@ def _pattern_problems(
 
 
 def unit_weights(target: Row) -> list[Fraction]:
-    """Return the exact weight of every unit of a simulation task, in unit order. They add up to 1
-    if the truth is right."""
+    """Return the exact weight of every unit of a simulation task, in order, of sum 1 if right."""
     weights, answers = target["weights"], target["answers"]
     if "numerators" in weights:
         return [Fraction(n, weights["denominator"]) for n in weights["numerators"]]
@@ -185,10 +183,7 @@ def _deductive_problems(world: Row, task: Row, target: Row, row: Row) -> Iterato
 
 
 def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts:
-    """Return what the leak test needs to know of a task.
-
-    Shown are the theme, and where the rules of cause and effect stand in the prompt.
-    """
+    """Return a task's facts for the leak test; shown are theme and places of the ends' rules."""
     inputs, record = task.inputs, json.loads(world["world_json"])
     target = json.loads(truth["target_json"])
     ends = tuple(inputs[end] for end in ("cause", "effect") if end in inputs)
@@ -217,12 +212,9 @@ def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts:
 
 
 def _answer_facts(target: Row) -> dict[str, str]:
-    """Return facts of the right answers, by name.
-
-    Of each question about cases: whether most are yes, the first and the last answer. Of
-    quantities: which is largest, which smallest, and the sign of the last. Of deductions: the
-    verdict.
-    """
+    """Return facts of the right answers, by name. Of questions about cases: mostly yes, first and
+    last answer. Of quantities: the largest, the smallest, the last one's sign. Of deductions: the
+    verdict."""
     facts = {"verdict": target.get("verdict", "")}
     for question, bits in target.get("answers", {}).items():
         facts[f"{question}, mostly yes"] = str(2 * bits.count("1") > len(bits))

@@ -23,8 +23,7 @@ PAPER_KINDS: Final[Mapping[str, tuple[tuple[int, int], ...]]] = {
     "figure-4 first": ((0, 1), (0, 2), (0, 3), (1, 3), (2, 3)),
     "figure-4 last": ((0, 1), (0, 2), (1, 2), (1, 3), (2, 3)),
 }
-"""Components of the paper's own examples, which none of :data:`KINDS` makes for sure: their edges
-over 0 (the root) to 3 (the leaf)."""
+"""Edges over 0 (root) to 3 (leaf) of the paper's components that :data:`KINDS` may not make."""
 
 PAPER_GRAPHS: Final[Mapping[str, tuple[tuple[str, int], ...]]] = {
     "figure-4": (("figure-4 first", 4), ("cycle", 2), ("figure-4 last", 4)),
@@ -37,22 +36,16 @@ Pair = tuple[str, str]
 
 
 def graph_of_parents(parents: Sequence[Sequence[int]], names: Sequence[str] = ()) -> LatentDAG:
-    """Return the graph whose node v has ``parents[v]``. Nodes without ``names`` are called by
-    number.
-
-    Raises ``ValueError`` for what is no acyclic graph.
-    """
+    """Return the graph whose node v has ``parents[v]``, named by number without ``names``. Raises
+    ``ValueError`` for what is no acyclic graph."""
     nodes = tuple(names or map(str, range(len(parents))))
     edges = [(nodes[p], nodes[v]) for v, row in enumerate(parents) for p in row]
     return LatentDAG(nodes, tuple(edges))
 
 
 def sorted_graph(edges: Iterable[Pair]) -> LatentDAG:
-    """Return the graph of some edges. Its nodes are listed causes before effects, and otherwise in
-    the order of mention.
-
-    Raises ``ValueError`` for a cycle.
-    """
+    """Return the graph of some edges, causes before effects, then in the order of mention. Raises
+    ``ValueError`` for a cycle."""
     pairs = tuple(dict.fromkeys(edges))
     found = LatentDAG(tuple(dict.fromkeys(name for edge in pairs for name in edge)), pairs)
     return LatentDAG(found.topological_order(), pairs)
@@ -74,17 +67,14 @@ def distance(dag: LatentDAG, pair: Pair) -> int:
 
 
 Component = tuple[int, ...]
-"""The nodes of a biconnected component in topological order: its only source comes first, its only
-sink last."""
+"""A biconnected component's nodes in topological order, from its only source to its only sink."""
 
 
 @dataclass(frozen=True, slots=True)
 class CutTree:
-    """The commutative cut tree: ``components[c]`` joins ``nodes[c]`` to ``nodes[c + 1]``.
-
-    ``nodes`` are X, the cutpoints from cause to effect, and Y, by name. ``components`` hold indices
-    of the graph's nodes.
-    """
+    """The commutative cut tree: ``components[c]`` joins ``nodes[c]`` to ``nodes[c + 1]``. ``nodes``
+    are X, the cutpoints from cause to effect, and Y, by name. ``components`` hold indices of the
+    graph's nodes."""
 
     nodes: tuple[str, ...]
     components: tuple[Component, ...]
@@ -109,10 +99,8 @@ class CutTree:
         return self.nodes.index(pair[1]) - self.nodes.index(pair[0])
 
     def paths(self, pair: Pair | None = None) -> Iterator[tuple[str, ...]]:
-        """Yield every path of the cut tree between a pair (the global one if none), shortest first.
-
-        2^(s - 1) of them for a pair that spans s components (CCR Table D.1).
-        """
+        """Yield the tree's paths between a pair (or the global one), shortest first: 2^(s - 1) over
+        s components (CCR Table D.1)."""
         cause, effect = pair or self.global_pair
         low, high = self.nodes.index(cause), self.nodes.index(effect)
         for count in range(high - low):
@@ -127,10 +115,7 @@ def compositions(tree: CutTree, pair: Pair | None = None) -> tuple[tuple[str, ..
 
 def cut_tree(dag: LatentDAG) -> CutTree:
     """Return the commutative cut tree of a graph whose causes are listed first (Definition 5.2).
-
-    Raises ``ValueError`` where the paper's assumptions A1 to A3 fail: more than one root or leaf,
-    or no cutpoint.
-    """
+    Raises ``ValueError`` without the paper's A1 to A3: one root, one leaf, a cutpoint."""
     if not dag.nodes:
         raise ValueError("an empty graph")
     roots = [name for name in dag.nodes if not dag.parents(name)]

@@ -56,10 +56,8 @@ class BooleanContext(_Model):
 
 @dataclass(frozen=True)
 class LinearContext(_Model):
-    """A linear-Gaussian model (CCR Appendix C): ``v = sum of coefficient x parent + N(0, 1)``.
-
-    ``coefficients[v]`` are aligned with ``parents[v]``.
-    """
+    """A linear-Gaussian model (CCR Appendix C): ``v = sum of coefficient x parent + N(0, 1)``, with
+    ``coefficients[v]`` aligned with ``parents[v]``."""
 
     coefficients: tuple[tuple[Fraction, ...], ...]
 
@@ -85,10 +83,8 @@ def context_from_json(record: Mapping[str, Any]) -> Context:
 
 
 def evaluate(context: BooleanContext, bits: Bits, do: Mapping[int, bool] | None = None) -> Bits:
-    """Return the value of every node, shape (nodes, units), from its bits, same shape.
-
-    ``do`` sets nodes, by index, whatever their functions say.
-    """
+    """Return every node's value, shape (nodes, units), from bits of that shape. ``do`` sets nodes
+    by index."""
     values = np.empty_like(bits)
     for node in range(len(context.dag.nodes)):
         if do is not None and node in do:
@@ -101,8 +97,7 @@ def evaluate(context: BooleanContext, bits: Bits, do: Mapping[int, bool] | None 
 
 
 def node_value(context: BooleanContext, node: int, bit: Bits, parents: Sequence[Bits]) -> Bits:
-    """Return the value of one node for each unit, (units,), from its bit and the values of its
-    parents."""
+    """Return a node's value in each unit, (units,), from its bit and its parents' values."""
     if not parents:
         return bit
     among = np.logical_or if context.among[node] == "or" else np.logical_and
@@ -112,17 +107,13 @@ def node_value(context: BooleanContext, node: int, bit: Bits, parents: Sequence[
 
 
 def patterns(count: int) -> Bits:
-    """Return every pattern of ``count`` bits, shape (count, 2^count). Row k of column p is bit k of
-    p."""
+    """Return all patterns of ``count`` bits, (count, 2^count): row k of column p is bit k of p."""
     return (np.arange(1 << count)[None, :] >> np.arange(count)[:, None] & 1).astype(bool)
 
 
 def pattern_weights(tenths: Sequence[int]) -> NDArray[np.int64]:
-    """Return the probability of every pattern, times 10^count, in the order of :func:`patterns`.
-
-    ``tenths`` are ten times each bit's probability of being one. Raises ``ValueError`` for more
-    than 18 bits, whose weights may not fit 64 bits.
-    """
+    """Return each pattern's probability times 10^count, in the order of :func:`patterns`.
+    ``tenths`` are ten times each bit's. Raises ``ValueError`` for over 18 bits (64-bit weights)."""
     if len(tenths) > 18:
         raise ValueError("more than 18 bits at once")
     weights = np.ones(1, dtype=np.int64)

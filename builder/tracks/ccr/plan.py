@@ -55,11 +55,9 @@ INCONSISTENT: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The bounds of what can be measured, as shares of units (0 to 1).
-
-    The PNS of an adjacent pair lies from ``low`` to ``high``. The PNS of the global pair, or of a
-    pair that takes its place in a long context, is at least ``whole``.
-    """
+    """The bounds of what can be measured, as shares of units (0 to 1). The PNS of an adjacent pair
+    lies from ``low`` to ``high``. The PNS of the global pair, or of a pair that takes its place in
+    a long context, is at least ``whole``."""
 
     low: Fraction = Fraction(15, 100)
     high: Fraction = Fraction(85, 100)
@@ -124,8 +122,7 @@ class ContextSettings(TomlModel):
         return {purpose: getattr(self, purpose) for purpose in VARIANTS_OF}
 
     def design(self, sizes: tuple[int, ...], kinds: tuple[str, ...], operators: str) -> Design:
-        """Return the design of these components with the probabilities and bounds of this table.
-        Bounds are the exact decimals that stand there."""
+        """Return the design of these components with the table's exact decimal bounds."""
         tenths = round(self.probability[0] * 10), round(self.probability[1] * 10)
         bounds = (Fraction(repr(value)) for value in (*self.local_pns, self.global_pns))
         return Design(sizes, kinds, operators, tenths, Bounds(*bounds))
@@ -152,8 +149,7 @@ class ContextSettings(TomlModel):
         return self
 
     def largest(self) -> Iterator[Design]:
-        """Yield the designs of the largest contexts, one for each operator and kind of component.
-        If these can reach the bounds, all contexts can."""
+        """Yield the largest designs by operator and kind: if they reach the bounds, all do."""
         most = max(self.components[1], INCONSISTENT if self.inductive else 0)
         for operators in self.operators:
             if self.graph is not None:
@@ -165,10 +161,8 @@ class ContextSettings(TomlModel):
 
 
 def parse_settings(table: TomlTable) -> ContextSettings:
-    """Return the checked settings; raises ``UsageError`` naming the key and the fix.
-
-    For sizes and operators that cannot reach a measurable PNS the error names the bound.
-    """
+    """Return the checked settings. Raises ``UsageError`` naming the key, or an unreachable
+    bound."""
     config = check(ContextSettings, table)
     for design in config.largest():
         check_design(design, table.where.rstrip("."))
@@ -192,8 +186,7 @@ def best_component(size: int, operators: str, tenths: tuple[int, int]) -> Fracti
 
 
 def check_design(design: Design, where: str) -> None:
-    """Raise ``UsageError``, naming the bound, where a design cannot reach its bounds. ``where``
-    begins the message."""
+    """Raise ``UsageError``, begun by ``where``, for a bound that a design cannot reach."""
     best = [best_component(size, design.operators, design.tenths) for size in design.sizes]
     bounds, (least, most) = design.bounds, design.tenths
     what = f"operators = '{design.operators}', probability {least / 10} to {most / 10}"
@@ -215,11 +208,9 @@ def check_design(design: Design, where: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ContextPlan(InstancePlan):
-    """The plan of one context.
-
-    ``variant`` is that of its only task, or None where it has a task for each measurable pair.
-    ``verdict`` is the right answer's kind of a deductive or inductive task, else None.
-    """
+    """The plan of one context. ``variant`` is that of its only task, or None where it has a task
+    for each measurable pair. ``verdict`` is the right answer's kind of a deductive or inductive
+    task, else None."""
 
     purpose: str
     variant: str | None
@@ -229,8 +220,7 @@ class ContextPlan(InstancePlan):
 
     @property
     def task_plan(self) -> TaskPlan:
-        """Return the plan for the release machinery: one task of a known variant, or the least and
-        greatest number of measurable pairs."""
+        """The planned tasks: one of a known variant, or least and greatest number of pairs."""
         if self.variant is not None:
             return TaskPlan(levels=(("variant", self.variant),))
         count = len(self.design.sizes)
@@ -241,11 +231,7 @@ class ContextPlan(InstancePlan):
 def plan_contexts(
     config: ContextSettings, split: str, count_root: bytes, private: bool
 ) -> list[InstanceSpec]:
-    """Return the instance specs of a split, in index order.
-
-    Instances of the ``LATER`` purposes come after all others, so that these are the same without
-    them.
-    """
+    """Return a split's instance specs, in index order, those of ``LATER`` purposes last."""
     rng = plan_stream(count_root, TRACK_NAME, split, "plan")
     early = [purpose for purpose in VARIANTS_OF if purpose not in LATER]
     plans = random_order(rng, [plan for purpose in early for plan in _plans(config, purpose, rng)])

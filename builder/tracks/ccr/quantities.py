@@ -38,10 +38,7 @@ class Response:
     low: Fraction
 
     def extended_by(self, later: "Response") -> "Response":
-        """Return the response of the later effect to this cause.
-
-        ``later`` is the response of that effect to the cutpoint that is this response's effect.
-        """
+        """Return the response of ``later``'s effect to this cause, through the cutpoint between."""
         rise = later.high - later.low
         return Response(later.low + rise * self.high, later.low + rise * self.low)
 
@@ -65,11 +62,8 @@ class Response:
 def component_tables(
     context: BooleanContext, component: Component
 ) -> tuple[Bits, Bits, NDArray[np.int64]]:
-    """Return a component's leaf with its root set to 1, its leaf with the root set to 0, and the
-    weight, for every pattern of the bits of its other nodes.
-
-    Each has shape (2^(k - 1),) for k nodes. Weights are probabilities times 10^(k - 1).
-    """
+    """Return a component's leaf with root 1, with root 0, and the weight, by pattern of its other
+    bits. Each has shape (2^(k - 1),) for k nodes. Weights are probabilities times 10^(k - 1)."""
     root, *others = component
     bits = patterns(len(others))
     leaves = []
@@ -104,10 +98,8 @@ def responses(context: BooleanContext, tree: CutTree) -> dict[Pair, Response]:
 
 
 def exact_quantities(context: Context, tree: CutTree | None = None) -> dict[Pair, Quantities]:
-    """Return PNS, PN, PS and ATE of every pair of the cut tree, as fractions.
-
-    A linear context has the ATE alone. Raises ``ValueError`` where there is no cut tree.
-    """
+    """Return every pair's PNS, PN, PS and ATE (linear: ATE), as fractions. ``ValueError``: no cut
+    tree."""
     tree = tree or cut_tree(context.dag)
     if isinstance(context, LinearContext):
         return {pair: {"ate": total_effect(context, *pair)} for pair in tree.pairs}
@@ -119,11 +111,9 @@ Triple = tuple[bool, bool, bool]
 
 
 def twin_quantities(context: BooleanContext, pair: Pair) -> Quantities:
-    """Return one pair's quantities by eliminating one node after another, for any size.
-
-    The state is (factual, under do(1), under do(0)) of the nodes still needed. Nothing is
-    assumed about components, monotonicity or confounding.
-    """
+    """Return one pair's quantities by eliminating one node after another, for any size. The state
+    is (factual, under do(1), under do(0)) of the nodes still needed. Nothing is assumed about
+    components, monotonicity or confounding."""
     x, y = (context.dag.index[name] for name in pair)
     needed = sorted({*ancestors(context.dag, x), *ancestors(context.dag, y)})
     last = {p: v for v in needed for p in context.parents[v]}
@@ -159,11 +149,8 @@ def node_worlds(
 
 
 def _from_states(states: Mapping[tuple[Triple, ...], int], x: int, y: int) -> Quantities:
-    """Return the quantities of a pair, by definition, from the weights of its joint states.
-
-    ``x`` and ``y`` are the places of cause and effect in a state. PN and PS are 0 where what they
-    are conditioned on never occurs.
-    """
+    """Return a pair's quantities, by definition, from the weights of joint states; ``x`` and ``y``
+    are its places in a state. PN and PS are 0 where their condition never occurs."""
     total = sum(states.values())
     sums = dict.fromkeys(("pns", "high", "low", "both", "neither", "pn", "ps"), 0)
     for state, weight in states.items():
@@ -184,8 +171,7 @@ def _from_states(states: Mapping[tuple[Triple, ...], int], x: int, y: int) -> Qu
 
 
 def total_effect(context: LinearContext, cause: str, effect: str) -> Fraction:
-    """Return the ATE of a change of ``cause`` by 1 in a linear model, by forward propagation
-    (Wright 1921)."""
+    """Return a linear model's ATE of ``cause`` + 1 by forward propagation (Wright 1921)."""
     start, end = context.dag.index[cause], context.dag.index[effect]
     effects = [Fraction(0)] * len(context.dag.nodes)
     effects[start] = Fraction(1)

@@ -17,11 +17,8 @@ from builder.tracks.ccr.text import ListedQuantity
 
 
 def direct_quantities(tree: CutTree, rng: np.random.Generator) -> list[ListedQuantity]:
-    """Return the six quantities of a direct Boolean task, in random order.
-
-    They are the PNS of two pairs other than the global one, the PNS of the global pair, PN and PS
-    of one random pair, and the ATE of another draw of a pair.
-    """
+    """Return the six quantities of a direct Boolean task, in random order: PNS of two local pairs
+    and the global one, PN and PS of a random pair, ATE of another draw."""
     local = list(tree.local_pairs)
     picked = [local[k] for k in rng.permutation(len(local))]
     asked = [ListedQuantity("pns", pair) for pair in picked[:2]] + [
@@ -42,8 +39,7 @@ def tree_quantities(tree: CutTree, rng: np.random.Generator) -> list[ListedQuant
 
 
 def linear_quantities(tree: CutTree, rng: np.random.Generator) -> list[ListedQuantity]:
-    """Return the quantities of a direct linear task: the ATE of up to two random local pairs, then
-    of the global one."""
+    """Return the ATE of up to two random local pairs, then of the global one."""
     local = list(tree.local_pairs)
     asked = [ListedQuantity("ate", local[k]) for k in rng.permutation(len(local))[:2]]
     return [*asked, ListedQuantity("ate", tree.global_pair)]
@@ -73,17 +69,14 @@ def values_of(
 
 
 _ROUNDING: Final = 0.01
-"""Relative differences below this are put down to the rounding of printed givens; a contradiction
-is a quarter or more."""
+"""Relative differences below are rounding of printed givens; a contradiction is 1/4 or more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deduction:
-    """A deductive question: what is given, what is asked, and the right answer.
-
-    ``givens`` map pairs to the values printed for them, which may be altered ones. ``target`` is
-    the pair asked about. ``value`` is None unless ``verdict`` is ``value``.
-    """
+    """A deductive question: what is given, what is asked, and the right answer. ``givens`` map
+    pairs to the values printed for them, which may be altered ones. ``target`` is the pair asked
+    about. ``value`` is None unless ``verdict`` is ``value``."""
 
     givens: Mapping[Pair, Fraction]
     target: Pair
@@ -160,10 +153,8 @@ def compose(
 
 
 def _without_one(edges: Sequence[Pair], rng: np.random.Generator) -> list[Pair]:
-    """Return the adjacent pairs without a random one.
-
-    Half of the time, where two neighbours (a, b) and (b, c) are left, (a, c) is added at the end.
-    """
+    """Return the adjacent pairs without a random one, half of the time with a join (a, c) of two
+    left."""
     gone = int(rng.integers(len(edges)))
     kept = [edge for k, edge in enumerate(edges) if k != gone]
     joins = [(a[0], b[1]) for a, b in pairwise(kept) if a[1] == b[0]]
@@ -194,8 +185,7 @@ def _path(tree: CutTree, least: int, rng: np.random.Generator) -> tuple[str, ...
 def _beyond_one(
     tree: CutTree, values: Mapping[Pair, Fraction], rng: np.random.Generator
 ) -> Deduction | None:
-    """Return a question whose global value is so large that the missing local one would exceed 1,
-    or None where that would have to exceed 1 itself."""
+    """Return a question whose missing local value would exceed 1, None if the global one would."""
     edges = list(pairwise(_path(tree, 2, rng)))
     target = edges.pop(int(rng.integers(len(edges))))
     rest = prod((values[edge] for edge in edges), start=Fraction(1))
@@ -209,11 +199,9 @@ def _beyond_one(
 def _contradiction(
     tree: CutTree, values: Mapping[Pair, Fraction], rng: np.random.Generator
 ) -> Deduction:
-    """Return a question in which two neighbouring local values and their composition disagree.
-
-    Of two components with values below 1 it gives a whole larger than its part. With larger values
-    two components cannot contradict each other, which raises ``ValueError``.
-    """
+    """Return a question in which two neighbouring local values and their composition disagree. Of
+    two components with values below 1 it gives a whole larger than its part. With larger values two
+    cannot contradict each other: ``ValueError``."""
     if len(tree.components) < 3:
         if max(abs(value) for value in values.values()) < 1:
             # With two components only this contradicts: a whole that is larger than its part.
@@ -229,11 +217,8 @@ def _contradiction(
 def _redundant(
     tree: CutTree, values: Mapping[Pair, Fraction], factor: Fraction, rng: np.random.Generator
 ) -> Deduction:
-    """Return a question that gives the whole, all adjacent pairs but one end, and the composition
-    of two neighbours.
-
-    That composition is multiplied by ``factor``, which is a contradiction unless it is 1.
-    """
+    """Return a question with the whole, all adjacent pairs but one end, and a composition of two.
+    That one is multiplied by ``factor``, which is a contradiction unless it is 1."""
     edges = list(pairwise(tree.nodes))
     target = edges.pop(0) if rng.random() < 0.5 else edges.pop()
     k = int(rng.integers(len(edges) - 1))

@@ -52,10 +52,8 @@ class SampledContext:
 
 
 def sample_context(design: Design, rng: np.random.Generator, where: str) -> SampledContext:
-    """Draw a context of a design that has a measurable pair. Nodes are called by their index.
-
-    Raises ``UsageError``, which ``where`` begins, when ``MAX_TRIES`` components do not give one.
-    """
+    """Draw a context with a measurable pair, nodes called by index. Raises ``UsageError``, begun by
+    ``where``, when ``MAX_TRIES`` components give none."""
     rejections: Counter[str] = Counter()
     while rejections.total() < MAX_TRIES:
         parts = _parts(design, rng, rejections)
@@ -75,11 +73,8 @@ def sample_context(design: Design, rng: np.random.Generator, where: str) -> Samp
 def measurable(
     tree: CutTree, quantities: dict[Pair, Quantities], bounds: Bounds = BOUNDS
 ) -> tuple[Pair, ...]:
-    """Return the pairs that are asked about: all, in a tree of up to five components.
-
-    In a longer tree they are the pairs that span at most five components and have a PNS of at least
-    ``bounds.whole``.
-    """
+    """Return the pairs asked about: all in a tree of up to five components, in a longer one those
+    that span at most five with a PNS of at least ``bounds.whole``."""
     if len(tree.components) <= MEASURED_SPAN:
         return tree.pairs
     return tuple(
@@ -92,12 +87,8 @@ def measurable(
 def references(
     tree: CutTree, quantities: dict[Pair, Quantities], bounds: Bounds = BOUNDS
 ) -> tuple[Pair, ...]:
-    """Return the pairs whose indirect paths are the compositions, empty where the bounds do not
-    hold.
-
-    In a tree of up to five components it is the global pair. In a longer one they are all
-    measurable pairs that span two to five components.
-    """
+    """Return the pairs whose indirect paths are the compositions, empty below the bounds: the
+    global pair of up to five components, else all measurable ones that span two to five."""
     if len(tree.components) <= MEASURED_SPAN:
         pair = tree.global_pair
         return (pair,) if quantities[pair]["pns"] >= bounds.whole else ()
@@ -107,11 +98,9 @@ def references(
 def _parts(
     design: Design, rng: np.random.Generator, rejections: Counter[str]
 ) -> list[BooleanContext] | None:
-    """Draw one part for each component, each with a PNS within bounds.
-
-    Return None when their product cannot reach the global bound, or when draws run out. Rejected
-    draws are counted in ``rejections`` by reason.
-    """
+    """Draw one part for each component, each with a PNS within bounds. Return None when their
+    product cannot reach the global bound, or when draws run out. Rejected draws are counted in
+    ``rejections`` by reason."""
     parts: list[BooleanContext] = []
     product, limit, bounds = Fraction(1), len(design.sizes), design.bounds
     for kind, size in zip(design.kinds, design.sizes, strict=True):
@@ -146,8 +135,7 @@ def _part(kind: str, size: int, design: Design, rng: np.random.Generator) -> Boo
 
 
 def _operators(operators: str, size: int, rng: np.random.Generator) -> tuple[Operator, ...]:
-    """Return one operator for each of ``size`` nodes: all "or" or all "and" if ``operators`` says
-    so, else drawn node by node."""
+    """Return ``size`` operators: all "or", all "and", or drawn node by node."""
     if operators in ("or", "and"):
         drawn = [operators == "or"] * size
     else:
@@ -156,10 +144,8 @@ def _operators(operators: str, size: int, rng: np.random.Generator) -> tuple[Ope
 
 
 def _join_parts(parts: Sequence[BooleanContext]) -> BooleanContext:
-    """Return the parts joined leaf to root as one context, its nodes called by their index.
-
-    The root of a later part is the leaf of the one before, whose rule it keeps.
-    """
+    """Return the parts joined leaf to root, named by index. A leaf keeps its rule as the next
+    root."""
     parents: list[tuple[int, ...]] = [()]
     own, among, tenths = [parts[0].own[0]], [parts[0].among[0]], [parts[0].tenths[0]]
     for part in parts:

@@ -30,11 +30,8 @@ KINDS: Final = ("factual", "do_true", "do_false")
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One complete question about one case.
-
-    ``unit`` numbers the case from 0. ``kind`` is one of ``KINDS``, or "all" for a task that is not
-    a simulation. ``text`` is the whole prompt.
-    """
+    """One complete question: its case number from 0, its kind (of ``KINDS``, or "all" for a task
+    that is no simulation) and the whole prompt."""
 
     unit: int
     kind: str
@@ -103,10 +100,8 @@ def _capital(text: str) -> str:
 
 
 def case_lines(words: Words, cases: Bits, rng: np.random.Generator) -> list[str]:
-    """Return one line for each case: every variable's item, in one random order for the whole task.
-
-    ``cases`` are the bits, shape (nodes, cases).
-    """
+    """Return one line per case of ``cases`` (nodes, cases): each variable's item, in one random
+    order."""
     columns: list[list[str]] = []
     count = cases.shape[1]
     drawn = rng.integers(0, 1 << 30, (len(words.items) + len(words.extras), count)).tolist()
@@ -125,10 +120,8 @@ def case_lines(words: Words, cases: Bits, rng: np.random.Generator) -> list[str]
 def simulation_prompt(
     words: Words, story: str, nodes: tuple[int, int], cases: Sequence[str], answer_file: str
 ) -> str:
-    """Return the whole prompt: context, cases, three questions, and how to answer.
-
-    ``nodes`` are the indices of cause and effect.
-    """
+    """Return the whole prompt for cause and effect, ``nodes`` by index: story, cases, questions,
+    answer."""
     cause, effect = nodes
     question = words.questions[effect]
     later = question[0].lower() + question[1:]
@@ -155,8 +148,7 @@ def simulation_prompt(
 
 @dataclass(frozen=True, slots=True)
 class ListedQuantity:
-    """One listed quantity: ``measure`` (such as "pns") of a pair, or its product over the steps of
-    a longer path of the cut tree."""
+    """A quantity: ``measure`` (such as "pns") of a pair, or its product over a longer tree path."""
 
     measure: str
     path: tuple[str, ...]
@@ -176,8 +168,7 @@ def direct_prompt(
     answer_file: str,
     rng: np.random.Generator,
 ) -> str:
-    """Return the prompt of a Boolean context that shows its rules and probabilities, and asks for
-    the quantities ``asked``."""
+    """Return a Boolean context's prompt: rules, probabilities, and the quantities ``asked``."""
     order = rng.permutation(len(words.owns))
     measures = dict.fromkeys(quantity.measure for quantity in asked)
     return _TEXTS(
@@ -196,8 +187,7 @@ def linear_prompt(
     answer_file: str,
     rng: np.random.Generator,
 ) -> str:
-    """Return the prompt that shows a linear model by its equations in random order, and asks for
-    the quantities ``asked``."""
+    """Return a linear model's prompt: equations in random order, and the quantities ``asked``."""
     names = context.dag.nodes
     lines = []
     for node in rng.permutation(len(names)):
@@ -214,8 +204,7 @@ def linear_prompt(
 
 
 def _sum(terms: Sequence[tuple[float, str]]) -> str:
-    """Return (factor, name) terms as a sum such as ``-1.25 V22 + 0.5 V31``, in which no sign
-    follows a plus."""
+    """Return (factor, name) terms such as ``-1.25 V22 + 0.5 V31``: no sign follows a plus."""
     told = " ".join(
         f"{'-' if factor < 0 else '+'} {abs(factor):g} {name}" for factor, name in terms
     )
@@ -255,8 +244,6 @@ def deductive_prompt(
 
 
 def decimal(value: Fraction) -> str:
-    """Return a fraction with exactly four significant digits, without an exponent.
-
-    Trailing zeros are kept, so that the number of digits does not show which value was altered.
-    """
+    """Return exactly four significant digits, no exponent. Trailing zeros stay: none tells an
+    altered value."""
     return format(Decimal(f"{float(value):.3e}"), "f")

@@ -89,11 +89,8 @@ def _make_words(
     extras: tuple[tuple[str, ...], ...] = (),
     **values: object,
 ) -> Words:
-    """Return the words of a theme for nodes called ``names``.
-
-    ``given[v]`` is what the theme's sentences need besides the name: a threshold, a colour, a code.
-    ``values`` fill the slots of its intro.
-    """
+    """Return the words of a theme for nodes called ``names``. ``given[v]`` is what its sentences
+    need besides: a threshold, a colour, a code. ``values`` fill its intro."""
 
     def phrases(sentence: str) -> tuple[str, ...]:
         pairs = zip(names, given, strict=True)

@@ -34,10 +34,8 @@ Drawn = tuple[dict[str, Any], list[ContextTask], Mapping[str, int]]
 
 
 def build(spec: InstanceSpec) -> BuiltInstance:
-    """Return one context with its tasks, as rows by table, and the counts of rejected draws.
-
-    Raises ``UsageError`` if none can be drawn.
-    """
+    """Return a context with its tasks, as rows by table, and rejected draws, or raise
+    ``UsageError``."""
     plan = ContextPlan.from_json(spec.config_json)
     key = attempt_key(spec.key, 0)
 
@@ -68,11 +66,8 @@ def build(spec: InstanceSpec) -> BuiltInstance:
 
 
 def draw(plan: ContextPlan, key: bytes, where: str) -> tuple[SampledContext, Words]:
-    """Draw a Boolean context and the words of its theme, its nodes called as in the story.
-
-    Deductive and inductive contexts get the abstract theme. ``where`` names the context in the
-    ``UsageError`` that is raised where none can be drawn.
-    """
+    """Draw a Boolean context and its theme's words, its nodes called as in the story. Deductive and
+    inductive ones are abstract. Raises ``UsageError``, with ``where``, if none can be drawn."""
     sampled = sample_context(plan.design, stream(key, "world"), where)
     told = plan.purpose not in ("deductive", "inductive")
     theme = plan.theme if told else "abstract"
@@ -115,8 +110,7 @@ def _linear(plan: ContextPlan, file_of: FileOf, key: bytes) -> Drawn:
 
 
 def _quantities_json(quantities: Mapping[Pair, Quantities]) -> list[dict[str, str]]:
-    """Return all quantities of a context, one record for each pair, values as exact fractions in
-    text."""
+    """Return all quantities, a record for each pair, values as exact fractions in text."""
     return [
         {"cause": pair[0], "effect": pair[1], **{name: str(v) for name, v in values.items()}}
         for pair, values in quantities.items()

@@ -58,8 +58,7 @@ class PairUnits:
 def pair_units(
     context: BooleanContext, tree: CutTree, pair: Pair, rng: np.random.Generator
 ) -> PairUnits:
-    """Return the units of a pair, in random order. Bits that play no role are drawn as well, so
-    that a case does not show which ones they are."""
+    """Return a pair's units, in random order. Bits without a role are drawn too, so none shows."""
     cause, effect = (context.dag.index[name] for name in pair)
     ancestors = ancestors_of(context.dag, effect)
     cells: tuple[tuple[str, Fraction], ...] = ()
@@ -80,15 +79,13 @@ def pair_units(
 
 
 def cell_probabilities(response: Response) -> tuple[tuple[str, Fraction], ...]:
-    """Return the name and exact probability of each cell that can occur, in the order of
-    ``CELLS``."""
+    """Return (name, exact probability) of each cell that can occur, in ``CELLS``'s order."""
     values = (response.low, response.pns, 1 - response.high)
     return tuple((name, value) for name, value in zip(CELLS, values, strict=True) if value)
 
 
 def _draw_bits(context: BooleanContext, count: int, rng: np.random.Generator) -> Bits:
-    """Draw the bits of ``count`` units independently, each node's by its own probability, shape
-    (nodes, count)."""
+    """Draw the bits of ``count`` units independently, (nodes, count), by each node's odds."""
     odds = np.array(context.tenths)[:, None]
     return rng.integers(0, TENTHS, (len(context.tenths), count)) < odds
 
@@ -112,10 +109,8 @@ def _draw_stratified_bits(
     cells: dict[str, Fraction],
     rng: np.random.Generator,
 ) -> Bits:
-    """Draw bits of units whose numbers by cell :func:`_allocation` sets, in random order.
-
-    Within a cell they follow their distribution given the cell. Shape (nodes, ``MAX_UNITS``).
-    """
+    """Draw bits (nodes, ``MAX_UNITS``) with :func:`_allocation`'s numbers by cell, in random order,
+    each by its law given the cell."""
     counts = _allocation(cells)
     wanted = np.repeat([CELLS.index(name) for name in counts], list(counts.values()))
     wanted = wanted[rng.permutation(MAX_UNITS)]
