@@ -23,8 +23,7 @@ from builder.equations.rqmc import BoundNotMet, NoiseSample, jackknife, refined_
 from builder.equations.world import World
 
 CORRELATION_BOUND: Final = 0.001
-"""A correlation of treatment and outcome, a partial one, and a change of it are known to this
-standard error."""
+"""Largest standard error of a correlation, of a partial one, and of a change of it."""
 
 SPREAD_BOUND: Final = 0.005
 """The outcome's standard deviation is known to this relative standard error."""
@@ -32,11 +31,8 @@ SPREAD_BOUND: Final = 0.005
 
 @dataclass(frozen=True, slots=True)
 class Associations:
-    """Associations of X and Y, and the spread of Y.
-
-    ``marginal`` is r_XY. ``partial[z]`` is r_XY.Z, and ``change[z]`` is r_XY.Z - r_XY.
-    ``outcome_sd`` is the population standard deviation of Y.
-    """
+    """Associations of X and Y: ``marginal`` r_XY, ``partial[z]`` r_XY.Z, ``change[z]`` r_XY.Z -
+    r_XY, and ``outcome_sd``, the population sd of Y."""
 
     marginal: Quantity
     partial: Mapping[str, Quantity]
@@ -52,15 +48,9 @@ def associations(
     rng: np.random.Generator,
     bound: float = CORRELATION_BOUND,
 ) -> Associations:
-    """Return the associations of X and Y, and the standard deviation of Y.
-
-    There is the correlation, and for each of ``others`` the partial correlation given it alone and
-    its difference from the correlation. Binary nodes count as 0 and 1. What is zero by construction
-    is exactly zero (``zero_correlation``, ``zero_partial``, ``zero_change``).
-
-    Raises:
-        BoundNotMet: a standard error exceeds its bound at the largest sample.
-    """
+    """Return the correlation of X and Y, those given each of ``others``, their changes, and Y's sd.
+    Binary nodes count as 0 and 1. What is zero by construction is exactly zero. Raises
+    :class:`BoundNotMet` where a standard error exceeds its bound at the largest sample."""
     targets = (x, y, *others)
     count = len(others)
     apart = np.array([[a != b and zero_correlation(world, a, b) for b in targets] for a in (x, y)])
@@ -102,12 +92,9 @@ def associations(
 
 
 def _correlations(apart: Array, zero_partials: Array, means: Array) -> Array:
-    """Return r_XY, all r_XY.Z, all changes and the sd of Y, along the last axis.
-
-    ``apart`` says which correlations of X and of Y with the variables are zero, ``zero_partials``
-    which r_XY.Z. ``means`` are those of the variables (X, Y, then the others), of their squares,
-    and of the products of X and of Y with them.
-    """
+    """Return r_XY, all r_XY.Z, all changes and the sd of Y, along the last axis. ``apart`` says
+    which correlations of X and Y are zero, ``zero_partials`` which r_XY.Z. ``means`` are of
+    variables (X, Y, others), their squares, and their products with X and Y."""
     first, second, *products = np.split(means, 4, axis=-1)
     variance = second - first * first
     sd = np.sqrt(variance)
@@ -130,12 +117,9 @@ def zero_correlation(world: World, x: str, y: str) -> bool:
 
 
 def zero_partial(world: World, x: str, y: str, z: str) -> bool:
-    """Return whether r_XY.Z is zero by construction.
-
-    So it is when X is independent of {Y, Z} or Y of {X, Z}, and when X and Y are independent given
-    Z and the mean of one of them given Z is exactly affine in Z. Independence given Z alone is not
-    enough: residuals from straight lines stay associated where the true curves bend.
-    """
+    """Return whether r_XY.Z is zero by construction. X must be independent of {Y, Z}, or Y of {X,
+    Z}, or X and Y given Z with one mean exactly affine in Z: else residuals from lines stay
+    associated where the true curves bend."""
     graph = world.graph
     if graph.d_separated((x,), (y, z)) or graph.d_separated((y,), (x, z)):
         return True
@@ -148,22 +132,16 @@ def zero_partial(world: World, x: str, y: str, z: str) -> bool:
 
 
 def zero_change(world: World, x: str, y: str, z: str) -> bool:
-    """Return whether r_XY.Z - r_XY is zero by construction.
-
-    So it is when X is independent of {Y, Z}, Y of {X, Z}, or Z of {X, Y}.
-    """
+    """Return whether r_XY.Z - r_XY is zero: one of X, Y and Z is independent of both others."""
     graph = world.graph
     triples = ((x, y, z), (y, x, z), (z, x, y))
     return any(graph.d_separated((a,), (b, c)) for a, b, c in triples)
 
 
 def affine_given(world: World, v: str, z: str) -> bool:
-    """Return whether graph and equations show that E[V | Z] is affine in Z.
-
-    A binary Z has two values, and any function of it is a line. Else V is Z, is independent of it,
-    comes after it with an equation that is affine in parents of which all this is true, or is
-    jointly Gaussian with it.
-    """
+    """Return whether E[V | Z] is affine in Z by graph and equations. Any function of a binary Z is.
+    Else V is Z, independent of it, jointly Gaussian with it, or comes after it with an equation
+    affine in parents of which this is true."""
     if v == z or world.node(z).kind == "binary" or world.graph.d_separated((v,), (z,)):
         return True
     if _jointly_gaussian(world, (v, z)):
@@ -178,8 +156,7 @@ def affine_given(world: World, v: str, z: str) -> bool:
 
 
 def _jointly_gaussian(world: World, targets: tuple[str, ...]) -> bool:
-    """Return whether nodes are jointly Gaussian by construction: they and all their ancestors are
-    affine with Gaussian noise."""
+    """Return whether nodes and all their ancestors are affine with Gaussian noise."""
     nodes = [world.node(v) for v in world.graph.ancestors(targets)]
     return all(
         node.affine is not None and node.noise is not None and node.noise.family == "gauss"

@@ -36,8 +36,7 @@ _CALIBRATION: Final = 1000
 
 
 def draw_linear(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """Draw weights N(±0.8, 0.4), per sd of a parent whose sd exceeds one, and a bias N(0, 0.5),
-    which is 0 for a root."""
+    """Draw weights N(±0.8, 0.4) (per parent sd above one) and bias N(0, 0.5), 0 for a root."""
     weights = per_parent_sd(draw_signed(rng, len(parents), 0.8, 0.4), parents)
     return {"weights": weights, "bias": float(rng.normal(0.0, 0.5)) if parents else 0.0}
 
@@ -87,8 +86,7 @@ def handcrafted_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
 
 
 def handcrafted_slope(parameters: Parameters, column: Array) -> Array:
-    """Return the derivative of ``handcrafted_mean`` in the raw value of the only parent, (n,). It
-    is 0 where the mean is cut off."""
+    """Return ``handcrafted_mean``'s derivative in the only raw parent, (n,), 0 where cut off."""
     (z,) = standardise(parameters, [column])
     ((w,), (t,), (c,), (q,)) = (
         vector(parameters, key) for key in ("weights", "bends", "shifts", "squares")
@@ -99,18 +97,15 @@ def handcrafted_slope(parameters: Parameters, column: Array) -> Array:
 
 
 def _draw_pairs(rng: np.random.Generator, count: int) -> dict[str, tuple[float, ...]]:
-    """Draw up to two disjoint pairs of parents and a weight for the product of each.
-
-    ``pairs`` holds the indices of the parents, pair after pair.
-    """
+    """Draw up to two disjoint pairs of parents (indices pair after pair) and their products'
+    weights."""
     used = 2 * min(2, count // 2)
     order = rng.permutation(count)[:used]
     return {"pairs": floats(order), "products": floats(draw_signed(rng, used // 2, 0.3, 0.2))}
 
 
 def _pair_products(parameters: Parameters, z: Sequence[Array]) -> Array:
-    """Return the weighted sum of the products of pairs of parents, shape (n,), or a scalar 0 if
-    there are no pairs."""
+    """Return the weighted sum of pair products, (n,), or a scalar 0 without pairs."""
     pairs, total = [int(i) for i in vector(parameters, "pairs")], np.asarray(0.0)
     for position, weight in enumerate(vector(parameters, "products")):
         total = total + weight * z[pairs[2 * position]] * z[pairs[2 * position + 1]]
@@ -169,8 +164,7 @@ def draw_cooperative(rng: np.random.Generator, parents: Sequence[Parent]) -> Par
 
 
 def response_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return ``b + sum(a u^h / (k^h + u^h))``, cut off, where u is softplus of a standardised
-    parent."""
+    """Return ``b + sum(a u^h / (k^h + u^h))``, cut off; u is softplus of a standardised parent."""
     total = np.asarray(scalar(parameters, "bias"))
     terms = (vector(parameters, key) for key in ("strengths", "halves", "powers"))
     for u, a, k, h in zip(_softplus_features(parameters, columns), *terms, strict=True):
@@ -220,8 +214,7 @@ def draw_power(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameter
 
 
 def power_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return ``b + sum(a sign(z) |z|^rho)``, cut off, where z is a standardised parent cut off at
-    ±2."""
+    """Return ``b + sum(a sign(z) |z|^rho)``, cut off; z are standardised parents within ±2."""
     total = np.asarray(scalar(parameters, "bias"))
     terms = vector(parameters, "strengths"), vector(parameters, "exponents")
     for column, a, rho in zip(standardise(parameters, columns), *terms, strict=True):
@@ -336,8 +329,7 @@ def _last(parameters: Parameters) -> Array:
 
 
 def _product(matrix: Array, rows: Array) -> Array:
-    """Return ``matrix @ rows``, summed in one order. The order that a library picks depends on the
-    processor."""
+    """Return ``matrix @ rows`` summed in one order; a library's depends on the processor."""
     total = np.asarray(matrix[:, :1] * rows[0])
     part = np.empty_like(total)  # one for all: a new one each time costs as much as the product
     for column, row in zip(matrix.T[1:], rows[1:], strict=True):
@@ -355,20 +347,17 @@ def _network(parameters: Parameters, z: Sequence[Array]) -> Array:
 
 
 def neural_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return ``b + gain * output . tanh(... tanh(W z + c) ...)``, cut off; z are the standardised
-    parents."""
+    """Return ``b + gain * output . tanh(... tanh(W z + c) ...)``, cut off; z standardised."""
     return _network_location(parameters, _network(parameters, standardise(parameters, columns)))
 
 
 def _network_location(parameters: Parameters, output: Array) -> Array:
-    """Return the conditional mean from the output of the network: ``bias + gain * output``, cut
-    off."""
+    """Return the mean from the network's output: ``bias + gain * output``, cut off."""
     return cut_off(scalar(parameters, "bias") + scalar(parameters, "gain") * output)
 
 
 def neural_slope(parameters: Parameters, column: Array) -> Array:
-    """Return the derivative of ``neural_mean`` in the raw value of the only parent, (n,). It is 0
-    where the mean is cut off, and else follows by the chain rule forward through the layers."""
+    """Return ``neural_mean``'s derivative in the only raw parent, (n,), 0 where cut off."""
     z = standardise(parameters, [np.atleast_1d(column)])
     hidden, slope = np.stack(z), np.ones((1, len(z[0])))
     for matrix, bias in _layers(parameters):

@@ -20,18 +20,12 @@ PARAMETER_DIGITS: Final = 9
 """Significant digits of every parameter of a world: what is written is what is computed with."""
 
 SUMMARY_DIGITS: Final = 6
-"""Significant digits of what is read off a sample (a mean, a spread, a norm) to draw parameters by.
-
-The last bits of such a number depend on the processor; those that are kept do not, but once in
-1e10 numbers, when one falls on the edge between two.
-"""
+"""Significant digits of sample numbers (means, norms) that parameters may depend on. Their last
+bits depend on the processor, these digits but once in 1e10 numbers."""
 
 LOCATION_LIMIT: Final = 8.0
-"""Conditional means of curved continuous mechanisms are cut off at plus and minus this.
-
-A straight line is left alone, because cut off it would be no line; its tails are those of its
-parents, which are bounded in the fourth moment.
-"""
+"""Curved continuous means are cut off at plus and minus this. Lines are not: cut off they would be
+none, and their tails are those of their parents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +38,7 @@ class Parent:
 
     @classmethod
     def seen_in(cls, sample: Array) -> "Parent":
-        """Return the parent's mean and sd in a sample (n,) of it. It is binary if all of the sample
-        is 0 or 1."""
+        """Return a sample's (n,) mean and sd; binary if all of it is 0 or 1."""
         return cls(
             summary(float(sample.mean())),
             summary(float(sample.std())),
@@ -99,10 +92,8 @@ def draw_signed(rng: np.random.Generator, count: int, location: float, spread: f
 
 
 def per_parent_sd(weights: Array, parents: Sequence[Parent]) -> tuple[float, ...]:
-    """Return each weight divided by its parent's sd where that exceeds one.
-
-    The results are weights of raw values. Scales then do not grow along long chains.
-    """
+    """Return weights of raw values: each over its parent's sd above one, so long chains do not
+    grow."""
     return tuple(float(w) / max(1.0, p.sd) for w, p in zip(weights, parents, strict=True))
 
 
@@ -117,8 +108,7 @@ def significant(value: float, digits: int) -> float:
 
 
 def summary(value: float) -> float:
-    """Return a number read off a sample to ``SUMMARY_DIGITS`` digits, so that parameters may depend
-    on it."""
+    """Return a sample's number to ``SUMMARY_DIGITS`` digits, for parameters to depend on."""
     return significant(value, SUMMARY_DIGITS)
 
 
@@ -133,11 +123,7 @@ def round_parameters(parameters: Parameters) -> Parameters:
 
 
 def input_scales(parents: Sequence[Parent]) -> dict[str, tuple[float, ...]]:
-    """Return the parameters that put parents on a common scale, as ``standardise`` applies them.
-
-    A parent is centred at its mean and divided by its sd where that exceeds one. Curved parts then
-    lie where the parent is.
-    """
+    """Return ``standardise``'s parameters: a parent's mean, and its sd where that exceeds one."""
     return {
         "centres": tuple(p.mean for p in parents),
         "scales": tuple(max(1.0, p.sd) for p in parents),
@@ -145,8 +131,7 @@ def input_scales(parents: Sequence[Parent]) -> dict[str, tuple[float, ...]]:
 
 
 def standardise(parameters: Parameters, columns: Sequence[Array]) -> list[Array]:
-    """Return each parent's column as (column - centre) / scale, with the centres and scales that
-    stand in ``parameters``."""
+    """Return each parent's column as (column - centre) / scale, by ``parameters``."""
     shifts = zip(vector(parameters, "centres"), vector(parameters, "scales"), strict=True)
     return [(c - centre) / scale for c, (centre, scale) in zip(columns, shifts, strict=True)]
 

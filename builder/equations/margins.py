@@ -34,10 +34,7 @@ Dominant = Literal["direct", "indirect", "tie"]
 
 
 def association_margin(*, measured: bool) -> float:
-    """Return the margin of a question about an association.
-
-    ``measured`` says that it names a variable that is seen only through measurements.
-    """
+    """Return an association's margin, ``measured`` if it names a measured variable."""
     return MEASURED_SIGN_MARGIN if measured else SIGN_MARGIN
 
 
@@ -47,18 +44,13 @@ def is_structural_zero(quantity: Quantity) -> bool:
 
 
 def keeps(distance: float, margin: float, *errors: float) -> bool:
-    """Return whether ``distance`` exceeds ``margin`` by at least ``STANDARD_ERRORS`` standard
-    errors. ``errors`` are those of its parts and add up in squares."""
+    """Return whether ``distance`` exceeds ``margin`` by ``STANDARD_ERRORS`` combined ``errors``."""
     return distance - margin >= STANDARD_ERRORS * math.hypot(*errors)
 
 
 def clear_sign(quantity: Quantity, margin: float, margin_se: float = 0.0) -> Sign | None:
-    """Return ``"0"`` for a structural zero, else the sign of a value that keeps ``margin``, else
-    None.
-
-    For associations and their changes ``margin`` is ``association_margin``. ``margin_se`` is the
-    standard error of a margin that is itself an estimate, independent of the value.
-    """
+    """Return "0" for a structural zero, a sign that keeps ``margin``, else None. ``margin_se`` is
+    the standard error of a margin that is itself an independent estimate."""
     if is_structural_zero(quantity):
         return "0"
     if not keeps(abs(quantity.value), margin, quantity.se, margin_se):
@@ -67,16 +59,12 @@ def clear_sign(quantity: Quantity, margin: float, margin_se: float = 0.0) -> Sig
 
 
 def clear_effect_sign(effect: Quantity, outcome_sd: Quantity) -> Sign | None:
-    """Return the ``clear_sign`` of an effect with a margin of ``EFFECT_MARGIN`` standard deviations
-    of the outcome."""
+    """Return ``clear_sign`` with a margin of ``EFFECT_MARGIN`` sds of the outcome."""
     return clear_sign(effect, EFFECT_MARGIN * outcome_sd.value, EFFECT_MARGIN * outcome_sd.se)
 
 
 def clear_largest_change(changes: Mapping[str, Quantity], margin: float) -> str | None:
-    """Return the variable whose change is largest in absolute value by ``margin``, else None.
-
-    None with fewer than two variables: there is nothing to choose.
-    """
+    """Return the variable whose absolute change leads by ``margin``; None without, or below two."""
     ranked = sorted(changes, key=lambda z: -abs(changes[z].value))
     if len(ranked) < 2:
         return None

@@ -128,17 +128,13 @@ def profile(continuous: str, binary: str) -> Profile:
 
 
 def is_empirical(kind: str, name: str) -> bool:
-    """Return whether the profile ``name`` of ``kind`` ("continuous" or "binary") stands for what a
-    corpus contains."""
+    """Return whether profile ``name`` of ``kind`` (continuous or binary) is a corpus's."""
     return name in _EMPIRICAL[kind]
 
 
 def mixture_weights(kind: str) -> dict[str, float]:
-    """Return the probability of each profile of ``kind`` ("continuous" or "binary"), by name.
-
-    The empirical ones share ``EMPIRICAL_SHARE`` as they were realised. The synthetic ones share the
-    rest equally.
-    """
+    """Return each profile's probability, by name, for ``kind`` ("continuous" or "binary").
+    Empirical ones share ``EMPIRICAL_SHARE`` as realised, synthetic ones the rest equally."""
     names = CONTINUOUS_PROFILES if kind == "continuous" else BINARY_PROFILES
     empirical = _EMPIRICAL[kind]
     total = sum(empirical.values())

@@ -26,9 +26,7 @@ Shape = tuple[float, ...]
 @dataclass(frozen=True, slots=True)
 class Spread:
     """The variation of a noise scale with the parents: a factor softplus(weights . parents + bias).
-
-    The factor is cut off at ``low`` and ``high`` (paper A.6, heteroscedastic noise).
-    """
+    The factor is cut off at ``low`` and ``high`` (paper A.6, heteroscedastic noise)."""
 
     weights: tuple[float, ...]
     bias: float
@@ -45,10 +43,8 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Additive noise ``scale * e`` with ``e`` standardised noise of ``family``.
-
-    With a ``spread`` the scale is multiplied by its factor, unit by unit.
-    """
+    """Additive noise ``scale * e`` with ``e`` standardised noise of ``family``. With a ``spread``
+    the scale is multiplied by its factor, unit by unit."""
 
     family: str
     scale: float
@@ -62,8 +58,7 @@ class Noise:
         return np.asarray(self.scale * self.spread.factor(columns))
 
     def rounded_parameters(self) -> "Noise":
-        """Return the law with all its numbers to ``PARAMETER_DIGITS`` significant digits, as a
-        world holds them."""
+        """Return the law, all its numbers to ``PARAMETER_DIGITS`` significant digits."""
         spread = self.spread and replace(
             self.spread,
             weights=tuple(significant(w, PARAMETER_DIGITS) for w in self.spread.weights),
@@ -87,12 +82,9 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class NoiseFamily:
-    """The functions that define one standardised family.
-
-    ``draw_shape(rng, scale)`` draws shape parameters for noise of that scale. ``draw`` and
-    ``from_uniform`` are two separate routes to the same law: a direct sampler for data, and the
-    quantile function for quasi-Monte Carlo.
-    """
+    """The functions that define one standardised family. ``draw_shape(rng, scale)`` draws shape
+    parameters for noise of that scale. ``draw`` and ``from_uniform`` are two separate routes to the
+    same law: a direct sampler for data, and the quantile function for quasi-Monte Carlo."""
 
     draw_shape: Callable[[np.random.Generator, float], Shape]
     draw: Callable[[np.random.Generator, int, Shape], Array]
@@ -121,8 +113,7 @@ _FINE: Final = 1 << 15
 
 
 def _interpolate_quantiles(quantiles: Array, u: Array) -> Array:
-    """Return quantiles at uniforms in (0, 1), on lines between those at ``_SCORES``. This is a
-    tenth of the work of inverting a distribution function for every number."""
+    """Return quantiles at uniforms in (0, 1), on lines between those at ``_SCORES``."""
     place = np.clip((special.ndtri(u) + _REACHED) * _STEPS, 0.0, len(_SCORES) - 1.0)
     left = np.minimum(place, len(_SCORES) - 2.0).astype(np.int64)
     return quantiles[left] + (place - left) * (quantiles[left + 1] - quantiles[left])

@@ -154,15 +154,9 @@ def _constant_slope(name: Effect, world: World, x: str, y: str) -> float | None:
 
 
 def contrast(world: World, x: str, rng: np.random.Generator) -> tuple[float, float]:
-    """Return the two treatment values that a scene's effects compare, in increasing order.
-
-    Binary: 0 and 1. Continuous: the population quartiles rounded to 3 significant digits, the
-    numbers that prompts print. Every truth then refers to these rounded values, so the error of a
-    quartile costs no truth anything. Another generator may move a value by its last digits.
-
-    Raises:
-        ValueError: the rounded quartiles coincide (a spread tiny beside the mean).
-    """
+    """Return the two compared treatment values, increasing: 0 and 1, or the population quartiles.
+    Quartiles are rounded to the 3 significant digits of prompts, and every truth refers to these.
+    Raises ValueError where they coincide (a spread tiny beside the mean)."""
     if world.node(x).kind == "binary":
         return 0.0, 1.0
     only = world.graph.ancestors(x)

@@ -33,11 +33,8 @@ class BoundNotMet(Exception):
 
 
 def units(world: World, drawn: Sequence[str], rng: np.random.Generator) -> Iterator[NoiseSample]:
-    """Yield noise of the nodes ``drawn`` without end.
-
-    Each sample has ``FIRST_POINTS`` further points of every randomisation, one randomisation after
-    the other.
-    """
+    """Yield noise of the nodes ``drawn`` without end: ``FIRST_POINTS`` further points of every
+    randomisation, one after the other."""
     # SciPy spawns from the generator it is given, which one made from a bare key cannot do.
     own = np.random.default_rng(int(rng.integers(1 << 62)))
     sobol = scipy.stats.qmc.Sobol(len(drawn), scramble=True, bits=_BITS, rng=own)
@@ -52,12 +49,9 @@ def units(world: World, drawn: Sequence[str], rng: np.random.Generator) -> Itera
 def refined_means(
     world: World, drawn: Sequence[str], integrand: Integrand, rng: np.random.Generator
 ) -> Iterator[tuple[Array, int]]:
-    """Yield the means of the k statistics in each randomisation, (R, k), with the number of draws
-    behind them, each time that this number has doubled.
-
-    Ends at ``LAST_POINTS`` points a randomisation. If nothing is drawn the means are exact: they
-    are yielded once, with the number 0.
-    """
+    """Yield the k means by randomisation, (R, k), and the draws behind them, after each doubling.
+    Ends at ``LAST_POINTS`` points a randomisation. If nothing is drawn they are exact: they are
+    yielded once, with the number 0."""
     if not drawn:
         yield np.repeat(_stack_columns(integrand({})).T, RANDOMISATIONS, axis=0), 0
         return

@@ -62,18 +62,9 @@ def sample_world(
 ) -> World:
     """Draw a world over ``graph``; equal generators give equal worlds.
 
-    Nodes are drawn in topological order, each redrawn until a pilot sample of 4096 units accepts it
-    (module docstring).
-
-    Args:
-        rng: the only source of randomness.
-        graph: latent nodes are drawn like any other.
-        kinds: kinds of nodes by name; nodes not listed are continuous.
-        outcome: the node held to the tighter range of the outcome.
-        profile: admissible mechanisms and noise families.
-
-    Raises:
-        NoWorldFound: a node was rejected 1000 times.
+    Nodes are drawn in topological order, each until a pilot sample of 4096 units accepts it.
+    ``kinds`` not listed are continuous, and ``outcome`` has the tighter range. Raises
+    :class:`NoWorldFound` for a node rejected 1000 times.
     """
     nodes: dict[str, Node] = {}
     pilot: dict[str, Array] = {}
@@ -95,10 +86,7 @@ def _draw_node(
     bounds: tuple[float, float],
 ) -> tuple[Node, Array]:
     """Draw a node that passes on a pilot sample of its parents; return it with its values there.
-
-    ``bounds`` are the least and the greatest standard deviation of the node. Raises NoWorldFound
-    after too many draws that did not pass.
-    """
+    ``bounds`` limit its sd. Raises NoWorldFound after too many draws."""
     columns = [pilot[parent] for parent in parents]
     summaries = [Parent.seen_in(column) for column in columns]
     for _ in range(_MAX_DRAWS):
@@ -121,10 +109,7 @@ def _candidate(
     profile: Profile,
     summaries: Sequence[Parent],
 ) -> Node:
-    """Draw a mechanism and a noise law for a node; whether it is accepted is not checked here.
-
-    ``summaries`` describe the parents on the pilot sample.
-    """
+    """Draw a node's mechanism and noise, unchecked. ``summaries`` are of the pilot parents."""
     if parents:
         choices = profile.binary if kind == "binary" else profile.continuous
         mechanism = pick(rng, choices)
@@ -143,10 +128,8 @@ def _candidate(
 def _noise(
     rng: np.random.Generator, profile: Profile, scale: float, parents: Sequence[Parent]
 ) -> Noise:
-    """Draw a noise law of sd ``scale``, which a factor of the parents may multiply.
-
-    Only nodes with parents may get such a factor, in the profile's share.
-    """
+    """Draw noise of sd ``scale``, for the profile's share of non-roots times a factor of the
+    parents."""
     mixture = profile.mixture[0 if parents else 1]
     outright = mixture > 0.0 and rng.random() < mixture
     law = draw_noise_law(rng, ("gaussian_mixture",) if outright else profile.noises, scale)
@@ -161,11 +144,8 @@ def _noise(
 def _is_accepted(
     node: Node, columns: Sequence[Array], mean: Array, values: Array, bounds: tuple[float, float]
 ) -> bool:
-    """Return whether a drawn node stays in range, keeps its own noise and shows each edge.
-
-    ``columns`` are pilot values of its parents, ``mean`` its conditional mean there. ``bounds`` are
-    the least and the greatest standard deviation.
-    """
+    """Return whether a node stays in ``bounds`` of sd, keeps its own noise and shows each edge.
+    ``columns`` are pilot values of its parents, ``mean`` its conditional mean there."""
     if node.noise is None:
         # The mean probability is known far better than the mean of its draws.
         prevalence = float(np.mean(mean))
@@ -203,9 +183,8 @@ def edge_strengths(node: Node, columns: Sequence[Array], sd: float) -> Iterator[
 
 
 def _ends(column: Array) -> tuple[Array, Array, float]:
-    """Return where a parent is moved from and to, and the weight of that move. It is half a
-    standard deviation to either side with weight 1, or from 0 to 1 with its standard deviation for
-    a binary parent."""
+    """Return where a parent moves from and to, and the weight: half an sd to either side and 1, or
+    if it is binary 0 to 1 and its sd."""
     spread = float(column.std())
     if np.all((column == 0.0) | (column == 1.0)):
         return np.zeros_like(column), np.ones_like(column), spread

@@ -40,11 +40,8 @@ _SHIFT: Final = 1.5
 
 
 def draw_logistic(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """Draw weights N(±1, 0.6) and a bias N(0, 0.7) at the parents' means, or a root's probability
-    U(1/4, 3/4).
-
-    As for lines, a weight is per sd of a parent whose sd exceeds one.
-    """
+    """Draw weights N(±1, 0.6) (per parent sd above one) and bias N(0, 0.7) at the parents' means,
+    or a root's probability U(1/4, 3/4)."""
     if not parents:
         return {"weights": (), "bias": summary(float(special.logit(rng.uniform(0.25, 0.75))))}
     weights = per_parent_sd(draw_signed(rng, len(parents), 1.0, 0.6), parents)
@@ -61,8 +58,7 @@ def logistic_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
 
 
 def draw_shifted_logistic(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """Draw weights N(±1, 0.6), softsign weights N(±0.6, 0.3) at shifts U(-1.5, 1.5), and a bias
-    N(0, 0.7)."""
+    """Draw N(±1, 0.6), softsign N(±0.6, 0.3) at shifts U(-1.5, 1.5), bias N(0, 0.7)."""
     count = len(parents)
     return {
         **input_scales(parents),
@@ -74,10 +70,7 @@ def draw_shifted_logistic(rng: np.random.Generator, parents: Sequence[Parent]) -
 
 
 def shifted_logistic_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return the probability of 1: ``expit(b + sum(w z + t softsign(z - c)))``.
-
-    z are the standardised parents, and softsign(v) = v / (1 + |v|).
-    """
+    """Return P(1) = ``expit(b + sum(w z + t softsign(z - c)))``, z standardised parents."""
     total = np.asarray(scalar(parameters, "bias"))
     terms = (vector(parameters, key) for key in ("weights", "bends", "shifts"))
     for z, w, t, c in zip(standardise(parameters, columns), *terms, strict=True):
@@ -108,8 +101,7 @@ def draw_sharp_threshold(rng: np.random.Generator, parents: Sequence[Parent]) ->
 
 
 def sharp_threshold_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return the probability of 1: ``expit(s (sum(w z) - t))`` for standardised parents z, cut off
-    at the ends of ``CERTAINTY``."""
+    """Return P(1) = ``expit(s (sum(w z) - t))``, z standardised, within ``CERTAINTY``."""
     total = np.asarray(-scalar(parameters, "threshold"))
     weights = vector(parameters, "weights")
     for z, w in zip(standardise(parameters, columns), weights, strict=True):
@@ -156,11 +148,8 @@ def gate_draw(
 
 
 def gate_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return ``flip + (1 - 2 flip) * gate`` by row, the probability of 1.
-
-    An input holds where its column is above its cut or, if it is ``negated``, where it is not. The
-    gate is 1 where all inputs hold (``conjunction``), or else where any does.
-    """
+    """Return ``flip + (1 - 2 flip) * gate`` by row, the probability of 1. Inputs hold above their
+    cut, or ``negated``. The gate is 1 if all hold (``conjunction``), or else if any does."""
     inputs_ = zip(columns, vector(parameters, "cuts"), vector(parameters, "negated"), strict=True)
     holds = [(column > cut) != bool(no) for column, cut, no in inputs_]
     every = np.logical_and if scalar(parameters, "conjunction") else np.logical_or

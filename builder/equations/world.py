@@ -29,9 +29,7 @@ Intervention = Mapping[str, float | Array]
 @dataclass(frozen=True, slots=True)
 class Node:
     """One variable: kind, direct causes (in the order of its parameters), mechanism and noise.
-
-    ``mechanism`` names a row of ``MECHANISMS``. ``noise`` is None for binary nodes.
-    """
+    ``mechanism`` names a row of ``MECHANISMS``. ``noise`` is None for binary nodes."""
 
     name: str
     kind: Kind
@@ -94,16 +92,11 @@ class World:
     ) -> dict[str, Array]:
         """Solve the equations for the given units, under ``do``.
 
-        Args:
-            noise: node -> array (n,) as ``draw_noise`` gives it; nodes under ``do`` need none.
-                Without any noise there is one unit.
-            do: interventions; an array sets each unit to its own value, so that a nested
-                counterfactual Y(x1, M(x0)) is ``run(noise, {x: x1, m: run(noise, {x: x0})[m]})``.
-            only: evaluate these nodes alone. They must hold the parents of each of them that is not
-                under ``do``.
-
-        Returns:
-            node -> array (n,), binary nodes as 0.0 and 1.0, in the order of ``graph.nodes``.
+        ``noise`` maps nodes to arrays (n,) as ``draw_noise`` gives them, but nodes under ``do``
+        need none, and without any there is one unit. An array in ``do`` sets each unit to its own
+        value: a nested Y(x1, M(x0)) is ``run(noise, {x: x1, m: run(noise, {x: x0})[m]})``. ``only``
+        these nodes are evaluated, which must hold their parents not under ``do``. Returns node ->
+        array (n,), binary nodes as 0.0 and 1.0, in the order of ``graph.nodes``.
         """
         do = do or {}
         n = next((len(column) for column in noise.values()), 1)
@@ -130,8 +123,7 @@ class World:
     # --- one node given its parents -----------------------------------------------------------
 
     def conditional_mean(self, name: str, values: Values) -> Array:
-        """Return E[V | parents] for V = ``name``, (n,), or a scalar for a root. For a binary V it
-        is the probability of 1."""
+        """Return E[V | parents] for V = ``name``, (n,), scalar for a root; P(1) of a binary V."""
         node = self._by_name[name]
         columns = [values[parent] for parent in node.parents]
         return MECHANISMS[node.mechanism].mean(node.parameters, columns)
@@ -144,8 +136,7 @@ class World:
         return node.noise.scale_at([values[p] for p in node.parents] if varies else [])
 
     def conditional_density(self, name: str, value: Array | float, values: Values) -> Array:
-        """Return the density of ``value`` for V = ``name`` given its parents, (n,). For a binary
-        V it is the probability."""
+        """Return the density (binary: probability) of V = ``name`` at ``value``, (n,)."""
         law, mean = self._by_name[name].noise, self.conditional_mean(name, values)
         if law is None:
             return np.where(np.asarray(value) == 1.0, mean, 1.0 - mean)

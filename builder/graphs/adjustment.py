@@ -14,22 +14,16 @@ from builder.graphs.graph import LatentDAG, connected_nodes, endpoints
 
 
 def valid_adjustment_sets(g: LatentDAG, x: str, y: str) -> tuple[frozenset[str], ...]:
-    """Return every valid adjustment set of observed nodes, smallest first, then in node order.
-
-    All subsets of the observed candidates are tried, without a cap on size or count. Without a
-    directed path from `x` to `y` no node is forbidden and the valid sets are those that d-separate
-    the two. Raises ValueError for an unknown or latent treatment or outcome.
-    """
+    """Return every valid adjustment set of observed nodes, smallest first, then in node order. All
+    subsets are tried. Without a directed path the valid sets are those that d-separate `x` and `y`.
+    Raises ValueError for an unknown or latent treatment or outcome."""
     endpoints(g, x, y)
     return tuple(frozenset(g.names(mask)) for mask in _valid_masks(g, x, y))
 
 
 def adjustable(g: LatentDAG, x: str, y: str) -> bool:
-    """Tell whether there is a valid adjustment set, without a look at all subsets.
-
-    If any set that may be used separates two nodes, all their ancestors that may be used do (van
-    der Zander, Liskiewicz & Textor 2014). Raises ValueError as `valid_adjustment_sets` does.
-    """
+    """Tell whether there is a valid adjustment set: if any usable set separates two nodes, all
+    their usable ancestors do (van der Zander et al. 2014). Raises ValueError as above."""
     endpoints(g, x, y)
     usable, parents, children = _back_door(g, x, y)
     x_bit, y_bit = 1 << g.index[x], 1 << g.index[y]
@@ -38,11 +32,8 @@ def adjustable(g: LatentDAG, x: str, y: str) -> bool:
 
 
 def minimal_adjustment_sets(g: LatentDAG, x: str, y: str) -> tuple[frozenset[str], ...]:
-    """Return the valid adjustment sets that contain no other valid set, smallest first.
-
-    Minimal is inclusion-minimal, so the sets may differ in size. `(frozenset(),)` says that nothing
-    needs adjusting, and `()` that no adjustment works.
-    """
+    """Return the valid sets that contain no other valid set, smallest first, maybe of several
+    sizes: `(frozenset(),)` if nothing needs adjusting, `()` if no adjustment works."""
     endpoints(g, x, y)
     minimal: list[int] = []
     for mask in _valid_masks(g, x, y):  # smaller sets come first
@@ -53,12 +44,7 @@ def minimal_adjustment_sets(g: LatentDAG, x: str, y: str) -> tuple[frozenset[str
 
 def forbidden_controls(g: LatentDAG, x: str, y: str) -> frozenset[str]:
     """Return the observed nodes other than `x` and `y` that appear in no valid adjustment set.
-
-    In a graph without any valid set this is every other observed node: nothing there can be
-    controlled for to good effect. Callers that ask about such a graph must first tell the case
-    apart by `valid_adjustment_sets(...) == ()` (answer "no_backdoor", or "non_id" when the effect
-    is not identifiable at all).
-    """
+    Without any valid set these are all others: callers must tell that case apart first."""
     endpoints(g, x, y)
     usable = 0
     for mask in _valid_masks(g, x, y):
@@ -70,12 +56,9 @@ def opens_collider_bias(g: LatentDAG, x: str, y: str, z: str) -> bool:
     """Tell whether controlling for `z` opens a blocked non-causal path between `x` and `y`.
 
     True iff some path between the two (latent nodes included) that is not directed from `x` to `y`
-    is blocked given nothing and open given {z} (Pearl 2009, def. 1.2.3). Such a path has at least
-    one collider, every collider on it is an ancestor of `z` or `z`, and `z` is no other inner node.
-    Closing a causal path, or part of one, is over-control and not collider bias.
-
-    Raises ValueError when `z` is unknown, latent, or one of `x` and `y`, and for an unknown or
-    latent `x` or `y`.
+    is blocked given nothing and open given {z} (Pearl 2009, def. 1.2.3). Closing a causal path is
+    over-control and no collider bias. Raises ValueError when `x`, `y` or `z` is unknown or latent,
+    or `z` is one of the others.
     """
     x_index, y_index = endpoints(g, x, y)
     z_bit = g.mask(z)

@@ -16,13 +16,9 @@ def members(mask: int) -> Iterator[int]:
 
 
 def closure(start: int, neighbours: Sequence[int], within: int) -> int:
-    """Return the mask of everything reachable from `start` along `neighbours` without leaving
-    `within`.
-
-    `neighbours` holds a mask for each index. With parent masks this is the ancestor set, with child
-    masks the descendant set, with bidirected neighbours the district. The members of `start` that
-    lie in `within` are included. -1 as `within` sets no bounds.
-    """
+    """Return the mask of all that is reachable from `start` along `neighbours` inside `within`.
+    `neighbours` holds a mask for each index: parents give ancestors, children descendants,
+    bidirected neighbours the district. `start` is included inside `within` (-1: no bounds)."""
     seen = waiting = start & within
     while waiting:
         low = waiting & -waiting
@@ -33,8 +29,7 @@ def closure(start: int, neighbours: Sequence[int], within: int) -> int:
 
 
 def components(within: int, neighbours: Sequence[int]) -> list[int]:
-    """Return the masks of the connected components of `within`, ordered by smallest member.
-    `neighbours` holds a mask for each index and is symmetric."""
+    """Return the connected components of `within`, as masks, ordered by smallest member."""
     parts = []
     while within:
         part = closure(within & -within, neighbours, within)

@@ -12,11 +12,8 @@ from builder.graphs.bits import closure, members
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """Latent projection: an acyclic graph over observed nodes with two kinds of edges.
-
-    The masks index `nodes`. `parent_masks[i]` are the parents of node i, `sibling_masks[i]` its
-    bidirected neighbours. `order` is a topological order of the indices.
-    """
+    """Latent projection onto `nodes`, acyclic. Masks index these: `parent_masks[i]` for parents of
+    i, `sibling_masks[i]` for bidirected neighbours. `order` is a topological order of indices."""
 
     nodes: tuple[str, ...]
     parent_masks: tuple[int, ...] = field(repr=False)
@@ -75,8 +72,7 @@ class LatentDAG:
         return tuple(name for name in self.nodes if name not in self.latent)
 
     def mask(self, names: str | Iterable[str]) -> int:
-        """Return the bitmask of one name or several. Raises ValueError for a name that is no
-        node."""
+        """Return the bitmask of one name or several. Raises ValueError for no node."""
         mask = 0
         for name in (names,) if isinstance(names, str) else names:
             if name not in self.index:
@@ -126,11 +122,8 @@ class LatentDAG:
 
     def projection(self) -> Projection:
         """Return the latent projection onto the observed nodes (Pearl 2009, definition 2.6.1). It
-        is computed once.
-
-        There is an edge a -> b when a directed path from a to b has only latent nodes inside, and a
-        <-> b when a latent node reaches both by such paths.
-        """
+        is computed once. There is an edge a -> b when a directed path from a to b has only latent
+        nodes inside, and a <-> b when a latent node reaches both by such paths."""
         if self._projection is None:
             object.__setattr__(self, "_projection", _project(self))
         assert self._projection is not None
@@ -157,12 +150,9 @@ def connected_nodes(
     child_masks: Sequence[int],
     given: int,
 ) -> int:
-    """Return the mask of the nodes that are outside `given` and joined by an open path to `source`.
-
-    `source` and `given` are masks, and the nodes of `source` are included. Reachability over (node,
-    direction) states: the Bayes-ball algorithm (Shachter 1998). A collider above a given node needs
-    no test of its own: the ball rolls down to that node and bounces back.
-    """
+    """Return the mask of nodes outside `given` that open paths join to `source` (masks; included).
+    Bayes-ball (Shachter 1998) over (node, direction). A collider above a given node needs no test
+    of its own: the ball rolls down to that node and bounces back."""
     seen_up = seen_down = down = 0
     up = source
     while up or down:
@@ -188,8 +178,7 @@ def connected_nodes(
 
 
 def endpoints(g: LatentDAG, x: str, y: str) -> tuple[int, int]:
-    """Return the node indices of treatment `x` and outcome `y`, in this order. Raises ValueError
-    when either is unknown or latent, or both are the same node."""
+    """Return the indices of `x` and `y`. Raises ValueError if unknown, latent, or the same node."""
     for role, name in (("treatment", x), ("outcome", y)):
         g.mask(name)
         if name in g.latent:
@@ -214,8 +203,7 @@ def _check_names(nodes: tuple[str, ...], index: dict[str, int], latent: Iterable
 def _index_edges(
     index: dict[str, int], edges: Iterable[tuple[str, str]]
 ) -> frozenset[tuple[int, int]]:
-    """Return the edges as (parent, child) pairs of indices. Raise ValueError for an unknown end, a
-    self-loop and a repeated edge."""
+    """Return edges as pairs of indices. Raise ValueError for unknown ends, loops, repeats."""
     pairs: set[tuple[int, int]] = set()
     for a, b in edges:
         for end in (a, b):

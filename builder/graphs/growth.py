@@ -27,12 +27,8 @@ _HARMLESS_TRIES: Final = 200
 
 
 def graft(host: Motif, auxiliary: Motif, role: str, anchor: str, number: int) -> Motif:
-    """Return ``host`` with ``auxiliary`` attached: its node ``role`` becomes the host's node
-    ``anchor``.
-
-    The other nodes of the fragment are called ``AUX<number>_<role>``. Name, treatment and outcome
-    stay those of the host.
-    """
+    """Return ``host`` with ``auxiliary`` attached: its node ``role`` becomes the host's ``anchor``.
+    Its other nodes are called ``AUX<number>_<role>``. Name and ends stay those of the host."""
     new = {
         node: anchor if node == role else f"AUX{number}_{node}" for node in auxiliary.graph.nodes
     }
@@ -46,16 +42,14 @@ def graft(host: Motif, auxiliary: Motif, role: str, anchor: str, number: int) ->
 
 
 def anchors(host: Motif) -> tuple[str, ...]:
-    """Return the nodes to which a fragment may be attached: the observed nodes other than treatment
-    and outcome, or all observed nodes where there are no others."""
+    """Return the observed nodes beside treatment and outcome, or all observed ones without such."""
     return tuple(host.other_nodes) or host.graph.observed_nodes
 
 
 def random_graft(
     rng: np.random.Generator, host: Motif, weights: Mapping[str, float], number: int
 ) -> Motif:
-    """Return ``host`` with a motif of ``AUXILIARY``, drawn by ``weights``, attached to it by a
-    random observed node, at a random anchor. ``number`` goes into the names of the new nodes."""
+    """Return ``host`` with a motif of ``AUXILIARY`` (by ``weights``) at random nodes of both."""
     names = [name for name in AUXILIARY if weights.get(name, 0.0) > 0.0]
     mass = np.array([weights[name] for name in names])
     fragment = MOTIFS[names[int(rng.choice(len(names), p=mass / mass.sum()))]]
@@ -70,21 +64,15 @@ def add_confounder(motif: Motif) -> Motif:
 
 
 def confounding_spoils(motif: Motif) -> bool:
-    """Tell whether a latent common cause of treatment and outcome makes the ATE, identifiable as
-    the motif stands, unidentifiable. A motif whose ATE is not identifiable gives False."""
+    """Tell whether a latent confounder makes a motif's ATE, so far identifiable, unidentifiable."""
     return is_identifiable(*motif.effect, "ate") and not is_identifiable(
         *add_confounder(motif).effect, "ate"
     )
 
 
 def harmless_latent(rng: np.random.Generator, motif: Motif) -> Motif | None:
-    """Return ``motif`` with one more latent variable that changes no verdict.
-
-    Mostly it is a common cause of two observed variables, sometimes a cause of one alone. The label
-    of the ATE's identification, and whether the ATE and the ETT (of a binary or of another
-    treatment) are identifiable, must stay what they are. Return None where the ATE is not
-    identifiable, or no try finds a place.
-    """
+    """Return ``motif`` with a latent cause of one or (mostly) two observed variables that changes
+    no verdict. None where the ATE is not identifiable, or no try finds a place."""
     observed = motif.graph.observed_nodes
     before = _verdicts(motif)
     if not before[1]:
@@ -99,8 +87,7 @@ def harmless_latent(rng: np.random.Generator, motif: Motif) -> Motif | None:
 
 
 def _verdicts(motif: Motif) -> tuple[object, ...]:
-    """Return the method label, then the identifiability of the ATE, of the ETT of a binary
-    treatment and of the ETT of another."""
+    """Return the method label, then identifiability of ATE, binary ETT, non-binary ETT."""
     return (
         identification_method(*motif.effect),
         is_identifiable(*motif.effect, "ate"),
@@ -110,8 +97,7 @@ def _verdicts(motif: Motif) -> tuple[object, ...]:
 
 
 def _add_latent(motif: Motif, children: tuple[str, ...]) -> Motif:
-    """Return ``motif`` with a latent cause of ``children``, called ``U`` or the first of ``U_1``,
-    ``U_2`` … that is free."""
+    """Return ``motif`` with a latent cause of ``children``: ``U``, or the first free ``U_<i>``."""
     graph = motif.graph
     taken = {node.lower() for node in graph.nodes}
     name = next(n for n in ("U", *(f"U_{i}" for i in range(1, 99))) if n.lower() not in taken)

@@ -28,11 +28,8 @@ def is_identifiable(
     g: LatentDAG, x: str, y: str, effect: Effect, *, binary_treatment: bool = False
 ) -> bool:
     """Tell whether an effect of `x` on `y` is identifiable from the observed distribution.
-
-    An effect that is zero by the graph is. With a `binary_treatment` the ETT is so exactly when the
-    ATE is. For more levels, or a continuous treatment, fewer graphs qualify. Raises ValueError for
-    a treatment or outcome that is unknown, latent, or the same node.
-    """
+    Structural zeros are. With a `binary_treatment` the ETT is so exactly when the ATE is, otherwise
+    in fewer graphs. Raises ValueError for unknown, latent or equal ends."""
     endpoints(g, x, y)
     if is_structural_zero(g, x, y, effect):
         return True
@@ -56,8 +53,7 @@ def is_structural_zero(g: LatentDAG, x: str, y: str, effect: Effect) -> bool:
 
 
 def _is_ett_identifiable(g: LatentDAG, x: str, y: str) -> bool:
-    """Tell whether the ETT is identifiable for a treatment that is not binary, where a directed
-    path leads from `x` to `y`."""
+    """Tell whether a non-binary treatment's ETT, not zero by the graph, is identifiable."""
     projection = g.projection()
     x_index = projection.nodes.index(x)
     districts = split_districts(g, x, y)
@@ -94,12 +90,9 @@ def _has_hedge(g: LatentDAG, x: str, y: str, districts: list[int]) -> bool:
 
 
 def _is_stuck(projection: Projection, target: int, district: int) -> bool:
-    """Tell whether Q[target] does not follow from Q[district].
-
-    `target` must be connected by bidirected edges inside `district`. Where it is stuck, the last
-    district forms a hedge with it (Shpitser & Pearl 2006, theorem 4): it has more nodes than the
-    target, is connected by bidirected edges, and in it everything is an ancestor of the target.
-    """
+    """Tell whether Q[target] does not follow from Q[district], which must connect it by siblings.
+    Where it is stuck, the last district forms a hedge with it (Shpitser & Pearl 2006, theorem 4):
+    larger, connected by bidirected edges, everything in it an ancestor of the target."""
     while True:
         ancestral = closure(target, projection.parent_masks, district)
         if ancestral in (target, district):
@@ -111,15 +104,13 @@ def _is_stuck(projection: Projection, target: int, district: int) -> bool:
 
 
 def relevant_nodes(projection: Projection, x: str, y: str) -> int:
-    """Return the mask of the ancestors of `x` and `y`, both included: nothing else bears on any
-    effect."""
+    """Return the mask of `x`, `y` and their ancestors: nothing else bears on any effect."""
     ends = 1 << projection.nodes.index(x) | 1 << projection.nodes.index(y)
     return closure(ends, projection.parent_masks, -1)
 
 
 def response_districts(g: LatentDAG, x: str, y: str) -> list[int]:
-    """Return the masks of the districts of the ancestors of `y`, itself included, once `x` is
-    removed from the projection (Tian & Pearl 2002)."""
+    """Return the districts of `y` and its ancestors, as masks, without `x` (Tian & Pearl 2002)."""
     projection = g.projection()
     everyone_else = ~(1 << projection.nodes.index(x))
     y_bit = 1 << projection.nodes.index(y)

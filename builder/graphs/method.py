@@ -13,13 +13,9 @@ Method = Literal["trivial_zero", "backdoor", "frontdoor", "other_id", "none"]
 
 
 def identification_method(g: LatentDAG, x: str, y: str) -> Method:
-    """Return the first label that applies to the ATE of `x` on `y` (paper, appendix A.16).
-
-    "trivial_zero" stands for no directed path, "backdoor" for some valid adjustment set,
-    "frontdoor" for some set that satisfies the front-door criterion, "other_id" for identified by
-    the ID algorithm otherwise, "none" for not identifiable. Raises ValueError for an unknown or
-    latent treatment or outcome.
-    """
+    """Return the first label that applies to the ATE of `x` on `y` (paper, appendix A.16). They
+    stand for: no directed path, a valid adjustment set, a front-door set, identified by the ID
+    algorithm otherwise, not identifiable. Raises ValueError for unknown or latent ends."""
     endpoints(g, x, y)
     if y not in g.descendants(x):
         return "trivial_zero"
@@ -42,8 +38,7 @@ def frontdoor_sets(g: LatentDAG, x: str, y: str) -> tuple[frozenset[str], ...]:
 
 
 def _frontdoor(g: LatentDAG, x: str, y: str) -> Iterator[int]:
-    """Yield the observed sets that satisfy the front-door criterion as masks, smallest first. None
-    of them is empty."""
+    """Yield the observed non-empty front-door sets as masks, smallest first."""
     x_index, y_index = endpoints(g, x, y)
     x_bit, y_bit = 1 << x_index, 1 << y_index
     if not g.descendant_mask(x_bit) & y_bit:
@@ -58,16 +53,14 @@ def _frontdoor(g: LatentDAG, x: str, y: str) -> Iterator[int]:
 
 
 def _is_frontdoor(g: LatentDAG, x_bit: int, y_bit: int, mask: int) -> bool:
-    """Tell whether a set meets the other two parts of the front-door criterion: it cuts every
-    directed path from `x` to `y`, and `x` blocks its back-door paths to `y`. No back-door path from
-    `x` may lead to it. All arguments are masks."""
+    """Tell whether a set cuts all directed paths, and `x` its back-door paths to `y` (all masks).
+    No back-door path from `x` may lead to it."""
     intercepted = not closure(x_bit, g.child_masks, ~mask) & y_bit
     return intercepted and not _backdoor_reach(g, mask, x_bit) & y_bit
 
 
 def _backdoor_reach(g: LatentDAG, source: int, given: int) -> int:
-    """Return the mask of the nodes that open paths given `given` join to `source` once its outgoing
-    edges are removed, `source` included. Both arguments are masks."""
+    """Return what open paths given `given` join to `source` without its outgoing edges (masks)."""
     parents = [mask & ~source for mask in g.parent_masks]
     children = [0 if source >> node & 1 else mask for node, mask in enumerate(g.child_masks)]
     return connected_nodes(source, parents, children, given)

@@ -9,8 +9,7 @@ from builder.graphs.graph import LatentDAG
 
 @dataclass(frozen=True, slots=True)
 class Motif:
-    """A small graph with a treatment and an outcome. The names of its nodes are their roles (``X``,
-    ``Z``, ``M`` …), not those of a story."""
+    """A small graph with treatment and outcome, nodes named by role (``X``, ``Z``, ``M`` …)."""
 
     name: str
     graph: LatentDAG
@@ -60,8 +59,5 @@ PLANTED = _catalogue(
     _motif("napkin", "W>Z Z>X X>Y U1>W U1>X U2>W U2>Y", latent="U1 U2"),
     _motif("mediation_confounded", "X>M M>Y X>Y U>M U>Y", latent="U"),
 )
-"""Two structures on which rung 3 departs from rung 2, too rare to arise by chance.
-
-The napkin identifies the ATE but, for a treatment of three or more levels, not the ETT; confounded
-mediation identifies the ATE and the ETT but neither natural effect.
-"""
+"""Two structures on which rung 3 departs from rung 2, too rare to arise by chance. The napkin
+identifies the ATE but not a non-binary ETT, confounded mediation no natural effect."""

@@ -29,8 +29,7 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def _compile_pattern(text: str) -> re.Pattern[str]:
-    """Return a pattern of ``english.toml``, compiled. Its lines are joined without their
-    indentation. Each ``{list}`` in it stands for any word of that list."""
+    """Return a compiled pattern of ``english.toml``; each ``{list}`` is any word of that list."""
     pattern = "".join(line.strip() for line in text.splitlines())
     return re.compile(
         re.sub(r"\{([a-z_]+)\}", lambda name: f"(?:{'|'.join(WORDS[name[1]])})", pattern)
@@ -52,14 +51,12 @@ _LEADING: Final = frozenset(WORDS["leading"])
 
 
 def find(pattern: str, text: str) -> re.Match[str] | None:
-    """Return the first match of the pattern of this name (see ``PATTERNS``) anywhere in ``text``,
-    or None."""
+    """Return the first match of the pattern called ``name`` anywhere in ``text``, or None."""
     return PATTERNS[pattern].search(text)
 
 
 def strip_tail(span: str) -> str:
-    """Return ``span`` without the words at its end that belong to the next name: articles,
-    adjectives …"""
+    """Return ``span`` without trailing words of the next name: articles, adjectives …"""
     words = span.split(" ")
     while words and words[-1] in _FILLER:
         words.pop()
@@ -67,8 +64,7 @@ def strip_tail(span: str) -> str:
 
 
 def is_negated(span: str) -> bool:
-    """Tell whether the phrase denies an effect. Harmless negations ('not only', 'no doubt') do not
-    count."""
+    """Tell whether the phrase denies an effect. 'not only' and 'no doubt' do not."""
     return bool(find("negation", PATTERNS["harmless_negation"].sub(" ", span)))
 
 
@@ -78,13 +74,9 @@ def is_verbal(span: str) -> bool:
 
 
 def relation(span: str) -> Direction:
-    """Return which way the phrase between two names points: 1 where the left one causes the right
-    one, -1 for the reverse, 0 where the phrase states no effect.
-
-    English puts the cause first unless a closed set of words says otherwise (passives, 'depends
-    on', 'responds to', 'a function of' …). So a verb phrase that is not on any list points forward.
-    An empty or negated phrase, or one without a verb, gives 0.
-    """
+    """Return 1 where the left name causes the right one, -1 for the reverse, 0 for no effect.
+    English puts the cause first but in a closed set of words (passives, 'depends on' …), so that
+    unlisted verbs point forward. An empty, negated or verbless phrase gives 0."""
     span = span.strip()
     if not span or is_negated(span):
         return 0
@@ -99,8 +91,7 @@ def relation(span: str) -> Direction:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of ``text`` in order, blanks and line breaks made single blanks.
-    Markdown headings and blank lines are dropped."""
+    """Return the sentences in order, each blank single, without Markdown headings."""
     lines = (line for line in text.splitlines() if not line.lstrip().startswith("#"))
     parts = PATTERNS["sentence"].split("\n".join(lines))
     return [" ".join(part.split()) for part in parts if part and part.strip()]
@@ -123,9 +114,8 @@ def tells_unmeasured(sentence: str) -> bool:
 
 
 def told_unmeasured(text: str, names: Sequence[str], values: Sequence[str]) -> frozenset[str]:
-    """Return those of ``names`` that some sentence calls unmeasured while it mentions no other
-    name. ``values`` are units and states. They are taken out first, since they may use such words
-    too ("percent hidden")."""
+    """Return the ``names`` that a sentence without another name calls unmeasured. ``values`` are
+    units and states, taken out first, since they may use such words ("percent hidden")."""
     found = set()
     told = "|".join(re.escape(value) for value in sorted(values, key=len, reverse=True))
     for sentence in sentences(mask(text, names)):
@@ -157,11 +147,8 @@ def discover(text: str, known: Sequence[str], count: int | None = None) -> tuple
 
 def _capitalised_phrases(parts: Sequence[str]) -> list[str]:
     """Return capitalised phrases that occur at least twice in masked sentences, most frequent
-    first.
-
-    Case is ignored in the counts. A phrase takes in the common words that go with it: 'the Orrin'
-    that is always followed by 'wind speed' gives 'Orrin wind speed'.
-    """
+    first. Case is ignored in the counts. A phrase takes in the common words that go with it: 'the
+    Orrin' that is always followed by 'wind speed' gives 'Orrin wind speed'."""
     seen: Counter[str] = Counter()
     openings: Counter[str] = Counter()
     for part in parts:
@@ -185,8 +172,7 @@ def _capitalised_phrases(parts: Sequence[str]) -> list[str]:
 
 
 def _extend_name(name: str, parts: Sequence[str]) -> str:
-    """Return ``name``, extended word by word while three of four mentions, and two at least, are
-    followed by the same word."""
+    """Return ``name`` with each word that follows three of four mentions, and two at least."""
     while True:
         pattern = re.compile(rf"\b{re.escape(name)}\b(?: ([^\W\d_][\w'’-]*))?")
         mentions = [match.group(1) for part in parts for match in pattern.finditer(part)]

@@ -33,11 +33,8 @@ Group = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The result of reading a story.
-
-    ``variables`` are the known names, then the new ones. ``edges`` are pairs (cause, effect) of
-    them and form a directed acyclic graph. ``unmeasured`` are all new names.
-    """
+    """The result of reading a story: ``variables`` (known ones first), ``edges`` (cause, effect),
+    which are acyclic, and the new names as ``unmeasured``."""
 
     variables: tuple[str, ...]
     edges: tuple[tuple[str, str], ...]
@@ -46,12 +43,9 @@ class Reading:
 
 @dataclass(slots=True)
 class _Text:
-    """The state that carries over from sentence to sentence.
-
-    ``told`` lists each effect as often as it was told, as (cause, effect) indices of names.
-    ``direction`` (1 or -1, 0 at first) is that of the last effect told. ``preposition`` ends the
-    last phrase read, "" where none did.
-    """
+    """The state that carries over from sentence to sentence. ``told`` lists each effect as often as
+    it was told, as (cause, effect) indices of names. ``direction`` (1 or -1, 0 at first) is that of
+    the last effect told. ``preposition`` ends the last phrase read, "" where none did."""
 
     told: list[tuple[int, int]] = field(default_factory=list)
     direction: int = 0
@@ -81,9 +75,8 @@ def read_story(story: str, known: Sequence[str] = (), count: int | None = None) 
 
 
 def _edges(story: str, names: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the edges that the story tells as (cause, effect) indices into ``names``, sorted.
-    Questions are not read. Edges are taken most often told first, and one that would close a cycle
-    is left out."""
+    """Return the told edges as sorted (cause, effect) indices into ``names``, without questions.
+    They are taken most often told first, without one that would close a cycle."""
     text = _Text()
     for sentence in sentences(mask(story, names)):
         gaps, groups = _split(sentence)
@@ -101,9 +94,8 @@ def _edges(story: str, names: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _split(sentence: str) -> tuple[list[str], list[Group]]:
-    """Return the phrases and the marks of a masked sentence. ``gaps[k]`` is the phrase, in lower
-    case, before ``groups[k]``, a mark alone. The last gap follows the last group: ``len(gaps) ==
-    len(groups) + 1``."""
+    """Return the phrases, in lower case, and marks of a masked sentence: ``gaps[k]`` before
+    ``groups[k]``, and a last gap behind the last group."""
     gaps: list[list[str]] = [[]]
     groups: list[Group] = []
     for token in PATTERNS["token"].findall(sentence.replace("’", "'").replace("'s", " 's")):
@@ -117,12 +109,8 @@ def _split(sentence: str) -> tuple[list[str], list[Group]]:
 
 
 def _merge(gaps: list[str], groups: list[Group]) -> tuple[list[str], list[Group]]:
-    """Return gaps and groups, the groups that English coordinates joined: 'A, B and C', 'on A and
-    on B'.
-
-    The last of a list stays apart where it is the subject of a clause of its own: 'A raises B and C
-    lowers D'.
-    """
+    """Return gaps and groups, joined where English coordinates them: 'A, B and C', 'on A and on B'.
+    The last of a list stays apart as the subject of a clause: 'A raises B and C lowers D'."""
     new_gaps, new_groups = [gaps[0]], [groups[0]]
     k = 1
     while k < len(groups):
@@ -143,8 +131,7 @@ def _merge(gaps: list[str], groups: list[Group]) -> tuple[list[str], list[Group]
 
 
 def _list_end(gaps: list[str], k: int, total: int) -> int:
-    """Return the index of the last group of the list whose second member is group ``k``, 0 where
-    there is no such list. ``total`` is the number of groups."""
+    """Return the last group of the list whose second is group ``k`` of ``total``, 0 if none."""
     end = 0
     for j in range(k, total):
         match = find("coordinator", strip_tail(gaps[j]))
@@ -165,18 +152,15 @@ def _starts_with_verb(gap: str) -> bool:
 
 
 def _segments(gap: str) -> list[str]:
-    """Return the parts of a phrase between its commas and conjunctions, each without blanks around
-    it. There is at least one."""
+    """Return the stripped parts of a phrase between commas and conjunctions, one at least."""
     return [part.strip() for part in PATTERNS["boundary"].split(gap)]
 
 
 @dataclass(slots=True)
 class _Clause:
-    """One sentence being read from left to right.
-
-    ``gaps`` and ``groups`` are its phrases and marks as :func:`_merge` returns them. ``subject`` is
-    the group that is the subject so far and changes on the way. Effects are added to ``text``.
-    """
+    """One sentence being read from left to right. ``gaps`` and ``groups`` are its phrases and marks
+    as :func:`_merge` returns them. ``subject`` is the group that is the subject so far and changes
+    on the way. Effects are added to ``text``."""
 
     text: _Text
     gaps: list[str]
@@ -184,11 +168,8 @@ class _Clause:
     subject: Group = ()
 
     def read(self, unmeasured: bool) -> None:
-        """Read the phrases one by one and add the effects they tell to ``text``.
-
-        After a negation before the first group, nothing is read up to the end of that clause. If
-        the sentence is ``unmeasured``, a leading 'no' denies measurement and is no such negation.
-        """
+        """Read the phrases one by one and add the effects they tell to ``text``. A negation before
+        the first group denies its clause, unless the sentence is ``unmeasured``."""
         denied = is_negated(_segments(self.gaps[0])[-1]) and not unmeasured
         self.subject = self.groups[0]
         for k in range(1, len(self.groups)):
@@ -198,8 +179,7 @@ class _Clause:
             self._step(k)
 
     def _step(self, k: int) -> None:
-        """Read the phrase before group ``k``: it tells an effect, or that group becomes the
-        subject."""
+        """Read the phrase before group ``k``: an effect, or that group becomes the subject."""
         left, gap, right = self.groups[k - 1], self.gaps[k], self.groups[k]
         parts = _segments(gap)
         last = parts[-1]
@@ -224,8 +204,7 @@ class _Clause:
             self.subject = right
 
     def _repeats_verb(self, left: Group, gap: str, right: Group) -> bool:
-        """Read 'A acts on B, and C on D', where the verb of the clause before is meant again.
-        Return False, and tell nothing, where the phrase has another form."""
+        """Read 'A acts on B, and C on D', the earlier verb meant again, or return False."""
         match = find("gapped", gap)
         if not match or match.group("preposition") != self.text.preposition:
             return False
@@ -233,8 +212,7 @@ class _Clause:
         return True
 
     def _names_cause_last(self, left: Group, gap: str, right: Group) -> bool:
-        """Read 'What sets B is A', 'Among the things that set B is A'. Return False, and tell
-        nothing, where the sentence has another form."""
+        """Read '(Among) what sets B is A', or return False, telling nothing."""
         # 'What sets whether B is open is A': the clause about B has a verb of its own.
         bare = strip_tail(gap)
         closed = find("whether", self.gaps[0]) and find("clause_closed", bare)
@@ -248,8 +226,7 @@ class _Clause:
         return True
 
     def _relate(self, left: Group, span: str, right: Group) -> None:
-        """Tell the effect that the phrase ``span`` between two groups states, if any, and note its
-        preposition."""
+        """Tell the effect that ``span`` between two groups states; note its preposition."""
         direction = relation(span)
         last = strip_tail(span).rsplit(" ", 1)[-1]
         self.text.preposition = last if last in WORDS["prepositions"] else ""

@@ -39,8 +39,7 @@ def write_prompt(inputs: Mapping[str, Any], variant: Variant, answer_file: str) 
 
 
 def _disclosure_text(inputs: Mapping[str, Any]) -> str:
-    """Return the Markdown list of what the task discloses: variables, roots, order or blocks, and
-    the most parents."""
+    """Return the Markdown list of what is disclosed: variables, roots, order or blocks, parents."""
     names, roots = inputs["variables"], inputs["roots"]
     told: dict[str, object] = {"variables": ", ".join(names)}
     if roots is None:
@@ -92,20 +91,14 @@ _FORMULAS: Final = {
 
 
 def twin(config: ProgramSettings, tasks: int) -> ProgramSettings:
-    """Return the settings of the records that floors are measured on: ``tasks`` in each pool.
-
-    Their worlds are not chosen with care, because constant answers do not depend on them.
-    """
+    """Return the floors' settings: ``tasks`` records a pool, their worlds not chosen with care."""
     quick = replace(config.generation, proposals=8, disambiguation=False)
     return ProgramSettings(per_pool=tasks, generation=quick)
 
 
 def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
-    """Yield each constant answer to a record, as its name and its text.
-
-    Every mechanism is the same formula of the first roots. In an Alternative-SCM task only the last
-    mechanism of the reference is replaced by it. Hidden roots are taken to be the first three.
-    """
+    """Yield name and text of each constant answer: every mechanism the same formula of the first
+    roots (hidden ones: the first three). An alternative changes only the last mechanism."""
     names = list(task.inputs["variables"])
     roots = list(task.inputs["roots"] or names[:3])
     children = [name for name in names if name not in roots]

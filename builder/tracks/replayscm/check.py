@@ -74,8 +74,7 @@ def audit_instance(
 
 
 def _record_problems(record: Row, inputs: Row, target: Row) -> Iterator[str]:
-    """Yield the problems of one record: cells that the hidden program does not give, and worlds
-    that are not the instance's."""
+    """Yield cells that the hidden program does not give, and worlds that are not the instance's."""
     names, gold = tuple(inputs["variables"]), tuple(sorted(target["gold"].items()))
     for label, worlds in (
         ("training", inputs["worlds"]),
@@ -98,10 +97,8 @@ def _reproduces(
     targets: tuple[str, ...],
     rows: tuple[str, ...],
 ) -> bool:
-    """Return whether each cell of a world that is not set is what its mechanism makes of its row.
-
-    For an acyclic program that is an exact replay. The tasks of an instance share most worlds.
-    """
+    """Return whether each unset cell is what its mechanism makes of its row: an exact replay. It is
+    cached, since the tasks of an instance share most worlds."""
     trees = [(name, read(text)) for name, text in gold if name not in targets]
     shown = (dict(zip(names, map(int, cells), strict=True)) for cells in rows)
     return all(value(tree, row) == row[name] for row in shown for name, tree in trees)
@@ -117,11 +114,8 @@ def _ladder_problems(record: Row) -> Iterator[str]:
 
 
 def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts:
-    """Return what the leak test needs to know of a task.
-
-    The number of worlds nearly tells the level of evidence, but it is data. What the prompt prints
-    of a program is no secret.
-    """
+    """Return a task's facts for the leak test. The number of worlds nearly tells the level, but it
+    is data. What the prompt prints of a program is no secret."""
     inputs, target = task.inputs, json.loads(truth["target_json"])
     program = json.loads(world["world_json"])["program"]
     variables, blocks = tuple(inputs["variables"]), inputs.get("blocks") or []
@@ -151,10 +145,7 @@ def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts:
 
 
 def _hidden_program(inputs: Row, program: Row) -> dict[str, str]:
-    """Return facts about a program that the prompt does not print.
-
-    Facts of its order and of its roots are among them where ``inputs`` do not tell these.
-    """
+    """Return facts of a program that the prompt does not print, such as hidden order and roots."""
     mechanisms, order = program["mechanisms"], program["order"]
     facts = {
         "edges": str(sum(len(set(_LABEL.findall(text))) for text in mechanisms.values())),

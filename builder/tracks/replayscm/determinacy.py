@@ -36,10 +36,8 @@ class ParentLimits:
 def disclosed_limits(
     program: HiddenProgram, disclosure: Disclosure, blocks: Sequence[Sequence[int]] = ()
 ) -> ParentLimits:
-    """Return the limits that a disclosure sets, given the true roots.
-
-    Use ``blocks`` (in latent order) under "block" alone. Treat "hidden_roots" like "hidden".
-    """
+    """Return the limits a disclosure sets, given the true roots. ``blocks`` (in latent order) serve
+    "block" alone. "hidden_roots" is treated like "hidden"."""
     allowed = {}
     for place, child in enumerate(program.order):
         if disclosure == "ordered":
@@ -70,11 +68,8 @@ def viable_limits(tables: PartialTables) -> list[ParentLimits]:
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """Name a completable pair (V, S) under ``limits`` that may be wrong in held-out row ``row``.
-
-    ``child`` is V and ``set_index`` numbers S. No training row has both that row's pattern of S and
-    its value of V.
-    """
+    """A completable pair (V = ``child``, S of number ``set_index``) under ``limits`` that may be
+    wrong: no training row has the pattern of S and value of V of held-out row ``row``."""
 
     limits: ParentLimits
     child: int
@@ -105,11 +100,8 @@ def audit(
     disclosure: Disclosure,
     blocks: Sequence[Sequence[int]] = (),
 ) -> Audit:
-    """Return what the training ``tables`` leave undetermined in the held-out rows.
-
-    ``blocks`` matter under the disclosure "block" alone. Under "hidden_roots" all viable root sets
-    are tried.
-    """
+    """Return what the training ``tables`` leave undetermined in the held-out rows. ``blocks`` serve
+    "block" alone. Under "hidden_roots" all viable root sets are tried."""
     truth = disclosed_limits(program, disclosure, blocks)
     all_limits = [truth]
     if disclosure == "hidden_roots":
@@ -137,11 +129,8 @@ def audit(
 
 
 def is_unique(program: HiddenProgram, tables: PartialTables, completable: Flags) -> bool:
-    """Return whether only the hidden program fits the training worlds.
-
-    Require that every completable set holds its variable's parents and shows all its patterns
-    (``docs/replayscm.md``, 4).
-    """
+    """Return whether only the hidden program fits: every completable set holds its variable's
+    parents and shows all its patterns (``docs/replayscm.md``, 4)."""
     sets = sets_of(program.n)
     parents = np.array([bits(program.parents.get(v, ())) for v in range(program.n)])[:, None]
     settled = ((sets.masks & parents) == parents) & (tables.seen_patterns == sets.every)
@@ -165,10 +154,8 @@ def completable_pairs(tables: PartialTables, limits: ParentLimits) -> Flags:
 
 
 def _closure(admitted: Flags, limits: ParentLimits, *, without: int | None = None) -> int:
-    """Return the roots and all variables that can be placed after them, as bits.
-
-    Place a variable once all of one of its ``admitted`` sets is placed, but never ``without``.
-    """
+    """Return as bits the roots and all variables that can be placed after them, never ``without``:
+    each once all of one of its ``admitted`` sets is placed."""
     masks = sets_of(len(admitted)).masks
     waiting = {v: masks[admitted[v]] for v in limits.allowed if v != without}
     known, before = limits.roots, -1

@@ -65,8 +65,7 @@ class Evidence:
 
 
 def generate(rng: np.random.Generator, settings: Generation = PAPER) -> Evidence:
-    """Draw a program with its units and worlds. Raises :class:`Rejection` where it fails a filter
-    of the module docstring."""
+    """Draw a program with units and worlds. Raises Rejection by the module docstring's filters."""
     program = sample_program(rng, settings)
     units = draw_units(rng, settings.rows)
     training, reduction, covered = _training(rng, program, units, settings)
@@ -98,9 +97,7 @@ def _training(
 ) -> tuple[list[ReplayWorld], float, float]:
     """Return four random worlds and the four that rule out the most surviving shortcuts, then the
     share of shortcuts that these rule out, and that of mechanisms of which they rule one out.
-
-    Raises :class:`Rejection` where the first share is below ``settings.survivor_reduction``.
-    """
+    Raises :class:`Rejection` where the first share is below ``settings.survivor_reduction``."""
     candidates = candidate_worlds(rng, program, units, settings.proposals)
     survives = surviving_shortcuts(program, candidates)
     chosen = list(range(SEED_WORLDS))
@@ -148,10 +145,8 @@ def _disambiguate(
     units: UnitThresholds,
     training: list[ReplayWorld],
 ) -> list[ReplayWorld]:
-    """Return the training worlds and up to three more that rule out local alternatives.
-
-    A world is added if it rules out at least three and half of those that are left.
-    """
+    """Return the training worlds and up to three more that each rule out at least three and half of
+    the local alternatives that are left."""
     candidates = candidate_worlds(rng, program, units, SEPARATORS)
     found = local_alternatives(program, tabulate_worlds(training))
     chosen = list(training)
@@ -173,10 +168,8 @@ def _heldout(
     units: UnitThresholds,
     training: Sequence[ReplayWorld],
 ) -> list[ReplayWorld]:
-    """Return eight worlds in random order, two to five of them on target sets new to training.
-
-    No signature occurs twice or in training. Raises :class:`Rejection` where these run out.
-    """
+    """Return eight worlds in random order, two to five on targets new to training, signatures all
+    new. Raises :class:`Rejection` where these run out."""
     taken = {world.intervention for world in training}
     known = {world.targets for world in training}
     usual = sorted(known - {()})
@@ -202,8 +195,7 @@ def _heldout(
 
 
 SHORTCUT_SIZE: Final = 5
-"""AST size of the largest shortcuts. A formula of this size mentions at most four variables, so the
-sets of :func:`sets_of` hold all of them."""
+"""AST size of the largest shortcuts, whose at most four variables :func:`sets_of` holds."""
 SLACK: Final = 2
 CAP: Final = 8
 """A local alternative is at most ``SLACK`` larger than the mechanism and at most ``CAP``."""
@@ -213,11 +205,8 @@ _WEIGHTS: Final = 1 << np.arange(INPUTS)
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """Another function for ``child`` than its mechanism: ``table`` over ``members``.
-
-    Bit p of ``table`` is the value at pattern p. Bit i of a pattern is the value of
-    ``members[i]``.
-    """
+    """Another function for ``child`` than its mechanism: bit p of ``table`` is the value at pattern
+    p, and bit i of a pattern the value of ``members[i]``."""
 
     child: int
     members: tuple[int, ...]
@@ -245,11 +234,8 @@ def _small_functions(inputs: int, cap: int) -> NDArray[np.int32]:
 
 
 def _other_functions(program: HiddenProgram, child: int, k: int, cap: int) -> NDArray[np.int32]:
-    """Return other functions for ``child`` over set ``k``, each as the integer of a truth table.
-
-    They depend on all members of the set, have a formula of AST size at most ``cap``, and are not
-    the mechanism of ``child``.
-    """
+    """Return truth tables over set ``k`` that are not the mechanism of ``child``, depend on all
+    members and have a formula of AST size at most ``cap``."""
     sets = sets_of(program.n)
     tables = _small_functions(len(sets.members[k]), cap) & np.int32(sets.every[k])
     if sets.members[k] == program.parents[child]:

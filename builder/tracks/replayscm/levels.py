@@ -39,12 +39,8 @@ CANDIDATES: Final = 40
 
 
 def coverage(program: HiddenProgram, worlds: Sequence[ReplayWorld]) -> tuple[int, int]:
-    """Return how many window patterns the worlds show and how many there are, as two counts over
-    all endogenous variables.
-
-    A pattern is an assignment to the declared window of a variable. It counts as seen in rows where
-    the variable is not set.
-    """
+    """Return how many window patterns (assignments to a variable's declared window, in rows where
+    it is not set) the worlds show and how many there are, over endogenous variables."""
     seen = window_patterns(program, worlds)
     return (
         sum(mask.bit_count() for mask in seen.values()),
@@ -53,10 +49,8 @@ def coverage(program: HiddenProgram, worlds: Sequence[ReplayWorld]) -> tuple[int
 
 
 def window_patterns(program: HiddenProgram, worlds: Sequence[ReplayWorld]) -> dict[int, int]:
-    """Return the window patterns that the worlds show, by endogenous variable, as a bit set.
-
-    Rows where the variable is set do not count. Bit i of a pattern is member i of the window.
-    """
+    """Return shown window patterns by endogenous variable, as bit sets, rows that set it left out.
+    Bit i of a pattern is member i of the window."""
     seen = dict.fromkeys(program.windows, 0)
     for world in worlds:
         rows = world.rows.astype(np.int64)
@@ -71,10 +65,8 @@ def window_patterns(program: HiddenProgram, worlds: Sequence[ReplayWorld]) -> di
 def add_levels(
     needed: Collection[Level], key: bytes, evidence: Evidence
 ) -> dict[Level, tuple[ReplayWorld, ...]]:
-    """Return the training worlds by level, for the levels needed and all below them.
-
-    Raises ``Rejection`` where a level is not reached with the worlds that it may add.
-    """
+    """Return training worlds by level, for the levels needed and all below. Raises ``Rejection``
+    where a level is not reached with the worlds that it may add."""
     levels: dict[Level, tuple[ReplayWorld, ...]] = {"original": evidence.training}
     if {*needed} - {"original"}:
         levels["extra"] = add_extra(stream(key, "extra"), evidence)
@@ -86,10 +78,8 @@ def add_levels(
 
 
 def add_extra(rng: np.random.Generator, evidence: Evidence) -> tuple[ReplayWorld, ...]:
-    """Return the training worlds of the level Extra Worlds: those of Original, then three or four.
-
-    Each added world has at most one target and is the candidate with most new window patterns.
-    """
+    """Return the worlds of Extra Worlds: Original's, then three or four with at most one target,
+    each the candidate with most new window patterns."""
     program, added = evidence.program, list[ReplayWorld]()
     seen = window_patterns(program, evidence.training)
     while len(added) <= EXTRA_WORLDS:
@@ -140,10 +130,8 @@ def add_counterexamples(
 
 
 def _one_more(rng: np.random.Generator, evidence: Evidence) -> ReplayWorld:
-    """Draw the world that a level adds where it needs none, with 2 to n - 1 random targets.
-
-    Two levels then never have the same prompt.
-    """
+    """Draw a level's otherwise unneeded world, with 2 to n - 1 random targets: no two prompts are
+    the same."""
     return _simulate_allowed(rng, evidence, _multi_targets(rng, evidence.program, CANDIDATES))[0]
 
 
@@ -198,8 +186,7 @@ def _simulate_allowed(
 
 
 def _single_targets(rng: np.random.Generator, program: HiddenProgram) -> list[Intervention]:
-    """Return the empty intervention, then three for each variable: set to 0, set to 1, set row by
-    row."""
+    """Return the empty intervention, then by variable: set to 0, to 1, row by row."""
     found = [Intervention("none")]
     for v in range(program.n):
         found += [Intervention("hard_constant", (v,), (bit,)) for bit in (0, 1)]

@@ -155,11 +155,8 @@ def parse_settings(table: TomlTable) -> ProgramSettings:
 
 @dataclass(frozen=True, slots=True)
 class ProgramPlan(InstancePlan):
-    """The plan of one program: the pools that ask about it, and how it is drawn.
-
-    A ``matched`` program is in all of the paper's pools. A ``shifted`` one has further held-out
-    worlds under other root distributions.
-    """
+    """The plan of one program: its pools (all of the paper's if ``matched``), whether it has
+    held-out worlds under other root distributions (``shifted``), and its ``generation``."""
 
     pools: tuple[Pool, ...]
     matched: bool

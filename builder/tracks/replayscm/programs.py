@@ -64,11 +64,8 @@ class HiddenProgram:
         return self.order[ROOTS:]
 
     def table_over(self, child: int, members: Sequence[int]) -> int:
-        """Return the mechanism of ``child`` as a truth table over ``members``.
-
-        ``members`` hold its parents. The table is an integer: its bit p is the value at pattern
-        p, and bit i of a pattern is the value of ``members[i]``.
-        """
+        """Return the mechanism of ``child`` as an integer truth table over ``members``, which hold
+        its parents. Bit p is the value at pattern p, bit i of a pattern that of ``members[i]``."""
         parents, table = self.parents[child], 0
         for pattern in range(1 << len(members)):
             mine = sum((pattern >> members.index(u) & 1) << bit for bit, u in enumerate(parents))
@@ -89,11 +86,8 @@ class HiddenProgram:
 
 
 def draw_blocks(rng: np.random.Generator, program: HiddenProgram) -> tuple[tuple[int, ...], ...]:
-    """Draw the blocks: the roots, then runs of two or three endogenous slots. The last run may be
-    shorter.
-
-    Inside a block the variables are listed by label, so the list does not show their order.
-    """
+    """Draw the blocks: the roots, then runs of two or three endogenous slots (the last maybe
+    fewer). Inside a block variables are listed by label, which tells no order."""
     waiting = list(program.endogenous)
     blocks = [tuple(sorted(program.roots))]
     while waiting:
@@ -111,8 +105,7 @@ def name_of(v: int) -> str:
 def assemble(
     order: tuple[int, ...], windows: Mapping[int, tuple[int, ...]], formulas: Mapping[int, Formula]
 ) -> HiddenProgram:
-    """Return a program from its formulas. Parents are the variables that a formula depends on, not
-    those that it merely mentions."""
+    """Return a program from its formulas, with the parents they depend on, not merely mention."""
     parents = {
         v: tuple(sorted(int(name[1:]) - 1 for name in essential(formulas[v])))
         for v in order[ROOTS:]
@@ -122,8 +115,7 @@ def assemble(
 
 
 def sample_program(rng: np.random.Generator, settings: Generation = PAPER) -> HiddenProgram:
-    """Draw a program (Algorithm 1). Raises :class:`Rejection` where no formula of some mechanism
-    has an allowed size and depth."""
+    """Draw a program (Algorithm 1). Raises Rejection where no formula has an allowed size."""
     first, last = settings.variables
     n = int(rng.choice(range(first, last + 1)))
     bound = int(rng.choice(list(WINDOWS), p=list(WINDOWS.values())))
@@ -144,10 +136,8 @@ def sample_program(rng: np.random.Generator, settings: Generation = PAPER) -> Hi
 def sample_formula(
     rng: np.random.Generator, parents: list[str], settings: Generation = PAPER
 ) -> Formula:
-    """Draw a formula of an allowed size and depth that depends on every one of ``parents``.
-
-    Raises :class:`Rejection` after 2,000 draws without one.
-    """
+    """Draw a formula of allowed size and depth that depends on all ``parents``. Raises
+    :class:`Rejection` after 2,000 draws without one."""
     for _ in range(_DRAWS):
         formula = canonical(_draw(rng, parents, settings.operators))
         if not settings.sizes[0] <= size(formula) <= settings.sizes[1]:
@@ -161,11 +151,8 @@ def sample_formula(
 
 
 def _draw(rng: np.random.Generator, parents: list[str], operators: Sequence[str]) -> Formula:
-    """Return a formula that joins every parent once, and up to two again, by random operators.
-
-    Parents and joined parts are negated now and then if "not" is among ``operators``. The formula
-    need not depend on all parents.
-    """
+    """Return a formula of every parent once, and up to two again, joined and negated at random. It
+    need not depend on all parents."""
     joining = [operator for operator in OPERATORS if operator in operators and operator != "not"]
     negates = float("not" in operators)
     repeated = int(rng.choice(3, p=(0.5, 0.3, 0.2)))

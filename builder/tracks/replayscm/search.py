@@ -30,11 +30,8 @@ FITTER_CAPS: Final = (10, 12, 13)
 
 @dataclass(frozen=True, slots=True, order=True)
 class Choice:
-    """A mechanism: its function over the members of a set, and its AST size.
-
-    ``table`` is a truth table of four inputs, of which the members are the first. Choices compare
-    by size, then by set, then by function: the lexicographic tie-break.
-    """
+    """A mechanism: its AST size, set members, and truth ``table`` of four inputs, members first.
+    Choices compare by size, set, function: the lexicographic tie-break."""
 
     size: int
     members: tuple[int, ...]
@@ -43,10 +40,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class FittedProgram:
-    """A train-exact program: its roots and a choice for each other variable.
-
-    ``total`` is the sum of the AST sizes.
-    """
+    """A train-exact program: roots, a choice for each other variable, ``total`` of AST sizes."""
 
     roots: tuple[int, ...]
     choices: dict[int, Choice]
@@ -59,8 +53,7 @@ class FittedProgram:
 
 
 def formula_of(choice: Choice, roots: Sequence[int]) -> Formula:
-    """Return the smallest formula of a choice. A constant over no members mentions the first
-    root."""
+    """Return a choice's smallest formula. A constant over no members mentions the first root."""
     members = choice.members or (min(roots),)
     return smallest_formulas().formula(choice.table, tuple(name_of(v) for v in members))
 
@@ -80,11 +73,8 @@ def smallest_choice(ones: int, zeros: int, parents: tuple[int, ...]) -> Choice:
 
 
 def first_fit(tables: PartialTables, child: int, k: int, cap: int) -> Choice | None:
-    """Return the first function of set ``k`` that completes the partial table of ``child``.
-
-    First by truth table among the functions whose smallest formula is within ``cap``: unseen
-    patterns are 0 if they can be. ``None`` without one.
-    """
+    """Return the first function of set ``k``, by truth table, that completes ``child``'s partial
+    table with a formula within ``cap``: unseen patterns are 0 if they can be. None without one."""
     ones, zeros = int(tables.ones[child, k]), int(tables.zeros[child, k])
     parents = sets_of(tables.n).members[k]
     within = _functions_within(len(parents), cap)
@@ -105,10 +95,8 @@ def _functions_within(inputs: int, cap: int) -> NDArray[np.int32]:
 
 
 def smallest_program(tables: PartialTables, limits: ParentLimits) -> FittedProgram | None:
-    """Return the program of least total size under known roots, None if none is train-exact.
-
-    It uses dynamic programming over the sets of variables that are placed. Ties keep the first.
-    """
+    """Return the program of least total size under known roots, None if none is train-exact, by
+    dynamic programming over sets of placed variables. Ties keep the first."""
     pairs, masks = completable_pairs(tables, limits), sets_of(tables.n).masks
     options = {
         v: sorted(
@@ -136,8 +124,7 @@ def smallest_program(tables: PartialTables, limits: ParentLimits) -> FittedProgr
 
 
 def smallest_program_and_roots(tables: PartialTables) -> FittedProgram | None:
-    """Return the train-exact program of least total size over all root sets, or None if there is
-    none. Ties go to the first set."""
+    """Return the smallest train-exact program over all root sets, ties to the first, or None."""
     found = [smallest_program(tables, limits) for limits in viable_limits(tables)]
     reached = [program for program in found if program is not None]
     return min(reached, key=lambda program: (program.total, program.roots), default=None)
@@ -184,10 +171,8 @@ def find_alternative(
 def _flips(
     program: HiddenProgram, tables: PartialTables, disclosure: Disclosure
 ) -> Iterator[tuple[int, Choice]]:
-    """Yield a variable and its own mechanism with the value at one unseen pattern turned.
-
-    The mechanism is taken over each completable set that holds the variable's parents.
-    """
+    """Yield a variable and its own mechanism, turned at one unseen pattern, over each completable
+    set that holds its parents."""
     sets, smallest = sets_of(program.n), smallest_formulas()
     pairs = completable_pairs(tables, disclosed_limits(program, disclosure))
     for child, k in np.argwhere(pairs).tolist():
@@ -231,8 +216,7 @@ def _experiment(reference: BooleanProgram, other: BooleanProgram) -> dict[str, A
 def counterexample(
     program: HiddenProgram, tables: PartialTables, heldout: ObservedRows, deviation: Deviation
 ) -> dict[str, Any]:
-    """Return roots and mechanisms, by label and as text, of a legal program that is train-exact and
-    wrong in the held-out row of ``deviation``."""
+    """Return a legal, train-exact program, wrong at ``deviation``: roots, mechanisms as text."""
     limits, child = deviation.limits, deviation.child
     sets, pairs = sets_of(program.n), completable_pairs(tables, limits)
     roots = tuple(members(limits.roots))

@@ -42,8 +42,7 @@ def _paper(worlds: Sequence[Record]) -> list[str]:
 
 
 def _cohort(worlds: Sequence[Record], told: str = "") -> list[str]:
-    """Return two Markdown tables, of programs and of their worlds, with ``told`` before the
-    titles."""
+    """Return Markdown tables of programs and of their worlds, ``told`` before their titles."""
     heads = ("", "paper", "ours")
     return [
         markdown_table(f"{told}Programs (Table B.1)", heads, _program_rows(worlds)),
@@ -52,8 +51,7 @@ def _cohort(worlds: Sequence[Record], told: str = "") -> list[str]:
 
 
 def _is_base(world: Record) -> bool:
-    """Return whether a program is of the base cohort, with which the others are compared (Tables
-    F.1 to F.5)."""
+    """Return whether a program is of the base cohort, for comparison (Tables F.1 to F.5)."""
     return any(label.endswith("-Base") for label in world["tasks"].values())
 
 
@@ -76,8 +74,7 @@ def _program_rows(worlds: Sequence[Record]) -> list[list[str]]:
 
 
 def _world_rows(worlds: Sequence[Record]) -> list[list[str]]:
-    """Return rows of (figure, the paper's value, ours) about worlds, training ones at level
-    Original."""
+    """Return rows of (figure, paper's, ours) about worlds, training ones at Original."""
     training = [world for record in worlds for world in record["levels"]["original"]]
     modes = Counter(world["mode"] for world in training)
     added = [record["statistics"]["disambiguation_worlds"] for record in worlds]
@@ -106,11 +103,8 @@ def _novelty(record: Record) -> float:
 
 
 def _level_rows(matched: Sequence[Record]) -> list[list[str]]:
-    """Return the rows of Table F.2, the paper's figures and ours, with a column for each level.
-
-    ``matched`` are the records of the programs that have worlds at every level. Without any there
-    are no rows.
-    """
+    """Return Table F.2's rows, the paper's figures and ours by level, of the ``matched`` programs,
+    which have worlds at every level. Empty without any."""
     if not matched:
         return []
     shares = {
@@ -134,8 +128,7 @@ def _level_rows(matched: Sequence[Record]) -> list[list[str]]:
 
 
 def _determined_rows(truths: Sequence[Record]) -> list[list[str]]:
-    """Return a row for each pool: its label, number of records, shares (0 to 1) that are determined
-    and unique, and mean number of deviating pairs."""
+    """Return by pool: label, records, shares (0 to 1) determined, unique, mean deviating pairs."""
     rows = []
     for pool in dict.fromkeys(sorted(truth["pool"] for truth in truths)):
         members = [truth for truth in truths if truth["pool"] == pool]

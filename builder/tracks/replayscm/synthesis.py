@@ -49,12 +49,9 @@ class SmallestFormulas:
     chain_right: Ints
 
     def formula(self, table: int, names: tuple[str, ...]) -> Formula:
-        """Return the smallest formula of ``table`` with input i called ``names[i]``.
-
-        Among several the one found first in the fixed order of the search. ``names`` may be
-        shorter than the inputs where the function does not depend on the others; a constant
-        mentions the first name alone.
-        """
+        """Return the smallest formula of ``table``, input i called ``names[i]``; the search's first
+        of several. ``names`` may lack inputs on which it does not depend. A constant mentions the
+        first name alone."""
         if table in (0, FULL):
             constant = operation("xor", variable(names[0]), variable(names[0]))
             return constant if table == 0 else operation("iff", *constant.arguments)
@@ -76,11 +73,7 @@ class SmallestFormulas:
 
     def smallest(self, ones: int, zeros: int, inputs: int) -> int:
         """Return the smallest function of ``inputs`` inputs that is 1 on ``ones`` and 0 on
-        ``zeros``.
-
-        Both are bit sets over the 2^inputs patterns and must not overlap. Ties go to the lower
-        truth table, so the choice is one and the same everywhere.
-        """
+        ``zeros``, disjoint bit sets over patterns. Ties go to the lower truth table."""
         listed = self.by_size[inputs]
         fits = ((listed & ones) == ones) & ((listed & zeros) == 0)
         return int(listed[int(fits.argmax())])
@@ -104,8 +97,7 @@ def smallest_formulas() -> SmallestFormulas:
 
 
 def _ignores(tables: Ints, inputs: int) -> NDArray[np.bool_]:
-    """Return a flag for each truth table: whether it depends on the first ``inputs`` inputs at
-    most."""
+    """Return by truth table whether it depends on the first ``inputs`` inputs at most."""
     ignored = np.ones(len(tables), dtype=bool)
     for place in range(inputs, INPUTS):
         ones = input_column(place, INPUTS)
@@ -114,11 +106,9 @@ def _ignores(tables: Ints, inputs: int) -> NDArray[np.bool_]:
 
 
 class _Search:
-    """The search that fills the arrays of :class:`SmallestFormulas`, size after size.
-
-    ``levels[s]`` are the functions of smallest size s. ``chains[k][t]`` are the functions first
-    found as a chain of operator k with total t; ``chained[k]`` flags all those found so far.
-    """
+    """The search that fills the arrays of :class:`SmallestFormulas`, size after size. ``levels[s]``
+    are the functions of smallest size s. ``chains[k][t]`` are the functions first found as a chain
+    of operator k with total t; ``chained[k]`` flags all those found so far."""
 
     def __init__(self) -> None:
         self.sizes = np.zeros(FUNCTIONS, dtype=np.uint8)
@@ -167,10 +157,8 @@ class _Search:
                 yield self._claim(FULL ^ x ^ y, total + 1, "iff", x, y)
 
     def _claim(self, values: Ints, size: int, operator: str, left: Ints, right: Ints) -> Ints:
-        """Record size, operator and arguments of those of ``values`` that have no size yet.
-
-        Return these, each once and ascending. ``left`` and ``right`` are aligned with ``values``.
-        """
+        """Record size, operator and aligned arguments of those of ``values`` without a size yet.
+        Return these, each once and ascending."""
         chosen, first = _first(values, self.sizes != 0)
         self.sizes[chosen] = size
         self.operators[chosen] = OPERATORS.index(operator)

@@ -58,10 +58,8 @@ def sets_of(n: int) -> ParentSets:
 @dataclass(frozen=True, slots=True)
 class PartialTables:
     """The patterns that rows show of each variable over each set, both fields of shape (n, sets).
-
     Bit p of ``zeros[v, k]`` says that pattern p of set k was seen with v = 0, in a row where v is
-    not intervened on. ``ones`` says the same of v = 1. ``|`` joins what two tables show.
-    """
+    not intervened on. ``ones`` says the same of v = 1. ``|`` joins what two tables show."""
 
     zeros: Masks
     ones: Masks
@@ -80,18 +78,14 @@ class PartialTables:
         return self.zeros | self.ones
 
     def consistent(self) -> Flags:
-        """Return which (V, S) are consistent, shape (n, sets): no pattern of S is seen with both
-        values of V, and V is not in S."""
+        """Return (n, sets): no pattern of S is seen with both values of V, and V is not in S."""
         own = sets_of(self.n).masks >> np.arange(self.n)[:, None] & 1 == 1
         return np.asarray(((self.zeros & self.ones) == 0) & ~own)
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedRows:
-    """Rows of several worlds, both fields of shape (rows, n).
-
-    ``clamped`` is true where the row's world intervenes on the variable.
-    """
+    """Rows of worlds, both fields (rows, n). ``clamped``: the row's world sets the variable."""
 
     values: NDArray[np.int64]
     clamped: Flags

@@ -82,11 +82,8 @@ def task_inputs(made: Instance, pool: Pool) -> dict[str, Any]:
 
 
 def task_truth(made: Instance, pool: Pool, matched: bool, key: bytes) -> dict[str, Any]:
-    """Return the truth of a pool's task: the hidden program, what the evidence determines, and a
-    right answer to an Alternative-SCM task. Raises ``Rejection`` where there is no such answer.
-
-    Its ``counterexample`` is a legal train-exact program that fails held-out, or None.
-    """
+    """Return a task's truth: hidden program, what is determined, a right alternative (``Rejection``
+    if none), and a legal train-exact program that fails held-out, or None."""
     program, tables, alternative = made.evidence.program, made.tables[pool.level], None
     if pool.alternative:
         rng = stream(key, f"alternative/{pool.label}")
@@ -118,8 +115,7 @@ def task_truth(made: Instance, pool: Pool, matched: bool, key: bytes) -> dict[st
 
 
 def hidden_world(made: Instance, tasks: Mapping[str, str]) -> dict[str, Any]:
-    """Return what the world row holds: program, all worlds, construction figures and ``tasks``,
-    which maps task ids to labels of pools."""
+    """Return the world row's content. ``tasks`` maps task ids to labels of pools."""
     program = made.evidence.program
     return {
         "program": program.to_json(),
@@ -153,12 +149,8 @@ MAX_ATTEMPTS: Final = 100
 
 
 def build(spec: InstanceSpec) -> BuiltInstance:
-    """Return one program with its tasks, as rows by table. A rejected attempt is replaced by the
-    next.
-
-    Nothing public names a pool: a task's id is a keyed hash of its label. Raises ``UsageError``
-    when none of ``MAX_ATTEMPTS`` will do.
-    """
+    """Return a program's tasks, as rows by table. Public ids are keyed hashes and name no pool.
+    Raises ``UsageError`` when none of ``MAX_ATTEMPTS`` will do."""
     make = partial(_try, spec, ProgramPlan.from_json(spec.config_json))
     return first_accepted(spec, make, MAX_ATTEMPTS, "program", "change the seed or generation")
 
@@ -185,16 +177,12 @@ _INPUTS: Final = frozenset({"variables", "roots", "order", "blocks", "max_parent
 
 
 def _are_apart(one: str, other: str) -> bool:
-    """Return whether one of two variants prints the program that the other asks for, so that no
-    exam may hold both about one instance."""
+    """Return whether one variant prints the other's answer: no exam holds both of an instance."""
     return one.startswith("alternative.") != other.startswith("alternative.")
 
 
 def _lends(shown: Task, asked: Task) -> Iterator[str]:
-    """Yield the answers to ``asked`` that the prompt of ``shown`` gives away.
-
-    They are the program that an Alternative-SCM prompt prints, with and without its roots.
-    """
+    """Yield answers to ``asked`` that ``shown`` prints: its reference, with and without roots."""
     program = shown.inputs.get("reference")
     if program and asked.family != "alternative":
         yield canonical_json({"mechanisms": program, "roots": shown.inputs["roots"]})

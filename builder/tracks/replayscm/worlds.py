@@ -36,10 +36,7 @@ class Intervention:
 
 @dataclass(frozen=True, slots=True)
 class ReplayWorld:
-    """A table of rows under one intervention.
-
-    ``rows`` has shape (units, n). It holds 0 and 1, and column v is variable v, set or not.
-    """
+    """A table of 0 and 1 under one intervention, (units, n): column v is variable v, set or not."""
 
     intervention: Intervention
     rows: Bits
@@ -51,9 +48,8 @@ class ReplayWorld:
 
 
 def worlds_json(worlds: Sequence[ReplayWorld], prefix: str) -> list[dict[str, Any]]:
-    """Return worlds as a task or truth row holds them, in order, with ids ``prefix_00`` and on.
-
-    Targets are labels such as X1. A row is a string of 0 and 1, one character a variable."""
+    """Return worlds for a row, in order, with ids ``prefix_00`` on, targets as labels such as X1,
+    rows as strings of 0 and 1."""
     return [
         {
             "id": f"{prefix}_{k:02d}",
@@ -67,12 +63,8 @@ def worlds_json(worlds: Sequence[ReplayWorld], prefix: str) -> list[dict[str, An
 
 @dataclass(frozen=True, slots=True)
 class UnitThresholds:
-    """Uniform numbers in [0, 1) of every unit and root, shape (units, 3).
-
-    A root is 1 where its number is below the root's probability in the world. All worlds of a
-    program but the shifted ones share these units: a world has the first ones as rows, at least
-    ``fewest`` of them.
-    """
+    """Uniform numbers in [0, 1) of every unit and root, (units, 3). A root is 1 below its
+    probability. Unshifted worlds have the first of these units, ``fewest`` at least."""
 
     thresholds: NDArray[np.float64]
     fewest: int
@@ -84,8 +76,7 @@ def draw_units(rng: np.random.Generator, rows: tuple[int, int] = ROWS) -> UnitTh
 
 
 def draw_intervention(rng: np.random.Generator, n: int) -> Intervention:
-    """Draw an ordinary intervention: a mode by its share, and one to three targets (no target in
-    mode none)."""
+    """Draw a mode by its share, and one to three targets (none in mode none)."""
     mode: Mode = list(MODES)[int(rng.choice(len(MODES), p=list(MODES.values())))]
     return set_targets(rng, mode, n, 0 if mode == "none" else int(rng.integers(1, 4)))
 
@@ -113,10 +104,7 @@ def simulate(
     units: UnitThresholds,
     intervention: Intervention,
 ) -> ReplayWorld:
-    """Draw one world of the program under the intervention.
-
-    Drawn are the number of rows, the probability of each root, and the assigned columns.
-    """
+    """Draw a world under the intervention: number of rows, root probabilities, assigned columns."""
     count = int(rng.integers(units.fewest, len(units.thresholds) + 1))
     rows = np.zeros((count, program.n), dtype=np.uint8)
     levels = np.array(LEVELS)[rng.integers(len(LEVELS), size=3)]
@@ -133,10 +121,8 @@ def simulate(
 
 
 def run_program(program: HiddenProgram, rows: Bits, targets: tuple[int, ...]) -> None:
-    """Compute the endogenous variables that are not among ``targets``, in place.
-
-    ``rows`` must already hold the roots and the targets.
-    """
+    """Compute in place the endogenous variables not in ``targets``; ``rows`` hold roots and
+    targets."""
     for child in program.endogenous:
         if child not in targets:
             pattern = np.zeros(len(rows), dtype=np.int64)
@@ -146,8 +132,7 @@ def run_program(program: HiddenProgram, rows: Bits, targets: tuple[int, ...]) ->
 
 
 def _draw_assigned_column(rng: np.random.Generator, count: int) -> Bits:
-    """Draw a column of ``count`` bits, 1 with a probability drawn from ``BIASES``. Where all bits
-    would be equal, one of them is flipped."""
+    """Draw ``count`` bits by a probability of ``BIASES``; if all are equal, one is flipped."""
     column: Bits = (rng.random(count) < rng.choice(BIASES)).astype(np.uint8)
     if column.min() == column.max():
         column[int(rng.integers(count))] ^= 1
@@ -161,19 +146,15 @@ RARE: Final = (0.05, 0.95)
 def shift_worlds(
     rng: np.random.Generator, program: HiddenProgram, worlds: Sequence[ReplayWorld]
 ) -> tuple[ReplayWorld, ...]:
-    """Draw, for each of ``worlds``, one world with the same intervention and number of rows, but
-    other distributions of the roots."""
+    """Draw a world for each of ``worlds``: same intervention and rows, other root distributions."""
     return tuple(_shift_world(rng, program, world) for world in worlds)
 
 
 def _shift_world(
     rng: np.random.Generator, program: HiddenProgram, world: ReplayWorld
 ) -> ReplayWorld:
-    """Draw a world with the same intervention and number of rows, but other roots.
-
-    Half of the time each root is 1 with probability 0.05 or 0.95. Else one fair coin is thrown for
-    each row, and each root is that coin or its opposite.
-    """
+    """Draw a world with the same intervention and number of rows, but other roots: half of the time
+    each with probability 0.05 or 0.95, else one fair coin a row or its opposite."""
     count = len(world.rows)
     rows = np.zeros((count, program.n), dtype=np.uint8)
     rare, coin = rng.random() < 0.5, rng.random(count) < 0.5
