@@ -84,10 +84,7 @@ class Episode:
 
     @classmethod
     def load(cls, task_id: str, public: Mapping[str, Any], private: Mapping[str, Any]) -> Self:
-        """Return the episode of a task from its public and its private part.
-
-        Raises :class:`EpisodeError` where one breaks the format or the two disagree.
-        """
+        """Return the episode of a task; raises :class:`EpisodeError` where its parts are wrong."""
         try:
             return cls._parse(task_id, public, private)
         except (KeyError, TypeError, AttributeError, OverflowError, AmbiguousNames) as error:
@@ -225,10 +222,7 @@ def _variable(entry: Mapping[str, Any]) -> Variable:
 
 
 def _disturbance(entry: Mapping[str, Any] | None, nodes: set[str]) -> Disturbance | None:
-    """Return the hidden disturbance in ``entry``, None without one; raises :class:`EpisodeError`.
-
-    ``nodes`` are the names that it may shift.
-    """
+    """Return the hidden disturbance, None without one. ``nodes`` are the names it may shift."""
     if entry is None:
         return None
     values = tuple(_number(value) for value in entry["values"])

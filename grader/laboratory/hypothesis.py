@@ -111,10 +111,7 @@ class _Parser:
         return Hypothesis(edges, base, terms)
 
     def _node(self, name: object, where: str) -> str:
-        """Return the node that ``name`` means; raises ``BadHypothesis`` if there is none.
-
-        ``where`` begins the message.
-        """
+        """Return the node that ``name`` means; ``BadHypothesis``, beginning ``where``, if none."""
         node = self._spellings.get(plain(name)) if isinstance(name, str) else None
         if node is None:
             declared = ", ".join(dict.fromkeys(self._spellings.values()))
@@ -122,10 +119,7 @@ class _Parser:
         return node
 
     def _edges(self, value: object) -> frozenset[tuple[str, str]]:
-        """Return the edges as (parent, child) without repeats; raises ``BadHypothesis``.
-
-        A circle, and an edge from a target that may not act, are refused.
-        """
+        """Return the edges as (parent, child) without repeats; a circle is a ``BadHypothesis``."""
         if not isinstance(value, list) or len(value) > MAX_EDGES:
             raise BadHypothesis(f"edges: not a list of at most {MAX_EDGES} edges")
         edges = set()
@@ -192,10 +186,7 @@ class _Parser:
         return dict.fromkeys(n for n in self._spellings.values() if n != self._target)
 
     def _equation(self, text: object) -> Equation:
-        """Return the target's equation in ``text``; raises ``BadHypothesis``.
-
-        The text may be the right side alone, or have the target as its left side.
-        """
+        """Return the target's equation in a text with or without its left side ``target =``."""
         if not isinstance(text, str) or len(text) > MAX_EQUATION:
             raise BadHypothesis(f"freq_equation: not a text of at most {MAX_EQUATION} characters")
         left, equals, right = text.partition("=")
@@ -281,10 +272,7 @@ def _refuse_circle(edges: Iterable[tuple[str, str]]) -> None:
 
 
 def _coefficient(key: object, value: object) -> float | None:
-    """Return the coefficient ``value``, None where it is null; raises ``BadHypothesis``.
-
-    ``key`` names it in the message.
-    """
+    """Return the coefficient ``value``, None for null. ``key`` names it in a ``BadHypothesis``."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):

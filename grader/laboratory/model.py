@@ -127,10 +127,7 @@ class Model:
 
 
 def _sort_by_cause(nodes: Sequence[str], equations: Mapping[str, Sequence[Term]]) -> list[str]:
-    """Return the nodes so that each comes after its parents; raises ``CyclicModel``.
-
-    Raises ``KeyError`` for a parent that is no node.
-    """
+    """Return the nodes, parents first; ``CyclicModel``, or ``KeyError`` for an unknown parent."""
     needs = {node: [term.parent for term in equations[node]] for node in nodes}
     for node, parents in needs.items():
         for parent in parents:

@@ -152,10 +152,7 @@ class Laboratory:
         return hypothesis
 
     def open_reactor(self) -> Reading:
-        """End the experiments and return the reactor crystal's properties, without its target.
-
-        A later call returns the same and records nothing.
-        """
+        """End the experiments; return the reactor crystal's properties without its target."""
         self._refuse_when_closed()
         shown = dict(self.episode.public["reactor"])
         if self.phase == "experiments":
@@ -199,10 +196,7 @@ class Laboratory:
             self._append("resumed")
 
     def note_refusal(self, request: str, error: str) -> None:
-        """Write down a refused request, unless the session is closed or has noted enough of them.
-
-        Enough are ``MAX_REFUSALS``.
-        """
+        """Write down a refused request, ``MAX_REFUSALS`` at most and none in a closed session."""
         if self.phase != "closed" and self.refusals < MAX_REFUSALS:
             self.refusals += 1
             self._append("refused", request=request, error=error)
@@ -269,11 +263,7 @@ class Laboratory:
         return node, round_reading(number)
 
     def _checked_prediction(self, value: object) -> float:
-        """Return the prediction as a float.
-
-        Raises :class:`RefusedRequest` unless it is one number in the episode's ``reactor_range``,
-        both ends included.
-        """
+        """Return the prediction; raises :class:`RefusedRequest` outside the ``reactor_range``."""
         number = _number(value)
         low, high = self.episode.reactor_range
         if number is None or not low <= number <= high:
@@ -312,10 +302,7 @@ def _number(value: object) -> float | None:
 
 
 def _storable(record: object) -> object:
-    """Return ``record`` as it is read back from a transcript.
-
-    Raises :class:`BadHypothesis` where it is not JSON, too large or too deeply nested.
-    """
+    """Return ``record`` as a transcript holds it; ``BadHypothesis`` if too large or no JSON."""
     try:
         data = canonical_json(record).encode("utf-8")
         if len(data) > MAX_RECORD:

@@ -20,10 +20,7 @@ MAX_LINES: Final = 20_000
 
 
 class TranscriptError(ValueError):
-    """Raised for an unusable transcript.
-
-    ``line`` counts from 1. It is 0 for the transcript as a whole.
-    """
+    """Raised for an unusable transcript. ``line`` counts from 1; 0 is the whole of it."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(f"line {line}: {message}" if line else message)
@@ -54,10 +51,7 @@ def write_line(line: Mapping[str, Any]) -> str:
 
 
 def read_lines(text: bytes) -> list[Line]:
-    """Return the lines of a transcript, their chain not yet checked.
-
-    Raises :class:`TranscriptError` naming the first line that is not canonical JSON.
-    """
+    """Return the lines, their chain unchecked; ``TranscriptError`` for one not canonical JSON."""
     rows = text.removesuffix(b"\n").split(b"\n") if text else []
     if not rows:
         raise TranscriptError(0, "the transcript is empty")
@@ -80,10 +74,7 @@ def read_lines(text: bytes) -> list[Line]:
 
 
 def check_chain(lines: Sequence[Mapping[str, Any]], key: bytes | None = None) -> None:
-    """Raise :class:`TranscriptError` at the first line with a wrong index or digest.
-
-    With ``key`` also at the first without the right signature.
-    """
+    """Raise :class:`TranscriptError` at the first wrong index, digest or (with ``key``) mac."""
     previous = ""
     for place, line in enumerate(lines):
         number = place + 1

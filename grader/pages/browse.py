@@ -82,10 +82,7 @@ def _index_page(title: str, subtitle: str, views: Sequence[TaskView], reading: s
 
 
 def _outcome(score: Score) -> str:
-    """Return how an answer fared, such as ``missing``, ``abstained, not due`` or ``full points``.
-
-    The index filters by it.
-    """
+    """Return how an answer fared, such as ``abstained, not due``: what the index filters by."""
     if score.status != "scored":
         return score.status
     if score.abstained:
@@ -209,10 +206,7 @@ def _truth(view: TaskView) -> list[Block]:
 
 
 def _answer(view: TaskView, first: str) -> list[Block]:
-    """Return what an answer earned, in reading ``first`` first, why, and its text.
-
-    Without a score there are no blocks.
-    """
+    """Return what an answer earned (reading ``first`` first), why, its text; [] without a score."""
     score = view.score
     if score is None:
         return []

@@ -243,8 +243,7 @@ Bar = tuple[str, str, Sequence[tuple[float, str]]]
 
 
 def bars(title: str, rows: Sequence[Bar], kinds: Sequence[str]) -> Svg:
-    """Draw stacked bars, the parts of each in the order of ``kinds``: those from 0 up to the right
-    of the line at 0, negative ones to its left."""
+    """Draw stacked bars in the order of ``kinds``: negative parts to the left of the line at 0."""
     sizes = [[size for size, _ in parts] for _, _, parts in rows]
     low = min(0.0, *(sum(min(0.0, size) for size in row) for row in sizes))
     high = max(0.1, *(sum(max(0.0, size) for size in row) for row in sizes))

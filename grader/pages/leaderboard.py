@@ -125,10 +125,7 @@ def failures(failed: Sequence[tuple[str, str]]) -> Table:
 
 
 def _copies(reports: Sequence[Report]) -> str:
-    """Return a sentence for each group of submissions with equal answers, "" without any.
-
-    Submissions without a valid answer are passed over.
-    """
+    """Return a sentence for each group with equal, valid answers, "" without any."""
     same: dict[str, list[str]] = {}
     for report in reports:
         digest = report["submission"].get("answers_sha256", "")

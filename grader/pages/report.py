@@ -103,10 +103,7 @@ def runs(report: Report, tracks: Tracks) -> Table:
 
 
 def census(reports: Sequence[Report]) -> Table:
-    """Return how much each system answered and why the rest is invalid.
-
-    Systems of a board have their files and dates as well.
-    """
+    """Return how much each system answered and why the rest is invalid; on boards file and date."""
     rows = []
     for report in reports:
         counts, submission = report["census"], report["submission"]
@@ -201,10 +198,7 @@ def headlines(report: Report, tracks: Tracks) -> Iterator[tuple[str, Cell, str]]
 
 
 def first_screen(report: Report, tracks: Tracks, next_steps: Sequence[str] = ()) -> RenderableType:
-    """Return at most 24 lines: headlines, tracks, families, census, and what to do next.
-
-    What does not fit on a line of 80 columns ends in dots.
-    """
+    """Return at most 24 lines of 80 columns: headlines, tracks, families, census, next steps."""
     title = f"{name_of(report)} · {report['release']['name']} · {report['split']}/{report['exam']}"
     head = Text(printable(title), "bold", overflow="ellipsis", no_wrap=True)
     figures = [
@@ -238,10 +232,7 @@ def _tracks(report: Report) -> Table:
 
 
 def _extremes(report: Report) -> Table:
-    """Return the weakest and the strongest families beside each other.
-
-    There is no row where a report is redacted.
-    """
+    """Return the weakest and the strongest families beside each other; no row when redacted."""
     ranked = families_of(report)
     half = min(_EXTREMES, len(ranked) // 2)
     names = Counter(family.name for family in ranked)

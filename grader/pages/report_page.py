@@ -103,8 +103,7 @@ def _without_system(blocks: Sequence[Inside]) -> list[Inside]:
 
 
 def _card(report: Report, tracks: Tracks) -> Card:
-    """Return the card at the head of a report's page: headlines, system, answered, cost, release,
-    and the weakest and strongest family."""
+    """Return the card at the head: headlines, system, answered, cost, release, extreme families."""
     large = []
     for name, cell, remark in headlines(report, tracks):
         interval = f"95% interval {cell.aside}" if cell.aside else ""

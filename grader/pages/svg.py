@@ -64,10 +64,7 @@ class Svg:
 
 
 def element(tag: str, inside: str = "", hover: str = "", /, **attributes: str | float) -> str:
-    """Return an element around finished markup, with text that shows on hovering.
-
-    ``kind`` is its class. An underscore in a name stands for a hyphen.
-    """
+    """Return an element around finished markup. ``kind`` is its class, ``_`` in names a hyphen."""
     named = "".join(
         f' {"class" if name == "kind" else name.replace("_", "-")}="'
         f'{safe(value, 100_000) if isinstance(value, str) else f"{value:.1f}"}"'

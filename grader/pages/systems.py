@@ -43,10 +43,7 @@ def in_pool(score: Score, reading: str) -> str:
 
 
 def name_of(report: Report) -> str:
-    """Return what the submission calls its system, or its label among namesakes, and its setting.
-
-    It is untrusted text.
-    """
+    """Return the system's name, or its label among namesakes, and its setting: untrusted text."""
     submission = report["submission"]
     name = str(submission.get("label", submission["system"]))
     setting = setting_of(submission.get("run", {}))
@@ -54,10 +51,7 @@ def name_of(report: Report) -> str:
 
 
 def setting_of(run: Mapping[str, Any]) -> str:
-    """Return the setting (one of ``SETTINGS``) that ``run.json`` states, else "".
-
-    It stands there by itself or among the settings.
-    """
+    """Return the setting (one of ``SETTINGS``) in ``run.json`` or its settings, else ""."""
     settings = run.get("settings")
     stated = run.get("setting") or (settings.get("setting") if isinstance(settings, dict) else "")
     return stated if stated in SETTINGS else ""
@@ -92,10 +86,7 @@ def parts_of(reports: Sequence[Report], track: str) -> list[Part]:
 
 
 def rows_of(parts: Sequence[Part], member: str) -> list[dict[str, Any]]:
-    """Return the rows under one member of each part, each with the name of its system.
-
-    ``member`` is a path with dots. Rows that are listed by name have it as ``level``.
-    """
+    """Return the rows at a dotted path of each part, with ``system`` and, if named, ``level``."""
     found = []
     for part in parts:
         rows = find(part, *member.split(".")) or {}
@@ -127,10 +118,7 @@ class Family:
 
 
 def families_of(report: Report) -> list[Family]:
-    """Return the families of the tracks that a report attempts, weakest first.
-
-    A redacted report has none.
-    """
+    """Return the families of attempted tracks, weakest first; none of a redacted report."""
     counts = counted_by([report])
     found = [
         Family(track, name, row[counts], row["tasks"])

@@ -48,10 +48,7 @@ def find(row: Any, *path: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: title, headings, rows of cells, and a note.
-
-    The first ``left`` columns are aligned left, the others right.
-    """
+    """Rows of cells under headings, a title, a note. The first ``left`` columns align left."""
 
     title: str
     head: Sequence[str]
@@ -75,10 +72,7 @@ class Table:
         rows: Iterable[tuple[Sequence[Any], Mapping[Any, Any]]],
         note: str = "",
     ) -> "Table":
-        """Return the table of named rows that have a cell for some of ``columns``.
-
-        The names of a row stand under ``head``. A cell that a row lacks is a dash.
-        """
+        """Return the table of rows named under ``head``; a cell that a row lacks is a dash."""
         cells = [[*names, *(found.get(one, "–") for one in columns)] for names, found in rows]
         return Table(title, [*head, *map(str, columns)], cells, len(head), note)
 

@@ -25,10 +25,7 @@ _FOLDED: Final = 26
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return the console all commands print to.
-
-    In a file or a pipe it is as wide as ``COLUMNS`` says, else wide enough for most tables.
-    """
+    """Return the console of all commands; into a pipe it is ``COLUMNS`` or 160 wide."""
     target = Console(stderr=stderr, highlight=False)
     if not target.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
         target = Console(stderr=stderr, highlight=False, width=_PIPE)
@@ -99,10 +96,7 @@ def fit_column(table: Table, width: int, heading: str) -> Table:
 
 
 def _parts(table: Table, width: int, framed: bool) -> list[Table]:
-    """Split a table by columns into tables that fit ``width`` characters.
-
-    Each repeats the ``left`` columns.
-    """
+    """Split a table by columns into tables of ``width`` that each repeat the ``left`` columns."""
     border = _BORDER if framed else _GAP
     widths = [_width(table, place) + border for place in range(len(table.head))]
     left = list(range(min(table.left, len(table.head))))
@@ -119,10 +113,7 @@ def _parts(table: Table, width: int, framed: bool) -> list[Table]:
 
 
 def _width(table: Table, place: int) -> int:
-    """Return how many characters a column needs.
-
-    Headings break at spaces, long words of cells anywhere, a number and its interval nowhere.
-    """
+    """Return the characters a column needs: headings break at spaces, words of cells anywhere."""
     longest = max(map(len, table.head[place].split()), default=0)
     for cell in (row[place] for row in table.rows):
         whole = isinstance(cell, Cell) and cell.aside

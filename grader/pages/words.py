@@ -92,10 +92,7 @@ _USED: Final = re.compile(r'<abbr title="([^"]*)">(.*?)</abbr>')
 
 
 def with_term_explained(text: str, write: Callable[[str], str] = safe) -> str:
-    """Return plain text as HTML, in which the first term shows what it means on hovering.
-
-    ``write`` escapes text.
-    """
+    """Return text as HTML (by ``write``) in which hovering explains the first term."""
     found = _TERM.search(text)
     if found is None:
         return write(text)
@@ -105,10 +102,7 @@ def with_term_explained(text: str, write: Callable[[str], str] = safe) -> str:
 
 
 def glossary(markup: str) -> str:
-    """Return a list to unfold of the terms that finished markup explains, "" without any.
-
-    A title shows on hovering only, which a telephone cannot do.
-    """
+    """Return a list to unfold of the terms that finished markup explains, "" without any."""
     used = {term: meaning for meaning, term in _USED.findall(markup)}
     if not used:
         return ""

@@ -110,8 +110,7 @@ def aggregate(
 
 
 def with_statuses(report: Mapping[str, Any], scores: Sequence[Score]) -> dict[str, Any]:
-    """Return ``report`` with its census and slices counted anew from ``scores``, which may have
-    other statuses."""
+    """Return ``report`` with census and slices of ``scores``, whose statuses may differ."""
     with ScoreTable(scores) as table:
         tracks = {name: {**part, "slices": {}} for name, part in report["tracks"].items()}
         _fill_slices(table, tracks)
@@ -219,10 +218,7 @@ def _fill_slices(table: ScoreTable, parts: Mapping[str, dict[str, Any]]) -> None
 
 
 def _census(table: ScoreTable, expected: int) -> dict[str, Any]:
-    """Return how many tasks have each status, and how many answers are invalid for each reason.
-
-    Raises ``AssertionError`` unless the statuses add up to ``expected`` tasks.
-    """
+    """Return the tasks by status and the invalid answers by reason; raises if the sum is wrong."""
     counts = {"scored": 0, "missing": 0, "invalid": 0}
     reasons: dict[str, int] = {}
     for row in table.query("census"):

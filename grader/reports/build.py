@@ -42,10 +42,7 @@ class GradedSubmission:
 
     @property
     def shown_units(self) -> list[list[Unit]]:
-        """The units in the half of the instances that figures of a private split are about.
-
-        There is one list for each track that has any.
-        """
+        """The units, a list a track, in the half that figures of a private split are about."""
         shown = self.exam.shown_instances
         every = self.totals.units.values()
         halves = [[unit for unit in units if unit.instance in shown] for units in every]
@@ -81,8 +78,7 @@ def build_report(
 
 
 def _submission(submission: Submission) -> dict[str, Any]:
-    """Return the name of a submission's system, by default of its file or folder, and
-    ``run.json``."""
+    """Return the name of a submission's system (default: its file's) and its ``run.json``."""
     system = submission.run.get("system")
     if not isinstance(system, str) or not system.strip():
         place = submission.source.absolute()

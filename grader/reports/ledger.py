@@ -67,10 +67,7 @@ def show_all(
 
 
 def refuse_several(sources: Sequence[Path]) -> None:
-    """Raise ``UsageError`` where a team has several submissions to the final ranking.
-
-    The best of a hundred random submissions would look good by chance.
-    """
+    """Raise ``UsageError`` for a team's second entry: the best of many is chance."""
     for team, count in Counter(map(_team, sources)).items():
         if count > 1:
             raise UsageError(

@@ -101,10 +101,7 @@ class Ladder:
         return math.sqrt(nats / (2 * self.instances))
 
     def interval(self, figure: float) -> list[float]:
-        """Return both ends (0 to 100) of a 95% interval of the whole exam's points.
-
-        It goes from the figure to the next step, and Hoeffding's error beyond either.
-        """
+        """Return 95% ends (0 to 100) of the exam's points: figure to next step, ± Hoeffding."""
         error = WHOLE * self._deviation(math.log(2 / 0.05))
         return [
             round(max(0.0, figure - error), 1),

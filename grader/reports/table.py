@@ -29,10 +29,7 @@ def sql(name: str) -> str:
 
 
 class ScoreTable:
-    """A DuckDB database in memory with the table ``scores``, a row for each task that was scored.
-
-    It can read no file. Use it in a ``with`` block, which closes it.
-    """
+    """A DuckDB in memory with the table ``scores``, one row a task; a ``with`` block closes it."""
 
     def __init__(self, scores: Sequence[Score]) -> None:
         self.connection = duckdb.connect(config=_CLOSED)
@@ -41,10 +38,7 @@ class ScoreTable:
         self.fill("scores", names, map(attrgetter(*names), scores))
 
     def fill(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        """Append ``rows`` to ``table``, values in the order of ``columns``.
-
-        Names are constants of the code, values are parameters.
-        """
+        """Append ``rows`` to ``table``. Names of ``columns`` are constants, values parameters."""
         unnests = ", ".join(f"unnest(${k})" for k in range(1, len(columns) + 1))
         insert = f"INSERT INTO {table} ({', '.join(columns)}) SELECT {unnests}"
         left = iter(rows)
@@ -115,8 +109,7 @@ def fill_usage(table: ScoreTable, usage: Usage, scores: Sequence[Score]) -> None
 
 
 def _ending_of(line: Mapping[str, Any]) -> str | None:
-    """Return why a task ended, one of ``ENDINGS``; None where the line of usage has none of
-    them."""
+    """Return why a task ended, one of ``ENDINGS``; None where its line of usage has none."""
     told = line.get("ending")
     return told if isinstance(told, str) and told in ENDINGS else None
 
@@ -164,16 +157,12 @@ def write_scores(path: Path, kind: str, scores: Sequence[Score], truths: Mapping
 
 
 def _spreadsheet_cell(cell: Any) -> Any:
-    """Return a cell for CSV: an apostrophe before words that a spreadsheet would run as a formula.
-
-    A cell may hold what a submitter wrote, such as ``=HYPERLINK(…)``.
-    """
+    """Return a cell for CSV, an apostrophe before what a spreadsheet would run (``=…``)."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def truth_json(truth: Truth) -> str:
-    """Return the target of one task as JSON for ``--reveal``, without held-out labels, which are
-    long."""
+    """Return a task's target as JSON for ``--reveal``, without the long held-out labels."""
     return canonical_json(
         {
             "should_abstain": truth.should_abstain,

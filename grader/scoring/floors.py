@@ -48,8 +48,7 @@ class Floors:
         return cls(found, tuple(notices))
 
     def of_variant(self, track: str, key: str) -> float | None:
-        """Return the floor of the variant ``key`` (``family.variant``) as points 0 to 1, or
-        None."""
+        """Return the floor (0 to 1) of the variant ``key``, ``family.variant``, or None."""
         return self.shares.get(track, {}).get(key)
 
     def of_task(self, task: Task) -> float | None:

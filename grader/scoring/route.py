@@ -31,8 +31,7 @@ class Route:
 
 
 def needs_mark(truth: Truth, checked: CheckedAnswer) -> bool:
-    """Return whether the shape's own metric applies: a committed answer to an identifiable
-    target."""
+    """Return whether the shape's metric applies: a committed answer, an identifiable target."""
     return checked.status == "scored" and not checked.abstained and not truth.should_abstain
 
 
@@ -51,8 +50,7 @@ def route(shape: Shape, truth: Truth, checked: CheckedAnswer, mark: Mark | None)
 
 
 def cap(pool: Pool) -> float:
-    """Return the fixed reading's loss of a failure, which no loss exceeds: 10 for a number or an
-    interval, 1 for the rest."""
+    """Return the largest loss, that of a failure: 10 for a number or an interval, else 1."""
     return LOSS_CAP if pool.startswith("nrel") else 1.0
 
 

@@ -54,8 +54,7 @@ def score_answer(task: Task, truth: Truth, raw: RawAnswer | None) -> Score:
 
 
 def _with_task_named(task: Task, step: Callable[[], Result]) -> Result:
-    """Return what ``step`` returns; an exception from it becomes a :class:`GraderBug` with the
-    task."""
+    """Return what ``step`` returns; its exceptions become :class:`GraderBug` with the task."""
     try:
         return step()
     except Exception as error:
@@ -110,8 +109,7 @@ def _score(task: Task, truth: Truth, checked: CheckedAnswer) -> Score:
 
 
 def _why(truth: Truth, checked: CheckedAnswer) -> str:
-    """Return the message of an answer without a mark: whether abstaining or committing was
-    right."""
+    """Return the message without a mark: whether abstaining or committing was right."""
     if checked.abstained:
         return (
             "abstained, rightly: the target is not identifiable"
@@ -122,8 +120,5 @@ def _why(truth: Truth, checked: CheckedAnswer) -> str:
 
 
 def _finite(value: float | None) -> float | None:
-    """Return a number cut to ±1e300, and None as it is.
-
-    Sums of larger numbers overflow, and JSON has no infinity.
-    """
+    """Return a number cut to ±1e300, whose sums are finite and which JSON has; None stays None."""
     return None if value is None else max(-_LARGEST, min(value, _LARGEST))

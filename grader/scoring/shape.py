@@ -23,10 +23,7 @@ ends in ``assert_never``, so that no shape falls through to the rule of another.
 
 
 class Never(Enum):
-    """The abstention of a shape that has none.
-
-    None cannot stand for that: JSON ``null`` is itself an abstention.
-    """
+    """The abstention of a shape that has none; None cannot say so: ``null`` is an abstention."""
 
     NEVER = "never"
 
@@ -185,8 +182,7 @@ class Task:
         return self.spec.shape
 
     def members(self) -> dict[str, Any]:
-        """Return the task's public fields by name as plain values, without instance, ``inputs`` and
-        schema."""
+        """Return the public fields by name, without instance, ``inputs`` and schema."""
         return {
             "task_id": self.task_id,
             "track": self.track,

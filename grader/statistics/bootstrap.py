@@ -29,8 +29,7 @@ Clusters = Mapping[str, tuple[float, int]]
 
 
 def sum_by_instance(values: Iterable[tuple[str, float]]) -> dict[str, tuple[float, int]]:
-    """Return instance to (sum, number) of its values, from (instance, value) pairs. Keys are
-    sorted."""
+    """Return {instance: (sum, number)} of (instance, value) pairs, keys sorted."""
     found: dict[str, tuple[float, int]] = {}
     for name, value in values:
         total, count = found.get(name, (0.0, 0))
@@ -65,10 +64,7 @@ class Draws:
         return sums
 
     def means(self, clusters: Clusters) -> list[float]:
-        """Return replicates of a mean over tasks: the drawn sums over the drawn numbers.
-
-        Draws that hold none of ``clusters`` are left out.
-        """
+        """Return replicates of a mean over tasks, without draws that hold none of ``clusters``."""
         sums = self.sums([(name, total) for name, (total, _) in clusters.items()])
         tasks = self.sums([(name, count) for name, (_, count) in clusters.items()])
         means: list[float] = (sums[tasks > 0] / tasks[tasks > 0]).tolist()
@@ -146,19 +142,12 @@ def percentile_interval(replicates: Sequence[float]) -> list[float]:
 
 
 def mean_over_tracks(per_track: Mapping[str, Sequence[float]]) -> list[float]:
-    """Return replicates of the unweighted mean over tracks, draw by draw.
-
-    All tracks must have equally many replicates.
-    """
+    """Return replicates of the unweighted mean over tracks, equally many of each."""
     return [sum(values) / len(values) for values in zip(*per_track.values(), strict=True)]
 
 
 def detectable_difference(replicates: Sequence[float]) -> float:
-    """Return the smallest difference that a two-sided 5% test sees with 80% power.
-
-    It is 2.8 standard deviations of ``replicates``, which are bootstrap replicates of the
-    difference.
-    """
+    """Return 2.8 SD of replicates: what a two-sided 5% test sees with 80% power."""
     return _POWER * stdev(replicates)
 
 
@@ -174,10 +163,7 @@ def between_systems(replicates: Sequence[float]) -> float | None:
 
 
 def wilson(successes: float, trials: int) -> list[float] | None:
-    """Return Wilson's 95% interval of the share ``successes / trials``, ends in 0 to 1.
-
-    It has width even at a share of 0 or 1. ``None`` without a trial.
-    """
+    """Return Wilson's 95% interval of a share (0 to 1), never without width; None for no trial."""
     if not trials:
         return None
     share, z = successes / trials, NORMAL_QUANTILE

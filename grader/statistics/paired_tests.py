@@ -46,8 +46,7 @@ def signed_rank(differences: Sequence[float]) -> float:
 
 
 def _ways(ranks: Sequence[int], most: int) -> list[int]:
-    """Return in how many ways some of the ranks add up to each sum: item k counts the sum k, from 0
-    to ``most``."""
+    """Return in how many ways some ranks add up to each sum from 0 to ``most``."""
     ways = [1] + [0] * most
     for rank in ranks:
         ways = [w + (ways[k - rank] if k >= rank else 0) for k, w in enumerate(ways)]
@@ -106,10 +105,7 @@ def compare_points(pairs: Pairs) -> dict[str, Any]:
 
 
 def compare_by_level(pairs: Pairs, level: Callable[[Score], str]) -> dict[str, Any]:
-    """Return :func:`compare_points` of the pairs of each level, by sorted level.
-
-    ``level`` gives the level of a pair from its first row.
-    """
+    """Return :func:`compare_points` by sorted ``level`` of each pair's first row."""
     grouped: dict[str, list[tuple[Score, Score]]] = {}
     for a, b in pairs:
         grouped.setdefault(level(a), []).append((a, b))

@@ -33,10 +33,7 @@ class Skill:
 
 
 def on_scale(points: float, floor: float | None) -> float | None:
-    """Return where points (0 to 100) lie between floor and 100: 0 at the floor, 100 at 100.
-
-    ``None`` without a floor, or with one of 100: nothing can be shown there.
-    """
+    """Return points (0 to 100) between floor (0) and 100; None with a floor of 100 or none."""
     if floor is None or WHOLE - floor <= _NO_ROOM:
         return None
     return WHOLE * ((points - floor) / (WHOLE - floor))
@@ -72,11 +69,7 @@ def measure(units: Sequence[Unit], seed: int) -> Skill | None:
 
 
 def value_of(units: Sequence[Unit]) -> float | None:
-    """Return the skill of ``units`` without its replicates: at most 100, and below 0 under the
-    floor.
-
-    None as in :func:`measure`.
-    """
+    """Return the skill of ``units``, at most 100, below 0 under the floor; None as in `measure`."""
     floors = [unit.floor for unit in units if unit.floor is not None]
     if not units or len(floors) < len(units):
         return None

@@ -1,7 +1,4 @@
-"""The tracks: the only list of them, and all their variants.
-
-A track that is registered is read, graded and shown like the others (``docs/adding-a-track.md``).
-"""
+"""The tracks: the only list of them (``docs/adding-a-track.md``), and all their variants."""
 
 from typing import Final
 
@@ -20,18 +17,14 @@ TRACKS: Final[dict[str, Track]] = {
 
 
 def register(track: Track) -> None:
-    """Add a track, or replace the one of its name, and make its schemas known.
-
-    ``VARIANTS`` stays as it is.
-    """
+    """Add or replace a track and make its schemas known; ``VARIANTS`` stays as it is."""
     if track.schemas is not None:
         add_folder(track.schemas)
     TRACKS[track.name] = track
 
 
 def unregister(name: str) -> None:
-    """Remove a track (its schemas stay known). Raises ``KeyError`` if there is none of that
-    name."""
+    """Remove a track; its schemas stay known. Raises ``KeyError`` if there is none."""
     del TRACKS[name]
 
 
@@ -40,6 +33,5 @@ VARIANTS: Final = tuple(spec for track in TRACKS.values() for spec in track.vari
 
 
 def variant(track: str, key: str) -> Variant:
-    """Return the variant of ``track`` called ``family.variant``; raises ``KeyError`` without
-    one."""
+    """Return the variant ``family.variant`` of a track; raises ``KeyError`` without one."""
     return TRACKS[track].variant(key)

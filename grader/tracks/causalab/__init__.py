@@ -12,10 +12,7 @@ from grader.tracks.causalab.summary import summarise
 
 
 def episode_problem(task: Task, truth: Truth) -> str | None:
-    """Return what is wrong with a task's episode, None if its parts agree with each other.
-
-    Every reading the task shows, and the target, must be what the hidden mechanism gives.
-    """
+    """Return where a task's readings or target differ from its hidden mechanism, else None."""
     try:
         episode = episode_of(task, truth)
     except EpisodeError as error:

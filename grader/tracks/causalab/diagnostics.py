@@ -1,7 +1,4 @@
-"""Figures of a session beyond its last hypothesis: trajectory, use of evidence, early stopping.
-
-Only verified readings are used, never an agent's own notes of them.
-"""
+"""Figures of a session from verified readings: trajectory, use of evidence, early stopping."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -157,10 +154,7 @@ def diagnose(evidence: Evidence, hypothesis: Hypothesis, *, committed: bool) -> 
 
 
 def session_figures(laboratory: Laboratory) -> dict[str, Any]:
-    """Return the figures of a session beyond the metrics of its last hypothesis and prediction.
-
-    They are those of :func:`diagnose` and :func:`progress`, and counts; yes and no are 1 and 0.
-    """
+    """Return the figures of :func:`diagnose` and :func:`progress`, and counts; yes is 1."""
     evidence = Evidence(laboratory.episode, laboratory.readings)
     committed = laboratory.prediction is not None
     return {

@@ -37,10 +37,7 @@ def episode_of(task: Task, truth: Truth) -> Episode:
 
 
 def facts(truth: Truth) -> dict[str, Any]:
-    """Return the figures that every score row of the track has of its task, answered or not.
-
-    ``setting`` is the place in ``SETTINGS``: 0 for the reference setting, 1 for the wide one.
-    """
+    """Return figures of a task: nodes, edges, and ``setting``, its place in ``SETTINGS``."""
     return {
         "setting": SETTINGS.index(truth.target["setting"]),
         "nodes": len(truth.target["equations"]),
@@ -49,10 +46,7 @@ def facts(truth: Truth) -> dict[str, Any]:
 
 
 def verify_checked(task: Task, truth: Truth, checked: CheckedAnswer) -> CheckedAnswer:
-    """Return the answer with its session, replayed from the transcript; contradictions are invalid.
-
-    A short form becomes a session in which nothing was set.
-    """
+    """Return the answer with its session replayed; contradictions are invalid."""
     if checked.status != "scored":
         return checked
     answer, episode = checked.answer, episode_of(task, truth)

@@ -80,10 +80,7 @@ def session_page(laboratory: Laboratory) -> str:
 
 
 def _graph(episode: Episode, title: str, edges: Collection[Edge], other: Collection[Edge]) -> Svg:
-    """Draw ``edges`` with nodes on a circle, the target at the bottom.
-
-    Edges that ``other`` has too are solid, the rest dashed.
-    """
+    """Draw ``edges`` on a circle, the target at the bottom: dashed where ``other`` lacks one."""
     size, radius, top, disc = 380, 140, 10, 40
     middle = size / 2
     order = [episode.target, *episode.names]

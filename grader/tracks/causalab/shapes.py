@@ -21,10 +21,7 @@ def true_hypothesis(episode: Episode) -> dict[str, Any]:
 
 
 def gold_answer(task: Task, truth: Truth) -> str:
-    """Return an answer that states the true mechanism and target at once, without experiments.
-
-    It is a transcript, or the short form where the task has no budget.
-    """
+    """Return the truth stated at once: a transcript, or the short form without a budget."""
     episode = episode_of(task, truth)
     if not episode.budget:
         answer = {"hypothesis": true_hypothesis(episode), "prediction": episode.frequency}

@@ -81,10 +81,7 @@ def _check_document(task: Task, source: str, data: bytes) -> CheckedAnswer:
 
 
 def _transcript(task: Task, data: bytes) -> LabAnswer:
-    """Return a transcript with its chain checked, without a key.
-
-    Raises ``TranscriptError`` for a broken chain, another task, or no closing line.
-    """
+    """Return a transcript with its chain checked, or raise ``TranscriptError``."""
     lines = read_lines(data)
     check_chain(lines)
     if lines[0].get("task_id") != task.task_id:
@@ -96,8 +93,7 @@ def _transcript(task: Task, data: bytes) -> LabAnswer:
 
 
 def _short_form(data: bytes) -> Mapping[str, Any] | None:
-    """Return the answer as one JSON object, None if it is a transcript; raises ``BadJson`` for
-    others."""
+    """Return the answer as one object, None if a transcript; raises ``BadJson`` for others."""
     try:
         document = parse_strict(data)
     except BadJson as error:

@@ -1,7 +1,4 @@
-"""The causalab part of a report: figures of suites with their intervals.
-
-How each figure is summed up stands in ``sql/suites.sql``.
-"""
+"""The causalab part of a report: figures of suites (``sql/suites.sql``), with intervals."""
 
 from typing import Final
 

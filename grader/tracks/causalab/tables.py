@@ -107,17 +107,13 @@ def _mean(rows: Sequence[Rates]) -> Point:
 
 
 def _sizes(parts: Sequence[Part]) -> tuple[list[int], list[tuple[str, dict[int, Rates]]]]:
-    """Return the sorted graph sizes of the main suites, and each drawn system's name and rates by
-    size."""
+    """Return the sorted sizes of the main suites, and (system, rates by size) of those drawn."""
     found = [(part["system"], _main(part)) for part in parts[:_DRAWN]]
     return sorted({size for _, suites in found for size in suites}), found
 
 
 def by_size(parts: Sequence[Part]) -> list[Svg]:
-    """Draw each figure over the graph sizes of the main suites, a chart each (Figures 6 and 10).
-
-    [] unless there are two sizes.
-    """
+    """Draw each figure over the sizes of the main suites (Figures 6 and 10); [] without two."""
     sizes, found = _sizes(parts)
     names = [f"{size} nodes" for size in sizes]
     drawn = []
@@ -169,10 +165,7 @@ Regimes = Mapping[str, Mapping[str, Mapping[int, tuple[str, Rates]]]]
 
 
 def _regimes(part: Part) -> Regimes:
-    """Return the suites of a system that differ in observation and intervention alone.
-
-    These are the scaling suites of a size, and any other suite that has several regimes.
-    """
+    """Return a system's suites that have several regimes: what is observed, what is set."""
     found: dict[str, dict[str, dict[int, tuple[str, Rates]]]] = {}
     for label, rates in part["suites"].items():
         suite, _, regime = label.rpartition(" ")
@@ -192,10 +185,7 @@ def _regimes(part: Part) -> Regimes:
 
 
 def scaling(parts: Sequence[Part]) -> list[Block]:
-    """Draw accuracy and all-edge F1 over how much is observed or set (Figures 12 and 13).
-
-    Each family of suites has two charts, with a line for each mode.
-    """
+    """Draw accuracy and edge F1 of each family over records or interventions (Figures 12, 13)."""
     blocks: list[Block] = []
     for part in parts[:_DRAWN]:
         drawn: list[Block] = []
@@ -215,10 +205,7 @@ def scaling(parts: Sequence[Part]) -> list[Block]:
 
 
 def paths(parts: Sequence[Part]) -> list[Block]:
-    """Draw accuracy against all-edge F1 of all scaling suites (Figure 11).
-
-    Of each mode an arrow leads from each budget to the next.
-    """
+    """Draw accuracy against edge F1, an arrow from each budget to the next (Figure 11)."""
     blocks: list[Block] = []
     for part in parts[:_DRAWN]:
         drawn: list[Block] = []
@@ -235,10 +222,7 @@ def paths(parts: Sequence[Part]) -> list[Block]:
 
 
 def stopping(parts: Sequence[Part]) -> list[Block]:
-    """Draw figures of stopping, of sessions with a right prediction beside those with a wrong one.
-
-    A chart for each system (Figure 14).
-    """
+    """Draw figures of stopping after right and wrong predictions, a chart a system (Figure 14)."""
     blocks: list[Block] = []
     for part in parts[:_DRAWN]:
         rows = []
@@ -299,10 +283,7 @@ def _main_size(label: str) -> int | None:
 
 
 def _size_of_base(label: str) -> int | None:
-    """Return the size of the main suite that a suite varies.
-
-    None for main and scaling suites, and for those of the wide setting.
-    """
+    """Return the size of the main suite that a suite varies, None where it varies none."""
     match = _VARIED.fullmatch(label)
     if match is None or _main_size(label) is not None or _SCALING.fullmatch(label):
         return None

@@ -35,8 +35,7 @@ def views_of(parts: Sequence[Part]) -> list[str]:
 
 
 def abstention_chart(parts: Sequence[Part]) -> list[Svg]:
-    """Return Figure 3b: shares of right content, of due abstentions made, and of abstentions for
-    nothing."""
+    """Return Figure 3b: shares of right content, due abstentions, and needless ones."""
     series = {
         "content_pass_rate": "right on what has an answer",
         "abstention_pass_rate": "abstains where none exists",
@@ -120,15 +119,13 @@ def cost_chart(parts: Sequence[Part]) -> list[Svg]:
 
 
 def pair_chart(parts: Sequence[Part]) -> list[Block]:
-    """Return Figure 9, a table for each system in one fold: a cell is darker where more was
-    lost."""
+    """Return Figure 9, a table a system in one fold: darker where more was lost."""
     drawn = [chart for part in parts[:_LINES] for chart in every_pair(part)]
     return [Fold("Figure 9: every matched pair, drawn", drawn)] if drawn else []
 
 
 def every_pair(part: Part) -> list[Table]:
-    """Return Figure 9 of one system: a row for each matched pair, a column for each arm; []
-    without."""
+    """Return Figure 9 of one system: a row a matched pair, a column an arm; [] without."""
     found: dict[str, dict[str, Cell]] = {}
     for row in rows_of([part], "matched.pairs"):
         of_pair = found.setdefault(row["bundle"], {})
@@ -141,10 +138,7 @@ def every_pair(part: Part) -> list[Table]:
 
 
 def _shade(row: Mapping[str, Any], side: str) -> Cell:
-    """Return the cell of one side of a pair: its loss, or why it has no valid answer.
-
-    ``side`` is "reference_" or "", the prefix of that side's members.
-    """
+    """Return the loss of one side of a pair (prefix ``side``), or why it has no valid answer."""
     loss, mark = row[f"{side}loss"], row[f"{side}mark"]
     shown = number(loss, 2) + ("*" if mark else "")
     return heat_cell(loss, shown if row[f"{side}valid"] else mark or "none")

@@ -36,10 +36,7 @@ Members = dict[str, Any]
 
 
 def extend(track: Members, results: TrackResults) -> None:
-    """Fill in readings, also those of each slice, costs for quality, calibration and ablations.
-
-    ``track`` is the causalds part of a report, and is changed in place.
-    """
+    """Fill in readings, costs for quality, calibration and ablations of a part, in place."""
     table, own = results.table, results.scores
     draws = None
     if len(own) <= SMALL_EXAM:
@@ -81,10 +78,7 @@ def _fill_readings(track: Members, table: ScoreTable) -> list[tuple[str, str, st
 
 
 def losses_by_reading(scores: Sequence[Score]) -> dict[str, list[TaskLoss]]:
-    """Return (instance, pool, loss) of each task by reading, sorted by instance and task.
-
-    Tasks that the paper drops are left out of its reading.
-    """
+    """Return sorted (instance, pool, loss) by reading, without tasks that it drops."""
     ordered = sorted(scores, key=attrgetter("instance_id", "task_id"))
     return {
         "fixed": [(score.instance_id, score.pool, score.loss) for score in ordered],
@@ -118,8 +112,7 @@ def score_replicates(draws: Draws, losses: Iterable[TaskLoss], reading: str) -> 
 
 
 def interval(replicates: Iterable[float | None]) -> list[float] | None:
-    """Return the central 95% of the replicates that exist; ``None`` unless at least half of them
-    do."""
+    """Return the central 95% of the replicates present; None unless half of them are."""
     values = list(replicates)
     present = [value for value in values if value is not None]
     if not present or len(present) < len(values) / 2:
@@ -173,8 +166,7 @@ def _fill_slice_intervals(track: Members, table: ScoreTable, draws: Draws) -> No
 
 
 def _mean_replicates(column: Sequence[Mapping[str, Any]], member: str, draws: Draws) -> list[float]:
-    """Return bootstrap replicates of the mean of one member of rows that have an
-    ``instance_id``."""
+    """Return bootstrap replicates of the mean of a member of rows by ``instance_id``."""
     return draws.means(sum_by_instance((row["instance_id"], row[member]) for row in column))
 
 
@@ -275,18 +267,14 @@ def leaderboard_ranks(reports: Sequence[Mapping[str, Any]]) -> list[dict[str, fl
 
 
 def board_members(reports: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return ``{"composite_rank": {reading: rank}}`` for each report, which ``leaderboard --json``
-    shows."""
+    """Return ``{"composite_rank": {reading: rank}}`` of each report, for ``--json``."""
     return [{"composite_rank": ranks} for ranks in leaderboard_ranks(reports)]
 
 
 def axis_ranks(
     tracks: Sequence[Mapping[str, Any]], axis: str, reading: str
 ) -> dict[str, list[float | None]]:
-    """Return the Composite Rank of each system inside every level of an axis (Table 14).
-
-    Ranks of a level are in the order of ``tracks``.
-    """
+    """Return Composite Ranks in each level of an axis, in the order of ``tracks`` (Table 14)."""
     slices = [track["slices"].get(axis, {}) for track in tracks]
     levels = dict.fromkeys(level for found in slices for level in found)
     return {

@@ -12,10 +12,7 @@ Members = dict[str, Any]
 
 
 def predictions(task: Task, truth: Truth, *, columns: tuple[str, ...]) -> str:
-    """Return a CSV that predicts the held-out labels themselves in each of ``columns``.
-
-    An interval therefore has no width.
-    """
+    """Return a CSV with the held-out labels in each of ``columns``: intervals of no width."""
     assert truth.labels is not None
     return _table(truth.labels, columns)
 
@@ -27,8 +24,7 @@ def _table(labels: tuple[float, ...], columns: tuple[str, ...]) -> str:
 
 
 def _or_abstention(members: Callable[[Task, Truth], Members]) -> Callable[[Task, Truth], str]:
-    """Return a writer of the JSON object that ``members`` returns, or of the abstention where that
-    is due."""
+    """Return a writer of what ``members`` returns as JSON, or of the abstention if due."""
 
     @wraps(members)
     def write(task: Task, truth: Truth) -> str:

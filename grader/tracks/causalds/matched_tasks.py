@@ -141,8 +141,7 @@ def _ranges(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 
 def _by_cluster(values: Sequence[tuple[str, float]]) -> list[float] | None:
-    """Return the 95% interval of the mean of (cluster, value) pairs; ``None`` for a single
-    cluster."""
+    """Return the 95% interval of the mean of (cluster, value) pairs; None for one cluster."""
     clusters = sum_by_instance(values)
     if len(clusters) < 2:
         return None

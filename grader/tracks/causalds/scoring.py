@@ -51,10 +51,7 @@ def _comparable(value: object) -> tuple[bool, object]:
 
 
 def exact_name(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Mark as right an answer whose field names one of the accepted variables.
-
-    A truth marked ``verbatim`` accepts names only as they are written there.
-    """
+    """Mark as right one of the accepted variables, verbatim where the truth says so."""
     given, accepted = answer[task.shape.field], truth.target["accepted"]
     if truth.target.get("verbatim"):
         return exact(given in accepted)
@@ -63,10 +60,7 @@ def exact_name(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 
 def reader(names: Iterable[str]) -> Callable[[str], str]:
-    """Return the function from an answer's spelling of one of ``names`` to its normal name.
-
-    A spelling of none of them becomes its own normal name.
-    """
+    """Return the function from a spelling to the normal name, which need not be of ``names``."""
     return partial(known_name, known=frozenset(map(normal_name, names)))
 
 
@@ -77,14 +71,12 @@ def unknown_names(given: Iterable[str], known: Iterable[str]) -> list[str]:
 
 
 def count_as_wrong(unknown: list[str]) -> str:
-    """Return the message of a score row about ``unknown`` names, which are wrong members; ""
-    without any."""
+    """Return the message about ``unknown`` names, which are wrong members; "" without any."""
     return f"unknown names count as wrong: {clip(unknown, 200)}" if unknown else ""
 
 
 def interval_score(lower: float, upper: float, target: float, alpha: float) -> float:
-    """Return the interval score of Gneiting & Raftery (2007, eq. 43); lower is better, 0 is
-    perfect."""
+    """Return the interval score (Gneiting & Raftery 2007, eq. 43); 0 is perfect."""
     below = lower - target if target < lower else 0.0
     above = target - upper if target > upper else 0.0
     return (upper - lower) + 2.0 / alpha * (below + above)
@@ -106,8 +98,7 @@ def effect_point(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 
 def effect_interval(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Mark an interval by NRelIS = interval score / (1 + |target|); its point estimate is not
-    scored."""
+    """Mark an interval by NRelIS = interval score / (1 + |target|), not its estimate."""
     target = numeric_target(truth)
     lower, upper = float(answer["ci_lower"]), float(answer["ci_upper"])
     score = interval_score(lower, upper, target, float(task.inputs["alpha"]))
@@ -136,8 +127,7 @@ def f1(answer: frozenset[Hashable], target: frozenset[Hashable]) -> float:
 
 
 def directed_edges(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Mark edges by F1 over (cause, effect) pairs; an unknown name makes its edge a wrong
-    member."""
+    """Mark edges by F1 over (cause, effect) pairs; an unknown name is a wrong member."""
     nodes = truth.target["nodes"]
     read = reader(nodes)
     ends = [(edge["from"], edge["to"]) for edge in answer["edges"]]
@@ -158,8 +148,7 @@ def undirected_edges(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 def _unordered_pairs(
     pairs: Iterable[Iterable[str]], nodes: Iterable[str]
 ) -> frozenset[frozenset[str]]:
-    """Return the pairs of normal names without direction; a pair that has not two names is left
-    out."""
+    """Return the pairs of two different normal names, without direction."""
     read = reader(nodes)
     named = (frozenset(map(read, pair)) - {""} for pair in pairs)
     return frozenset(pair for pair in named if len(pair) == 2)
@@ -185,10 +174,7 @@ def listed_names(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 
 def one_of_the_sets(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Mark as right a list of variables that is one of the true sets, or the right word.
-
-    Order and repetition do not count.
-    """
+    """Mark as right a list, in any order, that is one of the sets, or the right word."""
     given = answer[task.shape.field]
     if (right := _as_a_word(given, truth)) is not None:
         return exact(right)
@@ -198,10 +184,7 @@ def one_of_the_sets(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 
 def _as_a_word(given: object, truth: Truth) -> bool | None:
-    """Return whether the right word is given; ``None`` where both sides give a list.
-
-    A list where the truth has a word is wrong, and so is a word where the truth has a list.
-    """
+    """Return whether the right word is given, False if only one side has a word; None for lists."""
     category = normal_label(given) if isinstance(given, str) else "set"
     right: str = truth.target["category"]
     return None if category == right == "set" else category == right

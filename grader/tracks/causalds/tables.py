@@ -48,10 +48,7 @@ Rows = list[dict[str, Any]]
 
 
 def _loss_cell(loss: float, mark: str, valid: bool) -> Cell:
-    """Return the cell of a loss, with ``mark`` (how its answer failed) beside it.
-
-    Beside a valid answer any mark is shown as ``*``.
-    """
+    """Return a loss with ``mark`` (how its answer failed) beside it: ``*`` where it is valid."""
     return Cell(number(loss), aside="*" if valid and mark else mark)
 
 
@@ -83,16 +80,12 @@ def board_columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
 
 
 def comparison_tables(track: Mapping[str, Any]) -> list[Table]:
-    """Return the table of the CausalDSScores of two submissions and their difference.
-
-    ``track`` is the causalds part of a comparison.
-    """
+    """Return the CausalDSScores of two submissions and their difference."""
     return [SPECIFICATION.table("compared", [track])]
 
 
 def score_differences(tracks: Sequence[Mapping[str, Any]]) -> Rows:
-    """Return a row of the first score minus the second for each reading; ``tracks`` has one
-    member."""
+    """Return, a row a reading, the first score minus the second of the one track."""
     (track,) = tracks
     found = track.get("readings", {})
     return [
@@ -109,8 +102,7 @@ def readings_in_order(parts: Sequence[Part]) -> Rows:
 
 
 def ranks(parts: Sequence[Part]) -> list[Table]:
-    """Return Table 14: Composite Rank inside each rung, view and input mode; [] for a single
-    system."""
+    """Return Table 14: Composite Rank in each rung, view and input mode; [] for one system."""
     reading = reading_of(parts)
     found = {
         f"{AXES[axis]} {level}": ranks
@@ -131,10 +123,7 @@ def ranks(parts: Sequence[Part]) -> list[Table]:
 
 
 def slices(parts: Sequence[Part]) -> list[Block]:
-    """Return all slices of one submission, a table for each axis, with both readings in it.
-
-    [] for several submissions: a leaderboard would be too long.
-    """
+    """Return all slices of one submission, a table an axis; [] for several, as too long."""
     blocks: list[Block] = []
     for axis, title in AXES.items() if len(parts) == 1 else ():
         table = SPECIFICATION.table("slice", parts, _levels(axis), axis=title)
@@ -175,8 +164,7 @@ def _levels(axis: str) -> Callable[[Sequence[Part]], Rows]:
 
 
 def composition(parts: Sequence[Part]) -> list[Table]:
-    """Return Table 11: numbers of tasks by motif and family, of the first part. [] where it has
-    none."""
+    """Return Table 11, numbers of tasks by motif and family of the first part; [] without."""
     counts: Counter[tuple[str, str]] = Counter()
     for row in parts[0].get("composition", ()):
         for place in ((row["structure"], row["family"]), (row["structure"], "all"),
@@ -215,11 +203,7 @@ def attempts(parts: Sequence[Part]) -> list[Table]:
 
 
 def _attempt_lines(found: Mapping[str, Any]) -> Iterator[tuple[str, dict[int, str]]]:
-    """Yield a label and its cells by k, the number of attempts, for each line of one system's
-    table.
-
-    A figure of all attempts together stands under the last k alone.
-    """
+    """Yield label and cells by k of one system's lines; figures of all at the last k."""
     binary, last = found["binary"], found["attempts"]
     if binary is not None:
         about = "" if binary["tasks"] is None else f" ({binary['tasks']} tasks)"
@@ -260,10 +244,7 @@ def lifts(parts: Sequence[Part]) -> Rows:
 
 
 def validity_changes(parts: Sequence[Part]) -> Rows:
-    """Return a row for each part of each mean paired difference (Figure 10).
-
-    A part is of the pairs that are valid in both, in one, or in neither of two arms.
-    """
+    """Return a row for each part, by validity, of each mean difference (Figure 10)."""
     return [
         {**contrast, "kind": kind, **found}
         for contrast in rows_of(parts, "matched.contrasts")
@@ -275,10 +256,7 @@ _NUMERIC: Final = frozenset({"number", "interval"})
 
 
 def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:
-    """Return the hidden graph, the sentences that tell its edges, and the proof of the truth.
-
-    Without a world row there is the proof alone.
-    """
+    """Return hidden graph, telling sentences and proof; without a world row the proof alone."""
     texts = proofs(__file__)
     kind = "abstain" if truth.should_abstain else task.shape.kind
     source = str(world.get("value_source") or "")

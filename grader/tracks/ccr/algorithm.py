@@ -97,8 +97,7 @@ def paths(nodes: Sequence[str], pair: PairName) -> list[tuple[str, ...]]:
 
 
 def product(values: Mapping[PairName, float | None], path: Sequence[str]) -> float | None:
-    """Return the product of ``values`` along a path (CCR Theorem 5.1), None where one of them is
-    absent."""
+    """Return the product of ``values`` along a path (CCR Theorem 5.1), None if one is absent."""
     result = 1.0
     for edge in pairwise(path):
         value = values.get(edge)
@@ -150,8 +149,7 @@ def compose_pn_ps(
 
 
 def _compose_two(first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
-    """Return (PN, PS) of two steps, each given as (PN, PS); zeros where one of the four is not
-    positive."""
+    """Return (PN, PS) of two steps, each (PN, PS); zeros where one is not positive."""
     (pn1, ps1), (pn2, ps2) = first, second
     if min(pn1, ps1, pn2, ps2) <= 0:
         return 0.0, 0.0
@@ -161,18 +159,14 @@ def _compose_two(first: tuple[float, float], second: tuple[float, float]) -> tup
 
 
 def class_of(valid: bool, consistent: bool) -> Class:
-    """Return the quadrant (CCR §4.2, Figs. 3 and 5): V or I for valid or not, then C or I for
-    consistent."""
+    """Return the quadrant (CCR §4.2, Figs. 3, 5): V or I for valid, C or I for consistent."""
     if valid:
         return "VC" if consistent else "VI"
     return "IC" if consistent else "II"
 
 
 def all_agree(values: Sequence[float | None]) -> bool:
-    """Return whether every two of these agree, whichever is the reference.
-
-    False where one is absent, True for no values at all.
-    """
+    """Return whether every two agree, either way round; False if one is absent, True for none."""
     known = [value for value in values if value is not None]
     if len(known) < len(values):
         return False

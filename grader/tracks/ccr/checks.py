@@ -50,10 +50,7 @@ def check_units(task: Task, document: dict[str, Any]) -> tuple[Answers, ...]:
 
 
 def merge_units(attempts: Sequence[CheckedAnswer]) -> CheckedAnswer:
-    """Join the replicates of one pair into one answer: a tuple with None for each unusable attempt.
-
-    If none is usable, return the first invalid attempt, else the first.
-    """
+    """Join replicates of a pair, None for each unusable; an invalid one if none is usable."""
     usable = [attempt for attempt in attempts if attempt.status == "scored"]
     if not usable:
         return next((a for a in attempts if a.status == "invalid"), attempts[0])
@@ -85,8 +82,7 @@ def check_quantities(task: Task, document: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_deduction(task: Task, document: dict[str, Any]) -> dict[str, Any]:
-    """Return the answer, a number as it is and a word in lower case; raise ``Invalid`` for any word
-    but ``inconsistent`` and ``insufficient``."""
+    """Return the answer, its word in lower case; raises ``Invalid`` for any other word."""
     value = document["value"]
     if isinstance(value, str):
         label = value.strip().lower()

@@ -208,8 +208,7 @@ def _composition(
 
 
 def _composed_estimate(estimates: Estimates, path: Sequence[str], measure: str) -> float | None:
-    """Return the composed estimate of a measure along a path, None where a pair has no
-    estimates."""
+    """Return the composed estimate of a measure along a path, None without one."""
     if measure in ("pn", "ps"):
         both = compose_pn_ps(estimates, path)
         return None if both is None else both[measure == "ps"]

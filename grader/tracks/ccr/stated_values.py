@@ -36,10 +36,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class StatedContext:
-    """The result of Algorithm 1 on the values of one measure (PNS or ATE) stated in one task.
-
-    ``variant`` is the task's family and variant, joined by a dot.
-    """
+    """Algorithm 1 on one measure (PNS, ATE) stated in one task of ``variant``."""
 
     instance_id: str
     variant: str

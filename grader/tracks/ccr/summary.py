@@ -22,10 +22,7 @@ has them; of more it has one estimate each."""
 
 
 def summarise(results: TrackResults) -> TrackSummary:
-    """Return headline, its bootstrap replicates, figures, and what the report draws.
-
-    Fills the ``ccr_`` tables of ``sql/schema.sql`` on the way.
-    """
+    """Return headline, replicates, figures and drawings, and fill the ``ccr_`` tables."""
     table, scores = results.table, results.scores
     contexts = contexts_of(scores, results.truths, results.checked)
     stated = [one.rows() for one in stated_contexts(scores, results.truths, results.checked)]
@@ -65,8 +62,7 @@ def summarise(results: TrackResults) -> TrackSummary:
 
 
 def _fill(table: ScoreTable, name: str, rows: Sequence[Row]) -> None:
-    """Append ``rows`` to a table of ``sql/schema.sql``; members that are no columns of it are left
-    out."""
+    """Append ``rows`` to a table of ``sql/schema.sql``, without members that are no columns."""
     columns = [column["column_name"] for column in table.rows(f"DESCRIBE {name}")]
     table.fill(name, columns, [[row[column] for column in columns] for row in rows])
 
@@ -122,8 +118,7 @@ def _replicates(clusters: Sequence[Mapping[str, Any]], seed: int) -> list[float]
 
 
 def _estimates(contexts: Sequence[ContextResult]) -> Iterator[Row]:
-    """Yield a row for every quantity in every context, with its estimates as ``ratios`` to the
-    truth (G.12); none where it was not estimated."""
+    """Yield every quantity of every context, its estimates as ``ratios`` to the truth (G.12)."""
     for context in contexts:
         for row in (*context.pairs, *context.compositions):
             values = [] if row["estimate"] is None else [row["estimate"]]

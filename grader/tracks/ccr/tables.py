@@ -74,8 +74,7 @@ def quadrants(parts: Sequence[Part]) -> list[Svg]:
 
 
 def stated_quadrants(parts: Sequence[Part]) -> list[Svg]:
-    """Draw the same chart of the values that systems state themselves, for each system with
-    some."""
+    """Draw the same chart of the values that systems state, for each that has some."""
     found = [(part["system"], part.get("details", {}).get("stated")) for part in parts]
     return [_quadrant(name, stated) for name, stated in found[:SYSTEMS_DRAWN] if stated]
 
@@ -105,14 +104,12 @@ def _quadrant(system: str, found: Sequence[Context]) -> Svg:
 
 
 def name_of(row: Mapping[str, Any]) -> str:
-    """Return the name of a quantity, such as X1X3; ", whole" follows where it spans its whole cut
-    tree."""
+    """Return the name of a quantity, such as X1X3, with ", whole" if it spans its cut tree."""
     return f"{row['quantity']}, whole" if row["kind"] == "global" else str(row["quantity"])
 
 
 def names_of(parts: Sequence[Part]) -> list[str]:
-    """Return the distinct names of all quantities: the whole first, then pairs, compositions
-    last."""
+    """Return the distinct names of quantities: whole, pairs, compositions."""
     return list(dict.fromkeys(map(name_of, rows_of(parts, "quantities"))))
 
 
@@ -184,11 +181,7 @@ def _spread(series: int, ratios: Sequence[float]) -> Dot:
 
 
 def error_tests(parts: Sequence[Part]) -> list[Table]:
-    """Return the signed-rank test of errors by quantity, of the first system against each other
-    one.
-
-    [] unless two systems or more can be drawn.
-    """
+    """Return signed-rank tests of errors, the first system against each other; [] without."""
     first, *others = _shown_in_pictures(parts) or [{}]
     if not others:
         return []
@@ -230,10 +223,7 @@ def _error_test(own: Errors, other: Errors, quantity: str) -> Cell:
 
 
 def _pair_up(first: Sequence[float], second: Sequence[float]) -> Iterator[tuple[float, float]]:
-    """Pair two systems' errors one by one; a single one is paired with each of the other's.
-
-    What has no partner is left out.
-    """
+    """Pair two systems' errors one by one, a single one with each of the other's."""
     count = max(len(first), len(second)) if first and second else 0
     columns = [[*row] * count if len(row) == 1 else row for row in (first, second)]
     return zip(columns[0][:count], columns[1][:count], strict=False)
@@ -345,10 +335,7 @@ def _arc(start: float, end: float, base: float, step: float, style: str, hover: 
 
 
 def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:
-    """Return the causal graph, theme and cut tree of a task, and the proof of its truth.
-
-    Without a context in the ``world`` row there is the proof alone.
-    """
+    """Return causal graph, theme, cut tree and proof; without a context the proof alone."""
     texts = proofs(__file__)
     proof = texts.get(task.shape.kind, texts["quantities"])
     context = world.get("context", {})

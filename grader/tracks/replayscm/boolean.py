@@ -35,10 +35,7 @@ class FormulaError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A node of the tree: a variable or an operator.
-
-    A variable has its ``name`` and the ``operator`` "". An operator has no name, and ``arguments``.
-    """
+    """A node of the tree: a variable has a ``name``, an operator has ``arguments``."""
 
     operator: str
     name: str = ""
@@ -104,10 +101,7 @@ def parse(text: str) -> Formula:
 
 
 def _close(open_nodes: list[tuple[str, list[Formula]]]) -> Formula | None:
-    """End the innermost operator of ``open_nodes``, which changes.
-
-    Return the whole formula if it was the outermost, else ``None``. Raises :class:`FormulaError`.
-    """
+    """End the innermost operator of ``open_nodes``; return the formula if it was the last."""
     if not open_nodes:
         raise FormulaError("syntax", "a ) without its (")
     operator, arguments = open_nodes.pop()
@@ -137,8 +131,7 @@ def to_text(formula: Formula) -> str:
 
 
 def size(formula: Formula) -> int:
-    """Return the number of nodes of the tree: every operator and every leaf counts one (AST size of
-    the paper)."""
+    """Return the number of nodes of the tree, operators and leaves (AST size of the paper)."""
     return 1 + sum(size(child) for child in formula.arguments)
 
 
@@ -217,24 +210,19 @@ def truth_table(formula: Formula, names: Sequence[str]) -> int:
 
 @cache
 def input_column(place: int, count: int) -> int:
-    """Return the assignments (of ``count`` variables) where variable ``place`` is 1, as a bit
-    set."""
+    """Return the assignments of ``count`` variables where ``place`` is 1, as a bit set."""
     return sum(1 << pattern for pattern in range(1 << count) if pattern >> place & 1)
 
 
 def essential(formula: Formula) -> tuple[str, ...]:
-    """Return the variables whose flip can change the value, sorted: the functional parents of
-    §3."""
+    """Return the variables whose flip can change the value, sorted (functional parents, §3)."""
     names = sorted(variables(formula))
     table = truth_table(formula, names)
     return tuple(name for place, name in enumerate(names) if depends_on(table, place, len(names)))
 
 
 def depends_on(table: int, place: int, count: int) -> bool:
-    """Return whether a function of ``count`` variables depends on variable ``place``.
-
-    ``table`` is its truth table as :func:`truth_table` returns it.
-    """
+    """Return whether a truth table of ``count`` variables depends on ``place``."""
     ones = input_column(place, count)
     return (table & ones) >> (1 << place) != table & ~ones
 

@@ -41,20 +41,17 @@ class Figures:
 
     @staticmethod
     def from_means(train: float, heldout: float, exact: float) -> "Figures":
-        """Return the figures from the means of TrainWorldExact, HeldoutWorldExact and
-        TrainExact."""
+        """Return the figures from mean TrainWorldExact, HeldoutWorldExact, TrainExact."""
         return Figures(heldout, train - heldout, heldout / train if train else None, exact)
 
     def minus(self, other: "Figures") -> dict[str, float | None]:
-        """Return the differences, self minus ``other``, by name; ``None`` where either side has
-        none."""
+        """Return self minus ``other`` by name; ``None`` where either side has none."""
         pairs = ((name, value, getattr(other, name)) for name, value in asdict(self).items())
         return {n: None if a is None or b is None else a - b for n, a, b in pairs}
 
 
 def cohort_means(parts: Sequence[Part]) -> Rows:
-    """Return Table F.3: a row for each pool that is a cohort, pooled over the systems of the
-    page."""
+    """Return Table F.3: a row a pool that is a cohort, pooled over the page's systems."""
     return [
         {
             "pool": pool,
@@ -174,8 +171,7 @@ def _means_by_system(parts: Sequence[Part]) -> Mapping[str, Values]:
 
 
 def _pairs(pools: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield (pool, base pool) for each later cohort and the base of its order, where both are
-    present."""
+    """Yield (pool, base pool) for each later cohort whose base is present, too."""
     for order in _ORDERS:
         for cohort in list(COHORTS)[1:]:
             first, base = f"{order}-{cohort}", f"{order}-Base"

@@ -70,8 +70,7 @@ class Problem:
     reference: Mapping[str, Formula] | None
 
     def possible_parents(self, child: str) -> frozenset[str]:
-        """Return the variables that the mechanism of ``child`` may mention under this
-        disclosure."""
+        """Return the variables that ``child`` may mention under this disclosure."""
         if self.order is not None:
             return frozenset(self.order[: self.order.index(child)])
         others = frozenset(self.names) - {child}
@@ -97,8 +96,7 @@ def read_problem(inputs: Mapping[str, Any]) -> Problem:
 
 
 def parse_map(mechanisms: Mapping[str, str]) -> dict[str, Formula]:
-    """Return trusted mechanisms (gold, reference, counterexample) as formulas, by child in
-    order."""
+    """Return trusted mechanisms (gold, reference, counterexample) as formulas, by child."""
     return {child: parse(text) for child, text in sorted(mechanisms.items())}
 
 
@@ -108,10 +106,7 @@ def _optional(names: Sequence[str] | None) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class BooleanProgram:
-    """An executable SCM. ``mechanisms`` maps each endogenous variable to its formula.
-
-    ``order`` lists the endogenous variables, causes first.
-    """
+    """An executable SCM: formulas of endogenous variables, and their ``order`` by cause."""
 
     roots: tuple[str, ...]
     mechanisms: Mapping[str, Formula]

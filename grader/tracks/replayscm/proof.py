@@ -52,8 +52,7 @@ class Option:
         return all(ones or zeros for ones, zeros, _, _ in self.patterns.values())
 
     def deviates(self, rows: int) -> bool:
-        """Return whether some held-out row of ``rows`` (bits) has an unseen pattern, or one that
-        was seen with the other value."""
+        """Return whether an unseen or contrary pattern occurs in held-out ``rows`` (bits)."""
         return any(
             (asked_one & rows and not ones) or (asked_zero & rows and not zeros)
             for ones, zeros, asked_one, asked_zero in self.patterns.values()
@@ -118,11 +117,7 @@ def prove(
 def _options(
     problem: Problem, worlds: Worlds, child: str, roots: frozenset[str]
 ) -> Iterator[Option]:
-    """Yield every consistent set of at most K variables that ``child`` may mention, smaller ones
-    first.
-
-    A root has a mechanism under hidden roots only.
-    """
+    """Yield every consistent set of at most K possible parents of ``child``, smaller first."""
     if problem.roots is not None and child in roots:
         return
     for count in range(problem.max_parents + 1):
@@ -134,8 +129,7 @@ def _options(
 
 
 def _split(worlds: Worlds, pattern: Pattern, members: Sequence[str], child: str) -> tuple[int, int]:
-    """Return the rows (bits) with this pattern in which ``child`` is not set: with value 1, and
-    with 0."""
+    """Return the rows (bits) with this pattern and ``child`` not set: with value 1, with 0."""
     rows = worlds.full & ~worlds.clamped[child]
     for name, value in zip(members, pattern, strict=True):
         rows &= worlds.values[name] if value else ~worlds.values[name]
@@ -143,10 +137,7 @@ def _split(worlds: Worlds, pattern: Pattern, members: Sequence[str], child: str)
 
 
 def _closure(options: Options, roots: Iterable[str], waiting: Iterable[str]) -> set[str]:
-    """Return ``roots`` and every member of ``waiting`` that can follow them in some causal order.
-
-    A variable can follow once one of its parent sets in ``options`` stands already.
-    """
+    """Return ``roots`` and what can follow them, once some of its parent sets stands."""
     placed, left = set(roots), set(waiting)
     while ready := {
         child for child in left if any(placed.issuperset(o.members) for o in options[child])
@@ -199,8 +190,7 @@ def _wrong_in_row(
 
 
 def problem_of(task: Task, truth: Truth) -> str | None:
-    """Return what is wrong with a record's truth and certificate, in a sentence; ``None`` if all
-    holds."""
+    """Return in a sentence what is wrong with a record's truth and certificate, else None."""
     target = truth.target
     problem = read_problem(task.inputs)
     heldout = pack(problem.names, target["heldout"])

@@ -100,10 +100,7 @@ def add_intervals(extra: dict[str, Any], scores: Sequence[Score]) -> None:
 
 
 def _interval(programs: Sequence[str], column: Sequence[float]) -> list[float] | None:
-    """Return the central 95% interval of the mean of ``column``; ``None`` for a single program.
-
-    ``column`` has a value for each of ``programs``, which are resampled.
-    """
+    """Return the 95% interval of a mean over ``programs``, resampled; None for one."""
     if len(programs) < 2:
         return None
     if len(set(column)) == 1:
@@ -117,8 +114,7 @@ Figures = Mapping[str, Mapping[str, float]]
 
 
 def _subset(values: Figures, name: str) -> list[str]:
-    """Return the sorted programs of a pool whose record is of the subset ``name`` (see
-    ``SUBSETS``)."""
+    """Return the sorted programs of a pool in the subset ``name`` of ``SUBSETS``."""
     return sorted(p for p, found in values.items() if found["determined"] in SUBSETS[name])
 
 

@@ -75,8 +75,7 @@ def compare(mechanisms: Mechanisms, reference: Mechanisms) -> Structure:
 
 
 def depths(mechanisms: Mechanisms) -> dict[str, int]:
-    """Return the causal depth of each endogenous variable: one more than its deepest endogenous
-    parent, 1 without any."""
+    """Return each variable's causal depth: 1 + that of its deepest endogenous parent, or 1."""
     graph = parents(mechanisms)
     inner = {child: names & graph.keys() for child, names in graph.items()}
     found: dict[str, int] = {}
@@ -93,10 +92,7 @@ LEVELS: Final = ("original", "extra", "cex", "certified")
 
 
 def facts(truth: Truth) -> dict[str, Any]:
-    """Return the figures that every score row of the track has of its task, answered or not.
-
-    ``level`` is the place in ``LEVELS``. All but it and ``kill_coverage`` are 1 or 0.
-    """
+    """Return figures of a task as 1 or 0, ``level`` as place in ``LEVELS``, ``kill_coverage``."""
     target = truth.target
     return {
         "matched": int(target["matched"]),
@@ -236,8 +232,7 @@ def _edit_locality(structure: Structure, reference: Mapping[str, Any]) -> dict[s
 
 
 def _why(train: Replay, test: Replay, root_exact: bool) -> str:
-    """Return the message of an induced program: the first thing that is wrong with it, "" if
-    none."""
+    """Return the first thing that is wrong with an induced program, "" if none."""
     if not root_exact:
         return "the declared roots are not the roots"
     if not train.exact:
@@ -253,10 +248,7 @@ def _why(train: Replay, test: Replay, root_exact: bool) -> str:
 def _why_no_alternative(
     train: Replay, structure: Structure, known: bool, pair: float, witness: bool
 ) -> str:
-    """Return the message of an alternative that does not succeed: the first thing that is wrong.
-
-    ``pair`` is the PairDisagreementRate of its intervention.
-    """
+    """Return the first thing that is wrong; ``pair`` is PairDisagreementRate."""
     if not structure.changed:
         return "the program is the reference: no mechanism is another function"
     if not train.exact:

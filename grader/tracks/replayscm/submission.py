@@ -193,16 +193,14 @@ def _select_candidate(task: Task, data: bytes) -> tuple[Candidate, ProgramAnswer
 
 
 def _funnel(strict: bool, passed: int) -> dict[str, int]:
-    """Return 1 for each of the first ``passed`` stages and 0 for the others, and ``strict_json``
-    beside."""
+    """Return 1 for each of the first ``passed`` stages, else 0, and ``strict_json`` beside."""
     return {"strict_json": int(strict)} | {
         stage: int(place < passed) for place, stage in enumerate(STAGES)
     }
 
 
 def _read_program(task: Task, document: dict[str, Any]) -> ProgramAnswer:
-    """Return the valid answer that an object states; raises ``StageFailure`` at the first stage it
-    fails."""
+    """Return the valid answer in an object, or raise ``StageFailure`` at its first."""
     problem_text = first_problem(f"answers/{task.shape.name}", document)
     if problem_text is not None:
         raise StageFailure("schema", "schema", problem_text)
@@ -232,8 +230,7 @@ def _read_program(task: Task, document: dict[str, Any]) -> ProgramAnswer:
 
 
 def _declared_roots(problem: Problem, document: dict[str, Any]) -> tuple[str, ...]:
-    """Return the roots that the answer names; raises unless they are ``ROOTS`` different
-    variables."""
+    """Return the ``ROOTS`` different variables the answer names, or raise."""
     roots = document["roots"]
     unknown = [name for name in roots if name not in problem.names]
     if unknown or len(roots) != ROOTS or len(set(roots)) != ROOTS:
@@ -246,8 +243,7 @@ def _declared_roots(problem: Problem, document: dict[str, Any]) -> tuple[str, ..
 
 
 def _check_keys(problem: Problem, roots: tuple[str, ...], mechanisms: Mapping[str, str]) -> None:
-    """Raise ``StageFailure`` unless there is one mechanism for every variable that is no root, and
-    none besides."""
+    """Raise ``StageFailure`` unless exactly the variables that are no roots have mechanisms."""
     wanted = set(problem.names) - set(roots)
     absent, extra = sorted(wanted - mechanisms.keys()), sorted(mechanisms.keys() - wanted)
     if absent:
@@ -271,11 +267,7 @@ def _parse(child: str, text: str) -> Formula:
 
 
 def _check_legal(problem: Problem, child: str, formula: Formula) -> None:
-    """Raise ``StageFailure`` unless the formula mentions only variables that ``child`` may depend
-    on.
-
-    These are disclosed as possible parents, and at most ``max_parents`` of them.
-    """
+    """Raise ``StageFailure`` unless a formula keeps to ``max_parents`` possible parents."""
     where = f"at /mechanisms/{child}"
     mentioned = variables(formula)
     unknown = sorted(mentioned - set(problem.names))

@@ -182,8 +182,7 @@ _NAME: Final = re.compile(r"[A-Za-z]\w*")
 
 
 def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:
-    """Return the hidden program as a graph of what its formulas mention, and whether it is
-    determined."""
+    """Return the hidden program as a graph of its formulas, and whether it is determined."""
     program: Mapping[str, str] = truth.target["gold"]
     variables = list(task.inputs.get("variables") or [*truth.target["roots"], *program])
     edges = [
