@@ -47,10 +47,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Answer the exam with one system, or with several in parallel, and print a line about each.
-
-    Raises ``UsageError``.
-    """
+    """Answer the exam with each system, in parallel if several, and print a line about each."""
     systems = named_systems(arguments.systems)
     if arguments.private is not None and not all(system.sees_truth for system in systems):
         blind = next(system.name for system in systems if not system.sees_truth)

@@ -90,19 +90,13 @@ def solver(client: Client) -> None:
 def _next_setting(
     notebook: Notebook, controllable: Sequence[Mapping[str, Any]], turn: int
 ) -> tuple[str, float]:
-    """Return the property to set in this turn (from 0), and the value to set it to.
-
-    Properties take turns; each round sets another level.
-    """
+    """Return the property that this turn (from 0) sets, by turns, and another level each round."""
     entry = controllable[turn % len(controllable)]
     return entry["name"], _level(notebook, entry, turn // len(controllable))
 
 
 def _range_ends(entry: Mapping[str, Any]) -> tuple[float, float]:
-    """Return values near the lower and upper end of a property's range, off whole numbers.
-
-    A setting at the property's base, which may be whole, would show nothing.
-    """
+    """Return values near both ends of a range, off whole numbers, which a base may be."""
     low, high = float(entry["low"]), float(entry["high"])
     return round(low + MARGIN * (high - low), 2), round(high - MARGIN * (high - low), 2)
 
@@ -123,10 +117,7 @@ def _level(notebook: Notebook, entry: Mapping[str, Any], turn: int) -> float:
 
 
 def observer(client: Client) -> None:
-    """Predict without an experiment, by a regression of frequency on the prior records' properties.
-
-    Strongly correlated properties become edges of the hypothesis.
-    """
+    """Predict by regression on the prior records; strong correlations become edges."""
     public = client.public
     notebook = Notebook(public)
     names, target, records = notebook.properties, notebook.target, public["records"]
@@ -150,10 +141,7 @@ def observer(client: Client) -> None:
 
 
 def _correlated_pairs(names: list[str], centred: "np.ndarray[Any, Any]") -> list[tuple[str, str]]:
-    """Return pairs of strongly correlated properties, directed in the order of ``names``.
-
-    ``centred`` has a column per name, means taken out. Empty for fewer than three records.
-    """
+    """Return strongly correlated pairs of centred columns; [] for fewer than three records."""
     if len(centred) < 3:
         return []
     sizes = np.sqrt((centred**2).sum(axis=0))
@@ -208,10 +196,7 @@ def predict(client: Client, value: float, hypothesis: Mapping[str, Any]) -> None
 
 
 def run_session(episode: Episode, agent: Agent, submission: str) -> str:
-    """Let ``agent`` experiment on ``episode`` in this process and return the transcript's text.
-
-    ``submission`` is the name that the transcript gives.
-    """
+    """Let ``agent`` experiment in this process; return the transcript under ``submission``."""
     session = Session(episode, submission=submission)
     agent(Client(session))
     return session.laboratory.transcript_text()

@@ -111,10 +111,7 @@ class Notebook:
         return [row for row in self._rows[node] if not row.group or groups.count(row.group) > 1]
 
     def _note(self, reading: Reading, crystal: str) -> None:
-        """Add a reading of the crystal named ``crystal`` to the rows of every node.
-
-        A property that is set gets no row in mode ``do``, in which its mechanism is off.
-        """
+        """Add a reading of ``crystal`` to the rows of every node but one held in mode ``do``."""
         for node in self.properties:
             number, value = self._settings.get(node, (0, 0.0))
             if not number:
@@ -245,10 +242,7 @@ def _rank_parent_sets(notebook: Notebook, node: str) -> list[tuple[float, Fit]]:
 
 
 def _cost(notebook: Notebook, node: str, candidate: Fit) -> float:
-    """Return a fit's Bayesian information criterion (less is better), by its largest residual.
-
-    A residual below rounding counts as rounding.
-    """
+    """Return a fit's Bayesian information criterion by its largest residual, at least rounding."""
     count = max(len(notebook.rows(node)), 1)
     terms = len(candidate.parents) * (2 if notebook.quadratic else 1)
     return 2 * count * math.log(max(candidate.error, ROUNDING)) + terms * math.log(count + 1) * 2

@@ -44,10 +44,7 @@ Quantity = Callable[[str, str, str], Fraction]
 
 
 def _product(text: str, quantity: Quantity) -> float:
-    """Return the product of all quantities that a text names, such as "PNS(A, B) PNS(B, C)".
-
-    ``quantity`` gives the value of each.
-    """
+    """Return the product, by ``quantity``, of what a text such as "PNS(A, B) PNS(B, C)" names."""
     result = Fraction(1)
     for measure, cause, effect in _TERM.findall(text):
         result *= quantity(measure.lower(), cause, effect)
@@ -62,10 +59,7 @@ def _quantity(prompt: str) -> Quantity:
 
 
 def _linear_quantity(prompt: str) -> Quantity:
-    """Return the total effects in the linear model of a prompt, as a function of cause and effect.
-
-    Its graph may have no cutpoint, and then has no cut tree.
-    """
+    """Return total effects in a prompt's linear model, by cause and effect."""
     context = _linear_context(prompt)
     return lambda _, cause, effect: total_effect(context, cause, effect)
 
@@ -107,10 +101,7 @@ def _linear_context(prompt: str) -> LinearContext:
 
 
 def _deduction(prompt: str) -> Any:
-    """Return the number that follows from the values given in a prompt, or the word for none.
-
-    The word is the verdict of :func:`check_deduction`.
-    """
+    """Return the number that follows from a prompt, or the verdict of `check_deduction`."""
     chain = re.search(r"in causal order: (\w+(?:, \w+)+)\.", prompt)
     target = re.search(r"What is (\w+)\((\w+), (\w+)\)\?", prompt)
     if chain is None or target is None:
@@ -173,10 +164,7 @@ def perfect(_: Task, read: Simulation) -> Answer:
 
 
 def noise(rate: float, seed: str = "") -> SolveTask:
-    """Return a solver of right answers, those of simulation flipped with probability ``rate`` each.
-
-    ``rate`` is a share, 0 to 1. Task id and ``seed`` fix the flips.
-    """
+    """Return a solver that flips right answers of simulation with probability ``rate``."""
 
     @_simulating
     def answer(task: Task, read: Simulation) -> Answer:

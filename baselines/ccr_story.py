@@ -76,10 +76,7 @@ class StoryModel:
         return sorted_graph((p, name) for name, rule in self.rules.items() for p in rule.parents)
 
     def bits(self, case: str) -> dict[str, bool]:
-        """Return, by variable, whether its own condition is met in the text of a case.
-
-        Raises ``ValueError`` for an item that is not of the theme.
-        """
+        """Return, by variable, whether a case meets its own condition; raises ``ValueError``."""
         found = {}
         for item in case.rstrip(".").split("; "):
             match = self.theme.item.fullmatch(item)
@@ -97,10 +94,7 @@ class StoryModel:
         return self.palette[said] == rule.need
 
     def state(self, clause: str) -> tuple[str, bool]:
-        """Return the variable that a clause is about, and whether the clause says that it holds.
-
-        Raises ``ValueError`` where it is about none.
-        """
+        """Return the variable of a clause and whether it is said to hold; raises ``ValueError``."""
         match = self.theme.state.search(clause)
         if match is None:
             raise ValueError(f"no state of this theme: {clause}")
@@ -141,10 +135,7 @@ class StoryModel:
 
 @lru_cache(maxsize=64)
 def read_context(text: str) -> StoryModel:
-    """Return the model that the text of a context describes, which may stand in a longer prompt.
-
-    Raises ``ValueError`` for an unknown sentence.
-    """
+    """Return the model that a text tells; raises ``ValueError`` for an unknown sentence."""
     lines = [line[2:] for line in text.splitlines() if " exactly when " in line]
     (theme,) = [theme for theme in _THEMES if lines and theme.state.match(lines[0])]
     palette = {
@@ -195,10 +186,7 @@ class Simulation:
 
 
 def read_simulation(prompt: str) -> Simulation:
-    """Read a simulation task from its prompt.
-
-    Raises ``ValueError`` where it has no question about an intervention.
-    """
+    """Read a simulation prompt; raises ``ValueError`` without an intervention."""
     context, _, rest = prompt.partition("\n## Cases\n")
     cases, _, questions = rest.partition("\n## Questions\n")
     story = read_context(context)
@@ -211,10 +199,7 @@ def read_simulation(prompt: str) -> Simulation:
 
 
 def read_question(story: StoryModel, question: str) -> tuple[dict[str, bool], str]:
-    """Return the values that a question supposes, by variable, and the variable asked about.
-
-    The values are empty where it supposes nothing.
-    """
+    """Return the values supposed, by variable, and the variable asked about."""
     suppose = re.match(
         r"Suppose it is made to hold that (.*?)(?:, whatever .*?)?\. Under this supposition, (.*)",
         question,

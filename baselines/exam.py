@@ -93,10 +93,7 @@ def open_exam(
 def iterate_scenes(
     exam: OpenedExam, tasks: Iterable[Task]
 ) -> Iterator[tuple[ShownScene, list[Task]]]:
-    """Yield each scene, in one view, that ``tasks`` ask about, with the tasks about it.
-
-    A few scenes are in memory at a time. Tasks of a track that ships no scenes are not visited.
-    """
+    """Yield each scene and view with its tasks, a few at a time; none without scenes."""
     by_view: dict[tuple[str, str], list[Task]] = {}
     for task in tasks:
         by_view.setdefault((task.instance_id, task.view), []).append(task)
@@ -229,19 +226,13 @@ _SKETCHES: Final = ("edges", "skeleton_edges")
 
 
 def copy_truth(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
-    """Yield each task with the answer that is its truth, for the system ``gold``.
-
-    The truth is read from the private side where it is private.
-    """
+    """Yield each task with its truth as the answer (``gold``), private where it is."""
     truths = open_release(exam.path, exam.private).truths(exam.split, tasks)
     return ((task, task.shape.gold(task, truths[task.task_id])) for task in tasks)
 
 
 def answer_constant(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
-    """Yield each task with the constant answer that its variant's floor names as the best.
-
-    Where the release states no floor it is the first constant answer.
-    """
+    """Yield each task with the constant its floor names as best, else the first one."""
     stated = exam.release.public.manifest.get("floors", {}).get(exam.split, {})
     for task, texts in _constants(exam, tasks):
         floors, track = stated.get(task.track, {}).get("variants", {}), TRACKS[task.track].floors
@@ -264,20 +255,14 @@ def answer_randomly(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
 
 
 def constants_of(task: Task, story: str = "") -> dict[str, str]:
-    """Return the constant answers to a task: the answer's name -> its text.
-
-    Tasks that ask for a graph need ``story``, from which the names of variables are read.
-    """
+    """Return a task's constant answers by name; graphs need variables from ``story``."""
     floors = TRACKS[task.track].floors
     assert floors is not None
     return dict(floors.constants(task, _names(task, story)))
 
 
 def _constants(exam: OpenedExam, tasks: Sequence[Task]) -> Iterator[tuple[Task, dict[str, str]]]:
-    """Yield each task with its constant answers (name -> text).
-
-    Stories are read where a graph is asked for.
-    """
+    """Yield each task with its constant answers (name -> text), by story for graphs."""
     sketches = [task for task in tasks if task.shape.name in _SKETCHES]
     stories = {t.task_id: scene.story for scene, own in iterate_scenes(exam, sketches) for t in own}
     for task in tasks:
@@ -285,10 +270,7 @@ def _constants(exam: OpenedExam, tasks: Sequence[Task]) -> Iterator[tuple[Task, 
 
 
 def _names(task: Task, story: str) -> Truth:
-    """Return a stand-in for the truth, which holds no more than variable names from the story.
-
-    Constant answers need no more. It has names only where a graph is asked for.
-    """
+    """Return a truth that holds the story's variable names alone, and these for graphs only."""
     nodes: list[str] = []
     if story and task.shape.name in _SKETCHES:
         nodes = list(read_story(story, (), task.inputs["variables"]).variables)

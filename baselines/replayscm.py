@@ -336,10 +336,7 @@ def place_mechanisms(
 
 
 def _fit_function(puzzle: Puzzle, child: int, k: int, cap: int) -> Choice | None:
-    """Return the first function of ``child`` that fits, on the parent set at place ``k``, or None.
-
-    ``cap`` is the largest AST size.
-    """
+    """Return the first function of ``child`` (AST size to ``cap``) that fits, or None."""
     if puzzle.tables.zeros[child, k] & puzzle.tables.ones[child, k]:
         return None
     return first_fit(puzzle.tables, child, k, cap)

@@ -106,10 +106,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def named_systems(names: Sequence[str]) -> list[System]:
-    """Return the systems called ``names``, each once; a name of ``GROUPS`` stands for several.
-
-    Raises ``UsageError`` without names or for an unknown one.
-    """
+    """Return the systems of these names and ``GROUPS``, once; ``UsageError`` if unknown."""
     if not names:
         raise UsageError(f"NAME is missing; choose one of {', '.join(NAMES)} (see --list)")
     every = [one for name in names for one in GROUPS.get(name, (name,))]
@@ -117,10 +114,7 @@ def named_systems(names: Sequence[str]) -> list[System]:
 
 
 def find_system(name: str) -> System:
-    """Return the system called ``name``, which may be a family's with a percentage for RATE.
-
-    Raises ``UsageError`` where there is none, and for a family's name without a percentage.
-    """
+    """Return a system, of a family with its percentage as RATE, or raise ``UsageError``."""
     for system in SYSTEMS:
         if system.name == name and system.at is None:
             return system
@@ -137,10 +131,7 @@ def find_system(name: str) -> System:
 
 
 def answer_tasks(system: System, exam: OpenedExam) -> Iterator[tuple[Task, Answer]]:
-    """Yield the tasks of ``exam`` that ``system`` answers, track by track, with its answers.
-
-    Raises ``UsageError`` where a laboratory cannot be run.
-    """
+    """Yield the tasks that ``system`` answers, by track, or raise ``UsageError``."""
     # One thread: the tables are small, and sums then have one order on every machine.
     with threadpool_limits(1):
         for track, solve in system.solvers.items():
@@ -180,8 +171,5 @@ def answer_exam(chosen: Namespace, folder: Path, name: str, *, shown: bool = Fal
 
 
 def answer_in_its_folder(chosen: Namespace, out: Path, name: str) -> str:
-    """Return :func:`answer_exam` for the folder ``name`` inside ``out``.
-
-    Workers find it here and not in ``__main__``, which they do not import.
-    """
+    """Return :func:`answer_exam` for ``out / name``; workers cannot import ``__main__``."""
     return answer_exam(chosen, out / name, name)

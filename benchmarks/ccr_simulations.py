@@ -29,10 +29,7 @@ Estimate = Callable[[Pair, int, np.random.Generator], float]
 
 
 def figure_4(operator: Operator, tenths: int) -> BooleanContext:
-    """Return the Boolean model of Figure 4, every rule with ``operator``.
-
-    Every exogenous bit is 1 with probability ``tenths`` / 10.
-    """
+    """Return Figure 4's Boolean model of ``operator``; exogenous bits are 1 at ``tenths`` / 10."""
     kinds, sizes = zip(*PAPER_GRAPHS["figure-4"], strict=True)
     dag = chain(kinds, sizes, np.random.default_rng(0))
     count = len(dag.nodes)
@@ -116,20 +113,14 @@ class Quotient:
 
 
 def inductive(nodes: Sequence[str]) -> list[Quotient]:
-    """Return the global effect and its compositions (Definition 3.4; Figures E.1, E.3).
-
-    ``nodes`` are a cut tree's, from cause to outcome. Compositions go over one inner node or all.
-    """
+    """Return the global effect and its compositions on a cut tree (Def. 3.4; E.1, E.3)."""
     x, *inner, y = nodes
     paths = [(x, y), *((x, c, y) for c in inner), tuple(nodes)]
     return [Quotient([*pairwise(path)]) for path in dict.fromkeys(paths)]
 
 
 def deductive(nodes: Sequence[str]) -> list[list[Quotient]]:
-    """Return for each local pair of Figure 4's tree the pair and its decompositions (Def. 3.5).
-
-    ``nodes`` are the tree's four, from cause to outcome.
-    """
+    """Return local pairs of Figure 4's tree, each with its decompositions (Def. 3.5)."""
     x, c, d, y = nodes
     ways = {
         (x, c): [([(x, y)], [(c, y)]), ([(x, d)], [(c, d)])],
@@ -142,10 +133,7 @@ def deductive(nodes: Sequence[str]) -> list[list[Quotient]]:
 def _table(
     title: str, quotients: Sequence[Quotient], truths: Sequence[float], estimate: Estimate
 ) -> Table:
-    """Return a table to print: a row per quotient, its exact value and an estimate by sample size.
-
-    ``truths`` are the exact values, in the order of ``quotients``.
-    """
+    """Return a table: a row a quotient, its exact value and an estimate by sample size."""
     rng = np.random.default_rng(SEED)
     table = Table("quantity", "exact", *(f"n = {size:,}" for size in SIZES), title=title)
     columns = []

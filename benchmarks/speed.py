@@ -23,10 +23,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 
 
 def time_against_reference(command: list[str]) -> tuple[str, str, str]:
-    """Run ``command`` and the reference in turn, and return their times as text.
-
-    These are the median seconds of each, and the median ratio with the least and the greatest.
-    """
+    """Return the median seconds of both commands by turns, and their ratio and range."""
     ours, theirs = [], []
     for _ in range(ROUNDS + 1):
         theirs.append(_seconds(REFERENCE))

@@ -44,10 +44,7 @@ RIDGE = 1e-3
 
 
 def predict_measured(scene: ShownScene) -> ShownScene:
-    """Return ``scene`` with its measured variables predicted, in place of their measurements.
-
-    A predicted binary variable is 0 or 1. A scene without measured variables comes back as it is.
-    """
+    """Return ``scene`` with predictions (binary: 0 or 1) in place of measured variables."""
     measured = [name for name in scene.calibration if name not in scene.data]
     if not measured:
         return scene
@@ -134,10 +131,7 @@ def correlations(data: Columns, names: tuple[str, ...], weights: FloatArray) -> 
 
 
 def partial_correlation(r: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return the linear partial correlation from three correlations, each of shape (B,).
-
-    ``r`` is that of X and Y, ``a`` that of X and Z, ``b`` that of Y and Z.
-    """
+    """Return r(X, Y | Z) from r(X, Y), r(X, Z) and r(Y, Z), each of shape (B,)."""
     return np.asarray((r - a * b) / np.sqrt(np.maximum((1 - a**2) * (1 - b**2), 1e-9)))
 
 

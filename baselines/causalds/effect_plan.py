@@ -1,7 +1,4 @@
-"""The choice of the estimator that identifies an effect in a graph, if any does.
-
-What is identifiable is decided by :mod:`builder.graphs`, on the graph that was read.
-"""
+"""The choice, by :mod:`builder.graphs` on the graph read, of how to estimate an effect."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -66,10 +63,7 @@ def plan_effect(graph: LatentDAG, contrast: Contrast, effect: str, *, binary: bo
 
 
 def is_effect_identifiable(graph: LatentDAG, x: str, y: str, effect: str, *, binary: bool) -> bool:
-    """Tell whether "ATE", "ETT", "NDE" or "NIE" of x on y is identifiable on ``graph``.
-
-    ``binary`` says whether x has two values.
-    """
+    """Tell whether "ATE", "ETT", "NDE" or "NIE" of x (``binary``) on y is identifiable."""
     return is_identifiable(graph, x, y, _EFFECTS[effect], binary_treatment=binary)
 
 

@@ -46,10 +46,7 @@ no polynomial is the true mechanism."""
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """Two levels of a treatment X, from x0 to x1, whose outcomes Y are compared.
-
-    ``treated`` compares them among the units with X = x1 only.
-    """
+    """Two levels of a treatment X, x0 and x1; ``treated`` compares Y among units with x1 only."""
 
     x: str
     y: str
@@ -82,10 +79,7 @@ Estimator = Callable[[Columns, FloatArray, Chosen], FloatArray]
 
 
 def bootstrap_weights(rng: np.random.Generator, n: int, replicates: int = REPLICATES) -> FloatArray:
-    """Return Bayesian bootstrap weights of mean one by row, shape (replicates + 1, n).
-
-    The first row is all ones, so it stands for the sample itself.
-    """
+    """Return Bayesian bootstrap weights (replicates + 1, n) of mean 1, the first row all ones."""
     weights = rng.standard_exponential((replicates + 1, n))
     weights /= weights.mean(axis=1, keepdims=True)
     weights[0] = 1.0
@@ -99,10 +93,7 @@ def backdoor(
     weights: FloatArray,
     chosen: Chosen,
 ) -> FloatArray:
-    """Return draws (B,) of the ATE, or of the ETT where the contrast is ``treated``.
-
-    By standardisation over ``covariates``, a valid adjustment set.
-    """
+    """Return draws (B,) of the ATE, ETT if ``treated``, standardised over ``covariates``."""
     x, y = data[contrast.x], data[contrast.y]
     columns = {contrast.x: x} | {name: data[name] for name in covariates}
     q = _outcome(columns, y, contrast.x, weights, chosen)
@@ -124,10 +115,7 @@ def frontdoor(
     weights: FloatArray,
     chosen: Chosen,
 ) -> FloatArray:
-    """Return draws (B,) of the ATE, or of the ETT where the contrast is ``treated``.
-
-    By the front-door formula through ``mediators``.
-    """
+    """Return draws (B,) of the ATE, ETT if ``treated``, by the front door of ``mediators``."""
     x, y = data[contrast.x], data[contrast.y]
     columns = {contrast.x: x} | {name: data[name] for name in mediators}
     q = _outcome(columns, y, contrast.x, weights, chosen)
@@ -200,10 +188,7 @@ class _Surface:
     span: FloatArray
 
     def predict_with(self, fixed: Mapping[str, float]) -> FloatArray:
-        """Return conditional means in the fitted rows with the columns ``fixed`` set to a value.
-
-        The shape is (B, n), or (B, 1) where every column is fixed.
-        """
+        """Return conditional means (B, n) with columns ``fixed``; (B, 1) where every one is."""
         columns = {
             name: np.full_like(values, fixed[name]) if name in fixed else values
             for name, values in self.columns.items()
@@ -288,10 +273,7 @@ class Tables:
 
 
 def tables_of(shown: ShownScene, whole: ShownScene, *, corrected: bool) -> Tables:
-    """Return the tables of one scene, given as released and with measured variables predicted.
-
-    ``shown`` is the scene as released, ``whole`` the one with predictions.
-    """
+    """Return a scene's tables as released, and with measured variables predicted."""
     measured = frozenset(name for name in shown.calibration if name not in shown.data)
     if not measured:
         return Tables(whole.data, {}, np.zeros(0, dtype=np.int64), measured, corrected)
@@ -300,10 +282,7 @@ def tables_of(shown: ShownScene, whole: ShownScene, *, corrected: bool) -> Table
 
 
 def _places(shown: ShownScene) -> FloatArray:
-    """Return the position among the rows of ``shown.data`` of each calibration row, shape (m,).
-
-    Rows are recognised by equal contents. One that is not there gets position 0.
-    """
+    """Return each calibration row's position in ``shown.data`` by contents, 0 if absent; (m,)."""
     names = sorted(set(shown.data) & set(shown.calibration))
     rows, known = (
         np.column_stack([np.asarray(table[name], dtype=np.float64) for name in names])
@@ -338,10 +317,7 @@ def draws(
 
 
 def _slope(honest: FloatArray, noise: FloatArray) -> FloatArray:
-    """Return the regression slope of ``honest`` on ``noise`` over draws (B, ...), by component.
-
-    It is clipped to 0 .. ``_MOST_SHIFT``.
-    """
+    """Return the regression slope of ``honest`` on ``noise`` by draw, cut to 0 .. _MOST_SHIFT."""
     centred = noise - noise.mean(axis=0)
     variance = (centred**2).mean(axis=0)
     covariance = ((honest - honest.mean(axis=0)) * centred).mean(axis=0)

@@ -86,10 +86,7 @@ def _prediction_interval(task: Task, analysis: SceneAnalysis) -> Answer:
 
 
 def _query(task: Task, analysis: SceneAnalysis) -> tuple[LatentDAG, str, str]:
-    """Return (graph, treatment, outcome). The graph has the variables the task says are measured.
-
-    Unmeasured variables of the story are latent in it.
-    """
+    """Return the graph over the measured variables, others of the story latent, and x and y."""
     x, y = ends(task)
     named = task.inputs.get("observed") or task.inputs.get("available") or []
     return analysis.graph([x, y, *named]), x, y
@@ -103,20 +100,14 @@ def _counterfactual_identifiable(task: Task, analysis: SceneAnalysis) -> Answer:
 
 
 def _word(query: tuple[LatentDAG, str, str]) -> str | None:
-    """Return the answer where no adjustment set is valid, or None where one is.
-
-    It is "no_backdoor" if the ATE is identifiable all the same, else "non_id".
-    """
+    """Return "no_backdoor" or "non_id" where no adjustment set is valid, else None."""
     if valid_adjustment_sets(*query):
         return None
     return "no_backdoor" if is_identifiable(*query, "ate") else "non_id"
 
 
 def _sets(field: str, find: Callable[[LatentDAG, str, str], object]) -> Solve:
-    """Return a solver that fills ``field`` with what ``find`` returns for graph, x and y.
-
-    Where no adjustment set is valid, it fills in the word for that.
-    """
+    """Return a solver that fills ``field`` by ``find(graph, x, y)``, or the word for no set."""
 
     def solve_by_sets(task: Task, analysis: SceneAnalysis) -> Answer:
         query = _query(task, analysis)
@@ -148,10 +139,7 @@ def _dominance(task: Task, analysis: SceneAnalysis) -> Answer:
 
 
 def larger(direct: float, indirect: float) -> str:
-    """Return which effect is larger in absolute size, "direct" or "indirect".
-
-    It is "tie" where they differ by at most ``TIE_BAND`` of the larger one, as the prompt states.
-    """
+    """Return the larger of direct and indirect in size, "tie" within ``TIE_BAND`` of it."""
     sizes = np.abs([direct, indirect])
     if abs(sizes[0] - sizes[1]) <= TIE_BAND * sizes.max():
         return "tie"

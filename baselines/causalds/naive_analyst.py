@@ -74,10 +74,7 @@ class NaiveAnalysis:
         return _estimate(float(beta[1]) * step, half)
 
     def indirect(self, task: Task) -> Estimate:
-        """Return the slope without controls less that with them (Baron & Kenny 1986).
-
-        Every other column is taken for a mediator.
-        """
+        """Return the slope without controls less that with all (Baron & Kenny 1986)."""
         direct, total = self.slope(task), self.slope(task, controlled=False)
         return _estimate(total.value - direct.value, float(np.hypot(direct.error, total.error)))
 
@@ -113,10 +110,7 @@ def make_solver(scene: ShownScene) -> Callable[[Task], Answer]:
 
 
 def _prediction(task: Task, analysis: NaiveAnalysis) -> Answer:
-    """Answer with predictions for held-out rows by linear or logistic regression on all columns.
-
-    Interval bounds, where asked for, add quantiles of the in-sample residuals.
-    """
+    """Predict held-out rows by regression on all columns, bounds by residual quantiles."""
     scene, outcome = analysis.scene, task.inputs["outcome"]
     y, names = scene.data[outcome], [name for name in scene.test if name != outcome]
     known, held = (np.column_stack([t[name] for name in names]) for t in (scene.data, scene.test))

@@ -31,10 +31,7 @@ _LOGISTIC_RIDGE: Final = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """The columns of a design matrix, each a product of standardised columns.
-
-    ``centre`` and ``scale`` hold what is subtracted from a column and what it is divided by.
-    """
+    """Columns of a design, products of columns standardised by ``centre`` and ``scale``."""
 
     terms: tuple[Term, ...]
     centre: Mapping[str, float]
@@ -133,10 +130,7 @@ def _newton(
 
 
 def predict(design: FloatArray, beta: FloatArray, logistic: bool) -> FloatArray:
-    """Return conditional means, shape (B, n), from ``design`` (n, p) and coefficients (B, p).
-
-    They are probabilities where ``logistic``.
-    """
+    """Return conditional means (B, n), probabilities if ``logistic``, from (n, p) and (B, p)."""
     linear = beta @ design.T
     return expit(linear) if logistic else linear
 
@@ -162,10 +156,7 @@ def select_terms(
 
 
 def deviance(y: FloatArray, mean: FloatArray, logistic: bool) -> float:
-    """Return minus twice the log likelihood, up to a constant: Bernoulli if ``logistic``.
-
-    Else it is Gaussian, with the variance that fits best.
-    """
+    """Return -2 log likelihood + constant: Bernoulli if ``logistic``, else best Gaussian."""
     if logistic:
         p = np.clip(mean, 1e-9, 1 - 1e-9)
         return float(-2 * (y * np.log(p) + (1 - y) * np.log(1 - p)).sum())

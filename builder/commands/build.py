@@ -132,10 +132,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _cluster_address(engine: str) -> str | None:
-    """Return the address of the Ray cluster that ``--engine`` names, None for local processes.
-
-    It is blank for "ray" alone. Raises ``UsageError`` for another engine.
-    """
+    """Return the Ray address in ``--engine``, blank for "ray" alone, None for processes."""
     kind, _, address = engine.partition(":")
     if kind == "ray":
         return address
@@ -167,8 +164,7 @@ def _describe_outcome(outcome: Outcome, out: Path, reporter: Reporter) -> None:
 
 
 def lock_document(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the lock file of a public manifest: its libraries and platform, and under ``splits``
-    the content hash of every config of every public-truth split."""
+    """Return the lock of a public manifest: libraries, platform, hashes of public truth."""
     splits: dict[str, dict[str, str]] = {}
     for name, split in manifest["splits"].items():
         if split["truth"] == "public":
@@ -190,10 +186,7 @@ def lock_document(manifest: Mapping[str, Any]) -> dict[str, Any]:
 def _report_lock(
     config: ReleaseConfig, manifest: Mapping[str, Any], update: bool, reporter: Reporter
 ) -> None:
-    """Compare a build with its lock file and warn of differences.
-
-    With ``update`` the file is written anew instead.
-    """
+    """Warn where a build differs from its lock file; ``update`` writes that anew."""
     file, built = config.lock_path, lock_document(manifest)
     if update:
         write_text(file, pretty_json(built))
@@ -217,10 +210,7 @@ def _report_lock(
 
 
 def _content_hashes(lock: Mapping[str, Any]) -> set[tuple[str, str]]:
-    """Return (split/config, content hash) of every entry in a lock file's document.
-
-    Raises ``KeyError`` and the like where it is none.
-    """
+    """Return the (split/config, hash) of a lock document, or raise ``KeyError`` and so on."""
     return {
         (f"{split}/{config}", digest)
         for split, configs in lock["splits"].items()

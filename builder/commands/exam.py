@@ -35,10 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Add the exam to the release, print its composition, and write the gate's new record.
-
-    The exit code is 1 where the gate refuses the release. Of a public side alone no gate is run.
-    """
+    """Add the exam, print its composition, write the gate's record; 1 where that refuses it."""
     release = arguments.release
     added = draw_extra_exam(
         release,

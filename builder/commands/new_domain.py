@@ -31,10 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the file of a new domain, or check files if all arguments end in ".toml".
-
-    A check prints the problems, and the exit code is 1 where there are any.
-    """
+    """Write a new domain's file or, given TOML files, check them and return 1 for problems."""
     if all(name.endswith(".toml") for name in arguments.what):
         problems = lint_files([Path(name) for name in arguments.what])
         print(*problems, f"{len(arguments.what)} domains, {len(problems)} problems", sep="\n")

@@ -48,10 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _plan_table(config: ReleaseConfig, specs: Specs) -> Table:
-    """Return a table with a row per split and track: instances, tasks, parts and exams.
-
-    Tasks are a range where the plan does not fix their number.
-    """
+    """Return a row a split and track: instances, tasks (a range if open), parts, exams."""
     table = Table("split", "truth", "track", title=f"{config.name} {config.version}", box=None)
     for heading in ("instances", "tasks", "parts"):
         table.add_column(heading, justify="right")

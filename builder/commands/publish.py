@@ -62,10 +62,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List tasks as wrong, check the release and bring both repositories to it, as asked.
-
-    The exit code is 1, and nothing is sent, where a check fails.
-    """
+    """Deprecate, check and send as asked; send nothing and return 1 where a check fails."""
     # What a typing error or an absent token stops is said before the gate, which takes its time.
     public_side(arguments.release)
     if arguments.deprecate is not None:
@@ -91,10 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _deprecate(arguments: argparse.Namespace) -> None:
-    """List the tasks of ``--deprecate`` as wrong in the release on disk, under ``--version``.
-
-    Print how many are listed now.
-    """
+    """List tasks as wrong in the release on disk under ``--version``; print their number."""
     if arguments.why is None or arguments.version is None:
         raise UsageError("--deprecate: say why with --why, and the new version with --version")
     count = deprecate(
@@ -132,10 +126,7 @@ def _update(api: "HfApi", target: Target, files: Files, *, dry_run: bool) -> Non
 
 
 def _check(arguments: argparse.Namespace) -> bool:
-    """Run the gate and `verify`, print what they find, and return True where they find nothing.
-
-    An imported release has no gate to run.
-    """
+    """Run gate and `verify` (imports have no gate), print problems; True if there are none."""
     imported = "imported" in read_manifest(arguments.release / "public")["configuration"]
     if not imported:
         report = check_release(arguments.release, Reporter(arguments.quiet).note, arguments.workers)
@@ -176,10 +167,7 @@ def _targets(arguments: argparse.Namespace) -> Iterator[tuple[Target, Path]]:
 
 
 def _repo(option: str, text: str) -> str:
-    """Return the repository "org/name" that ``text``, the value of an option, is.
-
-    Raises ``UsageError`` where it has a revision too, or is no address.
-    """
+    """Return the repository "org/name" in an option; ``UsageError`` with a revision or for none."""
     address = Address.parse(text, option)
     if address.revision is not None:
         raise UsageError(f"{option} {text}: names a revision; give the tag with --revision")

@@ -45,10 +45,7 @@ TITLE: Final = "CausalDS reference exam (imported)"
 
 @dataclass(slots=True)
 class ImportedExam:
-    """The rows of an exam, tasks in exam order, and its name, split and seed in our release.
-
-    ``labels`` are keyed by scene. ``views`` are the (scene, view) pairs that tasks ask about.
-    """
+    """An exam's rows in order, name, split, seed; ``labels`` by scene; (scene, view) pairs."""
 
     name: str
     split: str
@@ -177,8 +174,7 @@ def _read_exam(folder: Path) -> ImportedExam:
 
 
 def _manifest_name(text: str) -> str:
-    """Return the text in lower-case letters, digits and underscores, as names in a manifest must
-    be."""
+    """Return text as a manifest's name: lower-case letters, digits and underscores."""
     return re.sub(r"[^a-z0-9]+", "_", text.casefold()).strip("_") or "imported"
 
 

@@ -50,16 +50,14 @@ class Document:
         return str(self._need_type(keys, (str,), "no text"))
 
     def number(self, *keys: str) -> float:
-        """Return the finite number under nested keys; raises ``UsageError`` if it is none or
-        absent."""
+        """Return the finite number under nested keys, or raise ``UsageError``."""
         value = float(self._need_type(keys, (int, float), "no finite number"))
         if not np.isfinite(value):
             raise self.problem(keys, f"{clip(value)} is no finite number")
         return value
 
     def flag(self, *keys: str) -> bool:
-        """Return the true or false under nested keys; raises ``UsageError`` if it is neither or
-        absent."""
+        """Return the true or false under nested keys, or raise ``UsageError``."""
         return bool(self._need_type(keys, (bool,), "neither true nor false"))
 
     def _need_type(self, keys: tuple[str, ...], types: tuple[type, ...], what: str) -> Any:
@@ -78,8 +76,7 @@ class Document:
         return value
 
     def names(self, *keys: str) -> list[str]:
-        """Return the list of strings under nested keys; raises ``UsageError`` if it is none or
-        absent."""
+        """Return the list of strings under nested keys, or raise ``UsageError``."""
         value = self.need(*keys)
         if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
             raise self.problem(keys, f"{clip(value)} is no list of names")
@@ -91,18 +88,14 @@ class Document:
         return [self.child(item, f"{key}[{place}]") for place, item in enumerate(items)]
 
     def child(self, value: Any, *keys: str) -> "Document":
-        """Return ``value``, which stands under nested keys, as a document that knows its path.
-
-        Raises ``UsageError`` if it is no object.
-        """
+        """Return the object ``value`` at nested keys as a document, or raise ``UsageError``."""
         place = self._place(keys)
         if not isinstance(value, Mapping):
             raise UsageError(f"{self.file}: {place}: {clip(value)} is no object; {FETCH}")
         return Document(self.file, value, place)
 
     def problem(self, keys: tuple[str, ...], what: str) -> UsageError:
-        """Return the error about the value under ``keys``, to be raised; ``what`` says what is
-        wrong."""
+        """Return the error, to be raised, about the value under ``keys``."""
         return UsageError(f"{self.file}: {self._place(keys)}: {what}; {FETCH}")
 
     def _place(self, keys: tuple[str, ...]) -> str:
@@ -121,8 +114,7 @@ def read_bytes(file: Path) -> bytes:
 
 
 def read_object(file: Path) -> Document:
-    """Return the JSON object in ``file``. Raises ``UsageError`` if it is absent or holds something
-    else."""
+    """Return the JSON object in ``file``, or raise ``UsageError``."""
     try:
         content = json.loads(read_bytes(file))
     except (ValueError, RecursionError) as error:

@@ -32,8 +32,7 @@ BINARY: Final = frozenset({0.0, 1.0})
 
 @dataclass
 class PublishedScene:
-    """The private files of a scene: the content of ``ground_truth.json``, and the path of
-    ``test.parquet`` with the labels."""
+    """A scene's ``ground_truth.json``, and the path of ``test.parquet`` with its labels."""
 
     truth: Document
     test_file: Path
@@ -44,8 +43,7 @@ class PublishedScene:
         return cls(read_object(private / "ground_truth.json"), private / "test.parquet")
 
     def name(self, node: str) -> str:
-        """Return the story name of a raw node id; a text that is no node id is returned as it
-        is."""
+        """Return the story name of a raw node id; any other text as it is."""
         named = self.truth.get("mapping", node)
         return named if isinstance(named, str) else node
 
@@ -83,8 +81,7 @@ class PublishedScene:
 
     @cached_property
     def labels(self) -> Floats:
-        """The held-out outcome, shape (rows,). Raises ``UsageError`` where it is absent or not
-        finite."""
+        """The held-out outcome, shape (rows,); raises ``UsageError`` if absent or not finite."""
         values = read_columns(self.test_file).get(self.outcome)
         if values is None or not len(values) or not np.isfinite(values).all():
             what = f"no column {clip(self.outcome)} of finite numbers"
@@ -107,10 +104,7 @@ class PublishedScene:
 
 
 def scene_row(scene: Path, view: str) -> Row:
-    """Return the row of a scene under a view: story and tables. ``scene`` is its public folder.
-
-    Without calibration rows in the folder that table is empty.
-    """
+    """Return story and tables of a scene in a view; without a calibration file that is empty."""
     place = path_inside(scene / "variants", view)
     data = read_columns(place / "data.parquet")
     calibration = place / "calibration.parquet"
@@ -180,8 +174,7 @@ class Item:
 
     @property
     def effects(self) -> tuple[str, ...]:
-        """The effects that the task asks about: one or two of ``ate``, ``ett``, ``nde`` and
-        ``nie``."""
+        """The effects asked about, one or two of ``ate``, ``ett``, ``nde``, ``nie``."""
         if self.spec.name == "direct_vs_indirect_dominance":
             return ("nde", "nie")
         match self.spec.family:
@@ -194,14 +187,12 @@ class Item:
 
     @property
     def estimand(self) -> str:
-        """The estimand that the task names: ``ett``, ``nde`` or ``nie``. Raises ``UsageError`` for
-        another."""
+        """The estimand that is named: ``ett``, ``nde`` or ``nie``; else ``UsageError``."""
         key = "effect_kind" if self.spec.family == "mediation_effect" else "estimand_kind"
         return self.document.one_of(("ett", "nde", "nie"), "inputs", key)
 
     def variable(self, role: str) -> tuple[str | None, str]:
-        """Return raw id (None if absent) and story name of the variable that the task states as
-        ``role``."""
+        """Return raw id (None if absent) and story name of the task's variable ``role``."""
         return self.document.get("inputs", f"{role}_id"), self.document.text("inputs", role)
 
     @property
@@ -220,8 +211,7 @@ class Item:
         )  # fmt: skip
 
     def _inputs(self) -> dict[str, object]:
-        """Return the inputs of the question, by name: those that a task of this variant in a built
-        release has."""
+        """Return the inputs of the question, those of this variant in a built release."""
         scene, document = self.scene, self.document
         key = "observed_vars" if self.spec.shape.kind == "names" else "available_vars"
         is_told = self.spec.family == "counterfactual_identification"
@@ -251,8 +241,7 @@ class Item:
         return [self.scene.name(name) for name in self.document.names("inputs", key)]
 
     def _columns(self) -> list[str]:
-        """Return the names of the feature columns. Raises ``UsageError`` if the task asks for an
-        answer file with other columns than our grader reads."""
+        """Return the feature columns; ``UsageError`` for an answer file we do not read."""
         bounds = ["lower", "upper"] if self.spec.shape.pool == "nrel_interval" else []
         key, columns = ("inputs", "required_csv_columns"), ["prediction", *bounds]
         if (asked := self.document.names(*key)) != columns:
@@ -269,8 +258,7 @@ class Item:
 
 
 def _plain(document: Document, key: str) -> str:
-    """Return the text under ``key``, which must be a plain name, without path or space; raises
-    ``UsageError``."""
+    """Return the text under ``key``, a name without path or space, or raise ``UsageError``."""
     value = document.text(key)
     if not is_plain(value):
         raise document.problem((key,), f"{clip(value)} is no plain name; use {GRAMMAR}")

@@ -26,10 +26,7 @@ _VALUE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The right answer to a task: a ``value`` if it is a number, and a ``target`` with all else.
-
-    ``should_abstain`` says that the right answer is to abstain.
-    """
+    """The right answer: ``value`` if a number, ``target`` all else, or ``should_abstain``."""
 
     target: Mapping[str, Any] = field(default_factory=dict)
     value: float | None = None
@@ -37,10 +34,7 @@ class Answer:
 
 
 def published_answer(item: Item) -> Answer:
-    """Return the truth of a task by the reference's rules, from the published files of its scene.
-
-    Raises ``UsageError`` where they lack it.
-    """
+    """Return a task's truth by the reference's rules from its scene, or ``UsageError``."""
     if item.asks_about_sets:
         return _sets(item)
     if item.asks_about_effects:
@@ -97,8 +91,7 @@ def _sets(item: Item) -> Answer:
 
 
 def _identifiable(scene: PublishedScene, effect: str) -> bool:
-    """Tell whether the reference says that an effect (``ate``, ``ett``, ``nde`` or ``nie``) is
-    identifiable."""
+    """Tell whether the reference calls ``ate``, ``ett``, ``nde`` or ``nie`` identifiable."""
     if effect == "ate":
         return scene.truth.flag("causal", "identification_named", "identifiable")
     return scene.truth.flag("counterfactual_identification", effect, "identifiable")
@@ -134,8 +127,7 @@ def _effect(item: Item) -> Answer:
 
 
 def _signs(scene: PublishedScene, effect: str) -> list[str]:
-    """Return the signs of an effect that are right: inside the zero band "0" and, if not zero, the
-    value's own; elsewhere its own."""
+    """Return an effect's right signs: its own, inside the zero band also "0"."""
     value = _value(scene, effect)
     rows = scene.truth.number("outcome_stats", "n_train")
     if rows <= 0:
@@ -151,15 +143,13 @@ def _sign(value: float) -> str:
 
 
 def _matches(scene: PublishedScene) -> bool:
-    """Tell whether average effect and association have the same sign, + or -. An effect inside the
-    zero band has none."""
+    """Tell whether effect and association have one sign; inside the zero band there is none."""
     sign = _signs(scene, "ate")[0]
     return sign != "0" and sign == scene.truth.one_of(ASSOCIATION_SIGNS, "association", "sign")
 
 
 def _dominant(scene: PublishedScene) -> str:
-    """Return which natural effect is larger in size, "direct" or "indirect"; "tie" where the two
-    differ by at most 5% of the larger one."""
+    """Return the larger natural effect in size, "tie" within 5% of the larger."""
     direct, indirect = abs(_value(scene, "nde")), abs(_value(scene, "nie"))
     if abs(direct - indirect) <= 1e-6 + _TIE_SHARE * max(direct, indirect):
         return "tie"
@@ -167,8 +157,7 @@ def _dominant(scene: PublishedScene) -> str:
 
 
 def _prediction(item: Item) -> Answer:
-    """Return the truth of a prediction: kind, standard deviation and number of the held-out
-    labels."""
+    """Return kind, standard deviation and number of the held-out labels."""
     kind, labels = item.scene.outcome_kind, item.scene.labels
     if item.spec.name == "prediction_interval" and kind == "binary":
         raise item.document.problem(("output_variant",), "asks intervals for a binary outcome")
@@ -176,8 +165,7 @@ def _prediction(item: Item) -> Answer:
 
 
 def _number(item: Item) -> float:
-    """Return the number of a variant whose answer does not depend on identifiability: an
-    association, its change by conditioning, or one given a collider."""
+    """Return a number that needs no identifiability: an association, or its change."""
     match item.spec.name:
         case "effect_size_point":
             return item.scene.truth.number("association", "value")
@@ -216,8 +204,7 @@ def _label(item: Item) -> Answer:
 
 
 def _conditional(item: Item, node: str | None) -> Document:
-    """Return the entry of the variable with the raw id ``node`` among the conditional
-    associations."""
+    """Return the conditional association on the variable with raw id ``node``."""
     truth, table = item.scene.truth, "conditional_associations_by_id"
     return truth.child(truth.need(table, str(node)), table, str(node))
 
@@ -233,8 +220,7 @@ def _change(entry: Document) -> float:
 
 
 def _largest_change(item: Item) -> str:
-    """Return the story name of the candidate that changes the association most in size; of equals
-    the one whose raw id sorts first."""
+    """Return the name of the candidate that changes the association most; least id in ties."""
     offered = sorted(item.candidates)
     if not offered:
         raise item.document.problem(("inputs", "conditioning_var_ids"), "is empty")
@@ -243,17 +229,12 @@ def _largest_change(item: Item) -> str:
 
 
 def _explaining_away(item: Item) -> Document:
-    """Return the scene's entry on the association that conditioning on the task's collider
-    induces."""
+    """Return the entry on the association that the task's collider induces."""
     return _about_collider(item, "explaining_away", "collider_id")
 
 
 def _about_collider(item: Item, table: str, key: str) -> Document:
-    """Return the entry of the scene's list ``table`` that has the task's collider under ``key``, by
-    raw id.
-
-    Raises ``UsageError`` if there is none.
-    """
+    """Return the entry of ``table`` with the task's collider as ``key``, or UsageError."""
     node, name = item.variable("collider")
     entries = item.scene.truth.get(table)
     for place, entry in enumerate(entries if isinstance(entries, list) else ()):

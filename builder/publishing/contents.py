@@ -39,10 +39,7 @@ _LETTER: Final = re.compile(r"[0-9A-Za-z]")
 
 
 def files_to_send(side: Path, manifest: Mapping[str, Any], repo: str, revision: str) -> Files:
-    """Return the files of one side as ``repo`` is to hold them under the tag ``revision``.
-
-    Papers are written anew for the Hub. Raises ``UsageError`` for a folder with other files in it.
-    """
+    """Return one side's files for ``repo`` at tag ``revision``, papers written for the Hub."""
     _refuse_unknown_files(side, manifest)
     files: dict[str, Path | bytes] = {name: side / name for name in manifest["shards"]}
     files[MANIFEST] = side / MANIFEST
@@ -56,16 +53,14 @@ def files_to_send(side: Path, manifest: Mapping[str, Any], repo: str, revision: 
 
 
 def _normalise_card(text: str) -> str:
-    """Return a card as the Hub's own classes write it. They raise an error for unreadable
-    metadata."""
+    """Return a card as the Hub's classes write it; they refuse unreadable metadata."""
     from huggingface_hub import DatasetCard
 
     return str(DatasetCard(text))
 
 
 def _refuse_unknown_files(side: Path, manifest: Mapping[str, Any]) -> None:
-    """Raise ``UsageError`` for a link in a side's folder, and for a file that is no part of a
-    release."""
+    """Raise ``UsageError`` for a link, or a file that is no part of a release."""
     known = {*manifest["shards"], *MADE, MANIFEST, ERRATA}
     for path in sorted(side.rglob("*")):
         name = path.relative_to(side).as_posix()
@@ -78,17 +73,13 @@ def _refuse_unknown_files(side: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def refuse_private(opened: ReleaseFolder, tracks: Mapping[str, Track]) -> None:
-    """Raise ``UsageError`` if the public side of a release has anything private, naming the
-    first."""
+    """Raise ``UsageError`` naming the first private thing in the public side."""
     for problem in private_in_public(opened, tracks):
         raise UsageError(f"{opened.public.path}: {problem}; nothing was sent")
 
 
 def private_in_public(opened: ReleaseFolder, tracks: Mapping[str, Track]) -> Iterator[str]:
-    """Yield a line for each private thing in the public side of a release.
-
-    Rows and errata are compared only where the private side is there.
-    """
+    """Yield a line a private thing in public; rows and errata need the private side."""
     private_splits = frozenset(n for n in opened.splits if not opened.has_public_truth(n))
     public = opened.public.path
     yield from _private_tables(public, tracks, private_splits)
@@ -120,8 +111,7 @@ def _private_tables(
 
 
 def _private_rows(public: Path, private: Path, private_splits: frozenset[str]) -> Iterator[str]:
-    """Yield a line for each table of a public-truth split with a row whose id is on the private
-    side."""
+    """Yield a line a table of a public-truth split with a row id of the private side."""
     private_ids = {
         name
         for config in configs(private)
@@ -144,11 +134,7 @@ def _row_ids(files: list[Path]) -> Iterator[str]:
 
 
 def _private_lines(public: Path, private: Path) -> Iterator[str]:
-    """Yield a line for each line of the errata that the private manifest or the gate's report also
-    has.
-
-    Lines that the public manifest has too are allowed.
-    """
+    """Yield a line of the errata found in private papers but not in the public manifest."""
     if not (public / ERRATA).is_file():
         return
     private_lines = set[str]()
@@ -162,7 +148,6 @@ def _private_lines(public: Path, private: Path) -> Iterator[str]:
 
 
 def _long_lines(file: Path) -> set[str]:
-    """Return the lines of a file with at least ``_LEAST_LETTERS`` letters and digits. Shorter ones
-    may stand in other files by chance."""
+    """Return a file's lines with at least ``_LEAST_LETTERS`` letters and digits."""
     lines = (line.strip() for line in file.read_text(encoding="utf-8").splitlines())
     return {line for line in lines if len(_LETTER.findall(line)) >= _LEAST_LETTERS}

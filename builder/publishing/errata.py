@@ -66,10 +66,7 @@ def _add_entries(file: Path, version: str, lines: Sequence[str]) -> None:
 
 
 def _rewrite_manifest(side: Path, version: str, split: str, listed: dict[str, str]) -> None:
-    """Write manifest and papers of a side with a new version.
-
-    ``listed`` are all deprecated tasks of the split, each with the reason.
-    """
+    """Write a side's manifest and papers anew; ``listed`` are all deprecated tasks."""
     manifest: dict[str, Any] = read_manifest(side)
     manifest["version"] = version
     manifest.setdefault("deprecated", {})[split] = dict(sorted(listed.items()))

@@ -25,10 +25,7 @@ _REFUSED: Final = 400
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A dataset repository to write, and the tag of this release there.
-
-    A ``private`` repository is also gated: who may read it is approved by hand.
-    """
+    """A dataset repository (gated if ``private``) and the tag of this release there."""
 
     repo: str
     tag: str
@@ -85,11 +82,7 @@ def compare(api: "HfApi", target: Target, files: Files) -> Changes:
 
 
 def make_changes(api: "HfApi", target: Target, changes: Changes) -> None:
-    """Create the repository if absent, send and remove files, and tag the result.
-
-    Messages for people are added to ``changes.notes``. After a ``UsageError`` the same call goes on
-    where it ended.
-    """
+    """Create the repository, send, remove, tag; the same call resumes after ``UsageError``."""
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
     with explain_hub_errors(target.repo):
@@ -149,8 +142,7 @@ def _make_repository(api: "HfApi", target: Target) -> None:
 
 
 def _refuse_open(api: "HfApi", target: Target) -> None:
-    """Raise ``UsageError`` where the private side would go into a repository that everyone can
-    read."""
+    """Raise ``UsageError`` if the private side would go where everyone can read."""
     if target.private and not api.repo_info(target.repo, repo_type="dataset").private:
         raise UsageError(
             f"{target.repo}: is open to everyone, so nothing private is sent there; make it "
@@ -159,22 +151,19 @@ def _refuse_open(api: "HfApi", target: Target) -> None:
 
 
 def _files_there(api: "HfApi", target: Target, revision: str) -> "Mapping[str, RepoFile]":
-    """Return the files of a repository at a revision by path, without those that the Hub itself
-    adds."""
+    """Return a repository's files at a revision by path, without the Hub's own."""
     listed = list_files(api, target.repo, revision)
     return {path: entry for path, entry in listed.items() if path not in _OF_THE_HUB}
 
 
 def _differences(there: "Mapping[str, RepoFile]", files: Files) -> tuple[list[str], list[str]]:
-    """Return the names of files that are absent or differ on the Hub, and of those that are there
-    but not in ``files``."""
+    """Return names of files absent or different on the Hub, and of those there in excess."""
     send = [n for n, source in sorted(files.items()) if not _is_same(there.get(n), source)]
     return send, sorted(there.keys() - files.keys())
 
 
 def _is_same(entry: "RepoFile | None", source: Path | bytes) -> bool:
-    """Tell whether a file on the Hub has the size and the hash of ``source``; None means it is
-    absent."""
+    """Tell whether a file on the Hub (None: absent) has size and hash of ``source``."""
     if entry is None or entry.size != _size(source):
         return False
     if entry.lfs is not None:

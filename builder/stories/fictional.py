@@ -68,10 +68,7 @@ def invent_scene(
 
 
 def furnish(rng: np.random.Generator, scenery: Scenery, town: str | None = None) -> StorySetting:
-    """Return a setting: ``scenery`` with an opening and a sentence of colour drawn from it.
-
-    ``town`` is the place name that is filled into them. Without it one is drawn.
-    """
+    """Return opening and colour drawn from ``scenery``, set in ``town``, else a drawn one."""
     place = pick(rng, invented_words("town_tails")) if town is None else town
     opening, colour = (
         pick(rng, texts).replace("{town}", place) for texts in (scenery.settings, scenery.colour)
@@ -85,10 +82,7 @@ def _invent_variables(
     kinds: Mapping[str, Kind],
     avoid: str,
 ) -> dict[str, Variable]:
-    """Return an invented variable by node id; no name may clash with ``avoid`` or another.
-
-    Raises ``ValueError`` where the vocabulary has too few nouns of a kind.
-    """
+    """Return an invented variable by node id; ``ValueError`` if nouns run out."""
     nouns: dict[Kind, list[tuple[str, ...]]] = {
         "continuous": random_order(rng, vocabulary.continuous),
         "binary": random_order(rng, vocabulary.binary),
@@ -116,10 +110,7 @@ def _invent_variables(
 
 
 def _clashes(name: str, taken: Sequence[str]) -> bool:
-    """Tell whether ``name`` contains a taken one, stands in it, or shares its first three letters.
-
-    Case is ignored.
-    """
+    """Tell whether ``name`` holds, is part of, or begins (three letters) like a taken one."""
     low = name.lower()
     return any(
         low in other.lower() or other.lower() in low or low[:3] == other[:3].lower()
@@ -161,10 +152,7 @@ LETTER_SCENERY: Final = read_scenery("letters", _LETTERS["theme"])
 def letter_scene(
     rng: np.random.Generator, kinds: Mapping[str, Kind]
 ) -> tuple[StorySetting, dict[str, Variable]]:
-    """Return a setting about nothing and a variable by node id, each named by a random letter.
-
-    Units are drawn too. Raises ``ValueError`` where there are more nodes than letters.
-    """
+    """Return a setting of nothing and variables called by random letters, with units."""
     if len(kinds) > len(LETTERS):
         raise ValueError(f"{len(kinds)} variables, but there are {len(LETTERS)} letters")
     names = random_order(rng, LETTERS[: max(len(kinds), len(_SINGLE))])

@@ -124,10 +124,7 @@ _PLURAL: Final = re.compile(r"are|were|have|do|stay|reach|remain|get|come|keep|r
 
 
 def is_plural(name: str) -> bool:
-    """Tell whether the last word of a name's head looks plural.
-
-    The head ends before the first preposition: of "Hours of sun" it is "Hours".
-    """
+    """Tell whether a name's head, which ends before a preposition, looks plural."""
     head = name
     for mark in (" of ", " per ", " in ", " at ", " on ", " to ", " from ", " for ", " with "):
         head = head.split(mark)[0]
@@ -162,19 +159,13 @@ def own_files() -> list[Path]:
 
 
 def domains() -> tuple[Domain, ...]:
-    """Return all domains sorted by key: ours and those of ``--domains``.
-
-    One of ``--domains`` replaces ours of the same key. Raises ``UsageError`` for a bad file.
-    """
+    """Return our domains and those of ``--domains``, which replace ours, sorted by key."""
     found = _files()
     return tuple(_read(found[key]) for key in sorted(found))
 
 
 def domain(key: str) -> Domain:
-    """Return the domain of this key, without reading the others.
-
-    Raises ``UsageError`` where there is none, or its file is bad.
-    """
+    """Return the domain of this key, read alone, or raise ``UsageError``."""
     path = _files().get(key)
     if path is None:
         raise UsageError(

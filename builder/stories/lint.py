@@ -33,10 +33,7 @@ _NAME: Final = re.compile(r"[A-Z][A-Za-z]*(?:[ -][A-Za-z]+){0,3}")
 
 
 def lint_files(files: Sequence[Path]) -> list[str]:
-    """Return the problems of domain files, one a line; empty without any.
-
-    A file that cannot be read counts as one problem, and the others are still checked.
-    """
+    """Return the problems of domain files, one a line; an unreadable file is one."""
     found, problems = [], []
     for path in files:
         try:
@@ -47,10 +44,7 @@ def lint_files(files: Sequence[Path]) -> list[str]:
 
 
 def lint_domains(found: Sequence[Domain]) -> list[str]:
-    """Return the problems of each domain, and the names and mechanisms repeated across them.
-
-    One a line; empty without any. Two domains may share a name of a variable, three may not.
-    """
+    """Return problems, one a line, with names that three domains and mechanisms that two share."""
     problems = [f"{domain.key}: {text}" for domain in found for text in _lint_domain(domain)]
     names = Counter(c.name.lower() for domain in found for c in domain.concepts)
     clauses = Counter(
@@ -111,10 +105,7 @@ def _lint_names(domain: Domain) -> Iterator[str]:
 
 
 def _stem(name: str) -> frozenset[str]:
-    """Return the set of a name's words without plural "s" and "of".
-
-    So 'Bee visits' and 'Visit of bees' have the same.
-    """
+    """Return the set of a name's words without plural "s" and "of"."""
     return frozenset(word.removesuffix("s") for word in re.findall(r"[a-z]+", name)) - {"of"}
 
 

@@ -179,10 +179,7 @@ class Namer:
         self._matches: set[Naming] = set()
 
     def deal(self) -> int:
-        """Return the domain that the next scene tries first, as a position in :func:`domains`.
-
-        The domains are dealt evenly over the number of scenes, after that at random.
-        """
+        """Return the position of the domain that the next scene tries first, dealt evenly."""
         return self._dealt.pop() if self._dealt else int(self._rng.integers(len(domains())))
 
     def name(self, graph: LatentDAG, kinds: Mapping[str, Kind], first: int) -> Naming | None:
@@ -223,10 +220,7 @@ class Namer:
         return [first, *others]
 
     def _match(self, shape: Pattern, domain: Domain, again: Again) -> Naming | None:
-        """Return the first match that ``again`` and the namer's part allow, and note it as used.
-
-        Matches come in random order. None where the first ``_TRIED`` hold no such match.
-        """
+        """Return, and note, the first of ``_TRIED`` random matches that is allowed, or None."""
         order = self._rng.permutation(len(domain.concepts))
         for tried, match in enumerate(matches(shape, domain, order.tolist())):
             if tried >= _TRIED:

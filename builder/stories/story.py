@@ -32,10 +32,7 @@ T = TypeVar("T")
 
 @dataclass
 class Draft:
-    """A story that is being written: its facts, and the attestations of the sentences so far.
-
-    ``undealt`` maps every list that items were dealt from to the items not dealt yet.
-    """
+    """A story in writing: facts, attestations, and by list the items not yet dealt."""
 
     rng: np.random.Generator
     setting: StorySetting
@@ -353,10 +350,7 @@ class _EffectTeller:
         )
 
     def core(self, edge: Edge, *, alone: bool) -> str:
-        """Return the clause of one direct effect.
-
-        ``alone`` also admits the frames that must be the whole sentence.
-        """
+        """Return the clause of one direct effect; ``alone`` admits frames for whole sentences."""
         cause, effect = (self.draft.facts.variables[node] for node in edge)
         stated = self.by_state.get(edge, set())
         slots = {

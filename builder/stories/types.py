@@ -90,10 +90,7 @@ class Attestation:
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """A story (paragraphs separated by blank lines) and the sentences that tell its facts.
-
-    ``record`` is the singular noun for one row of the scene's table.
-    """
+    """A story (paragraphs by blank lines), its attestations, and a row's noun ``record``."""
 
     story: str
     record: str

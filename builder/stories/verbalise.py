@@ -28,10 +28,7 @@ BY_MODEL: Final = frozenset({LLM, STORED})
 
 @dataclass(frozen=True, slots=True)
 class StoredTelling:
-    """The names and the story of a scene that a language model told once.
-
-    ``record`` is the noun for a row of its table. ``variables`` holds (node id, story variable).
-    """
+    """Names (node id, variable) and story told once by a model; ``record``: a row's noun."""
 
     record: str
     variables: tuple[tuple[str, Variable], ...]
@@ -40,10 +37,7 @@ class StoredTelling:
 
 
 class NarrationFailed(Exception):
-    """Raised where a scene could not be named and told.
-
-    ``reason`` says why in a few words; callers count rejections by it.
-    """
+    """Raised where a scene was not told; ``reason``, a few words, is counted."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -83,10 +77,7 @@ Verbaliser = Callable[[SceneToTell, bytes], Narration]
 
 
 def _tell_knowledge(scene: SceneToTell, key: bytes) -> Narration:
-    """Tell a scene by the names planned for it, with the mechanisms of their domain.
-
-    Raises ``ValueError`` when no names were planned.
-    """
+    """Tell a scene by its planned names, or raise ``ValueError`` without any."""
     if scene.naming is None:
         raise ValueError("words = knowledge needs names that were planned for the scene")
     field_domain = domain(scene.naming.domain)
@@ -103,10 +94,7 @@ def _tell_knowledge(scene: SceneToTell, key: bytes) -> Narration:
 
 
 def _tell_stored(scene: SceneToTell, key: bytes) -> Narration:
-    """Return the stored names and story of a scene; ``key`` changes nothing.
-
-    Raises ``ValueError`` for a scene without them.
-    """
+    """Return a scene's stored telling whatever the ``key``, or raise ``ValueError``."""
     stored = scene.stored
     if stored is None:
         raise ValueError("words = stored needs a stored scene")
@@ -137,10 +125,7 @@ def _narrate(
     variables: Mapping[str, Variable],
     clauses: Mapping[tuple[str, str], str] | None = None,
 ) -> Narration:
-    """Tell a scene whose variables (by node id) are named already, and return all its words.
-
-    ``clauses`` are the mechanisms by (cause, effect) name, none by default.
-    """
+    """Tell a scene with named variables; ``clauses`` are mechanisms by (cause, effect)."""
     facts = Facts(variables, scene.graph.edges, scene.graph.latent, clauses or {})
     telling = tell(stream(key, "story"), setting, facts)
     return Narration(variables, telling, facts.mechanism_clauses)

@@ -23,10 +23,7 @@ _TEXTS: Final = Texts(__file__)
 
 
 def _any_of(key: str, besides: str = "") -> re.Pattern[str]:
-    """Return a pattern that finds a text of list ``key`` as whole words, followed by ``besides``.
-
-    ``besides`` is a regular expression, which may begin with ``|`` to be an alternative instead.
-    """
+    """Return a pattern of list ``key``'s whole words, then the regex ``besides``."""
     return re.compile(rf"\b(?:{'|'.join(_TEXTS.lines(key))})\b{besides}", re.IGNORECASE)
 
 
@@ -48,10 +45,7 @@ def says(text: str, words: str) -> bool:
 
 
 def replace_words(text: str, by: Mapping[str, str]) -> str:
-    """Return the text with each key of ``by`` replaced by its value, the longest key first.
-
-    Only whole words are replaced, and case counts.
-    """
+    """Return the text with whole words replaced by value, the longest key first."""
     for words in sorted(by, key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(words)}(?!\w)", by[words], text)
     return text
@@ -108,10 +102,7 @@ def names_in(sentence: str, variables: Iterable[Variable]) -> set[str]:
 
 
 def check_no_direction(story: str) -> list[str]:
-    """Return one problem where no sentence of the story says that it tells no direction, else none.
-
-    That is a sentence of ``frames.NO_DIRECTION``.
-    """
+    """Return a problem where no sentence of ``frames.NO_DIRECTION`` is told."""
     if any(text in story for text in frames.NO_DIRECTION):
         return []
     return ["it is not said that directions and sizes are for the data to tell"]
@@ -158,10 +149,7 @@ def _sentences(
 def _unattested_mentions(
     attested: Sequence[Attestation], sentences: Sequence[str], facts: Facts
 ) -> Iterator[str]:
-    """Yield the sentences that name a variable beside others and are attested for no fact about it.
-
-    Whatever they say may be read as an effect.
-    """
+    """Yield sentences that name a variable beside others, attested for no fact."""
     accounted: dict[str, set[str]] = {}
     for one in attested:
         accounted.setdefault(one.sentence, set()).update(one.what[1:])
@@ -176,10 +164,7 @@ def _unattested_mentions(
 
 
 def _words(story: str, facts: Facts) -> list[str]:
-    """Return a problem for each node id and technical term in the text; empty without any.
-
-    A term inside the facts' own names, values and mechanisms is allowed.
-    """
+    """Return node ids and technical terms in the text, but not inside the facts' own words."""
     names = {variable.name for variable in facts.variables.values()}
     ids = [
         node

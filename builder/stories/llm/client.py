@@ -73,10 +73,7 @@ Remarks = Annotated[
 
 
 class Reply(BaseModel):
-    """The base of models for a reply's JSON object or an object in it.
-
-    Members that a subclass does not declare are ignored.
-    """
+    """The base of models for an object in a reply; members not declared are ignored."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -85,10 +82,7 @@ Made = TypeVar("Made", bound=Reply)
 
 
 def conversation(system: str, content: Mapping[str, object]) -> list[Message]:
-    """Return the two messages that open a request: the role's text, and its material as JSON.
-
-    Empty members of ``content`` are left out.
-    """
+    """Return a request's two messages: the role's text, and non-empty material as JSON."""
     return [{"role": "system", "content": system}, {"role": "user", "content": _as_json(content)}]
 
 
@@ -205,10 +199,7 @@ class Client:
         return request
 
     def _send(self, request: Mapping[str, Any]) -> str:
-        """Return the text of the endpoint's reply, cut to ``MOST_CHARACTERS``.
-
-        Raises ``UsageError`` where it sends no usable one within ``settings.seconds``.
-        """
+        """Return the endpoint's reply, cut to ``MOST_CHARACTERS``, or raise ``UsageError``."""
         client = self._openai = self._openai or _connect(self.settings)
         from openai import APIConnectionError, APIStatusError
 
@@ -265,10 +256,7 @@ def _fault(problem: ValueError) -> str:
 
 
 def json_object(reply: str) -> Mapping[str, Any]:
-    """Return the first complete JSON object in a reply, past ``<think>`` parts and other text.
-
-    Raises ``ValueError`` when none begins at one of the first 50 opening braces.
-    """
+    """Return the first complete JSON object in a reply past ``<think>``, or ``ValueError``."""
     text = re.sub(r"<think>.*?</think>", "", reply, flags=re.DOTALL)
     decoder = json.JSONDecoder()
     start = text.find("{")

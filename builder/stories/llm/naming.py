@@ -33,10 +33,7 @@ class Sketch:
 
     @property
     def non_edges(self) -> list[tuple[str, str]]:
-        """Unordered pairs without a direct effect either way, latent nodes included.
-
-        In node order.
-        """
+        """Pairs, in node order, without a direct effect either way, latent nodes included."""
         joined = {frozenset(edge) for edge in self.graph.edges}
         pairs = combinations(self.graph.nodes, 2)
         return [pair for pair in pairs if frozenset(pair) not in joined]
@@ -93,10 +90,7 @@ def aliases(rng: np.random.Generator, nodes: Sequence[str]) -> dict[str, str]:
 
 
 def sketch(graph: LatentDAG, kinds: Mapping[str, Kind], names: Mapping[str, str]) -> Sketch:
-    """Return the graph under public ids, its nodes in the order of these ids.
-
-    ``names`` maps each node to its public id. ``kinds`` is by node.
-    """
+    """Return the graph under public ids (``names`` by node), nodes in their order."""
     by_id = sorted(graph.nodes, key=lambda node: int(names[node][1:]))
     renamed = LatentDAG(
         tuple(names[node] for node in by_id),
@@ -129,10 +123,7 @@ def stages(graph: LatentDAG, whole: Sketch, names: Mapping[str, str]) -> list[St
 
 
 def _stage_numbers(graph: LatentDAG) -> dict[str, int]:
-    """Return the stage number of every node: 0 in the host, k in the k-th graft.
-
-    A latent variable that was added later and touches grafts alone belongs to the last of them.
-    """
+    """Return every node's stage: 0 in the host, k in the k-th graft (the last touched)."""
     number = {
         node: int(match[1]) if (match := _FRAGMENT.match(node)) else 0 for node in graph.nodes
     }
@@ -182,10 +173,7 @@ class NamedVariable(Reply):
 
 
 class Proposal(Reply):
-    """Names for a graph as a model proposes them, not checked yet.
-
-    ``record`` and ``records`` are the noun for a row of the table, singular and plural.
-    """
+    """Names proposed by a model, unchecked; ``record`` and ``records`` are a row's noun."""
 
     domain: Annotated[str, line(80)]
     record: Annotated[str, line(80)]

@@ -158,10 +158,7 @@ class Dealer:
     def _from_graph(
         self, edge: tuple[str, str], graph: LatentDAG, kinds: Mapping[str, Kind]
     ) -> tuple[tuple[str, str], str]:
-        """Return names for the edge's ends, an effect of some domain, and that domain's field.
-
-        Each name may have its node's kind, and go unmeasured where the node is latent.
-        """
+        """Return names for an edge, of a domain, whose concepts fit its nodes if possible."""
         while True:
             domain = domains()[self._next_number(len(domains()))]
             concepts = {concept.name: concept for concept in domain.concepts}
@@ -186,10 +183,7 @@ class _PreAudit(Reply):
 
 
 def pre_audit(client: Client, stage: Sketch, fixed: Mapping[str, str]) -> bool:
-    """Ask the model whether the rest of a graph can be named around fixed names (Algorithm 2).
-
-    ``fixed`` maps public ids to names. Return its verdict.
-    """
+    """Return the model's verdict whether the graph can be named around ``fixed`` (Alg. 2)."""
     content = {
         **stage.to_json(),
         "named": dict(fixed),

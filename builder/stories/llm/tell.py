@@ -200,10 +200,7 @@ def _audit(
     material: Mapping[str, object],
     flags: Sequence[str],
 ) -> _Audit:
-    """Return the auditor's verdicts on a proposal, one for every non-edge and effect at least.
-
-    ``flags`` are the yellow flags, which the auditor is shown.
-    """
+    """Return the auditor's verdicts on a proposal; it is shown the yellow ``flags``."""
     content = {
         "stage": material.get("stage"),
         **stage.to_json(),
@@ -225,10 +222,7 @@ def _audit(
 def _violations(
     audit: _Audit, stage: Sketch, proposal: Proposal
 ) -> Iterator[tuple[frozenset[str], str]]:
-    """Yield (the two ids, text) for each violation that the auditor found; none if it found none.
-
-    Verdicts on pairs that are no non-edge or no effect of the stage are ignored.
-    """
+    """Yield (the two ids, text) of violations found on the stage's own pairs; none if ok."""
     called = {one.id: f"{one.id} ({one.name})" for one in proposal.variables}
     non_edges = {frozenset(pair) for pair in stage.non_edges}
     for pair in audit.pairs:
@@ -348,10 +342,7 @@ def _verify(client: Client, content: Mapping[str, object], facts: Facts) -> _Sto
 
 
 def _unfaithful(verdict: _StoryVerdict, facts: Facts) -> Iterator[str]:
-    """Yield the facts that the verdict finds not told rightly, and the effects told beyond them.
-
-    Names that are none of the scene's are ignored. Nothing is yielded for a faithful story.
-    """
+    """Yield the facts not told rightly and effects told in excess; none if faithful."""
     edges, names = facts.named_edges(), {v.name for v in facts.variables.values()}
     for mention in verdict.variables:
         if mention.name in names and not mention.mentioned:

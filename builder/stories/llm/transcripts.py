@@ -38,10 +38,7 @@ class Transcript:
         self._read()
 
     def recall(self, digest: str) -> str | None:
-        """Return the next recorded reply to the request with this hash, or None if none is left.
-
-        The n-th call with one hash returns its n-th reply.
-        """
+        """Return the n-th recorded reply to the n-th request with this hash, or None."""
         replies = self._replies.get(digest, [])
         turn = self._used[digest]
         if turn >= len(replies):
@@ -50,10 +47,7 @@ class Transcript:
         return replies[turn]
 
     def add(self, digest: str, stage: str, request: Mapping[str, Any], reply: str) -> None:
-        """Append a call to the file, which is made if absent, and count its reply as recalled.
-
-        Raises ``UsageError`` where the file cannot be written.
-        """
+        """Append a call, counted as recalled; ``UsageError`` where the file cannot be written."""
         line = {"hash": digest, "stage": stage, "request": request, "reply": reply}
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -69,10 +63,7 @@ class Transcript:
         self._used[digest] += 1
 
     def _read(self) -> None:
-        """Read the recorded calls. A torn last line is cut off, in the file too.
-
-        Raises ``UsageError`` for any other damaged line.
-        """
+        """Read the calls and cut off a torn last line; ``UsageError`` for other damage."""
         try:
             data = self.path.read_bytes()
         except FileNotFoundError:
