@@ -203,11 +203,7 @@ def run_session(episode: Episode, agent: Agent, submission: str) -> str:
 
 
 def laboratory_solver(name: str, agent: Agent, otherwise: Solver | None = None) -> Solver:
-    """Return a solver that lets ``agent`` experiment, as the submission ``name``.
-
-    ``otherwise`` takes the tasks where the truth, on which a laboratory runs, is not at hand;
-    without it that is a ``UsageError``.
-    """
+    """Return a solver that lets ``agent`` experiment as ``name``; ``otherwise`` needs no truth."""
 
     def answers(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
         if exam.private is None and not exam.release.has_public_truth(exam.split):

@@ -161,10 +161,7 @@ def fit(notebook: Notebook, node: str, parents: Iterable[str]) -> Fit:
 
 
 def _solve(design: Floats, left: Floats) -> tuple[Floats, Floats, int]:
-    """Return solution, standard errors and rank of least squares of ``left`` on ``design``.
-
-    The errors are those under reading errors of one rounding unit, infinite without rows.
-    """
+    """Return least squares of ``left`` on ``design``: solution, errors by rounding, rank."""
     count = design.shape[1]
     if not count or not len(left):
         return np.zeros(count), np.full(count, math.inf), 0
@@ -201,11 +198,7 @@ class Explanation:
 
 
 def explain(notebook: Notebook) -> Explanation:
-    """Return the acyclic model with the fewest edges that explains every row.
-
-    Where a node has no feasible parent set, or the episode has a disturbance, its parent sets are
-    ranked by a Bayesian information criterion instead.
-    """
+    """Return the acyclic model of least total cost (:func:`_rank_parent_sets`) of all nodes."""
     ranked = {node: _rank_parent_sets(notebook, node) for node in notebook.nodes}
     fits = _choose_acyclic(notebook.nodes, ranked)
     doubtful = tuple(
@@ -251,11 +244,7 @@ def _cost(notebook: Notebook, node: str, candidate: Fit) -> float:
 def _choose_acyclic(
     nodes: Sequence[str], ranked: Mapping[str, Sequence[tuple[float, Fit]]]
 ) -> dict[str, Fit]:
-    """Return one fit for each node, together acyclic and of least total cost.
-
-    ``ranked`` has (cost, fit) by node, cheapest first. Ties go to smaller errors. By dynamic
-    programming over sets of placed nodes.
-    """
+    """Return an acyclic choice of fits of least cost, then error, by dynamic programming."""
     count = len(nodes)
     place = {node: index for index, node in enumerate(nodes)}
     masks = {

@@ -221,11 +221,7 @@ def _widest_pairs(tasks: Iterable[Task]) -> Iterator[Task]:
 
 
 def naive(task: Task) -> Answer:
-    """Answer as a careless reader would.
-
-    In simulation only two steps upstream are followed. Where values are given they are multiplied,
-    and every other quantity is 0.5.
-    """
+    """Answer as a careless reader: two steps upstream, products of given values, else 0.5."""
     if task.family == "simulation":
         return simulate(read_simulation(task.prompt), depth=2)
     if task.family == "deductive" or task.spec.key == "inductive.boolean":

@@ -152,11 +152,7 @@ def read_context(text: str) -> StoryModel:
 
 
 def _rule(theme: Patterns, body: str) -> Rule:
-    """Return the rule in ``body``, the text after "exactly when".
-
-    The own condition stands before a list of parents, or as an item of that list. Raises
-    ``ValueError`` where there is not exactly one, or a clause is unknown.
-    """
+    """Return the rule after "exactly when"; ``ValueError`` unless it has one own condition."""
     told = _RULE.fullmatch(body)
     assert told is not None
     clauses = told["listed"].split("; ") if told["listed"] else []
@@ -173,11 +169,7 @@ def _rule(theme: Patterns, body: str) -> Rule:
 
 @dataclass(frozen=True)
 class Simulation:
-    """A simulation task as it is read from its prompt.
-
-    ``cases`` say for each case, by variable, whether its own condition is met. ``cause`` is the
-    variable to intervene on, ``effect`` the one asked about.
-    """
+    """A simulation task as read: whether own conditions are met by case; cause; effect."""
 
     story: StoryModel
     cases: tuple[dict[str, bool], ...]

@@ -174,11 +174,7 @@ def as_answer(task: Task, found: FittedProgram | None) -> dict[str, Any]:
 
 
 def majority(task: Task) -> dict[str, Any]:
-    """Answer with constant mechanisms: the value a variable has more often where it was not set.
-
-    Roots are the disclosed ones, or the first three variables. An Alternative-SCM task gets its
-    reference back.
-    """
+    """Answer with constants: what a variable is more often where unset; or the reference."""
     puzzle = read_puzzle(task)
     if puzzle.reference is not None:
         return reference_answer(puzzle)

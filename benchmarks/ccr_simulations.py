@@ -54,11 +54,7 @@ def appendix_c(bypass: bool) -> LinearContext:
 
 
 def sampled_pns(context: BooleanContext) -> Estimate:
-    """Return an estimator of the PNS in a Boolean model, by simulated interventions.
-
-    It is the share of a new sample in which the effect holds under do(cause = true) and does not
-    under do(cause = false).
-    """
+    """Return an estimator of PNS: the share of a sample that do(cause) alone makes true."""
     odds = np.array(context.tenths)[:, None] / 10
 
     def estimate(pair: Pair, size: int, rng: np.random.Generator) -> float:
@@ -149,11 +145,7 @@ def _table(
 
 
 def _on_figure_4(title: str, context: BooleanContext | LinearContext, deduced: bool) -> list[Table]:
-    """Return the tables of one model on Figure 4's graph: PNS if it is Boolean, else ATE.
-
-    With ``deduced`` there is one for each local pair and its decompositions, else one for the
-    global effect and its compositions.
-    """
+    """Return a table (local pairs if ``deduced``) of PNS or, if linear, ATE on Figure 4."""
     letters = dict(zip(context.dag.nodes, "XABCDEFY", strict=True))
     back = {letter: node for node, letter in letters.items()}
     tree = cut_tree(context.dag)

@@ -138,11 +138,7 @@ def _slope(left: NDArray[np.float64]) -> float | None:
 
 
 def supports_of(release: ReleaseFolder, split: str, instances: Sequence[str]) -> dict[str, int]:
-    """Return by instance the support of the CauseNet pair that its names start from.
-
-    Instances without such a pair are left out.
-    Raises ``UsageError`` where no scene of the split has one.
-    """
+    """Return CauseNet's support of each instance's pair, or raise ``UsageError`` if of none."""
     found = {
         name: world["causenet"]["support"]
         for name, world in read_worlds(release, split, instances).items()

@@ -146,10 +146,7 @@ class Analyst(Protocol):
     """The findings about one scene that answers are written from."""
 
     def association(self, task: Task, *given: str) -> Sequence[float]:
-        """Return the correlation of treatment and outcome, as a sequence of one.
-
-        With a third variable it holds the partial correlation, and that less the plain one.
-        """
+        """Return [correlation of x and y], or given a third [partial correlation, its change]."""
 
     def effect(self, task: Task, name: str) -> Estimate | None:
         """Return the "ATE", "ETT", "NDE" or "NIE"; None where it is held not identifiable."""
@@ -199,10 +196,7 @@ def _most_changing(task: Task, analyst: Analyst) -> str:
 
 
 def _effect(task: Task, analyst: Analyst) -> Estimate | None:
-    """Return the analyst's estimate of the effect that the task asks about; None as it abstains.
-
-    That is the one that the task's family implies, else the estimand that the task names.
-    """
+    """Return the effect that the family implies or the task names; None as the analyst abstains."""
     estimand = {"effect_estimate": "ATE", "counterfactual_effect": "ETT"}.get(task.family)
     return analyst.effect(task, estimand or task.inputs["estimand"])
 
@@ -298,17 +292,11 @@ class SceneAnalysis:
         return self._graphs[known]
 
     def sketch(self, task: Task) -> tuple[tuple[str, str], ...]:
-        """Return all direct effects (cause, effect) that the story tells.
-
-        The task gives the number of the story's variables.
-        """
+        """Return the direct effects (cause, effect) that the story tells, of as many variables."""
         return self._read((), task.inputs["variables"]).edges
 
     def association(self, task: Task, *given: str) -> list[float]:
-        """Return the correlation of treatment and outcome, as a list of one.
-
-        With a third variable it holds the partial correlation, and that less the plain one.
-        """
+        """Return [correlation of x and y], or given a third [partial correlation, its change]."""
         names = (*ends(task), *given)
         if names not in self._associations:
             found = associations(self.tables, self.graph(), names, self.weights)

@@ -45,11 +45,7 @@ NOTHING = Plan()
 
 
 def plan_effect(graph: LatentDAG, contrast: Contrast, effect: str, *, binary: bool) -> Plan | None:
-    """Return how to estimate "ATE", "ETT", "NDE" or "NIE"; None where it is not identifiable.
-
-    ``NOTHING`` is returned where the graph makes the effect zero. ``binary`` says whether the
-    treatment has two values.
-    """
+    """Return how to estimate an effect, ``NOTHING`` if it is zero; None if not identifiable."""
     x, y = contrast.x, contrast.y
     if not is_effect_identifiable(graph, x, y, effect, binary=binary):
         return None
@@ -81,11 +77,7 @@ def efficient_set(graph: LatentDAG, x: str, y: str) -> list[str]:
 
 
 def _total(graph: LatentDAG, contrast: Contrast) -> Plan:
-    """Return how to estimate an identifiable total effect: by the back door or the front door.
-
-    Where neither formula applies it is a guess, adjusted for all observed non-descendants of x and
-    with a wider interval.
-    """
+    """Return how to estimate a total effect: back door, front door, or a guess, wider."""
     x, y = contrast.x, contrast.y
     if valid_adjustment_sets(graph, x, y):
         return _backdoor(contrast, efficient_set(graph, x, y))
@@ -111,11 +103,7 @@ def _without_edges_out_of(graph: LatentDAG, nodes: Collection[str]) -> LatentDAG
 
 
 def _natural(graph: LatentDAG, contrast: Contrast, effect: str) -> Plan:
-    """Return how to estimate the "NDE" or "NIE" by the mediation formula.
-
-    Where no covariates are known to be right, all measured variables that x does not affect are
-    taken, with a wider interval.
-    """
+    """Return how to estimate the "NDE" or "NIE" by mediation; a guess is wider."""
     x, y = contrast.x, contrast.y
     mediators = sorted(name for name in graph.mediators(x, y) if name not in graph.latent)
     found = natural_covariates(graph, x, y)

@@ -163,10 +163,7 @@ def natural_effect(
 
 
 def summary(draws: FloatArray, widen: float = 1.0) -> Estimate:
-    """Return the estimate from draws (B,): the first is its value, the others' spread its error.
-
-    The 95% interval is normal, ``_WIDEN`` times ``widen`` as wide as that error says.
-    """
+    """Return the estimate from draws (B,), the first its value, and a widened normal interval."""
     error = float(draws[1:].std())
     half = widen * _WIDEN * NORMAL_975 * error
     value = float(draws[0])
@@ -175,10 +172,7 @@ def summary(draws: FloatArray, widen: float = 1.0) -> Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _Surface:
-    """A fitted regression: basis, coefficients ``beta`` (B, p), the columns of its rows, its link.
-
-    It describes ``(response − low) / span``, both of shape (B, 1).
-    """
+    """A fitted regression of ``(response − low) / span``, with coefficients (B, p)."""
 
     basis: Basis
     beta: FloatArray
@@ -202,11 +196,7 @@ class _Surface:
 def _outcome(
     columns: Columns, y: FloatArray, focus: str, weights: FloatArray, chosen: Chosen
 ) -> _Surface:
-    """Return the regression of the outcome y, shape (n,): logistic exactly where it is binary.
-
-    Its terms are read from ``chosen["outcome"]``, or selected and stored there. ``focus`` is the
-    treatment.
-    """
+    """Return the regression of y, (n,), by ``chosen["outcome"]``, logistic where it is binary."""
     if "outcome" not in chosen:
         chosen["outcome"] = select_terms(columns, y, [is_binary(y)], focus)
     return _fit_surface(chosen["outcome"], columns, y, weights, np.zeros((1, 1)), np.ones((1, 1)))

@@ -36,11 +36,7 @@ Solve = Callable[[Task, SceneAnalysis], Answer]
 
 
 def make_solver(scene: ShownScene, *, corrected: bool = False) -> Callable[[Task], Answer]:
-    """Return the function that answers the tasks of one scene, which is read and fitted only once.
-
-    ``corrected`` corrects every estimate by the calibration rows for measurement error. A variant
-    that the analyst has no solver for is answered as by ``naive``.
-    """
+    """Return the solver of one scene, as ``naive`` where it has none for the variant."""
     import sklearn.ensemble  # noqa: F401  # loaded now: a limit of threads holds for what is loaded
 
     analysis = SceneAnalysis(scene, corrected)
@@ -59,11 +55,7 @@ def _forecast(task: Task, analysis: SceneAnalysis) -> Forecast:
 
 @lru_cache(maxsize=1)
 def _forecast_of(analysis: SceneAnalysis, y: str, alpha: float) -> Forecast:
-    """Return the forecast of Y in the held-out rows, with bounds at level ``alpha``.
-
-    It uses all columns of these rows, measurements and what they predict included. Where Y is
-    measured it is fitted on the calibration rows, else on all rows.
-    """
+    """Return held-out Y with bounds at ``alpha``, fitted on calibration rows if measured."""
     shown, whole = analysis.shown, analysis.predicted_scene
     train: dict[str, FloatArray] = {**shown.data, **whole.data}
     test = {name: v for name, v in {**shown.test, **whole.test}.items() if name != y}

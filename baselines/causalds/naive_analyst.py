@@ -40,10 +40,7 @@ class NaiveAnalysis:
         return predict_measured(self.shown)
 
     def association(self, task: Task, *given: str) -> list[float]:
-        """Return the correlation of treatment and outcome, as a list of one.
-
-        With a third variable it holds the partial correlation, and that less the plain one.
-        """
+        """Return [correlation of x and y], or given a third [partial correlation, its change]."""
         data, names = self.scene.data, (*ends(task), *given)
         found = correlations(data, names, np.ones((1, len(data[names[0]]))))
         r = float(found[0, 0, 1])
@@ -57,11 +54,7 @@ class NaiveAnalysis:
         return self.indirect(task) if name == "NIE" else self.slope(task)
 
     def slope(self, task: Task, *, controlled: bool = True) -> Estimate:
-        """Return the linear regression coefficient of the treatment, times the step from x0 to x1.
-
-        Every other column is a control if ``controlled``, else none is. The 95% interval takes the
-        error variance for constant.
-        """
+        """Return the treatment's coefficient times its step, all columns as controls or none."""
         data, (x, y) = self.scene.data, ends(task)
         others = [name for name in data if controlled and name not in (x, y)]
         outcome = data[y]
@@ -142,11 +135,7 @@ def _always(**answer: Any) -> Solve:
 
 
 def _default_answer(task: Task, analysis: NaiveAnalysis) -> Answer:
-    """Answer a question that no regression answers, without looking at the data.
-
-    A set is everything the task offers, a list of sets that one set. Else it is the first constant
-    answer.
-    """
+    """Answer a set with all that is offered, anything else with the first constant."""
     field, offered = task.shape.field, list(task.inputs.get("available", ()))
     match task.shape.kind:
         case "set":

@@ -138,10 +138,7 @@ def predict(design: FloatArray, beta: FloatArray, logistic: bool) -> FloatArray:
 def select_terms(
     columns: Columns, y: FloatArray, links: Sequence[bool], focus: str | None = None
 ) -> tuple[tuple[Term, ...], bool]:
-    """Return the terms of :func:`term_ladder`, and whether logistic, of lowest BIC (Schwarz 1978).
-
-    ``links`` are those to try, True for logistic. Rows have equal weight.
-    """
+    """Return terms of :func:`term_ladder`, and link (True: logistic), of least BIC."""
     binary, ones = is_binary(y), np.ones((1, len(y)))
 
     def score(option: tuple[list[Term], bool]) -> float:

@@ -179,11 +179,7 @@ def _manifest_name(text: str) -> str:
 
 
 def _truth_row(item: Item, answer: Answer) -> Row:
-    """Return the truth row of a task. Its number has no error, as none can be computed from what is
-    published.
-
-    Raises ``UsageError`` where the grader could not use the truth.
-    """
+    """Return a task's truth row, its number without error; ``UsageError`` if unusable."""
     if problem := first_problem("truth/causalds", answer.target):
         raise item.document.problem((), f"its truth cannot be used ({problem})")
     number = None if answer.value is None else TrueValue(answer.value, None, None, "published")

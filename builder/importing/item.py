@@ -131,11 +131,7 @@ def _table(columns: Mapping[str, Floats]) -> list[dict[str, object]]:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A task of the published exam, and the private files of its scene.
-
-    ``name`` is its id here: the stem of the published answer file. ``document`` is its entry in
-    ``exam.json``.
-    """
+    """A task of the published exam by ``name`` (its answer file's stem), and its scene's files."""
 
     name: str
     spec: Variant

@@ -116,11 +116,7 @@ def _commit(
 def _register(
     api: "HfApi", target: Target, paper: Any, head: str | None, notes: list[str]
 ) -> str | None:
-    """Send ``eval.yaml``, which registers the benchmark, and return the last commit.
-
-    The Hub takes registrations only from frameworks that it lists. If it refuses, ``notes`` get a
-    line and the last commit is ``head``.
-    """
+    """Send ``eval.yaml``; return the new commit, or ``head`` and a note if it is refused."""
     from huggingface_hub.errors import HfHubHTTPError
 
     try:

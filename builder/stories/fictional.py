@@ -22,10 +22,7 @@ from builder.stories.types import Kind, Scenery, StorySetting, Variable
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """A kind of invented place: its scenery, and the nouns for what can be recorded there.
-
-    ``continuous`` are (noun, unit), ``binary`` (noun, predicate at 0, predicate at 1).
-    """
+    """A kind of invented place: (noun, unit) or (noun, predicates at 0 and 1) by kind."""
 
     scenery: Scenery
     continuous: tuple[tuple[str, ...], ...]

@@ -224,10 +224,7 @@ def read_domain(path: Path) -> Domain:
 
 
 def _allowed_concepts(concepts: tuple[Concept, ...]) -> dict[tuple[Kind, bool], int]:
-    """Return masks of the concepts that a node may be mapped to, by (its kind, is it latent).
-
-    Bit i is the concept at position i. A measured node may take any concept of its kind.
-    """
+    """Return masks (bit i: concept i) of a node's concepts by (its kind, is it latent)."""
     return {
         (kind, latent): sum(
             1 << i

@@ -43,11 +43,7 @@ class Pattern:
 
 @lru_cache(maxsize=4096)
 def pattern(graph: LatentDAG, kinds: tuple[Kind, ...]) -> Pattern:
-    """Return the graph prepared for the search. ``kinds`` are in the order of ``graph.nodes``.
-
-    The next node is always one with most neighbours among those before it, of these one with most
-    neighbours in all.
-    """
+    """Return the graph prepared for search: the next node has most earlier neighbours."""
     masks = [a | b for a, b in zip(graph.parent_masks, graph.child_masks, strict=True)]
     order: list[int] = []
     seen = 0
@@ -205,11 +201,7 @@ class Namer:
     def name_once_more(
         self, graph: LatentDAG, kinds: Mapping[str, Kind], first: int
     ) -> Naming | None:
-        """Return names that another scene may have too, for where :meth:`name` returns None.
-
-        The largest share of a domain does not count here. None where no domain has a match for
-        such a graph at all.
-        """
+        """Return names that another scene may have, too; None where no domain matches."""
         shape = pattern(graph, tuple(kinds[node] for node in graph.nodes))
         found = (self._match(shape, domains()[number], "yes") for number in self._order(first))
         return next(filter(None, found), None)

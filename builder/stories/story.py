@@ -48,11 +48,7 @@ class Draft:
         return undealt.pop()
 
     def sentence(self, text: str) -> str:
-        """Return ``text`` as a sentence: first letter a capital, a full stop at its end.
-
-        The slots for the scenery's words and for ``{count}``, the number of variables as a word,
-        are filled in.
-        """
+        """Return ``text`` as a sentence, its slots (scenery, ``{count}``) filled in."""
         scenery = self.setting.scenery
         count = frames.COUNT_WORDS[len(self.facts.variables)]
         if _VOWEL.match(scenery.record):
@@ -310,11 +306,7 @@ class _EffectTeller:
         return frame.replace("{core}", core).replace("{how}", how)
 
     def tell_two(self, plan: _Sentence, group: Sequence[Edge]) -> str:
-        """Return the text for two effects.
-
-        Without a planned ``reason`` they share one clause, by what they have in common. Else they
-        are two core clauses, with their mechanisms where the facts have both.
-        """
+        """Return two effects in one shared clause, or with a ``reason`` in two core clauses."""
         (first, second), relation = order_pair(group)
         if not plan.reason:
             return self.short_pair(first, second, relation)

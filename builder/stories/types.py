@@ -74,11 +74,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Attestation:
-    """The sentence that tells one fact: that a variable exists, or that one affects another.
-
-    ``what`` is ``("node", name)``, ``("unmeasured", name)`` or ``("edge", cause, effect)``, by
-    story names. A sentence may attest several facts.
-    """
+    """The sentence that tells ``("node" | "unmeasured", name)`` or ``("edge", a, b)``."""
 
     what: tuple[str, ...]
     sentence: str

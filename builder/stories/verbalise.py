@@ -62,11 +62,7 @@ class SceneToTell:
 
 @dataclass(frozen=True, slots=True)
 class Narration:
-    """The words of a scene: its variables by node id, its story, and its mechanisms.
-
-    ``mechanism_clauses`` maps (cause, effect), by story name, to the mechanism that the story may
-    give. It is empty where the words have no mechanisms.
-    """
+    """A scene's variables by node id, story, and mechanisms by (cause, effect), if any."""
 
     variables: Mapping[str, Variable]
     telling: Telling

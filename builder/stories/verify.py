@@ -192,11 +192,7 @@ _UNMEASURED: Final = re.compile(r"\bnever (?:been )?measured\b", re.IGNORECASE)
 
 
 def verify_attested(story: str, attestations: Iterable[Attestation], facts: Facts) -> list[str]:
-    """Return the problems of a language model's story, one line each; empty when there are none.
-
-    Besides :func:`verify` it checks sizes and characters, told signs and denials, and what is
-    called never measured.
-    """
+    """Return problems, one a line, of a model's story: :func:`verify`, sizes, claims."""
     attested = list(attestations)
     return [*_size(story), *verify(story, attested, facts), *_attested_sentences(attested, facts)]
 

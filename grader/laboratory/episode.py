@@ -94,11 +94,7 @@ class Episode:
 
     @classmethod
     def _parse(cls, task_id: str, public: Mapping[str, Any], private: Mapping[str, Any]) -> Self:
-        """Return the episode; raises :class:`EpisodeError` for some defects.
-
-        Members that are missing or of a wrong type raise Python's own errors, which :meth:`load`
-        translates.
-        """
+        """Return the episode; raises ``EpisodeError``, or Python's own errors for wrong members."""
         variables = tuple(_variable(entry) for entry in public["variables"])
         if not 1 <= len(variables) < MAX_NODES:
             raise EpisodeError(f"public.variables: between 1 and {MAX_NODES - 1} of them")

@@ -69,10 +69,7 @@ class Equation:
 
 
 def read_equation(text: str, factor: Factor) -> Equation:
-    """Return the equation that ``text``, a right side, spells; raises :class:`BadHypothesis`.
-
-    ``factor`` gives the kind of a name (``variable``, ``symbol`` or ``base``) and its term.
-    """
+    """Return the equation on a right side; ``factor`` gives kind and term of a name."""
     equation = Equation(False, None, {})
     text = text.strip()
     place = 0

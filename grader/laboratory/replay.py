@@ -38,11 +38,7 @@ def replay(episode: Episode, lines: Sequence[Line], key: bytes | None = None) ->
 
 
 def _replay_line(laboratory: Laboratory, line: Line, number: int) -> None:
-    """Apply one transcript line, which is line ``number``, to the session.
-
-    Raises ``TranscriptError`` for an unknown event, ``RefusedRequest`` for a request that the
-    session refuses, and ``KeyError``, ``TypeError`` or ``AttributeError`` for a wrong member.
-    """
+    """Apply a transcript's line; wrong ones raise what :func:`replay` translates."""
     match line.get("event"):
         case "reading":
             laboratory.intervene(line["set"]["name"], line["set"]["value"])

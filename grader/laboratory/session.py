@@ -96,10 +96,7 @@ class Laboratory:
         return "".join(write_line(line) for line in self._lines[start:])
 
     def intervene(self, name: object, value: object) -> Reading:
-        """Set a property of the manipulator crystal; return what the crystal then shows.
-
-        ``value`` is rounded to two decimals. Raises :class:`RefusedRequest`, the budget untouched.
-        """
+        """Set a property, rounded to 0.01; return what is then shown. Refusals cost no budget."""
         request = {"op": "intervene", "name": name, "value": value}
         node, number = self._checked_setting(name, value, request)
         done = len(self.readings)
@@ -202,11 +199,7 @@ class Laboratory:
             self._append("refused", request=request, error=error)
 
     def note_hypothesis_failure(self, error: str, attempt: int) -> None:
-        """Write down a hypothesis that did not parse, as a replay does.
-
-        ``attempt`` counts such failures in a row from 1; the last that is allowed is the step's
-        parse failure. Raises :class:`RefusedRequest` for a number out of order.
-        """
+        """Write down parse failure ``attempt``, counted from 1 in a row, as a replay does."""
         if attempt != self._failed_attempts + 1:
             raise RefusedRequest(
                 "hypothesis", "the attempts at a hypothesis are counted one by one"
@@ -225,11 +218,7 @@ class Laboratory:
     def _checked_setting(
         self, name: object, value: object, request: Mapping[str, object]
     ) -> tuple[str, float]:
-        """Return (node, rounded value) for an intervention that is allowed.
-
-        Raises :class:`RefusedRequest` for any other. ``request`` is then written down as refused,
-        unless the session is closed.
-        """
+        """Return (node, rounded value), or write the request down and refuse it."""
         episode = self.episode
         self._refuse_when_closed()
         if self.phase != "experiments":

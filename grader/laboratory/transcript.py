@@ -28,11 +28,7 @@ class TranscriptError(ValueError):
 
 
 def seal(content: Mapping[str, Any], previous: str, key: bytes | None) -> Line:
-    """Return ``content`` as a line, sealed to the line before it by ``digest``.
-
-    ``previous`` is the digest of that line, empty for the first. With ``key`` the line is signed
-    too.
-    """
+    """Return ``content`` as a line, its digest over ``previous`` (or ""), signed with ``key``."""
     digest = _digest(content, previous)
     line = {**content, "digest": digest}
     if key is not None:

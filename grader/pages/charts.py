@@ -129,11 +129,7 @@ def lines(
     ceiling: float | None = None,
     across: str = "",
 ) -> Svg:
-    """Draw a line for each series over ordered levels, with gaps where there is no value.
-
-    The axis upwards goes from 0 to ``ceiling``, or to a round number above all values. ``across``
-    names the levels.
-    """
+    """Draw a line a series over levels, from 0 to ``ceiling`` or a round number above all."""
     shown = [(name, values) for name, values in series if any(values)]
     present = [level.value for _, values in shown for level in values if level]
     highest = ceiling or rounded_up(max(present, default=1.0))

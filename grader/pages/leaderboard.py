@@ -90,11 +90,7 @@ def leaderboard(ranked: Ranked, tracks: Tracks, title: str = "Leaderboard") -> T
 
 
 def boards(ranked: Ranked, tracks: Tracks, title: str) -> tuple[list[Table], list[Table]]:
-    """Return the leaderboard of those who took every track, and that of the others.
-
-    Either is a list of one table, or of none where there is no such system. Those who left a track
-    alone have no place.
-    """
+    """Return the board of those who took every track, that of others; each [] or one table."""
     complete = [one for one in ranked if _took_all(one[1])]
     partial = [one for one in ranked if not _took_all(one[1])]
     return (

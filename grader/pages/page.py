@@ -149,10 +149,7 @@ def page(
 
 @cache
 def _template() -> "Template":
-    """Return the template of every page, whose values are all made safe, whoever wrote them.
-
-    ``own`` is for markup that stands in the code, ``picture`` and ``glossary`` make it.
-    """
+    """Return the template of every page; its values are made safe but for markup of ours."""
     import jinja2
     from markupsafe import Markup as Safe
 

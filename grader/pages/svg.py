@@ -31,11 +31,7 @@ Ticks = Iterable[tuple[float, str]]
 
 @dataclass(frozen=True, slots=True)
 class Svg:
-    """A picture: its title for readers without eyes, its size in pixels, and its elements.
-
-    Pictures stand side by side where there is room. An ``inline`` one is never drawn larger than it
-    is. A ``caption`` stands above it.
-    """
+    """A picture: title, size in pixels, elements. An ``inline`` one is never drawn larger."""
 
     title: str
     width: float

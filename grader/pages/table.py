@@ -1,7 +1,4 @@
-"""A table as a value; :mod:`grader.pages.terminal` and :mod:`grader.pages.page` show it.
-
-Cells and headings are plain text, which may be a submitter's: each renderer escapes it.
-"""
+"""A table as a value, of plain text that may be a submitter's: each renderer escapes it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -93,11 +93,7 @@ def _as_json(content: Mapping[str, object]) -> str:
 
 
 class Client:
-    """The access of one scene to the model of ``settings``, with its budget of calls.
-
-    Replies come from the scene's transcript where it has them; new ones are recorded in it. ``key``
-    is the scene's key, from which the name of the transcript is derived.
-    """
+    """One scene's access to the model, within a budget; replies are recorded under ``key``."""
 
     def __init__(self, settings: Settings, key: bytes) -> None:
         self.settings = settings

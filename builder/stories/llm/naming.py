@@ -40,11 +40,7 @@ class Sketch:
 
     @property
     def independencies(self) -> list[str]:
-        """Up to a dozen statements "a and b, given c" about observed non-edges, as text.
-
-        Each names a smallest d-separating set of observed variables. A pair that needs more than
-        two is left out.
-        """
+        """Up to a dozen "a and b, given c" with a smallest observed d-separator of at most two."""
         found = []
         for a, b in self.non_edges:
             others = [v for v in self.graph.observed_nodes if v not in (a, b)]

@@ -107,11 +107,7 @@ _DEALT: Final = 3
 
 
 class Dealer:
-    """The dealing of causal pairs to the scenes of one split, as :class:`Seed`.
-
-    Pairs come from the CauseNet file of the settings, without one from the knowledge graph. Raises
-    ``UsageError`` when the file cannot be used.
-    """
+    """Deals a split's scenes causal pairs of CauseNet or, without it, the knowledge graph."""
 
     def __init__(self, settings: Settings, rng: np.random.Generator) -> None:
         self._rng = rng

@@ -87,11 +87,7 @@ def table_without_places(table: Mapping[str, object]) -> dict[str, object]:
 
 
 def _check_places(settings: Settings) -> Settings:
-    """Return the settings unchanged, or raise ``Fault``.
-
-    Refused are an endpoint that is no http(s) URL or holds a secret, and transcripts in a public
-    folder.
-    """
+    """Return the settings; ``Fault`` for a bad or secret URL, or public transcripts."""
     try:
         parts = urlsplit(settings.endpoint)
         is_plain = parts.scheme in ("http", "https") and bool(parts.hostname)

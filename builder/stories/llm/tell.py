@@ -253,11 +253,7 @@ class _Draft(Reply):
     told: tuple[_ToldFact, ...] = Field(max_length=300)
 
     def telling(self, record: str, facts: Facts, closing: str) -> Telling:
-        """Return the draft as a telling, spaces tidied and ``closing`` added as last sentence.
-
-        ``record`` is the noun for a row. A claim about one name becomes "node" or "unmeasured", as
-        the facts say.
-        """
+        """Return the draft, tidied and with ``closing`` last, as a telling about a ``record``."""
         paragraphs = self.story.replace("\r", "").split("\n\n")
         tidy = [text for part in paragraphs if (text := " ".join(part.split()))]
         hidden = {facts.variables[node].name for node in facts.unmeasured}
@@ -270,11 +266,7 @@ class _Draft(Reply):
 
 
 def _write_story(client: Client, proposal: Proposal, facts: Facts, closing: str) -> Telling:
-    """Return a story by the model that passes both verifiers, in up to S rounds (Algorithm 4).
-
-    ``closing`` is our own last sentence, after whatever the model wrote. Raises
-    :class:`NarrationFailed` when the rounds are used up.
-    """
+    """Return a story that both verifiers pass in S rounds (Alg. 4), or raise."""
     flags = yellow_flags({one.name: f"{one.name}: {one.meaning}" for one in proposal.variables})
     material = {
         "domain": proposal.domain,

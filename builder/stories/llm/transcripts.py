@@ -23,11 +23,7 @@ def request_hash(request: Mapping[str, Any]) -> str:
 
 
 class Transcript:
-    """The recorded calls of one scene; calls recorded in its file by earlier runs are read first.
-
-    ``key`` is the scene's secret key; the file's name in ``folder`` is a hash of it. Raises
-    ``UsageError`` for a file that is damaged or cannot be read.
-    """
+    """One scene's recorded calls, in a file of ``folder`` named by a hash of ``key``."""
 
     def __init__(self, folder: Path, key: bytes) -> None:
         name = hashlib.sha256(b"causal-exams transcript\0" + key).hexdigest()[:32]

@@ -72,22 +72,14 @@ class Composition:
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """The result of Algorithm 1: relative errors.
-
-    ``eta`` is the external error of each pair, None where it was not estimated. ``compositions``
-    hold epsilon (``external``) and gamma (``internal``).
-    """
+    """Algorithm 1: ``eta`` (None if not estimated), epsilon and gamma of compositions."""
 
     eta: Mapping[PairName, float | None]
     compositions: tuple[Composition, ...]
 
 
 def paths(nodes: Sequence[str], pair: PairName) -> list[tuple[str, ...]]:
-    """Return every path of the cut tree between a pair, the direct one first, then longer and
-    longer ones.
-
-    ``nodes`` is the cut tree from root to leaf. A path skips any of the nodes between its ends.
-    """
+    """Return every path between a pair of a cut tree, the direct one first, then longer ones."""
     low, high = nodes.index(pair[0]), nodes.index(pair[1])
     return [
         (pair[0], *between, pair[1])
@@ -133,11 +125,7 @@ def algorithm_1(
 def compose_pn_ps(
     estimates: Mapping[PairName, Mapping[str, float] | None], path: Sequence[str]
 ) -> tuple[float, float] | None:
-    """Return (PN, PS) along a path by the rules of Appendix B (Eq. B.28, B.29), None where a pair
-    of the path has no estimates.
-
-    ``estimates`` holds the members ``pn`` and ``ps`` of each pair.
-    """
+    """Return (PN, PS) along a path (Eq. B.28, B.29), None where a pair has no estimates."""
     result: tuple[float, float] | None = None
     for edge in pairwise(path):
         values = estimates.get(edge)

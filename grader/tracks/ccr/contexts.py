@@ -221,10 +221,7 @@ def _select_measure(estimates: Estimates, measure: str) -> dict[PairName, float 
 
 
 def _factual_is_readable(pairs: Sequence[Row]) -> bool:
-    """Return whether at most ``MAX_INVALID`` of the factual answers are neither yes nor no.
-
-    No estimate depends on them: a system that leaves them out has not answered the context.
-    """
+    """Return whether at most ``MAX_INVALID`` of the factual answers are no yes or no."""
     factual: float = sum(row["answers"] for row in pairs) / len(RUNGS)
     unreadable: int = sum(row["unreadable_factual"] for row in pairs)
     return unreadable <= MAX_INVALID * factual

@@ -58,10 +58,7 @@ class PairEstimate:
 
 
 def weights_of(target: Mapping[str, Any]) -> list[float]:
-    """Return the weight of every unit, in the order of the cases; exact weights are rounded once.
-
-    ``target`` is the truth of one pair. The weight of a stratum is shared equally by its units.
-    """
+    """Return each unit's weight, in the order of cases; a stratum's is shared equally."""
     weights = target["weights"]
     if "numerators" in weights:
         denominator = weights["denominator"]
@@ -154,11 +151,7 @@ def _measures(
 def _standard_error(
     target: Mapping[str, Any], truth: Mapping[str, list[int]], given: Sequence[Answers]
 ) -> float:
-    """Return the standard error of the PNS estimate of the first answer set, 0 for exhaustive
-    units.
-
-    It is that of a stratified mean: its square is the sum of P_c^2 s_c^2 / n_c.
-    """
+    """Return the PNS's stratified standard error, sqrt(sum P_c^2 s_c^2 / n_c); or 0."""
     cells = target["weights"].get("cells")
     if not cells:
         return 0.0

@@ -28,10 +28,7 @@ from grader.tracks.ccr.estimates import PairEstimate, estimate, resample
 
 
 def score_quantities(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Mark as right an answer in which every listed quantity is within the threshold.
-
-    The value is the worst error of the quantities given. One that is absent makes the answer wrong.
-    """
+    """Mark as right if every listed quantity is within the threshold; the worst error."""
     given = answer["quantities"]
     worst, wrong = 0.0, []
     for name, quantity in sorted(truth.target["quantities"].items()):
@@ -99,11 +96,7 @@ def score_pair(task: Task, truth: Truth, sets: Sequence[Answers | None]) -> Mark
 
 
 def valid_share(truth: Truth, sets: Sequence[Answers | None], pair: PairEstimate) -> float:
-    """Return the share (0 to 1) of PNS estimates within the threshold; 0 where there is no
-    estimate.
-
-    With several replicates it is of resampled estimates, else of the only one.
-    """
+    """Return the share of (resampled) PNS estimates within the threshold; 0 without one."""
     if pair.estimates is None:
         return 0.0
     exact = pair.exact["pns"]

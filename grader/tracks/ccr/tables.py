@@ -280,11 +280,7 @@ def trees(parts: Sequence[Part]) -> list[Block]:
 
 
 def commuting(context: Context) -> tuple[int, int]:
-    """Return how many of the paths that are asked about commute, and how many there are.
-
-    Direct paths and compositions count. A path commutes when it is externally valid, as in the
-    paper's count for Fig. 8.
-    """
+    """Return how many direct and composed paths are valid, and how many there are (Fig. 8)."""
     ends = {(line["path"][0], line["path"][-1]) for line in context["compositions"]}
     direct = [line["valid"] for line in context["pairs"] if tuple(line["pair"]) in ends]
     composed = [line["valid"] for line in context["compositions"]]

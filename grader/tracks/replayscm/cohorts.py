@@ -109,12 +109,7 @@ _OUTCOMES: Final = ("joint", "alternative", "experiment_valid", "separates", "wi
 
 
 def by_source(parts: Sequence[Part]) -> Rows:
-    """Return Table G.2: outcomes on alternative tasks by who is known to have found one in an
-    induction.
-
-    A row is of one pool, system and relation of ``_RELATIONS``: ``n`` tasks, and the means over
-    them.
-    """
+    """Return Table G.2: means of ``n`` tasks by pool, system and who found an alternative."""
     known: dict[tuple[str, str], set[str]] = defaultdict(set)
     listed = rows_of(parts, "sources")
     for row in listed:

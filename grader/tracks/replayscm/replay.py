@@ -48,10 +48,7 @@ class Replay:
 
 
 def replay(program: BooleanProgram, worlds: Worlds) -> Replay:
-    """Run the program on all rows of all worlds at once; return how the scored cells compare.
-
-    Scored are the cells of the program's endogenous variables in the rows where they are not set.
-    """
+    """Run the program on all rows; scored are its endogenous cells where they are not set."""
     values = {root: worlds.values[root] for root in program.roots}
     wrong: dict[str, int] = {}
     cells = 0
@@ -75,11 +72,7 @@ def replay(program: BooleanProgram, worlds: Worlds) -> Replay:
 
 def run(program: BooleanProgram, inputs: Mapping[str, int], clamp: Mapping[str, int], full: int
         ) -> dict[str, int]:  # fmt: skip
-    """Return all variables over rows given by the roots (``inputs``) under the intervention
-    ``clamp``. It maps each variable that is set to its values.
-
-    Everything is a bit set over the rows in ``full``.
-    """
+    """Return all variables (bits of ``full``) given roots, under ``clamp``: variable to values."""
     values = {root: clamp.get(root, inputs[root]) for root in program.roots}
     for child in program.order:
         values[child] = (
@@ -131,10 +124,7 @@ def interventions(program: BooleanProgram) -> Iterator[tuple[str, int]]:
 def shows_difference(
     first: BooleanProgram, second: BooleanProgram, name: str, value: int, witness: Mapping[str, int]
 ) -> bool:
-    """Return whether the one row with these roots differs in a cell under ``do(name = value)``.
-
-    The witness must give every root that is not set, and may repeat the value of one that is.
-    """
+    """Return whether the row with these (and just these) roots differs under do()."""
     free = {root for root in first.roots if root != name}
     repeated = witness.keys() - free
     if not free <= witness.keys() or any(
