@@ -85,10 +85,7 @@ class World:
         }
 
     def run(
-        self,
-        noise: Values,
-        do: Intervention | None = None,
-        only: Collection[str] | None = None,
+        self, noise: Values, do: Intervention | None = None, only: Collection[str] | None = None
     ) -> dict[str, Array]:
         """Solve the equations for the given units, under ``do``.
 

@@ -130,10 +130,7 @@ class LatentDAG:
         return self._projection
 
     def d_separated(
-        self,
-        xs: str | Iterable[str],
-        ys: str | Iterable[str],
-        zs: str | Iterable[str] = (),
+        self, xs: str | Iterable[str], ys: str | Iterable[str], zs: str | Iterable[str] = ()
     ) -> bool:
         """Tell whether `zs` blocks every path between `xs` and `ys` (Pearl 2009, def. 1.2.3).
         Latent nodes may appear in any of the sets. Raises ValueError when the sets overlap."""
@@ -145,10 +142,7 @@ class LatentDAG:
 
 
 def connected_nodes(
-    source: int,
-    parent_masks: Sequence[int],
-    child_masks: Sequence[int],
-    given: int,
+    source: int, parent_masks: Sequence[int], child_masks: Sequence[int], given: int
 ) -> int:
     """Return the mask of nodes outside `given` that open paths join to `source` (masks; included).
     Bayes-ball (Shachter 1998) over (node, direction). A collider above a given node needs no test

@@ -51,12 +51,7 @@ def _try(spec: InstanceSpec, plan: GraphPlan, attempt: int, _: int) -> dict[str,
         group = suite.name if setting == "reference" else f"{suite.name}-{setting}"
         frequency = rows.TrueValue(private["frequency"])
         truths.append(rows.truth_row(name, spec.instance_id, group, private, frequency))
-    world = {
-        "names": plan.names,
-        "edges": sorted(plan.edges),
-        "fixed": plan.fixed,
-        "tasks": labels,
-    }
+    world = {"names": plan.names, "edges": sorted(plan.edges), "fixed": plan.fixed, "tasks": labels}
     return {
         "causalab": tasks,
         "causalab_truth": truths,

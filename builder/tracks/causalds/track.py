@@ -37,12 +37,7 @@ from builder.tracks.causalds.exams.compose import compose, composition_of
 from builder.tracks.causalds.exams.model import parse_exam
 from builder.tracks.causalds.exams.priors import Cell
 from builder.tracks.causalds.make.observe import check_views, observe
-from builder.tracks.causalds.make.scene import (
-    Scene,
-    draw_rows,
-    narrate,
-    sample_hidden_world,
-)
+from builder.tracks.causalds.make.scene import Scene, draw_rows, narrate, sample_hidden_world
 from builder.tracks.causalds.plan.composition import composition_table
 from builder.tracks.causalds.plan.config import SceneSettings, parse_config, with_exams
 from builder.tracks.causalds.plan.scenes import TRACK_NAME, plan_scenes

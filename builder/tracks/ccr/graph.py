@@ -26,7 +26,7 @@ PAPER_KINDS: Final[Mapping[str, tuple[tuple[int, int], ...]]] = {
 """Edges over 0 (root) to 3 (leaf) of the paper's components that :data:`KINDS` may not make."""
 
 PAPER_GRAPHS: Final[Mapping[str, tuple[tuple[str, int], ...]]] = {
-    "figure-4": (("figure-4 first", 4), ("cycle", 2), ("figure-4 last", 4)),
+    "figure-4": (("figure-4 first", 4), ("cycle", 2), ("figure-4 last", 4))
 }
 """The paper's own examples: the kinds and sizes of their components in order. In Figure 4 X acts on
 A, B and C, A and B on C, C on D, D on E and F, E on F, and both on Y."""

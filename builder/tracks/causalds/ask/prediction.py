@@ -5,14 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from builder.release.arrow import round_truth
-from builder.tracks.causalds.ask.wording import (
-    Question,
-    Truth,
-    asks,
-    bold,
-    number,
-    percent,
-)
+from builder.tracks.causalds.ask.wording import Question, Truth, asks, bold, number, percent
 from builder.tracks.causalds.make.scene import Scene
 from grader.tracks.causalds.shapes import PREDICTION_ALPHA
 

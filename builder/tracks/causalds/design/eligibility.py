@@ -341,7 +341,7 @@ _ROWS_BY_FAMILY: Final[dict[str, dict[str, Eligibility]]] = {
         "forbidden_controls_list": Eligibility(1, _AVAILABLE, _adjustment(), has_directed_path),
     },
     "counterfactual_identification": {
-        "identifiable_boolean": Eligibility(0, _OBSERVED | _ESTIMAND, _counterfactual),
+        "identifiable_boolean": Eligibility(0, _OBSERVED | _ESTIMAND, _counterfactual)
     },
     "counterfactual_effect": {
         "sign_only": Eligibility(0, LEVELS, _effect(ett_is_identifiable, "unknown", "0", SIGNS)),

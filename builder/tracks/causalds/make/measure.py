@@ -115,11 +115,7 @@ class Measurement:
         noise = None
         if self.noise is not None:
             noise = {k: v for k, v in asdict(self.noise).items() if v is not None}
-        return {
-            "mechanism": self.mechanism,
-            "parameters": dict(self.parameters),
-            "noise": noise,
-        }
+        return {"mechanism": self.mechanism, "parameters": dict(self.parameters), "noise": noise}
 
 
 @dataclass(frozen=True, slots=True)
