@@ -108,9 +108,6 @@ def _correlations(apart: Array, zero_partials: Array, means: Array) -> Array:
     return np.concatenate([r, partials, partials - r, sd[..., [1]]], axis=-1)
 
 
-# --- zeros by construction -------------------------------------------------------------------
-
-
 def zero_correlation(world: World, x: str, y: str) -> bool:
     """Return whether the graph makes X and Y independent (no common ancestor)."""
     return world.graph.d_separated((x,), (y,))

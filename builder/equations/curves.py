@@ -32,9 +32,6 @@ _HIDDEN_GAIN: Final = 2.0
 _CALIBRATION: Final = 1000
 
 
-# --- linear_additive ----------------------------------------------------------------------------
-
-
 def draw_linear(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
     """Draw weights N(±0.8, 0.4) (per parent sd above one) and bias N(0, 0.5), 0 for a root."""
     weights = per_parent_sd(draw_signed(rng, len(parents), 0.8, 0.4), parents)
@@ -52,9 +49,6 @@ def linear_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
     for weight, column in zip(vector(parameters, "weights"), columns, strict=True):
         total = total + weight * column
     return total
-
-
-# --- handcrafted: linear, up to two products, a bent part, and for measurements a square ----------
 
 
 def draw_handcrafted(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
@@ -110,9 +104,6 @@ def _pair_products(parameters: Parameters, z: Sequence[Array]) -> Array:
     for position, weight in enumerate(vector(parameters, "products")):
         total = total + weight * z[pairs[2 * position]] * z[pairs[2 * position + 1]]
     return total
-
-
-# --- interaction_response: products and saturating or cooperative sums of u = softplus(z) ---------
 
 
 def _softplus_features(parameters: Parameters, columns: Sequence[Array]) -> list[Array]:
@@ -171,9 +162,6 @@ def response_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
         raised, half = (u, np.asarray(k)) if h == 1.0 else (power(u, h), power(np.asarray(k), h))
         total = total + a * raised / (half + raised)
     return cut_off(total)
-
-
-# --- symbolic_transform -------------------------------------------------------------------------
 
 
 def draw_rational(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
@@ -275,16 +263,11 @@ def piecewise_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
     return cut_off(total)
 
 
-# --- neural -------------------------------------------------------------------------------------
-
-
 def draw_neural(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """Draw a tanh network of 2 to 4 hidden layers of 4 to 16 units.
-
-    Weight matrices are divided by their spectral norm, hidden ones then doubled. Biases are
-    U(-1, 1). The output's range over 1000 standard normal inputs is brought to [-1, 1] and
-    multiplied by ±U(1, 2); ``gain`` and ``bias`` fix this. Matrices are flattened, layer by layer.
-    """
+    """Draw a tanh network of 2 to 4 hidden layers of 4 to 16 units. Weight matrices are divided by
+    their spectral norm, hidden ones then doubled. Biases are U(-1, 1). The output's range over 1000
+    standard normal inputs is brought to [-1, 1] and multiplied by ±U(1, 2); ``gain`` and ``bias``
+    fix this. Matrices are flattened, layer by layer."""
     widths = [int(w) for w in rng.integers(4, WIDEST_LAYER + 1, int(rng.integers(2, 5)))]
     weights: list[Array] = []
     biases: list[Array] = []

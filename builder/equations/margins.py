@@ -76,11 +76,9 @@ def clear_largest_change(changes: Mapping[str, Quantity], margin: float) -> str 
 
 def clear_dominance(direct: Quantity, indirect: Quantity, outcome_sd: Quantity) -> Dominant | None:
     """Return which natural effect is larger in absolute value, or "tie"; None where that is open.
-
     They tie where their absolute values differ by at most ``TIE_BAND`` times the larger one. Two
     structural zeros tie. It is open where the difference lies too close to the edge of that band:
-    within ``EFFECT_MARGIN`` standard deviations of the outcome, with room for standard errors.
-    """
+    within ``EFFECT_MARGIN`` standard deviations of the outcome, with room for standard errors."""
     if is_structural_zero(direct) and is_structural_zero(indirect):
         return "tie"
     larger, smaller = sorted((direct, indirect), key=lambda effect: -abs(effect.value))

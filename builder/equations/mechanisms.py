@@ -67,12 +67,9 @@ HETEROSCEDASTIC_SHARE: Final = 0.75
 @dataclass(frozen=True, slots=True)
 class Profile:
     """The families that a world draws from, uniformly: mechanisms of continuous and of binary
-    nodes, and noise.
-
-    ``mixture`` are the shares of non-root and of root nodes whose noise is a Gaussian mixture,
-    whatever ``noises`` says. ``heteroscedastic`` is the share of continuous non-root nodes
-    whose noise scale varies with their parents. Roots are noise alone, or a coin.
-    """
+    nodes, and noise. ``mixture`` are the shares of non-root and of root nodes whose noise is a
+    Gaussian mixture, whatever ``noises`` says. ``heteroscedastic`` is the share of continuous
+    non-root nodes whose noise scale varies with their parents. Roots are noise alone, or a coin."""
 
     continuous: tuple[str, ...] = ("linear_additive",)
     binary: tuple[str, ...] = ("logistic",)

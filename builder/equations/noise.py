@@ -147,9 +147,6 @@ def _student_quantiles(shape: Shape) -> Array:
     return np.concatenate([lower, -lower[-2::-1]])
 
 
-# --- Mixture of equally likely Gaussians with means ``shape`` and one common sd ------------------
-
-
 def _mixture_shape(rng: np.random.Generator, scale: float) -> Shape:
     """Draw 2 to 6 component means U(-1, 1), centred, and return them for a mixture of variance one.
     Components have sd 0.85 * scale before that."""

@@ -129,12 +129,10 @@ def _is_zero(name: Effect, world: World, x: str, y: str) -> bool:
 
 
 def _constant_slope(name: Effect, world: World, x: str, y: str) -> float | None:
-    """Return the effect of a change of X by 1 where it is the same for every unit, else None.
-
-    The total effect is the sum over directed paths of the products of their coefficients (Wright
-    1934) where every node after X on them, Y included, is affine in its parents. X itself and
-    everything off those paths may be anything. The direct effect is X's weight in Y's equation.
-    """
+    """Return the effect of a change of X by 1 where it is the same for every unit, else None. The
+    total effect is the sum over directed paths of the products of their coefficients (Wright 1934)
+    where every node after X on them, Y included, is affine in its parents. X itself and everything
+    off those paths may be anything. The direct effect is X's weight in Y's equation."""
     form = world.node(y).affine
     if form is None:
         return None

@@ -60,12 +60,10 @@ def sample_world(
     outcome: str,
     profile: Profile = DEFAULT_PROFILE,
 ) -> World:
-    """Draw a world over ``graph``; equal generators give equal worlds.
-
-    Nodes are drawn in topological order, each until a pilot sample of 4096 units accepts it.
-    ``kinds`` not listed are continuous, and ``outcome`` has the tighter range. Raises
-    :class:`NoWorldFound` for a node rejected 1000 times.
-    """
+    """Draw a world over ``graph``; equal generators give equal worlds. Nodes are drawn in
+    topological order, each until a pilot sample of 4096 units accepts it. ``kinds`` not listed are
+    continuous, and ``outcome`` has the tighter range. Raises :class:`NoWorldFound` for a node
+    rejected 1000 times."""
     nodes: dict[str, Node] = {}
     pilot: dict[str, Array] = {}
     for name in graph.topological_order():
@@ -167,12 +165,9 @@ def _is_accepted(
 
 def edge_strengths(node: Node, columns: Sequence[Array], sd: float) -> Iterator[float]:
     """Yield the strength of the edge from each parent, given samples (n,) of the parents and the
-    child's sd.
-
-    It is the mean absolute change of the child's conditional mean as one parent moves by one of its
-    standard deviations around its sampled values, over ``sd``. A binary parent moves from 0 to 1,
-    and the change is multiplied by its standard deviation.
-    """
+    child's sd. It is the mean absolute change of the child's conditional mean as one parent moves
+    by one of its standard deviations around its sampled values, over ``sd``. A binary parent moves
+    from 0 to 1, and the change is multiplied by its standard deviation."""
     mean = MECHANISMS[node.mechanism].mean
     for i, column in enumerate(columns):
         low, high, weight = _ends(column)

@@ -36,9 +36,6 @@ CERTAINTY: Final = (0.02, 0.98)
 _SHIFT: Final = 1.5
 
 
-# --- logistic: linear log-odds ------------------------------------------------------------------
-
-
 def draw_logistic(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
     """Draw weights N(±1, 0.6) (per parent sd above one) and bias N(0, 0.7) at the parents' means,
     or a root's probability U(1/4, 3/4)."""
@@ -52,9 +49,6 @@ def draw_logistic(rng: np.random.Generator, parents: Sequence[Parent]) -> Parame
 def logistic_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
     """Return the probability of 1: ``expit(b + sum(w x))`` over the raw parents."""
     return expit(linear_mean(parameters, columns))
-
-
-# --- shifted_logistic: log-odds with a bent part off centre -------------------------------------
 
 
 def draw_shifted_logistic(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
@@ -87,9 +81,6 @@ def shifted_logistic_slope(parameters: Parameters, column: Array) -> Array:
     return np.asarray(p * (1.0 - p) * slope / vector(parameters, "scales")[0])
 
 
-# --- sharp_threshold: a steep sigmoid of a weighted sum -----------------------------------------
-
-
 def draw_sharp_threshold(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
     """Draw a sharpness U(4, 8), weights N(±1, 0.5) and a threshold N(0, 0.5)."""
     return {
@@ -107,9 +98,6 @@ def sharp_threshold_mean(parameters: Parameters, columns: Sequence[Array]) -> Ar
     for z, w in zip(standardise(parameters, columns), weights, strict=True):
         total = total + w * z
     return np.clip(expit(scalar(parameters, "sharpness") * total), *CERTAINTY)
-
-
-# --- gates: and/or of thresholded parents, the output flipped now and then ------------------------
 
 
 def gate_draw(

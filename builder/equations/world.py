@@ -67,8 +67,6 @@ class World:
         """Return the node called ``name``. Raises KeyError."""
         return self._by_name[name]
 
-    # --- running ------------------------------------------------------------------------------
-
     def draw_noise(self, rng: np.random.Generator, n: int) -> dict[str, Array]:
         """Draw the noise of ``n`` units: node -> array (n,), in the order of ``nodes``."""
         return {
@@ -117,8 +115,6 @@ class World:
         """Draw ``n`` independent units of all nodes, latent ones included: node -> array (n,)."""
         return self.run(self.draw_noise(rng, n), do)
 
-    # --- one node given its parents -----------------------------------------------------------
-
     def conditional_mean(self, name: str, values: Values) -> Array:
         """Return E[V | parents] for V = ``name``, (n,), scalar for a root; P(1) of a binary V."""
         node = self._by_name[name]
@@ -139,8 +135,6 @@ class World:
             return np.where(np.asarray(value) == 1.0, mean, 1.0 - mean)
         scale = self.noise_scale(name, values)
         return law.density((value - mean) / scale) / scale
-
-    # --- JSON ---------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, object]:
         """Return plain JSON values. Written with Python's float repr the round trip is exact."""

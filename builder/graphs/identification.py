@@ -100,9 +100,6 @@ def _is_stuck(projection: Projection, target: int, district: int) -> bool:
         district = closure(target, projection.sibling_masks, ancestral)
 
 
-# --- the districts an effect is made of -----------------------------------------------------
-
-
 def relevant_nodes(projection: Projection, x: str, y: str) -> int:
     """Return the mask of `x`, `y` and their ancestors: nothing else bears on any effect."""
     ends = 1 << projection.nodes.index(x) | 1 << projection.nodes.index(y)

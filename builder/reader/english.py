@@ -128,11 +128,9 @@ def told_unmeasured(text: str, names: Sequence[str], values: Sequence[str]) -> f
 
 def discover(text: str, known: Sequence[str], count: int | None = None) -> tuple[str, ...]:
     """Return phrases in ``text`` that look like names and are not ``known``, most frequent first.
-
     With ``count``, the number of variables in all, return up to ``2 * count + 6`` phrases, more
     than are lacking. Without it, return only those that some sentence calls unmeasured, possibly
-    none. A phrase that contains a more frequent one, or is part of it, is left out.
-    """
+    none. A phrase that contains a more frequent one, or is part of it, is left out."""
     parts = sentences(mask(text, known))
     found: list[str] = []
     for name in _capitalised_phrases(parts):

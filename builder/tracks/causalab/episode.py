@@ -60,12 +60,10 @@ class EpisodeParts(NamedTuple):
 def draw_episode(
     graph: LatentDAG, suite: Suite, setting: SuiteSetting, fixed: bool, mode: Mode, key: bytes
 ) -> EpisodeParts:
-    """Return an episode of ``suite``, drawn from the instance's ``key`` alone.
-
-    Matched suites share the streams of what they have in common. With ``fixed`` one property (two
-    of six) cannot be controlled. Raises :class:`Rejection` if no reactor crystal has its frequency
-    inside the reactor's range, or none pin down what a fixed property does.
-    """
+    """Return an episode of ``suite``, drawn from the instance's ``key`` alone. Matched suites share
+    the streams of what they have in common. With ``fixed`` one property (two of six) cannot be
+    controlled. Raises :class:`Rejection` if no reactor crystal has its frequency inside the
+    reactor's range, or none pin down what a fixed property does."""
     equations = sample_equations(
         graph, suite.family, setting, stream(key, f"equations/{suite.family}/{setting}")
     )

@@ -37,12 +37,10 @@ class _Model:
 
 @dataclass(frozen=True)
 class BooleanContext(_Model):
-    """Binary variables with one exogenous bit each. Functions are monotone (CCR Appendix F).
-
-    A node without parents equals its bit. Any other node is ``bit own[v] (parents joined by
-    among[v])``. With equal operators that is one operator over the bit and all parents.
-    ``tenths[v]``, from 1 to 9, is ten times the probability that the bit of node v is one.
-    """
+    """Binary variables with one exogenous bit each. Functions are monotone (CCR Appendix F). A node
+    without parents equals its bit. Any other node is ``bit own[v] (parents joined by among[v])``.
+    With equal operators that is one operator over the bit and all parents. ``tenths[v]``, from 1 to
+    9, is ten times the probability that the bit of node v is one."""
 
     own: tuple[Operator, ...]
     among: tuple[Operator, ...]

@@ -69,12 +69,10 @@ BOUNDS: Final = Bounds()
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What is planned of a context: its components, and how its rules are drawn.
-
-    ``sizes`` (numbers of nodes) and ``kinds`` (of graph) are by component. ``operators`` is one of
-    :data:`OPERATORS`. ``tenths`` are the least and the greatest probability of an exogenous
-    variable, in tenths. ``bounds`` limit the PNS of pairs.
-    """
+    """What is planned of a context: its components, and how its rules are drawn. ``sizes`` (numbers
+    of nodes) and ``kinds`` (of graph) are by component. ``operators`` is one of :data:`OPERATORS`.
+    ``tenths`` are the least and the greatest probability of an exogenous variable, in tenths.
+    ``bounds`` limit the PNS of pairs."""
 
     sizes: tuple[int, ...]
     kinds: tuple[str, ...]

@@ -93,12 +93,9 @@ def deduce(
     bounded: bool,
 ) -> Deduction:
     """Return a question about a local value with the wanted verdict. ``bounded``: no value exceeds
-    1 (the PNS).
-
-    Unbounded values contradict each other only where more is given than needed: then
-    ``inconsistent`` takes three components. As often, more than needed is given and agrees, so
-    that the pattern of givens does not tell a contradiction.
-    """
+    1 (the PNS). Unbounded values contradict each other only where more is given than needed: then
+    ``inconsistent`` takes three components. As often, more than needed is given and agrees, so that
+    the pattern of givens does not tell a contradiction."""
     if verdict == "value":
         if len(tree.components) > 2 and rng.random() < 0.5:
             return _redundant(tree, values, Fraction(1), rng)
@@ -233,12 +230,10 @@ def _redundant(
 def check_deduction(
     nodes: Sequence[str], givens: Mapping[Pair, Fraction], target: Pair, *, bounded: bool
 ) -> tuple[Verdict, float | None]:
-    """Return the verdict, and the value or None, by linear algebra on logarithms.
-
-    ``bounded`` says that no value may exceed 1. This is the second derivation. Each
-    given is one equation in the logarithms of the adjacent pairs' absolute values. Signs are
-    equations modulo two, which a chain of nonzero values always solves once sizes agree.
-    """
+    """Return the verdict, and the value or None, by linear algebra on logarithms. ``bounded`` says
+    that no value may exceed 1. This is the second derivation. Each given is one equation in the
+    logarithms of the adjacent pairs' absolute values. Signs are equations modulo two, which a chain
+    of nonzero values always solves once sizes agree."""
     place = {name: k for k, name in enumerate(nodes)}
 
     def row(pair: Pair) -> list[float]:

@@ -169,11 +169,9 @@ def sample_linear(
     sizes: Sequence[int], kinds: Sequence[str], rng: np.random.Generator, *, trap: bool = False
 ) -> tuple[LinearContext, tuple[str, ...]]:
     """Draw a linear context none of whose asked effects is below 0.1 in absolute value, and return
-    it with (X, first cutpoint, Y).
-
-    With ``trap`` (two components of four nodes or more) one edge leads past the cutpoint, so that
-    the graph has none and the product of the two effects is not the global one (CCR Appendix C).
-    """
+    it with (X, first cutpoint, Y). With ``trap`` (two components of four nodes or more) one edge
+    leads past the cutpoint, so that the graph has none and the product of the two effects is not
+    the global one (CCR Appendix C)."""
     while True:
         dag = chain(kinds, sizes, rng)
         middle = sizes[0] - 1

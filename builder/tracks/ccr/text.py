@@ -39,12 +39,10 @@ class Prompt:
 
 
 def prompts(row: Mapping[str, Any]) -> Iterator[Prompt]:
-    """Yield every full prompt of a task row, one a question, case by case.
-
-    ``row`` is a row of the config ``ccr`` (its columns ``family`` and ``prompt``). A direct or
-    deductive task has one prompt, of kind ``all``. Raises ``ValueError`` for a simulation prompt
-    that was not written by :func:`simulation_prompt`.
-    """
+    """Yield every full prompt of a task row, one a question, case by case. ``row`` is a row of the
+    config ``ccr`` (its columns ``family`` and ``prompt``). A direct or deductive task has one
+    prompt, of kind ``all``. Raises ``ValueError`` for a simulation prompt that was not written by
+    :func:`simulation_prompt`."""
     text = str(row["prompt"])
     if row["family"] != "simulation":
         yield Prompt(0, "all", text)

@@ -50,11 +50,9 @@ SEPARATORS: Final = 60
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """A program with its units, training worlds (Original level) and held-out worlds.
-
     ``statistics`` are figures for the generation report: the survivor reduction and the number of
     disambiguation worlds. ``kill_coverage`` is the share of mechanisms of which the first worlds
-    left a shortcut standing that a later one ruled out.
-    """
+    left a shortcut standing that a later one ruled out."""
 
     program: HiddenProgram
     units: UnitThresholds
@@ -123,12 +121,10 @@ def _training(
 def _check_training(
     program: HiddenProgram, training: Sequence[ReplayWorld], settings: Generation
 ) -> None:
-    """Raise :class:`Rejection` where the training worlds show too little of the program.
-
-    Three worlds or more must assign values row by row (``hard_assigned``), and one or more a
-    constant (``hard_constant``). Each endogenous variable needs ``settings.scored_worlds`` worlds
-    that do not intervene on it, with ``settings.scored_cells`` rows in all.
-    """
+    """Raise :class:`Rejection` where the training worlds show too little of the program. Three
+    worlds or more must assign values row by row (``hard_assigned``), and one or more a constant
+    (``hard_constant``). Each endogenous variable needs ``settings.scored_worlds`` worlds that do
+    not intervene on it, with ``settings.scored_cells`` rows in all."""
     modes = Counter(world.intervention.mode for world in training)
     if modes["hard_assigned"] < 3 or modes["hard_constant"] < 1:
         raise Rejection("mode mix")

@@ -139,11 +139,9 @@ def certify(
     rng: np.random.Generator, evidence: Evidence, cex: Sequence[ReplayWorld]
 ) -> tuple[ReplayWorld, ...]:
     """Return the worlds of ``cex`` and at least one more, which prove that the program is unique.
-
-    It is unique under hidden order, and so where more is disclosed. Each added world is the best
-    of 40 candidates at shrinking what the complete audit still finds open: the unseen patterns and
-    the sets that miss a parent. Raises ``Rejection`` after 25 added worlds.
-    """
+    It is unique under hidden order, and so where more is disclosed. Each added world is the best of
+    40 candidates at shrinking what the complete audit still finds open: the unseen patterns and the
+    sets that miss a parent. Raises ``Rejection`` after 25 added worlds."""
     program, worlds = evidence.program, list(cex)
     limits = disclosed_limits(program, "hidden")
     tables = tabulate_worlds(worlds)

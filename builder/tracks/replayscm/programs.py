@@ -34,13 +34,10 @@ _DRAWS: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class HiddenProgram:
-    """A hidden program.
-
-    ``order`` holds the variables, roots first, each after its parents. ``windows``, ``parents`` and
-    ``formulas`` are by endogenous variable; a window holds the earlier variables that parents were
-    drawn from. ``tables[v]`` is the truth table of v as an integer. Its bit p is the value where
-    the bits of p are those of the parents, in their (ascending) order.
-    """
+    """A hidden program. ``order`` holds the variables, roots first, each after its parents.
+    ``windows``, ``parents`` and ``formulas`` are by endogenous variable; a window holds the earlier
+    variables that parents were drawn from. ``tables[v]`` is the truth table of v as an integer. Its
+    bit p is the value where the bits of p are those of the parents, in their (ascending) order."""
 
     order: tuple[int, ...]
     windows: Mapping[int, tuple[int, ...]]

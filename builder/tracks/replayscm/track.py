@@ -39,12 +39,10 @@ from grader.tracks.replayscm.problem import MAX_PARENTS
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A program with its worlds.
-
-    ``blocks`` are the roots, then runs of the latent order. ``levels`` are the training worlds of
-    each level of evidence, and ``tables`` what they show. ``shifted`` are the held-out worlds under
-    other root distributions, empty if the plan has none.
-    """
+    """A program with its worlds. ``blocks`` are the roots, then runs of the latent order.
+    ``levels`` are the training worlds of each level of evidence, and ``tables`` what they show.
+    ``shifted`` are the held-out worlds under other root distributions, empty if the plan has
+    none."""
 
     evidence: Evidence
     blocks: tuple[tuple[int, ...], ...]

@@ -22,12 +22,10 @@ Bits = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class Intervention:
-    """The variables that a world sets (``targets``, ascending), and how.
-
-    In mode hard_constant, ``constants[i]`` is the value of ``targets[i]`` in every row. In mode
-    hard_assigned each row has values of its own, which only the world's rows hold. In mode none
-    nothing is set. Two interventions have the same signature if their fields are equal.
-    """
+    """The variables that a world sets (``targets``, ascending), and how. In mode hard_constant,
+    ``constants[i]`` is the value of ``targets[i]`` in every row. In mode hard_assigned each row has
+    values of its own, which only the world's rows hold. In mode none nothing is set. Two
+    interventions have the same signature if their fields are equal."""
 
     mode: Mode
     targets: tuple[int, ...] = ()

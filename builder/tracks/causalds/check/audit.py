@@ -38,12 +38,9 @@ def audit_instance(
     world_row: Row, truth_rows: Sequence[Row], label_row: Row | None, scene_row: Row
 ) -> list[str]:
     """Return the problems of one instance in one view, a line each: none when every derivation
-    agrees.
-
-    Arguments are rows of ``causalds_worlds``, ``causalds_truth`` (all of the instance),
+    agrees. Arguments are rows of ``causalds_worlds``, ``causalds_truth`` (all of the instance),
     ``causalds_labels`` (None where there are none) and ``causalds_scenes``. Every line starts with
-    the id of its task or instance. Problems that do not come back with other units are dropped.
-    """
+    the id of its task or instance. Problems that do not come back with other units are dropped."""
     try:
         scene = _read_scene(world_row["instance_id"], world_row["world_json"])
     except (KeyError, TypeError, ValueError) as error:

@@ -240,12 +240,10 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Population:
-    """Simulated units of one world, common to everything that is estimated from it.
-
-    ``world`` is the parsed ``world`` member of ``world_json``, ``draws`` the number of units. Nodes
-    are named as there, not as in the story. Raises :class:`NotAuditable` on first use of an unknown
-    mechanism or noise family.
-    """
+    """Simulated units of one world, common to everything that is estimated from it. ``world`` is
+    the parsed ``world`` member of ``world_json``, ``draws`` the number of units. Nodes are named as
+    there, not as in the story. Raises :class:`NotAuditable` on first use of an unknown mechanism or
+    noise family."""
 
     world: Mapping[str, Any]
     rng: np.random.Generator

@@ -57,13 +57,10 @@ def method_label(graph: Graph, x: str, y: str, latent: frozenset[str]) -> str:
 
 
 def has_hedge(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
-    """Tell whether some hedge for P(y | do(x)) exists, so that it is not identifiable.
-
-    A hedge is a pair of bidirected-connected sets F' inside F, X in F but not in F', where F' lies
-    in An(Y) once edges into X are cut and every node of F reaches F' inside F. For each F' the
-    largest candidate F is found by alternately shrinking to the ancestors of F' and to the district
-    of F'.
-    """
+    """Tell whether some hedge for P(y | do(x)) exists, so that it is not identifiable. A hedge is a
+    pair of bidirected-connected sets F' inside F, X in F but not in F', where F' lies in An(Y) once
+    edges into X are cut and every node of F reaches F' inside F. For each F' the largest candidate
+    F is found by alternately shrinking to the ancestors of F' and to the district of F'."""
     directed, bidirected = project(graph, latent)
     cut = directed.copy()
     cut.remove_edges_from(list(directed.in_edges(x)))
@@ -99,11 +96,9 @@ def is_identifiable(
 
 def _is_ett_identifiable(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
     """Tell whether the effect on the treated is identifiable, for a treatment that is not binary.
-
     (For a binary one it is exactly when the ATE is, by consistency.) P(Y(x0), X) is, unless X and
     one of its children share a district of the graph over An(Y) and An(X) (Shpitser & Tchetgen
-    Tchetgen 2016): one and the same factor would need both values of X.
-    """
+    Tchetgen 2016): one and the same factor would need both values of X."""
     directed, bidirected = project(graph, latent)
     kept = _reaching(directed, {x, y})
     district = nx.node_connected_component(bidirected.subgraph(kept), x)

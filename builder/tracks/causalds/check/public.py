@@ -96,10 +96,8 @@ _LIST: Final = re.compile(r"(?:^- .+\n?)+", re.MULTILINE)
 
 def lends(shown: Task, asked: Task) -> Iterator[str]:
     """Yield lists of names that the question of ``shown`` prints, as answers (JSON) to ``asked``.
-
     Each is a Markdown list, restricted to the names that ``asked`` offers. Lists that are inputs of
-    ``shown`` (``_STATED``) tell nothing and are skipped. Empty unless ``asked`` wants names.
-    """
+    ``shown`` (``_STATED``) tell nothing and are skipped. Empty unless ``asked`` wants names."""
     if asked.shape.kind not in _SETS:
         return
     stated = [set(shown.inputs[key]) for key in _STATED if key in shown.inputs]

@@ -134,9 +134,6 @@ def _verdict(identifiable: bool) -> SecondTruth:
     return _label_truth(identifiable, abstain=not identifiable)
 
 
-# --- rung 1 ----------------------------------------------------------------------------------
-
-
 def _prediction(case: Case) -> SecondTruth:
     """Return kind, number and standard deviation of the held-out labels. A published sd that agrees
     is taken as it is. Raises :class:`Unusable` without labels of the outcome's kind."""
@@ -173,9 +170,6 @@ def _argmax(case: Case) -> SecondTruth:
     if not _clear(lead - case.margin(*nodes), error):
         raise Unusable(f"asked although the changes are {[changes[node] for node in order]}")
     return _label_truth(case.scene.names[order[0]])
-
-
-# --- the graph -------------------------------------------------------------------------------
 
 
 def _edges(case: Case) -> SecondTruth:
@@ -239,9 +233,6 @@ def _collider_bias(case: Case) -> SecondTruth:
     """Return whether controlling for the named variable opens a non-causal path."""
     scene = case.scene
     return _label_truth(audit_graph.opens_path(scene.graph, scene.x, scene.y, case.detail))
-
-
-# --- effects ---------------------------------------------------------------------------------
 
 
 def _effect(case: Case, name: str) -> SecondTruth:

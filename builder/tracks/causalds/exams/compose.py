@@ -61,11 +61,9 @@ def composition_of(
     model: ExamModel, asked: Sequence[tuple[str, Cell]], there: Sequence[str]
 ) -> ByAxis:
     """Return requested beside realised numbers of tasks, by family, rung, variant and view.
-
     ``asked`` pairs the structure of each scene with what it is asked. It must not be empty. In a
     composed exam the priors say what is requested of these scenes and the views ``there``, whatever
-    a scene can host. In others all variants asked, and all views, are requested equally often.
-    """
+    a scene can host. In others all variants asked, and all views, are requested equally often."""
     wanted: dict[str, dict[str, float]] = {axis: defaultdict(float) for axis in asked[0][1].levels}
     realised: dict[str, Counter[str]] = {axis: Counter() for axis in wanted}
     for cell, share in _requested_shares(model, asked, there):
@@ -124,12 +122,10 @@ TasksByLabel = dict[str, dict[str, list[Pick]]]
 
 @dataclass(slots=True)
 class _Balance:
-    """Keep the tasks that a balanced exam has taken, and how many are still due.
-
-    ``waiting`` are all tasks to take from, even taken ones. ``due`` counts the tasks still
-    wanted by kind of scene (motif and verdict). With ``once`` no scene is asked twice. ``picks``
-    are the tasks taken so far.
-    """
+    """Keep the tasks that a balanced exam has taken, and how many are still due. ``waiting`` are
+    all tasks to take from, even taken ones. ``due`` counts the tasks still wanted by kind of scene
+    (motif and verdict). With ``once`` no scene is asked twice. ``picks`` are the tasks taken so
+    far."""
 
     waiting: TasksByLabel
     due: Counter[str]
@@ -173,12 +169,10 @@ def _compose_balanced(
     once: bool,
     required: Collection[str],
 ) -> list[Pick]:
-    """Return equally many tasks of each variant, with its labels in turn.
-
-    They come from as many scenes as possible, whose motifs and verdicts keep their shares. Leave
-    out a variant with the same label wherever it is asked, which is worth nothing. Raises
-    ``UsageError`` where that concerns a ``required`` variant, and where tasks run out.
-    """
+    """Return equally many tasks of each variant, with its labels in turn. They come from as many
+    scenes as possible, whose motifs and verdicts keep their shares. Leave out a variant with the
+    same label wherever it is asked, which is worth nothing. Raises ``UsageError`` where that
+    concerns a ``required`` variant, and where tasks run out."""
     waiting = _tasks_by_label(candidates, key)
     varied = {n: found for n, found in waiting.items() if not one_label(n, [{x} for x in found])}
     for name in required:

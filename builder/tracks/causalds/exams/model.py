@@ -106,13 +106,10 @@ class ExamModel(TomlModel):
 
 
 class ComposedExam(ExamModel):
-    """The file of a composed exam.
-
-    ``families`` gives a structure its weights of families, ``variants`` a family its weights of
-    variants (equal ones where it has none), ``views`` a family its weights of views. ``difficulty``
-    d in [0, 1] tilts all three with their ``strength``: above 0.5 to the harder ones, below to the
-    easier ones. At 0.5 it changes nothing.
-    """
+    """The file of a composed exam. ``families`` gives a structure its weights of families,
+    ``variants`` a family its weights of variants (equal ones where it has none), ``views`` a family
+    its weights of views. ``difficulty`` d in [0, 1] tilts all three with their ``strength``: above
+    0.5 to the harder ones, below to the easier ones. At 0.5 it changes nothing."""
 
     kind: Literal["composed"]
     difficulty: Share = 0.5

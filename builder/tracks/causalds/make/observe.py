@@ -48,13 +48,10 @@ class ShownColumn:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A scene as one view shows it.
-
-    ``bundles`` are the measurements by replaced node, ``columns`` the public columns in table
-    order. ``rows`` maps names of public columns and replaced variables to values, training rows
-    first. ``chosen`` indexes the calibration rows among these, ``recovered`` holds optional
-    diagnostics by node.
-    """
+    """A scene as one view shows it. ``bundles`` are the measurements by replaced node, ``columns``
+    the public columns in table order. ``rows`` maps names of public columns and replaced variables
+    to values, training rows first. ``chosen`` indexes the calibration rows among these,
+    ``recovered`` holds optional diagnostics by node."""
 
     view: View
     bundles: Mapping[str, Bundle]

@@ -43,11 +43,9 @@ def _check_planted(shares: dict[str, float]) -> dict[str, float]:
 
 class Composition(TomlModel):
     """Requested shares. ``motifs``, ``auxiliary`` and ``planted`` map names to weights or shares.
-
     ``grafts`` are the shares of scenes with 0, 1, 2 ... grafts. ``confounded`` is the share of all
     scenes that get a latent confounder which makes them unidentifiable. ``harmless`` is the
-    smallest share of identifiable scenes among those with an unmeasured variable.
-    """
+    smallest share of identifiable scenes among those with an unmeasured variable."""
 
     motifs: Annotated[dict[str, Weight], weights_of(MOTIFS, ordered=True)] = Field(
         description="a table of weights such as { chain = 1 }"

@@ -44,12 +44,10 @@ def name_scenes(
     split: str,
     private: bool,
 ) -> list[ScenePlan]:
-    """Return the plans with their names from the knowledge graph.
-
-    No two of ``NAMED_TOGETHER`` have the same set of names while there are others.
-    ``streams(purpose)`` gives random numbers. A redrawn graph still hosts the planned variant.
-    ``private`` chooses the part of the knowledge graph. Raises :class:`UsageError` without names.
-    """
+    """Return the plans with their names from the knowledge graph. No two of ``NAMED_TOGETHER`` have
+    the same set of names while there are others. ``streams(purpose)`` gives random numbers. A
+    redrawn graph still hosts the planned variant. ``private`` chooses the part of the knowledge
+    graph. Raises :class:`UsageError` without names."""
     part: Part = "private" if private else "public"
     named: list[ScenePlan] = []
     for start in range(0, len(plans), NAMED_TOGETHER):
