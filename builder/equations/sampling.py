@@ -88,39 +88,31 @@ def _draw_node(
     columns = [pilot[parent] for parent in parents]
     summaries = [Parent.seen_in(column) for column in columns]
     for _ in range(_MAX_DRAWS):
-        node = _candidate(rng, name, kind, parents, profile, summaries)
-        mean = MECHANISMS[node.mechanism].mean(node.parameters, columns)
-        if node.noise is None:
+        mechanism = _pick_mechanism(rng, kind, len(parents), profile)
+        parameters = round_parameters(MECHANISMS[mechanism].draw(rng, summaries))
+        law: Noise | None = None
+        if kind == "continuous":
+            scale = float(rng.uniform(0.5, 1.0) if parents else rng.uniform(0.8, 1.5))
+            law = _noise(rng, profile, scale, summaries).rounded_parameters()
+        node = Node(name, kind, parents, mechanism, parameters, law)
+        mean = MECHANISMS[mechanism].mean(parameters, columns)
+        if law is None:
             values = np.asarray(rng.random(_PILOT_UNITS) < mean, dtype=np.float64)
         else:
-            values = mean + node.noise.scale_at(columns) * node.noise.draw(rng, _PILOT_UNITS)
+            values = mean + law.scale_at(columns) * law.draw(rng, _PILOT_UNITS)
         if _is_accepted(node, columns, mean, values, bounds):
             return node, values
     raise NoWorldFound(f"{name}: no mechanism in range after {_MAX_DRAWS} draws")
 
 
-def _candidate(
-    rng: np.random.Generator,
-    name: str,
-    kind: Kind,
-    parents: tuple[str, ...],
-    profile: Profile,
-    summaries: Sequence[Parent],
-) -> Node:
-    """Draw a node's mechanism and noise, unchecked. ``summaries`` are of the pilot parents."""
-    if parents:
-        choices = profile.binary if kind == "binary" else profile.continuous
-        mechanism = pick(rng, choices)
-        if mechanism == "product" and not 2 <= len(parents) <= 3:
-            mechanism = pick(rng, _RESPONSES)
-    else:
-        mechanism = "logistic" if kind == "binary" else "linear_additive"
-    parameters = round_parameters(MECHANISMS[mechanism].draw(rng, summaries))
-    law: Noise | None = None
-    if kind == "continuous":
-        scale = float(rng.uniform(0.5, 1.0) if parents else rng.uniform(0.8, 1.5))
-        law = _noise(rng, profile, scale, summaries).rounded_parameters()
-    return Node(name, kind, parents, mechanism, parameters, law)
+def _pick_mechanism(rng: np.random.Generator, kind: Kind, parents: int, profile: Profile) -> str:
+    """Return the mechanism of a node with so many ``parents``, random unless it is a root."""
+    if not parents:
+        return "logistic" if kind == "binary" else "linear_additive"
+    mechanism = pick(rng, profile.binary if kind == "binary" else profile.continuous)
+    if mechanism == "product" and not 2 <= parents <= 3:
+        return pick(rng, _RESPONSES)
+    return mechanism
 
 
 def _noise(

@@ -48,15 +48,9 @@ def _frontdoor(g: LatentDAG, x: str, y: str) -> Iterator[int]:
     for size in range(1, len(candidates) + 1):
         for chosen in combinations(candidates, size):
             mask = sum(1 << node for node in chosen)
-            if _is_frontdoor(g, x_bit, y_bit, mask):
+            intercepted = not closure(x_bit, g.child_masks, ~mask) & y_bit
+            if intercepted and not _backdoor_reach(g, mask, x_bit) & y_bit:
                 yield mask
-
-
-def _is_frontdoor(g: LatentDAG, x_bit: int, y_bit: int, mask: int) -> bool:
-    """Tell whether a set cuts all directed paths, and `x` its back-door paths to `y` (all masks).
-    No back-door path from `x` may lead to it."""
-    intercepted = not closure(x_bit, g.child_masks, ~mask) & y_bit
-    return intercepted and not _backdoor_reach(g, mask, x_bit) & y_bit
 
 
 def _backdoor_reach(g: LatentDAG, source: int, given: int) -> int:

@@ -21,7 +21,7 @@ from builder.tracks.causalab.equations import (
     sample_trace_bases,
 )
 from builder.tracks.causalab.graphs import FREQUENCY, properties
-from builder.tracks.causalab.suites import Disturbance, Suite, SuiteSetting
+from builder.tracks.causalab.suites import Suite, SuiteSetting
 from builder.tracks.causalab.suites import label as label_of
 from grader.laboratory.model import Crystal, Mode, Model
 
@@ -186,16 +186,10 @@ def _disturbance(
     rng = stream(key, f"disturbance/{label_of(suite, setting)}")
     values = (-hidden.reach, 0.0, hidden.reach)
     sequence = [values[int(i)] for i in rng.integers(len(values), size=suite.budget)]
-    nodes = _draw_shifted_nodes(graph, hidden, stream(key, "affected"))
-    return {"nodes": list(nodes), "values": list(values), "sequence": sequence}
-
-
-def _draw_shifted_nodes(
-    graph: LatentDAG, hidden: Disturbance, rng: np.random.Generator
-) -> tuple[str, ...]:
-    """Return shifted nodes: a cause of frequency, then others. More nodes add to fewer."""
-    causes = graph.parents(FREQUENCY)
-    first = causes[int(rng.integers(len(causes)))]
+    # A cause of frequency comes first, then other properties: a larger count adds to a smaller one.
+    own, causes = stream(key, "affected"), graph.parents(FREQUENCY)
+    first = causes[int(own.integers(len(causes)))]
     others = [name for name in properties(graph) if name != first]
-    ranked = (first, *(others[int(i)] for i in rng.permutation(len(others))))
-    return (FREQUENCY, *ranked)[: hidden.count] if hidden.frequency else ranked[: hidden.count]
+    ranked = [first, *(others[int(i)] for i in own.permutation(len(others)))]
+    nodes = [*([FREQUENCY] if hidden.frequency else []), *ranked][: hidden.count]
+    return {"nodes": nodes, "values": list(values), "sequence": sequence}

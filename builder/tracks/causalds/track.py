@@ -10,7 +10,6 @@ from builder.splits.seeds import attempt_key, pick, stream
 from builder.splits.settings import TomlTable
 from builder.splits.track import (
     BuiltInstance,
-    Candidate,
     ExamFiles,
     Floors,
     InstanceSpec,
@@ -85,12 +84,6 @@ def parse(table: TomlTable) -> SceneSettings:
     config = parse_config(table)
     check_views(config.changed_views, config.outcome_measured, config.diagnostics, table)
     return config
-
-
-def planned_tasks(specs: Sequence[InstanceSpec]) -> list[Candidate]:
-    """Return the planned scenes as candidates, with every task that they may come to be asked."""
-    plans = ((s.instance_id, ScenePlan.from_json(s.config_json)) for s in specs)
-    return planned_candidates(plans, MOST_NAMED)
 
 
 def build(spec: InstanceSpec) -> BuiltInstance:
@@ -193,7 +186,9 @@ TRACK: Final = Track(
         parse=parse_exam,
         plan_for=with_exams,
         built=built_candidates,
-        planned=planned_tasks,
+        planned=lambda specs: planned_candidates(
+            ((s.instance_id, ScenePlan.from_json(s.config_json)) for s in specs), MOST_NAMED
+        ),
         compose=compose,
     ),
     published=table_without_places,

@@ -62,14 +62,10 @@ def constants(task: Task, truth: Truth) -> Iterator[tuple[str, str]]:
     if task.shape.kind == "predictions":
         yield from _predictions(task)
         return
+    # An answer repeats which variable its question conditions on.
+    repeated = {k: task.inputs[k] for k in ("conditioning_var",) if k in task.inputs}
     for name, content in _contents(task, truth):
-        yield name, canonical_json({**_required_members(task), **content})
-
-
-def _required_members(task: Task) -> dict[str, object]:
-    """Return the members an answer repeats from its question: ``conditioning_var``, if asked."""
-    key = "conditioning_var"
-    return {key: task.inputs[key]} if key in task.inputs else {}
+        yield name, canonical_json({**repeated, **content})
 
 
 def _contents(task: Task, truth: Truth) -> Iterator[tuple[str, Mapping[str, object]]]:

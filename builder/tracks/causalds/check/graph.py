@@ -168,25 +168,14 @@ def project(graph: Graph, latent: frozenset[str]) -> tuple[Graph, "nx.Graph[str]
     bidirected: nx.Graph[str] = nx.Graph()
     bidirected.add_nodes_from(observed)
     for node in graph:
-        reached = sorted(_through_latent(graph, node, latent))
+        hidden = graph.subgraph({node, *latent})
+        inside = {node, *nx.descendants(hidden, node)}
+        reached = sorted({child for v in inside for child in graph.successors(v)} - latent)
         if node in latent:
             bidirected.add_edges_from(combinations(reached, 2))
         else:
             directed.add_edges_from((node, other) for other in reached)
     return directed, bidirected
-
-
-def _through_latent(graph: Graph, node: str, latent: frozenset[str]) -> set[str]:
-    """Return the observed nodes reached from ``node`` by directed paths whose inside is latent."""
-    found: set[str] = set()
-    stack = list(graph.successors(node))
-    while stack:
-        other = stack.pop()
-        if other in latent:
-            stack.extend(graph.successors(other))
-        else:
-            found.add(other)
-    return found
 
 
 def _largest_forest(

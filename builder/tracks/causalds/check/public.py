@@ -30,7 +30,9 @@ def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts | None:
         return None
     counts, hidden = facts
     inputs = task.inputs
-    lists = {name: tuple(value) for name, value in sorted(inputs.items()) if _is_list(value)}
+    lists = {
+        name: tuple(value) for name, value in sorted(inputs.items()) if isinstance(value, list)
+    }
     scalars = ("alpha", "estimand", "outcome_kind", "rows", "variables")
     return LeakFacts(
         hidden={"structure": world["structure"], "motif": world["motif"], **hidden},
@@ -79,10 +81,6 @@ def _answer_facts(task: TaskRow, truth: Row) -> dict[str, str]:
         name = {"sign": "sign", "boolean": "yes or no"}.get(shape.kind, "label")
         facts[name] = str(target["accepted"][0])
     return facts
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, list | tuple)
 
 
 _SETS: Final = ("set", "sets", "names")

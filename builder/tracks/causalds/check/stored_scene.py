@@ -117,15 +117,12 @@ def audit_quantities(scene: StoredScene) -> list[str]:
             wrong = ("missing", "identifiable") if identifiable else ("given", "not identifiable")
             problems.append(f"{name}: {wrong[0]}, derived {wrong[1]}")
         elif identifiable:
-            rows.append((name, told[name], _effect(scene, name), _effect_bound))
+            rows.append(
+                (name, told[name], _effect(scene, name), lambda v: EFFECT_BOUND * (1 + abs(v)))
+            )
     for name, stored, found, bound in rows:
         problems += [f"{name}: {text}" for text in _compare(stored, found, bound)]
     return problems
-
-
-def _effect_bound(value: float) -> float:
-    """Return the largest standard error that an effect of this size may have."""
-    return EFFECT_BOUND * (1 + abs(value))
 
 
 def _compare(stored: Stored, found: Estimate | None, bound: Bound) -> Iterator[str]:

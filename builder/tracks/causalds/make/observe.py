@@ -6,6 +6,7 @@ show them only in the calibration rows, a simple random sample of the training r
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.util import find_spec
 from string import ascii_lowercase
 from typing import Any, Final
@@ -193,26 +194,29 @@ def recoverability(
         calibration: measurements of calibration rows, (m, d), and ``known`` the variable there.
         held_out: measurements of held-out rows, (t, d), and ``truth`` the variable there.
     """
+    from sklearn import ensemble, linear_model, metrics
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
     binary = bool(np.isin(truth, (0.0, 1.0)).all())
     train, target = train[:_MOST_ROWS], target[:_MOST_ROWS]
     columns = range(train.shape[1])
 
-    def fit_naive(column: int) -> float:
-        """Return the held-out score of one column's linear model, fitted to calibration rows."""
-        fitted = _linear(binary).fit(calibration[:, [column]], known)
-        return _score(binary, fitted, held_out[:, [column]], truth)
+    def score(model: Any, chosen: list[int], features: Array, values: Array) -> float:
+        """Return the held-out R², or AUC, of a model of some columns, fitted to ``values``."""
+        fitted, shown = model.fit(features[:, chosen], values), held_out[:, chosen]
+        if binary:
+            return float(metrics.roc_auc_score(truth, fitted.predict_proba(shown)[:, 1]))
+        return float(metrics.r2_score(truth, fitted.predict(shown)))
 
-    def fit_boosted(chosen: list[int]) -> float:
-        """Return the held-out score of some columns' boosted trees, fitted to training rows."""
-        fitted = _trees(binary).fit(train[:, chosen], target)
-        return _score(binary, fitted, held_out[:, chosen], truth)
-
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
+    if binary:
+        linear, trees = linear_model.LogisticRegression, ensemble.HistGradientBoostingClassifier
+    else:
+        linear, trees = linear_model.LinearRegression, ensemble.HistGradientBoostingRegressor
+    boosted = partial(trees, random_state=0, **_TREES)
     with threadpool_limits(1):  # scenes are built side by side, one to a core
-        lower = max(fit_naive(column) for column in columns)
-        single = max(fit_boosted([column]) for column in columns)
-        joint = fit_boosted(list(columns))
+        lower = max(score(linear(), [column], calibration, known) for column in columns)
+        single = max(score(boosted(), [column], train, target) for column in columns)
+        joint = score(boosted(), list(columns), train, target)
     return {
         "naive": lower,
         "single": single,
@@ -221,27 +225,3 @@ def recoverability(
         "information_gain": joint - single,
         "gap": joint - lower,
     }
-
-
-def _linear(binary: bool) -> Any:
-    """Return an unfitted linear model, logistic for a binary variable."""
-    from sklearn.linear_model import LinearRegression, LogisticRegression
-
-    return LogisticRegression() if binary else LinearRegression()
-
-
-def _trees(binary: bool) -> Any:
-    """Return unfitted gradient-boosted trees, a classifier for a binary variable."""
-    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-
-    make = HistGradientBoostingClassifier if binary else HistGradientBoostingRegressor
-    return make(random_state=0, **_TREES)
-
-
-def _score(binary: bool, fitted: Any, features: Array, truth: Array) -> float:
-    """Return AUC (binary) or R² of a fitted model's predictions of ``truth``."""
-    from sklearn.metrics import r2_score, roc_auc_score
-
-    if binary:
-        return float(roc_auc_score(truth, fitted.predict_proba(features)[:, 1]))
-    return float(r2_score(truth, fitted.predict(features)))

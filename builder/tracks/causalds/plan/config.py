@@ -55,8 +55,8 @@ class _Changes(TomlModel):
 class _Observation(TomlModel):
     """The settings of views by name. ``clean`` has none."""
 
-    proxy: _Changes | None = None
-    proxy_hard: _Changes | None = None
+    proxy: _Changes = _Changes()
+    proxy_hard: _Changes = _Changes()
 
 
 class RowCounts(TomlModel):
@@ -145,15 +145,11 @@ class SceneSettings(_Table):
     @property
     def changed_views(self) -> tuple[View, ...]:
         """The views of the split with their settings, easiest first."""
+        changed = [getattr(self.observation, name, _Changes()) for name in self.views]
         return tuple(
-            _changed_view(VIEWS[name], getattr(self.observation, name, None)) for name in self.views
+            replace(VIEWS[name], **{key: getattr(own, key) for key in own.model_fields_set})
+            for name, own in zip(self.views, changed, strict=True)
         )
-
-
-def _changed_view(view: View, changed: _Changes | None) -> View:
-    """Return a view with the settings that the table changes, if any."""
-    keys = () if changed is None else changed.model_fields_set
-    return replace(view, **{key: getattr(changed, key) for key in keys})
 
 
 def parse_config(table: TomlTable) -> SceneSettings:

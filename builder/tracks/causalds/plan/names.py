@@ -69,8 +69,9 @@ def _name_together(
     for plan in plans:
         first = namer.deal()
         structure = plan.structure
+        is_random = structure.label.startswith("grafted_") or _injected_latent(plan) is not None
         found, naming = plan, namer.name(structure.query.graph, structure.kinds, first)
-        for _ in range(_REDRAWS if _is_random(plan) else 0):
+        for _ in range(_REDRAWS if is_random else 0):
             if naming is not None:
                 break
             found = _redraw_graph(plan, config, rng)
@@ -88,11 +89,6 @@ def _name_together(
             )
         telling = replace(found.telling, domain=naming.domain, names=naming.names)
         yield replace(found, telling=telling)
-
-
-def _is_random(plan: ScenePlan) -> bool:
-    """Tell whether chance had a part in the plan's graph: a graft, or an added latent variable."""
-    return plan.structure.label.startswith("grafted_") or _injected_latent(plan) is not None
 
 
 def _catalogue_motif(plan: ScenePlan) -> Motif:
