@@ -53,10 +53,7 @@ def test_signs_belong_to_the_numbers() -> None:
 
 @pytest.mark.parametrize(
     "coefficients",
-    [
-        {"base": 1, "c2_ph": 0.01, "c_ph": -1.5},
-        {"base": 1, "c_ph_1": 0.01, "c_ph_2": -1.5},
-    ],
+    [{"base": 1, "c2_ph": 0.01, "c_ph": -1.5}, {"base": 1, "c_ph_1": 0.01, "c_ph_2": -1.5}],
 )
 def test_quadratic_terms_have_a_square_and_a_linear_coefficient(
     coefficients: dict[str, float],

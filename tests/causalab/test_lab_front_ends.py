@@ -92,9 +92,7 @@ def test_a_bad_line_gets_one_line_back_is_logged_and_costs_nothing(
     assert logged["event"] in ("refused", "reprompt") and logged["error"] == refused["error"]
 
 
-def test_interventions_after_the_reactor_and_second_predictions_are_refused(
-    tmp_path: Path,
-) -> None:
+def test_interventions_after_the_reactor_and_second_predictions_are_refused(tmp_path: Path) -> None:
     noted: list[str] = []
     episode = chain_episode()
     session = Session(episode, tmp_path / "t.jsonl", note=noted.append)
@@ -228,8 +226,7 @@ def test_a_transcript_is_never_written_through_a_link_or_into_a_folder(tmp_path:
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["", "..", "a/b", ".hidden", "x" * 65, "a b", "a\n", "@2", "a@", "a@0", "a@x", "a@2@3"],
+    "name", ["", "..", "a/b", ".hidden", "x" * 65, "a b", "a\n", "@2", "a@", "a@0", "a@x", "a@2@3"]
 )
 def test_a_submissions_name_is_a_plain_file_name(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match="--submission"):

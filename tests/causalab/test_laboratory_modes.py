@@ -61,10 +61,7 @@ def test_setting_a_root_is_the_same_in_every_mode(mode: str) -> None:
 
 def test_quadratic_terms_are_summed_before_rounding() -> None:
     """0.012·10² - 1.203·10 + 7 = -3.83; then 20 + 0.01·(-3.83)² = 20.146689."""
-    equations = {
-        "moisture": [("density", -1.203, 0.012)],
-        TARGET: [("moisture", 0.0, 0.01)],
-    }
+    equations = {"moisture": [("density", -1.203, 0.012)], TARGET: [("moisture", 0.0, 0.01)]}
     model = Episode.load(**make_row(equations, family="quadratic")).model
     reading = model.read({"density": 10.0, "moisture": 7.0})
     assert reading == {"moisture": -3.83, "density": 10.0, TARGET: 20.15}

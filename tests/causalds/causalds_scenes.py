@@ -39,11 +39,7 @@ def specs(
 
 
 def plan(
-    settings: Mapping[str, object],
-    *,
-    private: bool = False,
-    root: bytes = ROOT,
-    split: str = "dev",
+    settings: Mapping[str, object], *, private: bool = False, root: bytes = ROOT, split: str = "dev"
 ) -> list[InstanceSpec]:
     """The plan of a split with just these settings."""
     config = TRACK.parse(TomlTable(settings, "test.toml: splits.dev.causalds."))

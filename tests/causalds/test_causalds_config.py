@@ -83,10 +83,7 @@ def _proxy(**settings: object) -> dict[str, object]:
         ({"observation": {"prox": {}}}, ".observation.prox: unknown key; did you mean 'proxy'?"),
         (_proxy(colums=[1, 2]), ".observation.proxy.colums: unknown key; did you mean 'columns'?"),
         (_proxy(columns=[3, 2]), ".observation.proxy.columns: 3 is more than 2; swap them"),
-        (
-            _proxy(columns=[2.5, 3]),
-            ".observation.proxy.columns: must be two whole numbers from 1",
-        ),
+        (_proxy(columns=[2.5, 3]), ".observation.proxy.columns: must be two whole numbers from 1"),
         (_proxy(noise=[1]), ".observation.proxy.noise: must be two numbers from 0.001 to 1000"),
         (_proxy(calibration=2), ".observation.proxy.calibration: must be a number from 0 to 1"),
         (_proxy(thresholds={"min": 1}), ".observation.proxy.thresholds.min: unknown key"),

@@ -124,11 +124,7 @@ def test_difficulty_tilts_as_in_equation_six(root: Path) -> None:
 def test_cells_follow_the_weights_of_what_a_scene_can_host(root: Path) -> None:
     """Frequencies over many draws against the restricted, renormalised weights."""
     exam = model(root, "realistic")
-    hosts = [
-        "prediction.point_predictor",
-        "effect_estimate.ate_point",
-        "effect_estimate.ate_uq_95",
-    ]
+    hosts = ["prediction.point_predictor", "effect_estimate.ate_point", "effect_estimate.ate_uq_95"]
     rng = np.random.default_rng(4)
     found = Counter(choose_variant(exam, "chain", hosts, rng) for _ in range(4000))
     expected = 0.203032 / (0.203032 + 0.113322)

@@ -97,10 +97,7 @@ def test_every_effect_frame_with_its_slots_swapped_is_noticed(
     ],
 )
 def test_every_frame_of_two_effects_with_its_slots_swapped_is_noticed(
-    edges: str,
-    text: str,
-    swap: tuple[str, str],
-    monkeypatch: pytest.MonkeyPatch,
+    edges: str, text: str, swap: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both effects of a sentence are read."""
     wrong = (_swapped(text, *swap),)

@@ -11,12 +11,7 @@ from causalds_scenes import by_view, in_views, scene_in_views, specs, values, wo
 from builder.equations.mechanisms import is_empirical
 from builder.tracks.causalds.check.audit import audit_instance
 from builder.tracks.causalds.design.scene_plan import VIEWS, ScenePlan, Thresholds, View
-from builder.tracks.causalds.make.measure import (
-    MeasuredConcept,
-    Measurement,
-    NoBundle,
-    draw_bundle,
-)
+from builder.tracks.causalds.make.measure import MeasuredConcept, Measurement, NoBundle, draw_bundle
 from builder.tracks.causalds.track import TRACK
 from grader import workspace
 

@@ -10,12 +10,7 @@ from ccr_worlds import figure_4, random_context
 
 from benchmarks.ccr_simulations import appendix_c
 from builder.tracks.ccr.graph import compositions, cut_tree
-from builder.tracks.ccr.quantities import (
-    exact_quantities,
-    path_sum,
-    total_effect,
-    twin_quantities,
-)
+from builder.tracks.ccr.quantities import exact_quantities, path_sum, total_effect, twin_quantities
 
 
 @pytest.mark.parametrize("seed", range(60))

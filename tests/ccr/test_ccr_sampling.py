@@ -11,13 +11,7 @@ from builder.tracks.ccr.ask import answer_bits, weights_json
 from builder.tracks.ccr.check import unit_weights
 from builder.tracks.ccr.graph import KINDS, ancestors, chain
 from builder.tracks.ccr.model import BooleanContext, evaluate, patterns
-from builder.tracks.ccr.plan import (
-    Design,
-    best_component,
-    check_design,
-    draw_kinds,
-    parse_settings,
-)
+from builder.tracks.ccr.plan import Design, best_component, check_design, draw_kinds, parse_settings
 from builder.tracks.ccr.quantities import component_response
 from builder.tracks.ccr.sampling import measurable, references, sample_context
 from builder.tracks.ccr.units import MAX_UNITS, pair_units

@@ -35,10 +35,7 @@ def nested(case, name: str, x0: float, x1: float, seed: int, n: int = UNITS) -> 
 
 def both(case, x0: float, x1: float) -> tuple[Quantity, Quantity]:
     args = (case.world, case.x, case.y, x0, x1)
-    return (
-        effect("nde", *args, case.rng(1)),
-        effect("nie", *args, case.rng(2)),
-    )
+    return (effect("nde", *args, case.rng(1)), effect("nie", *args, case.rng(2)))
 
 
 def test_natural_effects_agree_with_explicitly_nested_counterfactuals(curved_cases) -> None:

@@ -105,11 +105,7 @@ doubts it."""
 @pytest.mark.parametrize(
     ("story", "names", "edges"),
     [
-        (
-            TARN,
-            ["brindle pressure", "gloam salinity", "veld drift"],
-            {(0, 2), (1, 0), (1, 2)},
-        ),
+        (TARN, ["brindle pressure", "gloam salinity", "veld drift"], {(0, 2), (1, 0), (1, 2)}),
         (
             LIGHTHOUSE,
             ["oskel brightness", "vimmer fog density", "tarn wind speed"],

@@ -3,12 +3,7 @@
 import json
 
 from grader.tracks.replayscm.problem import make_program, pack, parse_map
-from grader.tracks.replayscm.replay import (
-    best_separation,
-    replay,
-    separation,
-    shows_difference,
-)
+from grader.tracks.replayscm.replay import best_separation, replay, separation, shows_difference
 
 WORLDS = [
     {"id": "a", "mode": "none", "targets": [], "rows": ["01"]},

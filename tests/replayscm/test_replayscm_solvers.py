@@ -27,11 +27,7 @@ from builder.tracks.replayscm.tables import ObservedRows, sets_of, tabulate
 from grader.tracks.replayscm.boolean import essential
 from grader.tracks.replayscm.problem import parse_map
 
-SOLVERS = {
-    "symbolic": symbolic,
-    "structure+dsl": structure_and_formulas,
-    "majority": majority,
-}
+SOLVERS = {"symbolic": symbolic, "structure+dsl": structure_and_formulas, "majority": majority}
 
 
 def test_an_exact_solver_is_train_exact_on_every_record_of_every_disclosure() -> None:
