@@ -123,7 +123,6 @@ CHAIN = {"moisture": [("density", 2.0)], TARGET: [("moisture", 3.0), ("density",
 
 
 def chain_episode(**options: Any) -> Episode:
-    """The three-node episode over :data:`CHAIN`."""
     return Episode.load(**make_row(CHAIN, **options))
 
 

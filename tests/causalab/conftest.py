@@ -9,7 +9,6 @@ from causalab_episodes import CHAIN, make_row
 
 @pytest.fixture
 def episode_file(tmp_path: Path) -> Path:
-    """A file that holds one episode."""
     path = tmp_path / "episode.json"
     path.write_text(json.dumps(make_row(CHAIN)), encoding="utf-8")
     return path

@@ -10,7 +10,6 @@ from grader.tracks.causalab.submission import sign
 
 
 def task_and_truth(row: dict[str, Any]) -> tuple[Task, Truth]:
-    """The task row and the truth row that an episode becomes."""
     public, private, name = row["public"], row["private"], row["task_id"]
     task = Task(
         name, "instance", variant("causalab", f"laboratory.{public['family']}"),
@@ -21,7 +20,6 @@ def task_and_truth(row: dict[str, Any]) -> tuple[Task, Truth]:
 
 
 def grade(task: Task, truth: Truth, answer: str | None, key: bytes | None = None) -> Score:
-    """One answer's score row, as the pipeline makes it."""
     raw = None if answer is None else RawAnswer(task.answer_file, answer.encode())
     checked = check(task, raw)
     if key is not None:

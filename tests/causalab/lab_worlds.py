@@ -49,7 +49,6 @@ def episodes(
     mode: Mode = "shift",
     seed: str = "",
 ) -> list[Episode]:
-    """The same as the engine loads them."""
     return [
         Episode.load(f"lab-{turn:016x}", parts.public, parts.private)
         for turn, parts in enumerate(worlds(name, setting, count, mode, seed))

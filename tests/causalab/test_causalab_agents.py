@@ -29,7 +29,6 @@ def transcript(name: str, episode: Episode) -> str:
 
 
 def graded(episode: Episode, text: str) -> Figures:
-    """The figures of the score row that the grader writes for a transcript."""
     row = {"task_id": episode.task_id, "public": episode.public, "private": episode.private}
     found = grade(*task_and_truth(row), text)
     assert found.status == "scored", found.message
@@ -61,7 +60,6 @@ def all_solved(setting: SuiteSetting, name: str, count: int) -> list[tuple[Episo
 
 
 def frugal(pairs: Sequence[tuple[Episode, Figures]]) -> float:
-    """The share solved with at most k experiments."""
     return mean(figures["used"] <= len(episode.nodes) for episode, figures in pairs)
 
 

@@ -68,7 +68,6 @@ def test_a_disturbance_adds_its_bound() -> None:
 
 
 def wandered(episode: Episode, seed: int) -> Evidence:
-    """Random settings until the budget is spent."""
     generator = random.Random(seed)
     settings = [
         (generator.choice(episode.controllable), round(generator.uniform(0, 100), 2))

@@ -38,7 +38,6 @@ from grader.tracks.causalab.tables import SPECIFICATION, accuracy_against_edges,
 
 
 def row_of(seed: int, suite: str, regime: str, **options: Any) -> dict[str, Any]:
-    """A random episode as plain JSON, with an id and a suite of its own."""
     episode = random_episode(seed, 4, task_id=f"lab-{seed:016x}", **options)
     private = {**episode.private, "suite": suite, "regime": regime}
     return {"task_id": episode.task_id, "public": dict(episode.public), "private": private}

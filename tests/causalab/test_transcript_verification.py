@@ -215,7 +215,6 @@ def test_what_is_no_transcript_is_refused(data: bytes, says: str) -> None:
 
 
 def test_every_truncation_is_refused() -> None:
-    """Cut after every byte: none of the pieces is a finished session."""
     episode = chain_episode(budget=1)
     session = Laboratory(episode)
     session.intervene("density", 1)

@@ -34,14 +34,12 @@ def table(**changes: object) -> dict[str, object]:
 def specs(
     *, private: bool = False, root: bytes = ROOT, split: str = "dev", **changes: object
 ) -> list[InstanceSpec]:
-    """The plan of a split."""
     return plan(table(**changes), private=private, root=root, split=split)
 
 
 def plan(
     settings: Mapping[str, object], *, private: bool = False, root: bytes = ROOT, split: str = "dev"
 ) -> list[InstanceSpec]:
-    """The plan of a split with just these settings."""
     config = TRACK.parse(TomlTable(settings, "test.toml: splits.dev.causalds."))
     return list(plan_scenes(config, split, root, private))
 
@@ -56,22 +54,18 @@ def public() -> tuple[BuiltInstance, ...]:
 
 @cache
 def private() -> tuple[BuiltInstance, ...]:
-    """A built private-truth split."""
     return tuple(TRACK.build(spec) for spec in specs(private=True, scenes=24, split="test"))
 
 
 def rows(built: BuiltInstance, config: str) -> Sequence[Mapping[str, Any]]:
-    """The rows of one config."""
     return built.rows[f"causalds{config}"]
 
 
 def variant_of(task: Mapping[str, Any]) -> str:
-    """``family.variant`` of a task row."""
     return f"{task['family']}.{task['variant']}"
 
 
 def world(built: BuiltInstance) -> dict[str, Any]:
-    """The parsed ``world_json`` of a scene; to be read, not changed."""
     return _parsed(rows(built, "_worlds")[0]["world_json"])
 
 
@@ -132,10 +126,8 @@ def plain(scene: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def by_view(one: BuiltInstance) -> dict[str, dict[str, Any]]:
-    """The scene rows of a scene by view, as they are read back."""
     return {row["view"]: plain(row) for row in one.rows["causalds_scenes"]}
 
 
 def values(row: Mapping[str, Any], part: str) -> dict[str, np.ndarray]:
-    """The columns of one table of a scene row."""
     return {c["name"]: np.asarray(c["values"]) for c in row[part]}

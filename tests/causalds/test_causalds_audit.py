@@ -137,7 +137,6 @@ BROKEN: list[tuple[str, str | None, Callable[[dict[str, Any]], object], str]] = 
 def test_a_wrong_truth_is_named(
     key: str, motif: str | None, harm: Callable[[dict[str, Any]], object], message: str
 ) -> None:
-    """Every kind of truth, spoilt once; the line must begin with the task's id."""
     found, truth = _scene_with(key, motif)
     harm(truth)
     problems = _audit(found)
@@ -238,7 +237,6 @@ def test_a_story_that_lost_a_sentence_is_noticed() -> None:
 
 
 def test_an_unreadable_world_is_a_problem_not_a_crash() -> None:
-    """The gate lists problems; it does not stop at the first."""
     found, _ = _scene_with("causal_sketch.edges_only")
     found["causalds_worlds"][0]["world_json"] = "{}"
     (problem,) = _audit(found)

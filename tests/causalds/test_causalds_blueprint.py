@@ -41,7 +41,6 @@ def identifiable(motif: Motif) -> bool:
 
 
 def test_quotas_are_met_by_largest_remainder(full: list[Structure]) -> None:
-    """Every count is the requested share, rounded up or down."""
     motifs = Counter(structure.motif for structure in full)
     composition = FULL
     planted = composition.planted

@@ -118,7 +118,6 @@ def test_the_main_release_can_be_planned(root: Path) -> None:
 
 
 def _check_plans(release: ReleaseConfig) -> None:
-    """Plans every track of every split."""
     for split in release.splits:
         configs = dict(split.tracks)
         planned = {

@@ -56,12 +56,10 @@ def scenes() -> list[Candidate]:
 
 
 def limited(keep: Callable[[PossibleTask], bool]) -> list[Candidate]:
-    """The scenes with some of their tasks."""
     return [replace(one, tasks=tuple(filter(keep, one.tasks))) for one in scenes()]
 
 
 def taken(found: Sequence[Candidate], exam: DrawnExam) -> list[PossibleTask]:
-    """The tasks that an exam took."""
     names = set(exam.task_ids)
     return [task for one in found for task in one.tasks if task.name in names]
 
@@ -145,7 +143,6 @@ def test_what_has_no_weight_is_chosen_evenly(root: Path) -> None:
 
 
 def test_a_composed_exam_asks_every_scene_once(root: Path) -> None:
-    """One task a scene, whatever the order in which scenes and tasks are met."""
     exam, found = model(root, "realistic", tasks=24), scenes()
     drawn = compose(exam, found, KEY, "x")
     of = {task.name: one.instance_id for one in found for task in one.tasks}
@@ -301,7 +298,6 @@ def test_matched_exams_hold_whole_groups(root: Path) -> None:
 
 
 def test_a_matched_exam_may_be_restricted(root: Path) -> None:
-    """Numbers about identifiable targets, from data (A.13): nothing else, and whole groups."""
     numeric = ("effect_estimate.ate_point", "mediation_effect.effect_uq_95")
     other = ("identification.method_label", "effect_estimate.ate_sign_only")
     built = [

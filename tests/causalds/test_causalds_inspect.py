@@ -82,7 +82,6 @@ def test_a_scene_is_found_by_its_id_too(release) -> None:
 
 
 def test_a_wrong_scene_is_refused_with_a_hint(release, tmp_path, capsys) -> None:
-    """One line: what, where, fix."""
     folder, done = release
     name = done[0].rows["causalds_worlds"][0]["instance_id"]
     with pytest.raises(UsageError, match="did you mean"):

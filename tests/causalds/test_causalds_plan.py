@@ -41,7 +41,6 @@ def _plans(planned: list[InstanceSpec]) -> list[ScenePlan]:
     ],
 )
 def test_largest_remainder(weights: dict[str, float], total: int, expected: dict[str, int]) -> None:
-    """Hamilton's method on cases worked by hand."""
     assert largest_remainder(weights, total) == expected
 
 

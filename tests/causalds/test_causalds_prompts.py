@@ -27,7 +27,6 @@ def test_the_table_of_labels_covers_every_variant() -> None:
 
 
 def test_prompts_state_every_label_and_rule() -> None:
-    """A test taker must be able to answer from the prompt alone."""
     for key, task, _, _ in every_task():
         for text in LABELS[key]:
             assert text in task["prompt"], (key, text)
@@ -67,7 +66,6 @@ def test_prompts_leak_no_id_and_no_structure() -> None:
 
 
 def test_lists_in_prompts_are_those_of_the_inputs_and_in_no_graph_order() -> None:
-    """Lists follow inputs_json; over scenes, neither treatment nor outcome comes first always."""
     firsts = []
     for key, task, _, _ in every_task():
         inputs = json.loads(task["inputs_json"])

@@ -19,7 +19,6 @@ from builder.tracks.causalds.track import TRACK
 
 @cache
 def scenes() -> list[tuple[BuiltInstance, dict[str, Any]]]:
-    """Each scene with its record."""
     return [(built, world(built)) for built in public()]
 
 

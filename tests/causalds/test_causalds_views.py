@@ -119,7 +119,6 @@ def test_calibration_rows_are_a_simple_random_sample() -> None:
 
 
 def test_the_audit_sees_a_changed_measurement() -> None:
-    """A check that cannot fail is no check."""
     one = in_views()[0]
     (record,), (label,) = one.rows["causalds_worlds"], one.rows["causalds_labels"]
     label = {**label, "values": list(map(float, label["values"]))}

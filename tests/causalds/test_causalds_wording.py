@@ -38,7 +38,6 @@ def viewed() -> tuple[tuple[Any, ...], ...]:
 
 
 def _part(prompt: str, title: str) -> str:
-    """A section of a prompt, without its heading."""
     return prompt.partition(f"\n## {title}\n\n")[2].partition("\n\n## ")[0]
 
 

@@ -19,8 +19,6 @@ Solver = Callable[[Task], Any]
 
 
 class Exam:
-    """Some contexts with their truths."""
-
     def __init__(self, *contexts: dict[str, Any]) -> None:
         self.pairs: list[tuple[Task, Truth]] = [
             pair for context in contexts for pair in pairs_of(built(**context), "ccr")

@@ -45,7 +45,6 @@ def spec_of(
     verdict: Any = None,
     theme: str = "CandyParty",
 ) -> InstanceSpec:
-    """An instance to build."""
     design = Design(sizes, (("cycle", "wheel", "random") * 3)[: len(sizes)], operators)
     plan = ContextPlan(purpose, variant, verdict, design, theme)
     key = hmac_key(seed.encode(), "test")
@@ -55,5 +54,4 @@ def spec_of(
 
 
 def built(seed: str, **changes: Any) -> BuiltInstance:
-    """The rows of a context."""
     return TRACK.build(spec_of(seed, **changes))

@@ -77,7 +77,6 @@ def test_words_and_booleans_may_be_mixed() -> None:
     "entry", [None, 1, 0, 1.0, "maybe", "", "nope", [True], {"a": 1}, "yesterday"]
 )
 def test_an_entry_that_is_no_yes_or_no_is_wrong_for_its_case_alone(entry: object) -> None:
-    """The task stays scored; the unit is counted invalid."""
     result = grade((TASK, TRUTH), changed(factual=[entry, *RIGHT["factual"][1:]]))
     extra = json.loads(result.extra_json)
     assert result.status == "scored" and extra["invalid_answers"] == 1
@@ -187,7 +186,6 @@ RUNG_OR_FIELD = st.sampled_from(["factual", "do_true", "do_false", "quantities",
 @settings(max_examples=80, deadline=None)
 @given(st.dictionaries(RUNG_OR_FIELD, JSON), st.booleans())
 def test_no_answer_crashes_the_grader(document: dict[str, object], full: bool) -> None:
-    """Anything that is JSON has a status."""
     answer = RIGHT | document if full else document
     for pair in ((TASK, TRUTH), DIRECT, *DEDUCED):
         assert grade(pair, answer).status in ("scored", "invalid")

@@ -84,13 +84,11 @@ def test_counts_of_table_d1(nodes: int) -> None:
     ],
 )
 def test_graphs_outside_the_assumptions_are_refused(edges: list[str], problem: str) -> None:
-    """Composition is not promised without A1 to A3."""
     dag = sorted_graph([(edge[0], edge[1]) for edge in edges])
     with pytest.raises(ValueError, match=problem):
         cut_tree(dag)
 
 
 def test_a_cycle_is_no_graph() -> None:
-    """A cyclic model would never be evaluated."""
     with pytest.raises(ValueError, match="cycle"):
         sorted_graph([("A", "B"), ("B", "A")])

@@ -32,7 +32,6 @@ def graded(
 
 
 def test_reports_fit_the_schema_and_hold_the_headline(graded: dict[str, GradedSubmission]) -> None:
-    """The numbers people compare, in the place where they look for them."""
     points = {name: one.report["tracks"]["ccr"]["points"] for name, one in graded.items()}
     assert points == {"ccr-perfect": 100.0, "ccr-global-wrong": 50.0, "empty": 0.0}
     for one in graded.values():
@@ -69,7 +68,6 @@ def test_commuting_paths_count_the_direct_one(graded: dict[str, GradedSubmission
 
 
 def test_truth_rows_fit_their_schema(mini_release: Path) -> None:
-    """Whoever reads the truth table reads the schema first."""
     exam = choose_exam(open_release(mini_release), None, None, "ccr")
     for truth in exam.truths.values():
         assert first_problem("truth/ccr", dict(truth.target)) is None

@@ -110,7 +110,6 @@ def test_an_unattainable_design_is_refused_with_its_bound() -> None:
     ],
 )  # fmt: skip
 def test_a_bad_table_is_refused_in_one_line(change: dict[str, object], problem: str) -> None:
-    """A split file is checked before any work starts."""
     with pytest.raises(UsageError) as refused:
         parse_settings(TomlTable(change, "mini.toml: splits.dev.ccr."))
     assert problem in str(refused.value) and "\n" not in str(refused.value)

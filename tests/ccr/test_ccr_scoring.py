@@ -98,7 +98,6 @@ def test_an_estimate_of_zero_agrees_with_zero_only() -> None:
     [(True, True, "VC"), (True, False, "VI"), (False, True, "IC"), (False, False, "II")],
 )
 def test_the_four_quadrants(valid: bool, consistent: bool, expected: str) -> None:
-    """Fig. 3."""
     assert class_of(valid, consistent) == expected
 
 
@@ -199,7 +198,6 @@ def replicated(exam: Exam, solvers: list[Solver]) -> list[ContextResult]:
 
 
 def test_replicates_of_a_perfect_reasoner_are_valid_and_consistent() -> None:
-    """Resampling identical answers changes nothing."""
     exam = exhaustive(2)
     for result in replicated(exam, [perfect] * 3):
         assert result.complete and result.quadrant == "VC"

@@ -44,7 +44,6 @@ ccr = { tasks = "all", variants = ["inductive.*"] }
 def test_a_private_split_passes_its_gate_and_grades_100(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Truths and weights stay private; gold still scores 100 through the private side."""
     monkeypatch.setenv("CCR_TEST_SECRET", bytes(range(64, 96)).hex())
     (tmp_path / "hidden.toml").write_text(PRIVATE)
     arguments = ["build", str(tmp_path / "hidden.toml"), "--out", str(tmp_path / "out")]
@@ -93,7 +92,6 @@ def test_every_kind_of_context_has_its_own_tasks() -> None:
     ],
 )
 def test_the_audit_agrees_and_sees_a_changed_truth(changes: dict[str, object]) -> None:
-    """A gate that accepts anything proves nothing."""
     rows = built("audit", **changes).rows
     (world,) = rows["ccr_worlds"]
     assert audit_instance(world, rows["ccr_truth"]) == []

@@ -18,7 +18,6 @@ def laws() -> list[Noise]:
 
 
 def cdf(law: Noise, e: np.ndarray) -> np.ndarray:
-    """The distribution function by SciPy's laws."""
     if law.family == "gaussian_mixture":
         sd = np.sqrt(1.0 - np.mean(np.square(law.shape)))
         return np.mean([stats.norm.cdf(e, mean, sd) for mean in law.shape], axis=0)

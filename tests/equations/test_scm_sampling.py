@@ -59,7 +59,6 @@ def test_the_profile_chooses_the_noise_families(cases) -> None:
 
 
 def test_a_graph_that_asks_too_much_is_refused(monkeypatch) -> None:
-    """A search that cannot end must say so."""
     graph = LatentDAG(("A", "B"), (("A", "B"),), frozenset())
     monkeypatch.setattr(sampling, "MIN_STRENGTH", 2.0)
     with pytest.raises(NoWorldFound, match="B: no mechanism in range"):

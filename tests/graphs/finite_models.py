@@ -65,7 +65,6 @@ def random_scm(
 
 
 def joint_distribution(scm: FiniteSCM) -> Array:
-    """Return P(observed), one axis per observed node in node order."""
     cells = observed_cells(scm, run(scm, {}))
     shape = observed_shape(scm)
     table = np.zeros(int(np.prod(shape)))
@@ -118,13 +117,11 @@ def contrast(
 
 
 def noise_grid(scm: FiniteSCM) -> dict[str, Codes]:
-    """Return the noise level of every node in every noise combination."""
     shape = tuple(len(scm.noise[name]) for name in scm.graph.nodes)
     return dict(zip(scm.graph.nodes, np.indices(shape).reshape(len(shape), -1), strict=True))
 
 
 def noise_weights(scm: FiniteSCM) -> Array:
-    """Return the probability of every noise combination."""
     weights = np.ones(())
     for name in scm.graph.nodes:
         weights = np.multiply.outer(weights, scm.noise[name])
@@ -132,7 +129,6 @@ def noise_weights(scm: FiniteSCM) -> Array:
 
 
 def observed_shape(scm: FiniteSCM) -> tuple[int, ...]:
-    """Return the shape of the observed joint distribution."""
     return tuple(scm.levels[name] for name in scm.graph.observed_nodes)
 
 

@@ -25,7 +25,6 @@ def bidirected(projection: Projection) -> list[tuple[str, str]]:
 
 
 def available(package: str) -> bool:
-    """Tell whether an optional package can be imported."""
     return find_spec(package) is not None
 
 

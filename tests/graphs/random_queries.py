@@ -19,7 +19,6 @@ def graph_of(edges: str, latent: str = "") -> LatentDAG:
 
 
 def single_grafts(host: Motif) -> Iterator[Motif]:
-    """Every graft of one fragment onto ``host``."""
     for name in AUXILIARY:
         for role in MOTIFS[name].graph.observed_nodes:
             for anchor in anchors(host):
@@ -61,7 +60,6 @@ def random_query(
 
 
 def networkx_of(graph: LatentDAG) -> "nx.DiGraph[str]":
-    """The graph as networkx has it."""
     peer: nx.DiGraph[str] = nx.DiGraph(list(graph.edges))
     peer.add_nodes_from(graph.nodes)
     return peer

@@ -162,7 +162,6 @@ def test_statements_that_close_a_circle_do_not_break_the_reading() -> None:
 
 
 def test_an_empty_story_reads_as_no_edges() -> None:
-    """Nothing to read is not an error."""
     assert read_story("", ["a", "b"]).edges == ()
     assert discover("", (), 3) == ()
     assert sentences("# Title\n\n") == []

@@ -19,8 +19,6 @@ ROOT = b"tests of replayscm"
 
 @dataclass(frozen=True)
 class Item:
-    """A task with its truth."""
-
     task: Task
     truth: Truth
 
@@ -46,7 +44,6 @@ def grade(item: Item, answer: Any) -> tuple[CheckedAnswer, Score]:
 
 
 def extra(result: Score) -> dict[str, Any]:
-    """The track's own figures of a score row."""
     return dict(json.loads(result.extra_json))
 
 
@@ -56,13 +53,11 @@ DESIGN = ProgramSettings(full=FULL, matched=MATCHED)
 
 @cache
 def built(config: ProgramSettings = DESIGN) -> tuple[BuiltInstance, ...]:
-    """Programs in the matched design."""
     return tuple(TRACK.build(spec) for spec in TRACK.plan(config, "dev", ROOT, False))
 
 
 @cache
 def items(config: ProgramSettings = DESIGN) -> tuple[Item, ...]:
-    """All records of some built programs."""
     return tuple(item for instance in built(config) for item in items_of(instance))
 
 

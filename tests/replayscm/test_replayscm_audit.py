@@ -140,7 +140,6 @@ def _outcomes(
 
 
 def small_items(n: int = 5) -> list[Item]:
-    """Records of programs with ``n`` variables and disclosed roots."""
     config = ProgramSettings(full=2, matched=1, generation=Generation(variables=(n, n)))
     return [item for item in items(config) if item.task.inputs["roots"] is not None]
 
@@ -226,7 +225,6 @@ def test_the_check_of_a_part_names_a_false_certificate() -> None:
 
 
 def lied(item: Item, **lie: object) -> Truth:
-    """The item's truth with other members."""
     return replace(item.truth, target={**item.truth.target, **lie})
 
 
@@ -257,7 +255,6 @@ def test_the_checker_sees_one_undetermined_cell_too_many_or_too_few() -> None:
 
 
 def test_a_level_that_does_not_begin_with_the_one_before_is_refused() -> None:
-    """More and more evidence about one program: no world of a lower level may be missing."""
     rows = next(one.rows for one in built() if len(one.rows["replayscm"]) > 1)
     (world,) = rows["replayscm_worlds"]
     record = json.loads(str(world["world_json"]))

@@ -137,7 +137,6 @@ def semantic(instance: BuiltInstance) -> str:
 
 
 def test_shared_programs_are_refused_where_truth_is_private() -> None:
-    """The setting that would leak must not build."""
     with pytest.raises(UsageError, match="per_pool"):
         TRACK.plan(ProgramSettings(full=5, matched=2), "test", ROOT, True)
 
