@@ -40,7 +40,8 @@ _OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     "--ledger": {
         "type": Path,
         "metavar": "FILE",
-        "help": "of a private split: who was shown what (default: beside the private side)",
+        "help": "of a private split: who was shown what (default: beside the private side); "
+        "teams.txt beside it lists who may be",
     },
     "--transcript-key": {
         "type": Path,

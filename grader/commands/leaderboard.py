@@ -45,7 +45,7 @@ from grader.pages.table import Table
 from grader.pages.terminal import console, in_terminal, plain, progress
 from grader.pipeline import exam_notices, grade
 from grader.release.exam import Exam
-from grader.reports.ledger import Ledger, default_path, ladder_of, refuse_several
+from grader.reports.ledger import TEAMS, Ledger, default_path, ladder_of, refuse_several
 from grader.tracks import TRACKS
 
 NOTICES: Final = 3
@@ -161,7 +161,8 @@ def _ledger_table(exam: Exam, path: Path | None) -> Table:
     """Return a line for each team of a private exam: its submissions and the figures shown."""
     ladder = ladder_of(grade(exam, Submission(Path("nobody")), slice_intervals=False))
     ledger = Ledger(path or default_path(exam), exam)
-    note = f"A figure comes in steps of {ladder.step:g} points, about half of the instances."
+    note = f"A figure comes in steps of {ladder.step:g} points, about half of the instances, to "
+    note += f"teams that {TEAMS} beside the ledger lists."
     if ledger.is_closed:
         note += " The final ranking was made: no new figure is shown."
     return SPECIFICATION.of_rows("ledger", ledger.teams(ladder), exam=exam.name, note=note)

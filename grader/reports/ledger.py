@@ -1,9 +1,11 @@
 """The ledger of a private exam: who submitted how often, and which figures were shown.
 
 It is a JSON file beside the private side. The maintainer names a team by the name of its file or
-folder up to the first ``@`` (``acme@2.parquet`` is the second of ``acme``). A report shows the
-team's figure so far; the same answers again are not counted. The final ranking is made once and
-recorded too: later submissions have no place in it and no new figure.
+folder up to the first ``@`` (``acme@2.parquet`` is the second of ``acme``), and lists in
+``teams.txt`` beside the ledger those that may be shown figures, as names cost nothing and each has
+a first figure. A report shows the team's figure so far; the same answers again are not counted.
+The final ranking is made once and recorded too: later submissions have no place in it and no new
+figure.
 """
 
 import fcntl
@@ -15,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from grader.answers.submission import submission_name, team_of
+from grader.answers.submission import submission_name, team_of, with_notice
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import clip, pretty_json
@@ -25,6 +27,7 @@ from grader.reports.redact import SUBMISSIONS, Ladder, weights, with_figure
 
 FORMAT: Final = 1
 NAME: Final = "ledger.json"
+TEAMS: Final = "teams.txt"
 _HELD: Final = "held"
 
 
@@ -129,6 +132,7 @@ class Ledger:
         """Read the ledger, which need not exist; raises ``UsageError`` for what is none."""
         self._path = path
         self._document = _read(path)
+        self._listed = _read_teams(path.with_name(TEAMS))
         split = exam.split
         key = "/".join(filter(None, (split.release.name, split.name, exam.name, split.track)))
         self._key = key
@@ -142,8 +146,11 @@ class Ledger:
     def enter(self, team: str, answers: str, points: float, ladder: Ladder) -> None:
         """Count a submission, unless the team handed in the same ``answers`` (a hash) before.
 
-        ``points`` are over the shown half. The entry holds the team's figure after it, or None.
+        That of a team which is not listed is not counted, as nothing is shown of it. ``points`` are
+        over the shown half. The entry holds the team's figure after it, or None.
         """
+        if team not in self._listed:
+            return
         before = self._teams.setdefault(team, [])
         if all(entry["answers"] != answers for entry in before):
             earlier = [entry["figure"] for entry in before]
@@ -164,7 +171,13 @@ class Ledger:
         write_text(self._path, pretty_json(self._document))
 
     def show(self, report: Mapping[str, Any], team: str, ladder: Ladder) -> dict[str, Any]:
-        """Return a redacted report with the team's figure so far, if it has one."""
+        """Return a redacted report with the team's figure so far, or a note where it is not listed.
+
+        It is the same report where no figure may be shown.
+        """
+        if team not in self._listed and ladder.figures:
+            why = f"no figure: the maintainer has not listed team {clip(team)} ({TEAMS})"
+            return {**report, "notices": with_notice(report["notices"], why)}
         entries = self._teams.get(team, [])
         figure = entries[-1]["figure"] if entries else None
         if figure is None:
@@ -183,6 +196,25 @@ class Ledger:
                 {"team": team, "submissions": submissions, "figures": shown, "points": best}
             )
         return rows
+
+
+def _read_teams(path: Path) -> frozenset[str]:
+    """Return the teams that may be shown figures: a line each, but empty lines and ``# remarks``.
+
+    There are none without the file. Raises ``UsageError`` for a submission's name among them.
+    """
+    try:
+        lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+    except FileNotFoundError:
+        return frozenset()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: cannot be read ({error}); list a team a line in UTF-8") from None
+    for number, line in enumerate(lines, start=1):
+        if team_of(line) != line and not line.startswith("#"):
+            raise UsageError(
+                f"{path}, line {number}: {clip(line)} is a submission; list {clip(team_of(line))}"
+            )
+    return frozenset(line for line in lines if line and not line.startswith("#"))
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -57,6 +57,7 @@ def waiting(gold: Path, says: Says, sign_in: As) -> None:
 @pytest.fixture
 def evaluate(says: Says, release: Path, tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
     private = shutil.copytree(release / "private", tmp_path / "safe/private")
+    (tmp_path / "safe/teams.txt").write_text("bob\n", "utf-8")
 
     def run(*more: object) -> tuple[int, str, str]:
         return says(

@@ -3,88 +3,124 @@
 import fcntl
 import json
 import math
-import random
+import re
 import shutil
 import statistics
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from grading import Runner
 
+from grader.errors import UsageError
 from grader.opening import open_release
-from grader.release.exam import Split, shown_half
-from grader.reports.ledger import Ledger, show_all
+from grader.release.exam import Exam, Split, shown_half
+from grader.reports.ledger import TEAMS, Ledger, show_all
 from grader.reports.redact import FIGURES, SUBMISSIONS, Ladder, overall, weights
 from grader.scoring.model import Unit
 
-TASKS, FAMILIES = 260, 10
-Answers = list[int]
+FAMILIES = 10
+Answers = np.ndarray[Any, Any]
+"""By task 0, 1, or -1 for no answer."""
 Shown = Sequence[float | None]
 """All figures that a submitter sees of one submission."""
 Show = Callable[[Answers], Shown]
 
 
+@dataclass
+class Client:
+    """Somebody without knowledge of an exam of yes/no tasks, under several team names.
+
+    ``step`` is the ladder's; of :data:`SUBMISSIONS` each name has as many as any other.
+    """
+
+    show: Show
+    seed: int
+    tasks: int
+    step: float
+    names: int = 1
+
+    def __post_init__(self) -> None:
+        self.rng = np.random.default_rng(self.seed)
+
+    def guesses(self, share: float = 1.0) -> Answers:
+        """Random answers to so many tasks, and none to the others."""
+        answers = self.rng.integers(0, 2, self.tasks)
+        answers[self.rng.permutation(self.tasks)[round(share * self.tasks) :]] = -1
+        return answers
+
+    def name(self, number: int) -> int:
+        """Whose name submission ``number`` of all bears."""
+        return number * self.names // SUBMISSIONS
+
+    def is_first(self, number: int) -> bool:
+        """Whether it is the first under its name."""
+        return number == 0 or self.name(number) > self.name(number - 1)
+
+
 class Host:
     """A private exam of yes/no tasks, each an instance of its own, and what its host shows."""
 
-    def __init__(self, seed: int) -> None:
-        self.truth = random.Random(f"truth {seed}").choices((0, 1), k=TASKS)
-        self.half = shown_half([f"i{k}" for k in range(TASKS)], seed.to_bytes(32, "big"))
-        self.ladder = Ladder.from_weights([2 / TASKS] * (TASKS // 2))
-        self.figures: list[float | None] = []
+    def __init__(self, seed: int, shown: int = 130) -> None:
+        self.tasks = 2 * shown
+        self.truth = np.random.default_rng([seed, 1]).integers(0, 2, self.tasks)
+        half = shown_half([f"i{k}" for k in range(self.tasks)], seed.to_bytes(32, "big"))
+        self.half = np.array([f"i{k}" in half for k in range(self.tasks)])
+        self.ladder = Ladder.from_weights([1 / shown] * shown)
 
-    def points(self, answers: Answers, which: Callable[[int], bool] = lambda _: True) -> float:
-        marks = [
-            a == t for k, (a, t) in enumerate(zip(answers, self.truth, strict=True)) if which(k)
-        ]
-        return 100 * statistics.fmean(marks)
-
-    def in_half(self, k: int) -> bool:
-        return f"i{k}" in self.half
+    def points(self, answers: Answers, which: object = slice(None)) -> float:
+        return 100 * float(np.mean(answers[which] == self.truth[which]))  # type: ignore[index]
 
     def by_family(self, answers: Answers) -> Shown:
         """As redacted reports were: points of each family, to a tenth of a task."""
-        return [self.points(answers, lambda k, f=f: k % FAMILIES == f) for f in range(FAMILIES)]
+        return [self.points(answers, slice(f, None, FAMILIES)) for f in range(FAMILIES)]
 
-    def by_ladder(self, answers: Answers) -> Shown:
-        self.figures.append(
-            self.ladder.next_figure(self.figures, self.points(answers, self.in_half))
-        )
-        return [self.figures[-1]]
+    def by_ledger(self, ledger: Ledger, names: int) -> Show:
+        """What the ledger shows of submissions, which come one name after the other."""
+        handed_in = Client(lambda _: (), 0, self.tasks, self.ladder.step, names)
+        count = iter(range(SUBMISSIONS))
+
+        def show(answers: Answers) -> Shown:
+            team = f"team-{handed_in.name(next(count))}"
+            digest, points = answers.tobytes().hex(), self.points(answers, self.half)
+            ledger.enter(team, digest, points, self.ladder)
+            report = {"floor": None, "tracks": {}, "points": None, "notices": []}
+            return [ledger.show(report, team, self.ladder)["points"]]
+
+        return show
 
 
-def one_in_each_family(show: Show, rng: random.Random) -> Answers:
+def one_in_each_family(client: Client) -> Answers:
     """Turns one answer in each family at a time, and keeps what its family's points gained by."""
-    best = rng.choices((0, 1), k=TASKS)
-    seen = list(show(best))
-    for turn in range(min(SUBMISSIONS - 1, TASKS // FAMILIES)):
-        tried = [1 - a if k // FAMILIES == turn else a for k, a in enumerate(best)]
-        found = show(tried)
-        for place, (old, new) in enumerate(zip(seen, found, strict=True)):
+    best = client.guesses()
+    seen = list(client.show(best))
+    place = np.arange(client.tasks)
+    for turn in range(min(SUBMISSIONS - 1, client.tasks // FAMILIES)):
+        tried = np.where(place // FAMILIES == turn, 1 - best, best)
+        found = client.show(tried)
+        for family, (old, new) in enumerate(zip(seen, found, strict=True)):
             if old is not None and new is not None and new > old:
-                every = len(found) == 1
-                best = [
-                    tried[k] if every or k % FAMILIES == place else a for k, a in enumerate(best)
-                ]
-                seen[place] = new
+                mine = (len(found) == 1) | (place % FAMILIES == family)
+                best = np.where(mine, tried, best)
+                seen[family] = new
     return best
 
 
-def hill_climber(size: int) -> Callable[[Show, random.Random], Answers]:
-    """Guesses ``size`` tasks anew each time, and keeps what the figure gained by."""
+def hill_climber(share: float) -> Callable[[Client], Answers]:
+    """Guesses a share of the tasks anew each time, and keeps what the figure gained by."""
 
-    def attack(show: Show, rng: random.Random) -> Answers:
-        best = rng.choices((0, 1), k=TASKS)
-        seen = show(best)[0]
+    def attack(client: Client) -> Answers:
+        best = client.guesses()
+        seen = client.show(best)[0]
         for _ in range(SUBMISSIONS - 1):
-            tried = list(best)
-            for k in rng.sample(range(TASKS), size):
-                tried[k] = rng.randrange(2)
-            found = show(tried)[0]
+            again = client.guesses(share)
+            tried = np.where(again >= 0, again, best)
+            found = client.show(tried)[0]
             if found is not None and (seen is None or found > seen):
                 best, seen = tried, found
         return best
@@ -92,52 +128,172 @@ def hill_climber(size: int) -> Callable[[Show, random.Random], Answers]:
     return attack
 
 
-def weighted_vote(show: Show, rng: random.Random) -> Answers:
+def weighted_vote(client: Client) -> Answers:
     """Blum and Hardt's attack on boards: random answers, and the vote of those above the first."""
-    votes = [0.0] * TASKS
+    votes = np.zeros(client.tasks)
     first = None
     for _ in range(SUBMISSIONS - 1):
-        tried = rng.choices((0, 1), k=TASKS)
-        found = math.fsum(x or 0.0 for x in show(tried))
+        tried = client.guesses()
+        found = math.fsum(x or 0.0 for x in client.show(tried))
         first = found if first is None else first
-        for k, answer in enumerate(tried):
-            votes[k] += (1 if found > first else -1) * (2 * answer - 1)
-    return [int(vote > 0) for vote in votes]
+        votes += (1 if found > first else -1) * (2 * tried - 1)
+    return (votes > 0).astype(int)
+
+
+def vote_at_the_edge(client: Client) -> Answers:
+    """Answers so many tasks that a new figure is as likely as none, and counts votes by that.
+
+    A first figure under a new name then tells one bit, the most that it can.
+    """
+    votes = np.zeros(client.tasks)
+    normal = statistics.NormalDist()
+    edge = 0.0
+    for number in range(SUBMISSIONS):
+        if client.is_first(number):
+            edge = client.step * (50 // client.step)
+        share = min(1.0, edge / 50)
+        tried = client.guesses(share)
+        deviation = 100 * math.sqrt(share / 2 * (1 - share / 2) / (client.tasks / 2))
+        distance = (edge - 50 * share) / deviation
+        above = 1 - normal.cdf(distance)
+        (found,) = client.show(tried)
+        told = normal.pdf(distance)
+        if found is not None and found >= edge:
+            told, edge = told / above, found + client.step
+        else:
+            told = -told / (1 - above)
+        votes += told * np.where(tried < 0, 0, 2 * tried - 1)
+    return (votes > 0).astype(int)
+
+
+def climb_from_below(client: Client) -> Answers:
+    """Begins without an answer, and fixes a block of answers whenever luck makes a step of it."""
+    kept = np.full(client.tasks, -1)
+    seen = 0.0
+    half = client.tasks // 2
+    for number in range(SUBMISSIONS):
+        if client.is_first(number):
+            seen = client.show(kept)[0] or 0.0
+            continue
+        # A block of m answers gains 50 m / tasks points; two deviations more make it a step.
+        block = next(
+            m for m in range(client.tasks + 1)
+            if m == client.tasks
+            or 50 * m / client.tasks + 2 * 50 * math.sqrt(m / 2) / half >= client.step
+        )  # fmt: skip
+        free = client.rng.permutation(np.flatnonzero(kept < 0))[:block]
+        tried = kept.copy()
+        tried[free] = client.rng.integers(0, 2, len(free))
+        (found,) = client.show(tried)
+        if found is not None and found > seen:
+            kept, seen = tried, found
+    return np.where(kept < 0, client.guesses(), kept)
 
 
 ATTACKS = {
     "one in each family": one_in_each_family,
-    "large steps": hill_climber(TASKS),
-    "middling steps": hill_climber(60),
-    "small steps": hill_climber(8),
+    "large steps": hill_climber(1.0),
+    "middling steps": hill_climber(0.25),
+    "small steps": hill_climber(0.03),
     "weighted vote": weighted_vote,
+    "vote at the edge": vote_at_the_edge,
+    "from below": climb_from_below,
 }
+STRONGEST = ("large steps", "weighted vote", "vote at the edge", "from below")
 
 
-def climbs(attack: Callable[[Show, random.Random], Answers], seeds: int) -> tuple[float, float]:
+def bound(ladder: Ladder, teams: int, submissions: int) -> float:
+    """The most points of the whole exam that clients without knowledge gain on average, who pool
+    what so many teams with so many submissions each are told: the formula of SECURITY.md.
+
+    What one team is told is one of so many stories: at which submissions its figure rose, and to
+    what. The best of r answers to n instances is above their mean by √(ln r / 2n) on average.
+    """
+    stories = sum(
+        math.comb(submissions - 1, figures - 1) * math.comb(ladder.levels, figures)
+        for figures in range(1, ladder.figures + 1)
+    )
+    return min(50.0, 50 * math.sqrt(teams * math.log(stories) / (2 * ladder.instances)))
+
+
+@pytest.fixture
+def exam(release: Path) -> Exam:
+    """A private exam, for the ledger's sake alone."""
+    return Split.open(open_release(release), "test").choose_exam_for()
+
+
+@pytest.fixture
+def climb(exam: Exam, tmp_path: Path) -> Callable[..., tuple[float, float]]:
     """Mean points above chance at the end: of the whole exam, and of its final half."""
-    whole, final = [], []
-    for seed in range(seeds):
-        host = Host(seed)
-        best = attack(host.by_ladder, random.Random(seed))
-        whole.append(host.points(best) - 50)
-        final.append(host.points(best, lambda k, host=host: not host.in_half(k)) - 50)
-    return statistics.fmean(whole), statistics.fmean(final)
+
+    def run(
+        attack: str, seeds: int, *, shown: int = 130, names: int = 1, listed: int = 1
+    ) -> tuple[float, float]:
+        list_teams(tmp_path, *(f"team-{number}" for number in range(listed)))
+        whole, final = [], []
+        for seed in range(seeds):
+            host = Host(seed, shown)
+            show = host.by_ledger(Ledger(tmp_path / "ledger.json", exam), names)
+            best = ATTACKS[attack](Client(show, seed, host.tasks, host.ladder.step, names))
+            whole.append(host.points(best) - 50)
+            final.append(host.points(best, ~host.half) - 50)
+        return statistics.fmean(whole), statistics.fmean(final)
+
+    return run
+
+
+def list_teams(folder: Path, *teams: str) -> None:
+    """Write the maintainer's list beside a ledger in ``folder``."""
+    (folder / TEAMS).write_text("# teams\n" + "".join(f"{team}\n" for team in teams), "utf-8")
 
 
 def test_family_points_gave_the_whole_exam_away() -> None:
     """What is mended: the attack works where figures are fine, or it would prove nothing."""
     host = Host(1)
-    best = one_in_each_family(host.by_family, random.Random(1))
+    best = one_in_each_family(Client(host.by_family, 1, host.tasks, host.ladder.step))
     assert host.points(best) > 99
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_no_attack_climbs_ten_points_in_a_hundred_submissions(name: str) -> None:
+def test_no_attack_climbs_ten_points_in_a_hundred_submissions(
+    name: str, climb: Callable[..., tuple[float, float]]
+) -> None:
     """On average; in the final half there is nothing to gain at all."""
-    whole, final = climbs(ATTACKS[name], 12)
+    whole, final = climb(name, 12)
     assert whole < 10
-    assert abs(final) < 3 * 100 * 0.5 / math.sqrt(12 * TASKS / 2)
+    assert abs(final) < 3 * 100 * 0.5 / math.sqrt(12 * 130)
+
+
+def test_names_that_are_not_listed_mine_nothing(climb: Callable[..., tuple[float, float]]) -> None:
+    """99 names had a first figure each, and mined twice what is promised."""
+    promised = bound(Ladder(60), 1, math.ceil(SUBMISSIONS / 99))
+    attack = "vote at the edge"
+    assert climb(attack, 8, shown=60, names=99, listed=99)[0] > 1.5 * promised
+    assert climb(attack, 8, shown=60, names=99, listed=1)[0] <= promised
+    assert abs(climb(attack, 8, shown=60, names=99, listed=0)[0]) < promised / 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shown", [60, 130, 430])
+@pytest.mark.parametrize("names", [1, 10, 99])
+@pytest.mark.parametrize("attack", STRONGEST)
+def test_nobody_mines_more_than_the_bound(
+    attack: str, names: int, shown: int, climb: Callable[..., tuple[float, float]]
+) -> None:
+    """A hundred submissions under several names, of which one is listed, or every one."""
+    for listed in {1, names}:
+        whole, _ = climb(attack, 16, shown=shown, names=names, listed=listed)
+        assert whole <= bound(Ladder(shown), listed, math.ceil(SUBMISSIONS / names)), listed
+
+
+def test_the_page_on_security_states_the_bound(root: Path) -> None:
+    """Its table: points of the whole exam, by listed teams and instances shown."""
+    text = (root / "SECURITY.md").read_text("utf-8")
+    rows = re.findall(r"^\| (\d+) \| (\d+) \|(.*)\|$", text, re.MULTILINE)
+    assert [row[:2] for row in rows] == [("1", "1"), ("1", "100"), ("10", "10"), ("99", "1")]
+    for teams, each, cells in rows:
+        figures = [f"{bound(Ladder(shown), int(teams), int(each)):.1f}" for shown in (60, 130, 430)]
+        assert [cell.strip() for cell in cells.split("|")] == figures
 
 
 @pytest.mark.parametrize("instances", [8, 16, 33, 65, 130, 500, 5000])
@@ -194,6 +350,8 @@ def test_the_ledger_counts_submissions_and_says_what_they_told(
     ledger = ("--ledger", tmp_path / "ledger.json")
     folder = tmp_path / "in"
     shutil.copytree(secret, folder / "acme@1")
+    shutil.copytree(secret, folder / "acme-2")
+    list_teams(tmp_path, "acme")
     assert runner.run("grade", folder / "acme@1", *runner.test, *ledger).code == 0
     board = runner.place / "board.json"
     assert runner.run("leaderboard", folder, *runner.test, *ledger, "--json", board).code == 0
@@ -201,12 +359,36 @@ def test_the_ledger_counts_submissions_and_says_what_they_told(
     ((key, teams),) = written["exams"].items()
     assert key.endswith("/test/demo") and list(teams) == ["acme"]
     assert len(teams["acme"]) == 1, "the same answers twice are one submission"
-    (line,) = json.loads(board.read_text("utf-8"))
+    (line, _) = json.loads(board.read_text("utf-8"))
     assert line["report"]["points"] is None, "an exam of eight tasks has no figure to show"
     shown = runner.run("leaderboard", folder, *runner.test, *ledger).out
     assert "Ledger of demo" in shown and "1/100" in shown and "0/0" in shown
     (tmp_path / "ledger.json").write_text('{"exams": [1]}')
     assert "is no ledger" in runner.fails("grade", folder / "acme@1", *runner.test, *ledger)
+
+
+def test_a_first_figure_waits_until_its_team_is_listed(exam: Exam, tmp_path: Path) -> None:
+    """A new name cost nothing, and told as much as the first submission of a known team."""
+    path, ladder = tmp_path / "ledger.json", Ladder(130)
+    held = {"answers": "a", "points": 50.0, "instances": ladder.instances}
+    report = {"floor": None, "tracks": {}, "notices": [], "held": held}
+    handed = [(Path(f"{name}.parquet"), report) for name in ("acme@2", "acme-2")]
+    for listed in ((), ("acme",)):
+        list_teams(tmp_path, *listed)
+        for source, shown in zip(handed, show_all(path, exam, handed), strict=True):
+            known = source[0].stem.partition("@")[0] in listed
+            assert shown.get("points") == (42 if known else None)
+            assert shown["notices"] == [] if known else "has not listed" in shown["notices"][0]
+        assert [row["team"] for row in Ledger(path, exam).teams(ladder)] == list(listed)
+
+
+def test_a_list_of_teams_that_holds_something_else_is_refused(exam: Exam, tmp_path: Path) -> None:
+    list_teams(tmp_path, "acme", "", "bell@2")
+    with pytest.raises(UsageError, match=r'teams\.txt, line 4: "bell@2" .* list "bell"'):
+        Ledger(tmp_path / "ledger.json", exam)
+    (tmp_path / TEAMS).write_bytes(b"\xff")
+    with pytest.raises(UsageError, match=r"teams\.txt: cannot be read"):
+        Ledger(tmp_path / "ledger.json", exam)
 
 
 def test_the_final_ranking_is_made_once(runner: Runner, secret: Path, tmp_path: Path) -> None:
@@ -225,6 +407,7 @@ def test_the_final_ranking_is_made_once(runner: Runner, secret: Path, tmp_path: 
     for file in (folder / "acme@1").iterdir():
         file.write_text("{}")
     shutil.copytree(folder / "bell", folder / "later")
+    list_teams(tmp_path, "acme")
     again = runner.run(*command)
     for late in ("acme@1", "later"):
         assert f"failed: {late}: handed in after the final ranking" in again.err
@@ -240,6 +423,7 @@ def test_the_final_ranking_is_made_once(runner: Runner, secret: Path, tmp_path: 
 def test_two_boards_at_once_lose_no_submission(release: Path, tmp_path: Path) -> None:
     """Whoever comes second waits, and reads what the first has written."""
     path = tmp_path / "ledger.json"
+    list_teams(tmp_path, "acme", "bell")
     exam = Split.open(open_release(release), "test").choose_exam_for()
     report = {"floor": None, "tracks": {}}
     held = report | {"held": {"answers": "b", "points": 50.0, "instances": 130}}

@@ -66,6 +66,7 @@ def test_all_that_a_board_shows_follows_from_the_figures_that_are_shown(
     shown = [task.task_id for task in exam.tasks if task.instance_id in exam.shown_instances]
     rest = [task.task_id for task in exam.tasks if task.instance_id not in exam.shown_instances]
     assert len(shown) == 4 == len(rest)
+    (tmp_path / "teams.txt").write_text("acme\nbell\n", "utf-8")
     monkeypatch.setattr(Ladder, "from_weights", lambda _shares: Ladder(130))  # as if it were large
     score = pipeline.score
 
