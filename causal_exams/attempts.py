@@ -86,7 +86,7 @@ def write_answers(
             with (place / "usage.jsonl").open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps(lines[-1]) + "\n")
     except OSError as error:
-        raise UsageError(f"{folder}: cannot be written ({error.strerror})") from None
+        raise UsageError(f"{folder}: cannot be written ({error.strerror}); name another") from None
     write_text(folder / "run.json", pretty_json(card))
     return lines
 
@@ -142,7 +142,7 @@ def samples(source: Path) -> "Iterator[EvalSample]":
         for (name, epoch), (place, _) in sorted(chosen.items(), key=str):
             yield read_eval_log_sample(place, name, epoch)
     except (OSError, ValueError, LookupError, EOFError) as error:
-        raise UsageError(f"{source}: not to be read as a log of Inspect ({error})") from None
+        raise UsageError(f"{source}: cannot be read as a log of Inspect ({error})") from None
 
 
 def attempt_of(sample: "EvalSample") -> Attempt:

@@ -61,7 +61,7 @@ def _find_python() -> tuple[str, tuple[str, ...]]:
             [program, "-c", _WHERE], capture_output=True, text=True, check=True, cwd="/"
         )
     except (OSError, processes.CalledProcessError) as error:
-        raise UsageError(f"${PYTHON}: {program} is no Python that runs ({error})") from None
+        raise UsageError(f"${PYTHON}: {program} does not run as Python ({error})") from None
     places = {str(Path(line)) for line in done.stdout.splitlines()}
     return str(Path(program).parent), tuple(sorted(places))
 

@@ -108,7 +108,7 @@ def check_same(path: Path, new: Mapping[str, Any]) -> None:
         old = json.loads(path.read_bytes())
         before, after = _compared_settings(old), _compared_settings(json.loads(pretty_json(new)))
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        raise UsageError(f"{path}: is no card of a run; choose another --out") from None
+        raise UsageError(f"{path}: is not the card of a run; choose another --out") from None
     for name in sorted(before.keys() | after.keys()):
         if before.get(name) != after.get(name):
             raise UsageError(

@@ -131,14 +131,14 @@ def _locked_folder(folder: Path) -> Iterator[None]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / "run.json").is_file() and set(os.listdir(folder)) - _BEFORE:
-            raise UsageError(f"--out {folder}: is there and holds no run; name a new folder")
+            raise UsageError(f"--out {folder}: exists and holds no run; name a new folder")
         lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise UsageError(f"--out {folder}: cannot be used ({error.strerror})") from None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        raise UsageError(f"--out {folder}: another run is at work in it") from None
+        raise UsageError(f"--out {folder}: another run uses it; wait, or name another") from None
     else:
         yield
     finally:
@@ -162,14 +162,14 @@ def _choose_tasks(run: Run, exam: Exam) -> frozenset[str]:
     hosted = release.has_public_truth(split) or release.private is not None
     offered = [task for task in exam.tasks if hosted or task.shape.kind != "session"]
     if left := len(exam.tasks) - len(offered):
-        _say(f"{left} laboratories are left out: their host sits them, with --private")
+        _say(f"{left} laboratories are left out: they need the private side, --private DIR")
     found, counted = [], Counter[str]()
     for task in offered:
         counted[task.track] += 1
         if task.task_id in named and (limit is None or counted[task.track] <= limit):
             found.append(task.task_id)
     if not found:
-        raise UsageError("no task of the exam is left to be asked")
+        raise UsageError("no task of the exam can be asked; check --limit and --private")
     return frozenset(found)
 
 
@@ -325,7 +325,7 @@ def prices(path: str, used: frozenset[str]) -> dict[str, ModelCost]:
         ) from None
     if not used & found.keys():
         near = did_you_mean(min(used), found)
-        raise UsageError(f"{where}: has no {' nor '.join(sorted(used))}{near}")
+        raise UsageError(f"{where}: has no price of {' or '.join(sorted(used))}{near}")
     for name in found:
         if get_model_info(name) is None:
             set_model_info(name, ModelInfo())

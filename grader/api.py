@@ -78,7 +78,7 @@ class Release:
         that name the result is empty. Raises ``UsageError`` for any other name.
         """
         if name not in TABLES:
-            raise UsageError(f"{name}: no table; use one of {', '.join(TABLES)}")
+            raise UsageError(f"{name}: no such table; use one of {', '.join(TABLES)}")
         task = self._task(task_id)
         if task.input_mode != "data":
             return {}

@@ -176,8 +176,8 @@ def sign_attempts(
         if len(known) > 1:
             named = ", ".join(clip(name) for name in sorted(known)[:4])
             raise UsageError(
-                f"{source}: holds signed sessions of {len(known)} submissions ({named}); a "
-                "submission holds its own alone"
+                f"{source}: holds signed sessions of {len(known)} submissions ({named}); "
+                "keep only those of this submission"
             )
         hosts |= known
     return found, frozenset(hosts)
@@ -230,12 +230,12 @@ def _remarks(exam: Exam, submission: Submission) -> list[str]:
     for key, value in meant.items():
         packed = submission.run.get(key)
         if "packed_by" in submission.run and packed != value:
-            text = f"packed for {key} {clip(packed)}, graded against {clip(value)}"
+            text = f"was packed for {key} {clip(packed)}, but is graded against {clip(value)}"
             notices = with_notice(notices, text)
     hashes = submission.run.get("hashes")
     sat = hashes.get("release") if isinstance(hashes, dict) else None
     if sat is not None and sat != split.release.content_hashes(split.name):
-        text = f"the run was of another release than {split.release.name} here: hashes differ"
+        text = f"the run sat another build of {split.release.name}: the hashes differ"
         notices = with_notice(notices, text)
     if isinstance(partial := submission.run.get("partial"), str):
         notices = with_notice(notices, f"a partial run: {clip(partial, 200)}")

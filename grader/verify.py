@@ -84,7 +84,7 @@ def _damage(side: Side, name: str) -> str | None:
     with parquet.connect() as connection:
         ((rows,),) = parquet.read(connection, [side.file(name)], ["count(*)"])
     same = rows == side.manifest["shards"][name]["rows"]
-    return None if same else f"{name}: {rows} rows, not as the manifest says"
+    return None if same else f"{name}: {rows} rows, another number than in the manifest"
 
 
 def _tasks(release: ReleaseFolder, split: str, proofs: bool) -> Iterator[Check]:
@@ -135,7 +135,7 @@ def _commitments(release: ReleaseFolder, split: str) -> Check:
     """
     name = f"{split} commitments"
     if release.private is None:
-        return Check(name, True, "published; not checked, the private side is not here")
+        return Check(name, True, "published, but not checked: the private side is not here")
     shards = release.public.manifest["shards"].items()
     start = f"{COMMITTED}/{split}-"
     rows = sum(entry["rows"] for shard, entry in shards if shard.startswith(start))

@@ -25,7 +25,12 @@ from grader.io.files import write_text
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``exam``."""
     parser.add_argument(
-        "--from", dest="release", type=Path, required=True, metavar="RELEASE", help="its folder"
+        "--from",
+        dest="release",
+        type=Path,
+        required=True,
+        metavar="RELEASE",
+        help="its folder",
     )
     parser.add_argument("--exam", type=Path, required=True, metavar="TOML", help="the exam file")
     parser.add_argument("--split", metavar="NAME", help="default: the only one with public truth")

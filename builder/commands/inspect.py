@@ -25,7 +25,7 @@ from grader.errors import UsageError
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``inspect``."""
     add(parser, "release")
-    parser.add_argument("scene", nargs="?", metavar="SCENE", help="its id, or split/index")
+    parser.add_argument("scene", nargs="?", metavar="SCENE", help="the scene's id, or split/index")
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="the scene's page (default: <scene id>.html)"
     )

@@ -23,7 +23,10 @@ _KEY: Final = re.compile(r"[a-z][a-z0-9_]{2,39}")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``new-domain``."""
     parser.add_argument(
-        "what", nargs="+", metavar="KEY", help="its key, such as tea_garden; or files to check"
+        "what",
+        nargs="+",
+        metavar="KEY",
+        help="a new key, such as tea_garden; or files to check",
     )
     parser.add_argument(
         "--out", type=Path, default=Path("domains"), metavar="DIR", help="default: domains"
@@ -38,10 +41,10 @@ def run(arguments: argparse.Namespace) -> int:
         return FAILED if problems else OK
     key = arguments.what[0]
     if len(arguments.what) > 1 or not _KEY.fullmatch(key):
-        raise UsageError(f"{key}: no key; use lower-case letters, digits and _, from 3 on")
+        raise UsageError(f"{key}: not a key; use at least 3 lower-case letters, digits or _")
     file = arguments.out / f"{key}.toml"
     if file.exists():
-        raise UsageError(f"{file}: is there already; choose another key or --out")
+        raise UsageError(f"{file}: exists already; choose another key or --out")
     if (FOLDER / file.name).exists():
         print(f"note: {key} will stand in place of our domain of this key")
     try:

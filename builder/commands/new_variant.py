@@ -13,7 +13,11 @@ from builder.tracks import TRACKS
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``new-variant``."""
-    parser.add_argument("key", metavar="FAMILY.NAME", help="its key, in a family that there is")
+    parser.add_argument(
+        "key",
+        metavar="FAMILY.NAME",
+        help="its key, in an existing family",
+    )
     parser.add_argument("--shape", required=True, metavar="SHAPE", help="the shape of its answers")
     parser.add_argument(
         "--out",

@@ -55,9 +55,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="TASK",
         help="first list these tasks as wrong: they count no more, their rows stay",
     )
-    parser.add_argument("--why", metavar="TEXT", help="of --deprecate: the entry in ERRATA.md")
-    parser.add_argument("--version", help="of --deprecate: the release's from now on")
-    parser.add_argument("--split", metavar="NAME", help="of --deprecate (default: the only one)")
+    parser.add_argument("--why", metavar="TEXT", help="with --deprecate: the entry in ERRATA.md")
+    parser.add_argument("--version", help="with --deprecate: the new version of the release")
+    parser.add_argument("--split", metavar="NAME", help="with --deprecate (default: the only one)")
     add(parser, "--workers", "--quiet")
 
 

@@ -74,7 +74,7 @@ def exam_lines(
     yield line_of(
         f"{split}: no prompt answers another task",
         filter(None, handed_in),
-        f"{len(exams)} exams, {len(handed_in)} printed answers handed in for other tasks",
+        f"{len(exams)} exams, {len(handed_in)} printed answers tried on other tasks",
     )
     yield constant_labels(split, exams, truths)
     yield as_requested(split, exams)
@@ -189,12 +189,12 @@ def as_requested(split: str, exams: Sequence[HeldExam]) -> GateLine:
                 if shares[-1] > TOLERANCE:
                     problems.append(
                         f"exam {exam.name}: {shares[-1]:.0%} of the tasks of {track} are of "
-                        f"another {axis} than requested; weigh down in its file what these scenes "
-                        "cannot be asked, or add scenes"
+                        f"another {axis} than requested; lower the weights of what these "
+                        "scenes cannot be asked, or add scenes"
                     )
     figure = (
-        f"{len(shares)} axes; at most {max(shares, default=0.0):.1%} of an exam's tasks are "
-        f"elsewhere than requested, {TOLERANCE:.0%} may be, rounding to whole tasks apart"
+        f"{len(shares)} axes; at most {max(shares, default=0.0):.1%} of an exam's tasks are not "
+        f"as requested ({TOLERANCE:.0%} may be, beside rounding to whole tasks)"
     )
     return line_of(f"{split}: exams as requested", problems, figure)
 

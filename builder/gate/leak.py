@@ -92,8 +92,8 @@ class LeakReport:
         """Return the results as a Markdown table, then what was not tested and why."""
         lines = [
             f"Facts tested: {len(self.rows)}. A fact leaks if p ≤ {LEVEL}/{len(self.rows)} = "
-            f"{self.threshold:.2g}. Rows are instances with one task each; of more than "
-            f"{INSTANCES} in a split, {INSTANCES} are drawn by hashes of their public ids.",
+            f"{self.threshold:.2g}. A row is an instance with one task. Of a split with "
+            f"more than {INSTANCES}, {INSTANCES} are drawn by hashes of their public ids.",
             "",
             "| where | fact | rows | classes | score | permuted | N | p | |",
             "|---|---|--:|--:|--:|--:|--:|--:|---|",

@@ -36,7 +36,7 @@ REFERENCES: Final = "references"
 TASK_ROWS: Final = "task rows"
 TRUTHS: Final = "second derivation of every truth"
 CERTIFICATES: Final = "certificates"
-STORIES: Final = "stories, by a reader that knows no frame"
+STORIES: Final = "stories, read back by an independent reader"
 GOLD: Final = "gold answers"
 EMPTY: Final = "empty answers"
 

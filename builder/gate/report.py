@@ -74,7 +74,7 @@ def line_of(name: str, problems: Iterable[Any], figure: str) -> GateLine:
 _COMPOSITION: Final = (
     "## Composition",
     "",
-    "What was requested, beside what came out, as numbers of instances or tasks.",
+    "Numbers of instances or tasks, requested and realised.",
     "",
     "| split | track | axis | requested / realised |",
     "|---|---|---|---|",

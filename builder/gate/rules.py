@@ -169,7 +169,7 @@ def _difference(schema: pa.Schema, expected: pa.Schema | None) -> str | None:
         if name not in schema.names:
             return f"lacks the column {name}"
         if name not in expected.names:
-            return f"has the column {name}, which its config has not"
+            return f"has the column {name}, which is not in its config"
         if (own := schema.field(name).type) != (given := expected.field(name).type):
             return f"the column {name} is {own}, not {given}"
     return None if schema.names == expected.names else "its columns are in another order"

@@ -173,7 +173,7 @@ def _rows(parts: Sequence[Part], found: Findings) -> Iterator[GateLine]:
     figure = f"{len(parts)} parts, whose rows are those of the release"
     yield line_of("checks of parts", (), figure)
     figure = f"{found.counts['tasks']} agree with the specification"
-    yield line_of(REFERENCES, found.problems[REFERENCES], "of whole instances")
+    yield line_of(REFERENCES, found.problems[REFERENCES], "every row belongs to a whole instance")
     yield line_of(TASK_ROWS, found.problems[TASK_ROWS], figure)
 
 

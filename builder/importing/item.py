@@ -257,5 +257,5 @@ def _plain(document: Document, key: str) -> str:
     """Return the text under ``key``, a name without path or space, or raise ``UsageError``."""
     value = document.text(key)
     if not is_plain(value):
-        raise document.problem((key,), f"{clip(value)} is no plain name; use {GRAMMAR}")
+        raise document.problem((key,), f"{clip(value)} is not a plain name; use {GRAMMAR}")
     return value

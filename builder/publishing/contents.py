@@ -67,7 +67,7 @@ def _refuse_unknown_files(side: Path, manifest: Mapping[str, Any]) -> None:
         if path.is_symlink() or (path.is_file() and name not in known):
             kind = "is a link" if path.is_symlink() else "is no part of a release"
             raise UsageError(
-                f"{path}: {kind}, and may hold what nobody should see; move it away (gate, "
+                f"{path}: {kind}, and may hold private truth; move it away (gate, "
                 "transcripts and logs belong beside the private side)"
             )
 

@@ -42,7 +42,7 @@ def deprecate(
     if not 0 < len(why) <= _LONGEST:
         raise UsageError(f"--why: say why, in 1 to {_LONGEST} characters")
     if check_plain(version, "--version") == manifest["version"]:
-        raise UsageError(f"--version {version}: is the release's now; an erratum makes another one")
+        raise UsageError(f"--version {version}: is the present one; an erratum needs another")
     known = {task.task_id: task for task in opened.tasks(split, prompts=False)}
     before = opened.deprecated_tasks(split)
     for task_id in tasks:

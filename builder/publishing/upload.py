@@ -73,7 +73,7 @@ def compare(api: "HfApi", target: Target, files: Files) -> Changes:
             if remove or set(send) - {EVAL}:
                 changed = min([*remove, *(set(send) - {EVAL})])
                 raise UsageError(
-                    f"{target.repo}: {target.tag} stands for another state ({changed} differs), "
+                    f"{target.repo}: {target.tag} already names other content ({changed} differs), "
                     "and a version is never changed; raise `version` in the split file, or give "
                     "another --revision"
                 )

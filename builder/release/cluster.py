@@ -70,7 +70,7 @@ class Cluster:
             if error is not None:
                 raise error
             if not self.fetch_part(job, job.folder) or (part := find_part(job.folder)) is None:
-                raise UsageError(f"--staging {self.store}: {job} is not there as it was written")
+                raise UsageError(f"--staging {self.store}: {job} is absent or damaged; build again")
             yield part, found
 
     def fetch_part(self, job: PartJob, folder: Path) -> bool:

@@ -100,8 +100,8 @@ def assign_exams(
         able = [one for one in remaining.values() if all(draw.asks(t.variant) for t in one.tasks)]
         if draw.tasks is not None and any(len(one.tasks) > 1 for one in able):
             raise UsageError(
-                f"{where}.tasks: some instances have several tasks, which private truth keeps "
-                'together; write tasks = "all", with the variants of this exam'
+                f"{where}.tasks: some instances have several tasks, and a private split "
+                'keeps these in one exam; write tasks = "all", with the variants of this exam'
             )
         chosen = set(_draw_tasks(draw, able, key, where).task_ids)
         for one in able:
@@ -112,8 +112,8 @@ def assign_exams(
         variants = sorted({task.variant for one in remaining.values() for task in one.tasks})
         raise UsageError(
             f"{file}: splits.{split.name}.exams: {len(remaining)} of {len(specs)} instances of "
-            f"{track.name} are in no exam ({', '.join(filter(None, variants))}), and with private "
-            "truth each is in exactly one exam; let the numbers add up, or let one exam take "
+            f"{track.name} are in no exam ({', '.join(filter(None, variants))}), but with private "
+            "truth each must be in exactly one exam; ask as many, or let one exam take "
             'tasks = "all" of these variants'
         )
     return exam_of

@@ -110,8 +110,8 @@ def _split(
         raise UsageError(f"--split {wanted}: {release} has no such split{hint}")
     if wanted is not None and wanted not in able:
         raise UsageError(
-            f"--split {wanted}: an exam is drawn by what the truth rows say, and these are "
-            "private; name its exams in the split file instead and build again"
+            f"--split {wanted}: drawing an exam needs truth rows, and these are private; "
+            "name its exams in the split file instead and build again"
         )
     if wanted is None and len(able) != 1:
         raise UsageError(f"--split: name one of {', '.join(able) or 'none: no public truth here'}")

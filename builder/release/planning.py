@@ -74,7 +74,7 @@ def plan_one(config: ReleaseConfig, roots: Mapping[str, Root], label: str) -> In
     if index in map(str, range(len(members))):
         return members[int(index)]
     raise UsageError(
-        f"--only {label}: {index or 'no index'} is no index of {group}; "
+        f"--only {label}: {index or 'no index'} is not an index of {group}; "
         f"write a number from 0 to {len(members) - 1}"
     )
 

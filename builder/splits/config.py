@@ -262,7 +262,7 @@ def _exam_file(name: str, path: Path) -> Path:
         if file.is_file():
             return file
     raise UsageError(
-        f"{path}: the exam file {name} is neither {beside} nor {ours}; copy it there, or write "
+        f"{path}: found no exam file {name} at {beside} or {ours}; copy it there, or write "
         "tasks = … instead"
     )
 

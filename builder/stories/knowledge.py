@@ -169,7 +169,7 @@ def domain(key: str) -> Domain:
     path = _files().get(key)
     if path is None:
         raise UsageError(
-            f"no domain {key}; the release was told with one of its own: --domains DIR"
+            f"no domain {key}; give the folder of domains the release was built with: --domains DIR"
         )
     return _read(path)
 

@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     Raises ``UsageError`` where no other attempt is there.
     """
     if arguments.out.exists() and not (arguments.out / "run.json").exists():
-        raise UsageError(f"--out {arguments.out}: is there and no folder of answers; name another")
+        raise UsageError(f"--out {arguments.out}: exists and holds no answers; name another")
     exam = open_split(arguments).choose_exam_for()
     tasks = {task.task_id: task for task in exam.tasks}
     try:

@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--private", type=Path, metavar="DIR", help="its private side")
     parser.add_argument("--split", help="split of the release; default: the only one")
     kept = parser.add_argument_group("where the transcript is kept")
-    kept.add_argument("--transcript", type=Path, metavar="FILE", help="this file")
+    kept.add_argument("--transcript", type=Path, metavar="FILE", help="file of the transcript")
     kept.add_argument("--sessions", type=Path, metavar="DIR", help="DIR/SUBMISSION/<task id>.jsonl")
     kept.add_argument("--submission", default="", metavar="NAME", help="TEAM or TEAM@N")
     kept.add_argument("--key", type=Path, metavar="FILE", help="sign every line with this key")
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.mcp and arguments.mcp_http is not None:
         raise UsageError("--mcp and --mcp-http: choose one")
     if arguments.mcp_http is not None and not 0 < arguments.mcp_http < 65536:
-        raise UsageError(f"--mcp-http {arguments.mcp_http}: no port; choose one from 1 to 65535")
+        raise UsageError(f"--mcp-http {arguments.mcp_http}: not a port; choose one from 1 to 65535")
     episode = open_episode(arguments.episode, arguments.release, arguments.private, arguments.split)
     path: Path | None = arguments.transcript
     if arguments.sessions is not None:

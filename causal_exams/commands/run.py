@@ -68,7 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     how.add_argument(
         "--sandbox", default="docker", metavar="NAME",
-        help="docker (ours), bubblewrap, local (no walls), or any of Inspect's, as NAME:CONFIG",
+        help="docker, bubblewrap, local (no isolation), or any of Inspect's, as NAME:CONFIG",
     )  # fmt: skip
     model = parser.add_argument_group("the model")
     model.add_argument("--model-base-url", metavar="URL")
@@ -85,7 +85,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for name, kind in LIMITS.items():
         limits.add_argument(_option(name), type=kind, metavar=kind.__name__.upper())
     limits.add_argument("--model-cost-config", metavar="FILE", help="prices, for --cost-limit")
-    parser.add_argument("--retry-on-error", type=int, metavar="N", help="tries of a task at once")
+    parser.add_argument(
+        "--retry-on-error", type=int, metavar="N", help="tries of a task after errors"
+    )
     parser.add_argument("--max-sandboxes", type=int, metavar="N")
     parser.add_argument("--system", metavar="NAME", help="name on boards (default: the model)")
 

@@ -113,7 +113,7 @@ class Session:
         if not whole:
             laboratory = Laboratory(episode, submission, key)
             if not laboratory.transcript_text(0).encode("utf-8").startswith(data):
-                raise UsageError(f"{path}: no transcript; move the file away to start anew")
+                raise UsageError(f"{path}: not a transcript; move the file away to start anew")
             self._truncate(0)
             return laboratory
         try:
@@ -124,7 +124,8 @@ class Session:
             raise UsageError(f"{path}: {error}; move the file away to start anew") from None
         if laboratory.submission != submission:
             raise UsageError(
-                f"{path}: a session of {clip(laboratory.submission)}, not of {clip(submission)}"
+                f"{path}: a session of {clip(laboratory.submission)}, not of {clip(submission)}; "
+                "name another file"
             )
         self._truncate(len(whole))
         self._written = len(lines)
@@ -256,7 +257,7 @@ class Session:
                 data = data[os.write(self._file, data) :]
             os.fsync(self._file)
         except OSError as error:
-            self._broken = f"transcript: cannot be written ({error.strerror}); start again"
+            self._broken = f"transcript: cannot be written ({error.strerror}); run again to resume"
             raise UsageError(self._broken) from None
         self._written = len(self.laboratory.transcript)
 

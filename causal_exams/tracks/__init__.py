@@ -32,9 +32,9 @@ def preset_of(name: str, track: str) -> tuple[str, Protocol]:
         return name, own[name]
     tracks = {preset: key for key, presets in PRESETS.items() for preset in presets}
     if name in tracks or name == PAPER:
-        whose = f"is for track {tracks[name]}, not" if name in tracks else "means nothing in track"
+        whose = f"is for track {tracks[name]}, not" if name in tracks else "is unknown to track"
         raise UsageError(
-            f"--preset {name}: {whose} {track}; take one track with --track, or each with its own "
-            f"by --preset {PAPER}"
+            f"--preset {name}: {whose} {track}; choose one track with --track, or each track's "
+            f"own protocol with --preset {PAPER}"
         )
     raise UsageError(f"--preset {name}: no such preset{did_you_mean(name, [*tracks, PAPER])}")

@@ -42,11 +42,11 @@ def attempt_folders(source: Path, tracks: Iterable[str] = ()) -> list[Path]:
             continue
         first = numbered.setdefault(int(match[1]), path)
         if first != path:
-            raise UsageError(f"{source}: {first.name} and {name} have one number; rename one")
+            raise UsageError(f"{source}: {first.name} and {name} have the same number; rename one")
     if not numbered:
         return []
     if len(numbered) > MAX_ATTEMPTS:
-        raise UsageError(f"{source}: over {MAX_ATTEMPTS} attempts; keep at most so many")
+        raise UsageError(f"{source}: over {MAX_ATTEMPTS} attempt folders; remove some")
     for name in names:
         beside = name.endswith(_ANSWERS) and name != "run.json"
         if beside or (name in tracks and (source / name).is_dir()):

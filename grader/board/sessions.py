@@ -35,7 +35,7 @@ def count_sessions(folder: Path, key: bytes) -> SessionCounts:
         for name in names:
             count += 1
             if count > _MOST_FILES:
-                raise UsageError(f"--sessions {folder}: over {_MOST_FILES:,} files in it")
+                raise UsageError(f"--sessions {folder}: over {_MOST_FILES:,} files; remove some")
             if (session := _read_session(Path(place) / name, key)) is not None:
                 submission, task_id = session
                 found.setdefault(team_of(submission), Counter())[task_id] += 1

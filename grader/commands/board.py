@@ -23,7 +23,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="ORG/NAME",
         help="dataset of results, or a folder with a copy of it",
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the site")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="folder for the site"
+    )
     parser.add_argument(
         "--publish", metavar="ORG/NAME", help="a static Space on the Hub (made if absent)"
     )
@@ -47,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
         name = Address.parse(arguments.results, "--from").repo
         rows = ResultsDataset(connect(), name).rows
     if out.exists() and any(out.iterdir()) and not (out / INDEX).is_file():
-        raise UsageError(f"--out {out}: is a folder with other things in it; name a new one")
+        raise UsageError(f"--out {out}: holds other files; name a new folder")
     for page in (out / PAGES).glob("*.html"):
         page.unlink()
     files = write_site(out, rows, name, "Causal exams", TRACKS)

@@ -34,10 +34,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("release", type=Path, metavar="RELEASE", help="release folder")
     whose = parser.add_mutually_exclusive_group()
     whose.add_argument("--answers", type=Path, metavar="DIR", help="the answers to show")
-    whose.add_argument("--run", type=Path, metavar="DIR", help="a run, whose answers to show")
+    whose.add_argument("--run", type=Path, metavar="DIR", help="a run; show its answers")
     add(parser, "--private", "--split", "--exam", "--track", "--reading")
     parser.add_argument(
-        "--reveal", action="store_true", help="of a private split: show truths and scores as well"
+        "--reveal", action="store_true", help="show truths and scores of a private split too"
     )
     parser.add_argument(
         "--html", type=Path, metavar="DIR", required=True, help="folder to write; empty or new"

@@ -96,7 +96,7 @@ def add_effort(parser: argparse.ArgumentParser) -> None:
     ``wall``)."""
     effort = parser.add_argument_group("effort")
     effort.add_argument(
-        "--workers", type=positive, default=processors(), metavar="N", help="processes"
+        "--workers", type=positive, default=processors(), metavar="N", help="number of processes"
     )
     for option, name, default, unit in (
         ("--memory", "memory", 2048, "MIB"),
@@ -143,7 +143,9 @@ def check_outputs(arguments: argparse.Namespace, answers: Path | None = None) ->
         if path is None or (path.exists() and not path.is_file()):
             continue  # a device such as /dev/null takes any number of outputs
         if path.suffix and path.suffix.lower() not in endings:
-            raise UsageError(f"--{option} {path}: writes {option.upper()}; end it in {endings[0]}")
+            raise UsageError(
+                f"--{option} {path}: writes {option.upper()}; end its name in {endings[0]}"
+            )
         if not path.parent.exists():
             raise UsageError(f"--{option} {path}: no folder {path.parent}; make it first")
         if path.absolute() in seen:

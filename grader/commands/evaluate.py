@@ -60,11 +60,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=positive,
         default=PER_DAY,
         metavar="N",
-        help=f"submissions of one team that are looked at on one day (default {PER_DAY}); others "
-        "wait",
+        help=f"submissions graded per team and day (default {PER_DAY}); others wait",
     )
     parser.add_argument(
-        "--again", action="store_true", help="grade stored submissions by a new version, --release"
+        "--again",
+        action="store_true",
+        help="grade stored submissions again, by a new --release",
     )
     parser.add_argument(
         "--table", type=Path, metavar="FILE", help="with --again: what changed, as Markdown"
@@ -79,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.again:
         return _grade_again(inbox, kept, setup, arguments)
     if arguments.table is not None:
-        raise UsageError("--table: goes with --again")
+        raise UsageError("--table: needs --again")
     with lock_folder(arguments.work):
         api = connect()
         with explain_hub_errors(inbox):  # before the dataset of results is made
@@ -125,7 +126,7 @@ def read_arguments(arguments: argparse.Namespace) -> tuple[str, str, EvaluationS
     release = open_release(arguments.release, arguments.private)
     hidden = [name for name in release.splits if not release.has_public_truth(name)]
     if hidden and release.private is None:
-        raise UsageError(f"--private: the truth of {', '.join(hidden)} is not here; name its side")
+        raise UsageError(f"--private: the truth of {', '.join(hidden)} is private; name its folder")
     key = arguments.transcript_key
     setup = EvaluationSetup(
         release=release,
@@ -150,5 +151,5 @@ def lock_folder(work: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise UsageError(f"--work {work}: another run is at work there") from None
+            raise UsageError(f"--work {work}: another run is at work; wait") from None
         yield

@@ -58,8 +58,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--final",
         action="store_true",
-        help="of a private split, once: rank one submission of each team by the half of which no "
-        "figure was ever shown",
+        help="final ranking of a private split: one submission of each team, by the half of which "
+        "no figure was ever shown",
     )
     add(parser, *EXAM, "--transcript-key", "--ledger", "--reading")
     parser.add_argument(

@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--release",
         type=Path,
         metavar="ADDRESS",
-        help="of the release on the Hub (default: $CAUSAL_EXAMS_RELEASE)",
+        help="address of the release on the Hub (default: $CAUSAL_EXAMS_RELEASE)",
     )
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="default: .eval_results in a folder of the model"
@@ -67,8 +67,8 @@ def _read(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise UsageError(f"{path}: cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError):
-        raise UsageError(f"{path}: is no JSON; give what `grade --json` wrote") from None
+        raise UsageError(f"{path}: is not JSON; give what `grade --json` wrote") from None
     problem = first_problem("report", report)
     if problem is not None:
-        raise UsageError(f"{path}: is no report, {problem}; give what `grade --json` wrote")
+        raise UsageError(f"{path}: is not a report, {problem}; give what `grade --json` wrote")
     return dict(report)

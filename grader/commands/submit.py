@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", help="the system's name (default: that of run.json)")
     parser.add_argument("--setting", choices=SETTINGS, help="default: that of run.json, if any")
     parser.add_argument(
-        "--direct", action="store_true", help="without a pull request, for members of ORG"
+        "--direct", action="store_true", help="commit without a pull request (members of ORG only)"
     )
     add(parser, *PUBLIC_EXAM)
     add_limits(parser)

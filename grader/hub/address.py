@@ -29,8 +29,8 @@ class Address:
         found = _ADDRESS.fullmatch(text)
         if found is None or ".." in text or "--" in found["repo"]:
             raise UsageError(
-                f"{what} {clip(text)}: no address on the Hub; write hf://org/name@revision, such "
-                "as hf://org/exams@v1"
+                f"{what} {clip(text)}: not an address on the Hub; write hf://org/name@revision, "
+                "such as hf://org/exams@v1"
             )
         return cls(found["repo"], found["revision"])
 

@@ -340,7 +340,7 @@ def rescore(
             fresh = []
             for one, outcome in reports(exam, files, setup):
                 if isinstance(outcome, WorkFailure):
-                    raise UsageError(f"{one.path}: {outcome.reason}; it was graded before")
+                    raise UsageError(f"{one.path}: {outcome.reason}; an earlier version graded it")
                 row = row_of(one, paths[one], {}, setup, outcome)
                 fresh.append(_with_history(row, results.rows[one.id]))
             if fresh:

@@ -105,7 +105,7 @@ def rows_in(folder: Path) -> dict[str, Row]:
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             named = whole = False
         if not (named and whole):
-            raise UsageError(f"{file}: is no row of results; remove it from the dataset")
+            raise UsageError(f"{file}: is not a row of results; remove it from the dataset")
         found[row["id"]] = row
     return found
 

@@ -160,7 +160,7 @@ def download(api: "HfApi", repo: str, one: Delivery, folder: Path) -> Path:
         shutil.copyfile(found, target)
         if submission_id(target) == one.id:
             return target
-    raise UsageError(f"{one.path}: is not called by its SHA-256; hand it in with `submit`")
+    raise UsageError(f"{one.path}: its file name is not its SHA-256; hand it in with `submit`")
 
 
 def store(api: "HfApi", repo: str, one: Delivery, file: Path) -> None:

@@ -39,7 +39,7 @@ def check_plain(name: object, what: str) -> str:
     ``what`` begins the message.
     """
     if not is_plain(name):
-        raise UsageError(f"{what} {clip(name)} is no plain name; use {GRAMMAR}")
+        raise UsageError(f"{what} {clip(name)} is not a plain name; use {GRAMMAR}")
     return str(name)
 
 

@@ -203,7 +203,7 @@ class Exam:
         It is for the ranking at the end. Raises ``UsageError`` where nothing is held back.
         """
         if self.split.reveal:
-            raise UsageError(f"--final: nothing of split {self.split.name} is held back; leave it")
+            raise UsageError(f"--final: split {self.split.name} holds nothing back; leave it out")
         rest = tuple(task for task in self.tasks if task.instance_id not in self.shown_instances)
         return replace(self, tasks=rest, is_final=True)
 

@@ -92,5 +92,5 @@ def _check_names(manifest: Mapping[str, Any], file: Path) -> None:
         parts = name.split("/")
         if len(parts) != 2 or not all(map(is_plain, parts)):
             raise UsageError(
-                f"{file}: the shard {clip(name)} is no <config>/<file>; fetch it again"
+                f"{file}: the shard {clip(name)} is not <config>/<file>; fetch the release again"
             )

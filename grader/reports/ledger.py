@@ -74,8 +74,8 @@ def refuse_several(sources: Sequence[Path]) -> None:
     for team, count in Counter(map(_team, sources)).items():
         if count > 1:
             raise UsageError(
-                f"--final: {count} submissions of team {clip(team)}; a team has one in the final "
-                "ranking, so leave the one that it chose"
+                f"--final: team {clip(team)} has {count} submissions here; keep only the one "
+                "that it chose for the final ranking"
             )
 
 
@@ -102,7 +102,7 @@ def _alone(path: Path, exam: Exam) -> "Iterator[Ledger]":
         lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise UsageError(
-            f"{path}: no place for a ledger ({error.strerror}); give another --ledger"
+            f"{path}: the ledger cannot be kept here ({error.strerror}); give another --ledger"
         ) from None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -230,5 +230,5 @@ def _read(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         entries = [(None, None)]
     if not all(isinstance(a, str) and isinstance(f, float | int | None) for a, f in entries):
-        raise UsageError(f"{path}: is no ledger; move it away, or give another --ledger")
+        raise UsageError(f"{path}: is not a ledger; move it away, or give another --ledger")
     return document

@@ -68,7 +68,7 @@ def test_a_run_goes_on_with_its_own_settings_only(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="exam_sha256"):
         check_same(file, {**CARD, "hashes": {**CARD["hashes"], "exam": "f"}})
     file.write_text("[]")
-    with pytest.raises(UsageError, match="no card of a run"):
+    with pytest.raises(UsageError, match="not the card of a run"):
         check_same(file, CARD)
 
 

@@ -78,9 +78,9 @@ def test_a_folder_with_other_things_in_it_stays_as_it_is(
     (tmp_path / "answers" / "mine.json").write_text("{}")
     before = sorted(path.name for path in tmp_path.rglob("*"))
     assert main(words(small, tmp_path, *MOCK)) == 2
-    assert "is there and holds no run" in capfd.readouterr().err
+    assert "exists and holds no run" in capfd.readouterr().err
     assert sorted(path.name for path in tmp_path.rglob("*")) == before
     (tmp_path / "answers" / "run.json").write_text('{"system": "mine"}')
     assert main(words(small, tmp_path / "answers", *MOCK)) == 2
-    assert "is no card of a run" in capfd.readouterr().err
+    assert "is not the card of a run" in capfd.readouterr().err
     assert (tmp_path / "answers" / "mine.json").exists()

@@ -188,7 +188,7 @@ def test_what_cannot_be_written_is_not_answered_and_costs_nothing(
         patched.setattr(os, "write", full)
         with pytest.raises(UsageError, match="No space left"):
             session.request({"op": "intervene", "name": "density", "value": 1})
-    with pytest.raises(UsageError, match="start again"):
+    with pytest.raises(UsageError, match="run again to resume"):
         session.request({"op": "status"})
     session.close()
     again = Session(episode, path)
@@ -282,7 +282,7 @@ def test_the_command_explains_wrong_use(
         ([*signed, str(tmp_path / "no")], "cannot be read"),
         ([*signed, str(tmp_path / "short.key")], "at least"),
         ([str(episode_file), "--transcript", kept, "--mcp", "--mcp-http", "80"], "choose one"),
-        ([str(episode_file), "--transcript", kept, "--mcp-http", "0"], "no port"),
+        ([str(episode_file), "--transcript", kept, "--mcp-http", "0"], "not a port"),
         ([str(tmp_path / "none.json"), "--transcript", kept], "cannot be read"),
         ([str(tmp_path / "bad.json"), "--transcript", kept], "task_id, public and private"),
         (["lab-1", "--transcript", kept, "--release", str(tmp_path / "none")], "no release"),

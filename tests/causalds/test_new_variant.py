@@ -38,7 +38,7 @@ def test_every_piece_has_its_place(
 @pytest.mark.parametrize(
     ("key", "shape", "says"),
     [
-        (CAUSALDS[0].key, SHAPE, "asked already"),
+        (CAUSALDS[0].key, SHAPE, "exists already"),
         ("no_family.x", SHAPE, "no such family"),
         ("Effect.x", SHAPE, "lower case"),
         (KEY, "no_shape", "no such shape"),

@@ -51,7 +51,7 @@ def test_a_task_and_its_tables(release: Path) -> None:
     assert data["prompt"] and not {"truth", "target"} & data.keys()
     with pytest.raises(UsageError, match="no such task"):
         opened.task("cds-0")
-    with pytest.raises(UsageError, match="no table"):
+    with pytest.raises(UsageError, match="no such table"):
         opened.table(data["task_id"], "labels")
 
 

@@ -54,8 +54,8 @@ def test_a_deprecated_task_counts_no_more_and_stays_as_it_was(
     ("tasks", "more", "line"),
     [
         (["cds-0000000000000000"], {}, "no task of dev"),
-        ([], {"version": "0.1.0"}, "is the release's now"),
-        ([], {"version": "../x"}, "no plain name"),
+        ([], {"version": "0.1.0"}, "is the present one"),
+        ([], {"version": "../x"}, "not a plain name"),
     ],
 )
 def test_what_cannot_be_deprecated_is_one_line(

@@ -63,7 +63,7 @@ def test_what_cannot_be_stated_is_one_line(
     for file, more, line in [
         (other, RELEASE, "another release"),
         (silent, RELEASE, "no skill to state"),
-        (none, RELEASE, "is no report"),
+        (none, RELEASE, "is not a report"),
         (tmp_path / "absent", RELEASE, "cannot be read"),
         (report, ("--release", release), "address on the Hub"),
     ]:

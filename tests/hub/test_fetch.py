@@ -172,7 +172,7 @@ def test_a_manifest_cannot_name_a_file_elsewhere(
     (public / "manifest.json").write_text(json.dumps(manifest))
     put(hub, "org/exams", public, "v1")
     code, _, err = says("fetch", "org/exams@v1")
-    assert code == 2 and "is no <config>/<file>" in err
+    assert code == 2 and "is not <config>/<file>" in err
 
 
 def test_without_the_client_there_is_one_line(says: Says, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +183,7 @@ def test_without_the_client_there_is_one_line(says: Says, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("text", ["exams", "hf://exams", "hf://org/../x", "org/a--b", "a/b/c", ""])
 def test_what_is_no_address_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="no address on the Hub"):
+    with pytest.raises(UsageError, match="not an address on the Hub"):
         Address.parse(text)
 
 

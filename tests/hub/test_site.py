@@ -139,10 +139,10 @@ def test_it_goes_from_the_dataset_to_a_space_and_a_rerun_sends_nothing(
     code, out, _ = says("board", "--from", copy, "--out", tmp_path / "other")
     assert code == 0
     code, _, err = says("board", "--from", copy, "--out", tmp_path)
-    assert code == 2 and "other things in it" in err
+    assert code == 2 and "holds other files" in err
     (copy / "results/bad.json").write_text("{}")
     code, _, err = says("board", "--from", copy, "--out", tmp_path / "third")
-    assert code == 2 and "is no row of results" in err
+    assert code == 2 and "is not a row of results" in err
 
 
 @pytest.mark.slow

@@ -187,7 +187,7 @@ GARBAGE = b"PAR1 no parquet"
         ({"results.json": b"{}"}, "it has 0 new files"),
         ({}, "it has 0 new files"),
         ({f"submissions/bob/{k}123456789abcdef.parquet": b"x" for k in "01"}, "it has 2 new files"),
-        ({"submissions/bob/0123456789abcdef.parquet": b"x"}, "is not called by its SHA-256"),
+        ({"submissions/bob/0123456789abcdef.parquet": b"x"}, "its file name is not its SHA-256"),
         ({"submissions/bob/../ann/0123456789abcdef.parquet": b"x"}, "it has 0 new files"),
     ],
 )
@@ -336,7 +336,7 @@ def test_bad_input_of_a_submitter_is_one_line(
     for answers, more, line in [
         (empty, ("--name", "x"), "no valid answer"),
         (gold, ("--name", ""), "1 to 200 characters"),
-        (gold, ("--to", "nowhere"), "no address on the Hub"),
+        (gold, ("--to", "nowhere"), "not an address on the Hub"),
         (gold, ("--to", "org/absent"), "no such repository"),
     ]:
         code, _, err = _submit(says, answers, *more)

@@ -69,11 +69,11 @@ DAMAGES: dict[str, tuple[Any, str]] = {
     ),
     "a path for a name": (
         lambda m: damage_item(m, answer_filename="../task1.csv"),
-        'items[0].answer_filename: "../task1.csv" is no plain name',
+        'items[0].answer_filename: "../task1.csv" is not a plain name',
     ),
     "a scene elsewhere": (
         lambda m: damage_item(m, scene_id="../../etc"),
-        'items[0].scene_id: "../../etc" is no plain name',
+        'items[0].scene_id: "../../etc" is not a plain name',
     ),
     "a wrong ending": (
         lambda m: damage_item(m, answer_filename="task1.json"),

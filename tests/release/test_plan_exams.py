@@ -46,11 +46,11 @@ CHAINS = 'scenes = 66\nmotifs = { chain = 1 }\nwords = "fictional"'
         (
             "causalds", "private", CHAINS,
             'a = {{ exam = "exams/private-example.toml" }}',
-            "splits.dev.exams.a.causalds: no scenes of this split's composition can be asked",
+            "splits.dev.exams.a.causalds: every task of",
         ),
         (
             "causalds", "public", SCENES, 'a = {{ exam = "exams/realistic.toml" }}',
-            "a.causalds.tasks: 100 tasks of a scene each are asked but there are 40",
+            "a.causalds.tasks: 100 tasks are asked, one a scene, but there are 40",
         ),
         (
             "causalds", "public", SCENES, "a = {{ tasks = 9999 }}",

@@ -126,7 +126,7 @@ def test_wrong_truths_and_a_story_that_leaves_out_an_edge(
     told = {line.check: " / ".join(line.problems) for line in lines if not line.ok}
     seen = [instance in told["second derivation of every truth"] for instance in wrong]
     assert seen == [True] * len(TRUTHS), told
-    assert story in told["stories, by a reader that knows no frame"]
+    assert story in told["stories, read back by an independent reader"]
 
 
 def test_a_prompt_asked_twice(release: Path) -> None:

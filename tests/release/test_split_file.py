@@ -77,8 +77,8 @@ CASES = {
         "tasks = 20,", 'tasks = 20, variants = "association.*",',
         ["exams.mini.causalds.variants: must be a list of variants"],
     ),
-    "a date": ('seed = "tiny 1"', "seed = 2024-01-01", ["splits.dev.seed", "is no setting"]),
-    "infinity": ("scenes = 45", "scenes = inf", ["splits.dev.causalds.scenes", "is no setting"]),
+    "a date": ('seed = "tiny 1"', "seed = 2024-01-01", ["splits.dev.seed", "no setting"]),
+    "infinity": ("scenes = 45", "scenes = inf", ["splits.dev.causalds.scenes", "no setting"]),
     "no TOML": ('name = "tiny"', "name = tiny", ["invalid TOML", "line 2"]),
     "key twice": ('name = "tiny"', 'name = "a"\nname = "b"', ["invalid TOML"]),
 }  # fmt: skip
@@ -171,5 +171,5 @@ def test_an_exam_file_that_is_nowhere_is_named_with_its_places(root: Path, tmp_p
     with pytest.raises(UsageError) as error:
         load_config(file, TRACKS)
     told = str(error.value)
-    assert told.startswith(f"{file}: the exam file exams/mine.toml is neither {tmp_path}")
+    assert told.startswith(f"{file}: found no exam file exams/mine.toml at {tmp_path}")
     assert "\n" not in told

@@ -80,7 +80,7 @@ class Transcript:
                 good = False
             if not good:
                 raise UsageError(
-                    f"{self.path}: line {number} is damaged; delete the file, the scene is then "
-                    "told anew"
+                    f"{self.path}: line {number} is damaged; delete the file, and the scene is "
+                    "told again by the model"
                 )
             self._replies.setdefault(digest, []).append(reply)

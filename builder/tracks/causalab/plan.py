@@ -122,8 +122,8 @@ def plan_graphs(
     ``UsageError`` for shared graphs with private truth, and for too many graphs."""
     if private and config.graphs:
         raise UsageError(
-            f"splits.{split}.{TRACK_NAME}.graphs: with private truth no graph is in two episodes, "
-            "or one would give away another; write per_suite = 20 instead"
+            f"splits.{split}.{TRACK_NAME}.graphs: with private truth each graph needs its own "
+            "episode, or one would give away another; write per_suite = 20 instead"
         )
     plans: list[GraphPlan] = []
     seen: set[object] = set()
@@ -137,7 +137,7 @@ def plan_graphs(
             name = "graphs" if config.graphs else "per_suite"
             raise UsageError(
                 f"splits.{split}.{TRACK_NAME}.{name}: {count} different graphs of {size} nodes are "
-                f"too many, there are hardly more than {len(graphs)}; lower it"
+                f"asked, but only about {len(graphs)} exist; lower it"
             )
         for turn, graph in enumerate(graphs):
             own = members if config.graphs else members[turn // config.per_suite :][:1]

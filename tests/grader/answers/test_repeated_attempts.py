@@ -195,7 +195,7 @@ def test_folders_with_one_number_and_too_many_are_refused(runner: Runner, tmp_pa
     at = (*runner.dev, "--exam", "all")
     for name in ("attempt-1", "attempt-01"):
         (tmp_path / "twice" / name).mkdir(parents=True)
-    assert "have one number" in runner.fails("grade", tmp_path / "twice", *at)
+    assert "have the same number" in runner.fails("grade", tmp_path / "twice", *at)
     for number in range(101):
         (tmp_path / "many" / f"attempt-{number}").mkdir(parents=True)
     assert "over 100 attempts" in runner.fails("grade", tmp_path / "many", *at)

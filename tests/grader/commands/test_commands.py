@@ -281,7 +281,7 @@ def test_answers_meant_for_another_exam_are_remarked_on(
     runner.run("pack", gold, *runner.dev, "--exam", "all", "--name", "x", "--out", packed)
     report = tmp_path / "report.json"
     runner.run("grade", packed, *runner.dev, "--exam", "mini", "--json", report)
-    assert any("packed for exam" in note for note in json.loads(report.read_text())["notices"])
+    assert any("was packed for exam" in note for note in json.loads(report.read_text())["notices"])
 
 
 def test_answers_of_a_run_of_another_release_are_remarked_on(

@@ -23,7 +23,7 @@ EVIL = (
 def test_no_path_is_made_of_what_is_no_plain_name(tmp_path: Path, name: str) -> None:
     """The one function that makes paths from names of strangers."""
     assert not is_plain(name)
-    with pytest.raises(UsageError, match="no plain name") as refused:
+    with pytest.raises(UsageError, match="not a plain name") as refused:
         path_inside(tmp_path, name, ".json")
     assert len(str(refused.value).splitlines()) == 1
     assert "\x00" not in str(refused.value)
@@ -78,10 +78,10 @@ def test_every_command_refuses_a_release_whose_task_leads_elsewhere(
     ]  # fmt: skip
     for words in commands:
         message = runner.fails(*words)
-        assert "no plain name" in message and message.count("\n") == 1, words
+        assert "not a plain name" in message and message.count("\n") == 1, words
     run = runner.run("verify", own_release)
     shown = " ".join(run.out.split())
-    assert run.code == 1 and "FAIL dev tasks" in shown and "no plain name" in shown
+    assert run.code == 1 and "FAIL dev tasks" in shown and "not a plain name" in shown
     assert everything(tmp_path) == before
 
 

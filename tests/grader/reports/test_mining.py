@@ -364,7 +364,7 @@ def test_the_ledger_counts_submissions_and_says_what_they_told(
     shown = runner.run("leaderboard", folder, *runner.test, *ledger).out
     assert "Ledger of demo" in shown and "1/100" in shown and "0/0" in shown
     (tmp_path / "ledger.json").write_text('{"exams": [1]}')
-    assert "is no ledger" in runner.fails("grade", folder / "acme@1", *runner.test, *ledger)
+    assert "is not a ledger" in runner.fails("grade", folder / "acme@1", *runner.test, *ledger)
 
 
 def test_a_first_figure_waits_until_its_team_is_listed(exam: Exam, tmp_path: Path) -> None:
@@ -398,7 +398,7 @@ def test_the_final_ranking_is_made_once(runner: Runner, secret: Path, tmp_path: 
     for name in ("acme@1", "acme@2"):
         shutil.copytree(secret, folder / name)
     command = ("leaderboard", folder, *runner.test, *ledger, "--final")
-    assert "2 submissions of team" in runner.fails(*command)
+    assert "has 2 submissions here" in runner.fails(*command)
     assert not (tmp_path / "ledger.json").exists()
     (folder / "acme@2").rename(folder / "bell")
     first = runner.run(*command).out

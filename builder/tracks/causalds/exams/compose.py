@@ -105,7 +105,7 @@ def _compose_by_priors(
     """Return one task of each of ``model.tasks`` scenes, by ``key`` and the priors' quotas."""
     if len(candidates) < model.tasks:
         raise UsageError(
-            f"{where}.tasks: {model.tasks} tasks of a scene each are asked but there are "
+            f"{where}.tasks: {model.tasks} tasks are asked, one a scene, but there are "
             f"{len(candidates)} scenes; ask fewer or raise the number of scenes"
         )
     scenes, rng = _in_seeded_order(candidates, key)[: model.tasks], stream(key, "cells")
@@ -178,8 +178,8 @@ def _compose_balanced(
     for name in required:
         if name not in varied:
             raise UsageError(
-                f"{where}: no scenes of this split's composition can be asked {name} with more "
-                'than one answer; use composition = "full" or add motifs that can'
+                f"{where}: every task of {name} that this split's composition allows has the same "
+                'answer; use composition = "full" or add motifs that can'
             )
     waiting = varied or waiting
     kinds = Counter(one.traits["kind"] for one in candidates)
@@ -232,8 +232,8 @@ def _compose_matched(
     arms = len(next(iter(groups.values()))) if groups else 0
     if arms == 0 or len(groups) * arms < model.tasks:
         raise UsageError(
-            f"{where}.tasks: {model.tasks} tasks are asked but matched ones are "
-            f"{len(groups) * arms}; a {model.kind} exam needs scenes in several {model.kind}"
+            f"{where}.tasks: {model.tasks} tasks are asked but only {len(groups) * arms} are "
+            f"matched; a {model.kind} exam needs scenes in several {model.kind}"
         )
     waiting: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for name in sorted(groups, key=lambda name: hmac_key(key, f"group/{'/'.join(name)}")):

@@ -167,9 +167,9 @@ def check_views(
             )
         elif measured and not is_attainable(view, outcome=True):
             what = (
-                "no bundle meets them for a measured outcome, for which they count "
-                f"{OUTCOME_FACTOR:g} times; lower them, or the noise, allow more columns, or set "
-                "outcome_measured = 0"
+                "no bundle meets them for a measured outcome, where each is "
+                f"{OUTCOME_FACTOR:g} times as high; lower them or the noise, allow more columns or "
+                "set outcome_measured = 0"
             )
         else:
             continue

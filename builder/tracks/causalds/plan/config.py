@@ -197,7 +197,7 @@ def _read_stored(path: Path) -> tuple[tuple[Structure, Wording], ...]:
     except OSError as error:
         raise UsageError(f"{path}: cannot be read ({error.strerror})") from None
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise UsageError(f"{path}: is no file of stored scenes ({error!r})") from None
+        raise UsageError(f"{path}: is not a file of stored scenes ({error!r})") from None
 
 
 def _stored_scene(members: Mapping[str, Any]) -> tuple[Structure, Wording]:

@@ -20,12 +20,12 @@ def write_scaffold(key: str, shape: str, folder: Path) -> list[tuple[Path, str]]
     Raises ``UsageError`` for a key that is none, taken or of no family, an unknown shape, and a
     folder that is not empty."""
     if not _KEY.fullmatch(key):
-        raise UsageError(f"{key}: no key of a variant; write family.name in lower case")
+        raise UsageError(f"{key}: not a key of a variant; write family.name in lower case")
     families = {variant.family: variant for variant in CAUSALDS}
     shapes = {variant.shape.name: variant.shape for variant in CAUSALDS}
     family, name = key.split(".")
     if any(variant.key == key for variant in CAUSALDS):
-        raise UsageError(f"{key}: is asked already; choose another name")
+        raise UsageError(f"{key}: exists already; choose another name")
     if family not in families:
         raise UsageError(f"{key}: no such family{did_you_mean(family, families)}")
     if shape not in shapes:
