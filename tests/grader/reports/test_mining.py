@@ -73,8 +73,8 @@ class Host:
         self.half = np.array([f"i{k}" in half for k in range(self.tasks)])
         self.ladder = Ladder.from_weights([1 / shown] * shown)
 
-    def points(self, answers: Answers, which: object = slice(None)) -> float:
-        return 100 * float(np.mean(answers[which] == self.truth[which]))  # type: ignore[index]
+    def points(self, answers: Answers, which: slice | Answers = slice(None)) -> float:
+        return 100 * float(np.mean(answers[which] == self.truth[which]))
 
     def by_family(self, answers: Answers) -> Shown:
         """As redacted reports were: points of each family, to a tenth of a task."""
@@ -89,7 +89,7 @@ class Host:
             team = f"team-{handed_in.name(next(count))}"
             digest, points = answers.tobytes().hex(), self.points(answers, self.half)
             ledger.enter(team, digest, points, self.ladder)
-            report = {"floor": None, "tracks": {}, "points": None, "notices": []}
+            report: dict[str, Any] = {"floor": None, "tracks": {}, "points": None, "notices": []}
             return [ledger.show(report, team, self.ladder)["points"]]
 
         return show
@@ -351,6 +351,8 @@ def test_the_ledger_counts_submissions_and_says_what_they_told(
     folder = tmp_path / "in"
     shutil.copytree(secret, folder / "acme@1")
     shutil.copytree(secret, folder / "acme-2")
+    empty = runner.run("leaderboard", folder, *runner.test, *ledger)
+    assert empty.code == 0 and "Ledger of demo" in empty.out and "1/100" not in empty.out
     list_teams(tmp_path, "acme")
     assert runner.run("grade", folder / "acme@1", *runner.test, *ledger).code == 0
     board = runner.place / "board.json"
@@ -371,7 +373,7 @@ def test_a_first_figure_waits_until_its_team_is_listed(exam: Exam, tmp_path: Pat
     """A new name cost nothing, and told as much as the first submission of a known team."""
     path, ladder = tmp_path / "ledger.json", Ladder(130)
     held = {"answers": "a", "points": 50.0, "instances": ladder.instances}
-    report = {"floor": None, "tracks": {}, "notices": [], "held": held}
+    report: dict[str, Any] = {"floor": None, "tracks": {}, "notices": [], "held": held}
     handed = [(Path(f"{name}.parquet"), report) for name in ("acme@2", "acme-2")]
     for listed in ((), ("acme",)):
         list_teams(tmp_path, *listed)
