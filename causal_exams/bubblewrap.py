@@ -3,7 +3,7 @@
 Every command is a process tree of its own in new user, process, network, mount, IPC and host-name
 namespaces: no network, no privileges, an empty environment, one writable folder (the sample's, as
 ``/workspace``), the system's programs and one Python read-only, and nothing else of this machine.
-What a command starts dies with it, and with the run.
+What a command starts dies with it, and with the run. Root gives up its rights before it enters.
 
 The Python is that of ``$CAUSAL_EXAMS_SANDBOX_PYTHON``, by default the one that runs the exam.
 """
@@ -38,8 +38,14 @@ PROCESSOR: Final = 3600
 """Seconds of the processor, a process."""
 SCRATCH: Final = 2 << 30
 """Bytes of ``/tmp``, and of ``/dev/shm``."""
-_KERNEL: Final = ("/proc/sys", "/proc/irq", "/proc/bus", "/proc/sysrq-trigger")
+NOBODY: Final = 65534
+"""The user and the group that root becomes before it runs a command."""
+_KERNEL: Final = (
+    "/proc/sys", "/proc/irq", "/proc/bus", "/proc/sysrq-trigger", "/proc/pressure",
+)  # fmt: skip
 """Places in ``/proc`` that no command may write."""
+_BOUND: Final = "/tmp"
+"""The folder under which root binds what only root may reach, for the user that it becomes."""
 _OUTPUT: Final = 10 << 20
 _LARGEST_FILE: Final = 100 << 20
 _WHERE: Final = (
@@ -66,17 +72,46 @@ def _find_python() -> tuple[str, tuple[str, ...]]:
     return str(Path(program).parent), tuple(sorted(places))
 
 
+def _find_bwrap() -> str:
+    """Return the path of bwrap; raises ``UsageError`` where it is not installed."""
+    bwrap = shutil.which("bwrap")
+    if bwrap is None:
+        raise UsageError(
+            "--sandbox bubblewrap: bwrap is not installed; install the package bubblewrap (Linux)"
+        )
+    return bwrap
+
+
+def _root_arguments(workspace: str) -> tuple[str, ...]:
+    """Return what root puts before :func:`bwrap_arguments`, nothing for another user.
+
+    It binds the workspace and Python's folders below ``/tmp`` and becomes ``NOBODY``. Else the
+    user inside were root of the machine, whatever its number there. Raises ``UsageError`` where no
+    program drops root's rights.
+    """
+    if os.geteuid():
+        return ()
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        raise UsageError(
+            "--sandbox bubblewrap: as root it needs setpriv; install util-linux, or run it as "
+            "another user"
+        )
+    words = ["/usr/bin/env", "-i", _find_bwrap(), "--die-with-parent", "--dev-bind", "/", "/"]
+    words += ["--tmpfs", _BOUND, "--bind", workspace, f"{_BOUND}/workspace"]
+    for number, place in enumerate(_find_python()[1]):
+        words += ["--ro-bind", place, f"{_BOUND}/{number}"]
+    rights = ("--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups", "--no-new-privs")
+    return (*words, "--", setpriv, *rights, "--")
+
+
 @cache
 def bwrap_arguments() -> tuple[str, ...]:
     """Return the command ``bwrap`` with all options except those of the workspace.
 
     Raises ``UsageError`` where bwrap is not installed or the sandbox's Python does not run.
     """
-    bwrap = shutil.which("bwrap")
-    if bwrap is None:
-        raise UsageError(
-            "--sandbox bubblewrap: bwrap is not installed; install the package bubblewrap (Linux)"
-        )
+    bwrap = _find_bwrap()
     folder, places = _find_python()
     # bwrap itself gets an empty environment too: it is process 1 inside, and its own can be read.
     words = [
@@ -89,7 +124,6 @@ def bwrap_arguments() -> tuple[str, ...]:
     options = processes.run([bwrap, "--help"], capture_output=True, text=True, check=False).stdout
     if "--disable-userns" in options:  # from version 0.8
         words.append("--disable-userns")
-    # Run by root, what is root's there could be written: settings of the kernel for all.
     for place in _KERNEL:
         if Path(place).exists():
             words += ["--ro-bind", place, place]
@@ -98,9 +132,9 @@ def bwrap_arguments() -> tuple[str, ...]:
             words += ["--symlink", str(Path(place).readlink()), place]
         elif Path(place).is_dir():
             words += ["--ro-bind", place, place]
-    for place in places:
+    for number, place in enumerate(places):
         if not place.startswith("/usr/") and place != "/usr":
-            words += ["--ro-bind", place, place]
+            words += ["--ro-bind", place if os.geteuid() else f"{_BOUND}/{number}", place]
     paths = ":".join((folder, "/usr/local/bin", "/usr/bin", "/bin"))
     variables = {"PATH": paths, "HOME": HOME, "LANG": "C.UTF-8", "MPLBACKEND": "Agg"}
     variables |= {"OPENBLAS_NUM_THREADS": "2", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -116,6 +150,8 @@ class BubblewrapSandboxEnvironment(SandboxEnvironment):
     def __init__(self) -> None:
         super().__init__()
         self._folder = tempfile.TemporaryDirectory(prefix="sandbox-", ignore_cleanup_errors=True)
+        if os.geteuid() == 0:
+            os.chown(self._folder.name, NOBODY, NOBODY)
 
     @classmethod
     async def task_init(cls, task_name: str, config: Any) -> None:
@@ -123,7 +159,11 @@ class BubblewrapSandboxEnvironment(SandboxEnvironment):
         probe = cls()
         done = await probe.exec(["true"])
         if not done.success:
-            raise UsageError(f"--sandbox bubblewrap: does not work here: {done.stderr.strip()}")
+            why = " ".join(done.stderr.split())
+            raise UsageError(
+                f"--sandbox bubblewrap: does not work here ({why}); it needs user namespaces, "
+                "which many containers forbid: allow them, or use --sandbox docker"
+            )
 
     @classmethod
     async def sample_init(
@@ -161,7 +201,8 @@ class BubblewrapSandboxEnvironment(SandboxEnvironment):
 
         A relative ``cwd`` is below ``/workspace``. ``env`` is added to the sandbox's own variables.
         """
-        words = [*bwrap_arguments(), "--bind", self._folder.name, HOME]
+        place = f"{_BOUND}/workspace" if os.geteuid() == 0 else self._folder.name
+        words = [*_root_arguments(self._folder.name), *bwrap_arguments(), "--bind", place, HOME]
         for name, value in (env or {}).items():
             words += ["--setenv", name, value]
         limits = f"ulimit -v {MEMORY >> 10} -f {FILE >> 10} -t {PROCESSOR} -c 0"

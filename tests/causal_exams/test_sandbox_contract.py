@@ -1,5 +1,6 @@
 """What every sandbox must keep from a model's commands, asked of each sandbox that is here."""
 
+import asyncio
 import os
 import shutil
 import socket
@@ -48,7 +49,7 @@ def commands(marker: Path, port: int) -> dict[str, str]:
         "python": "touch $(python3 -c 'import sys; print(sys.prefix)')/x",
         "mount": "mount -t tmpfs n /mnt || unshare -Ur mount -t tmpfs n /mnt && echo MOUNTED",
         # Looks only: what could be written there would change this machine.
-        "kernel": "find /proc/sys /proc/irq /proc/bus /proc/sysrq-trigger /sys -type f 2>/dev/null"
+        "kernel": "find /proc /sys -path '/proc/[0-9]*' -prune -o -type f -print 2>/dev/null"
         ' | while read -r f; do test -w "$f" && echo "WRITABLE $f"; done; echo done',
         "devices": "touch /dev/x && echo WRITTEN; echo y > /dev/shm/y && echo kept",
         "scratch": "df --output=size -B1 /tmp /dev/shm",
@@ -207,6 +208,49 @@ def test_a_link_leads_nowhere_outside(seen: list[dict[str, Any]]) -> None:
         assert told["followed"] != own
 
 
+def test_root_runs_commands_as_a_user_without_rights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They ran as root of the machine, whatever ``id`` said: a file they left was root's."""
+    from causal_exams import bubblewrap
+
+    if reason := why_not("bubblewrap"):
+        pytest.skip(reason)
+    box = bubblewrap.BubblewrapSandboxEnvironment()
+    asyncio.run(box.write_file("left", "by whom"))
+    owner = (Path(box._folder.name) / "left").stat().st_uid
+    assert owner == (os.geteuid() or bubblewrap.NOBODY) and owner != 0
+    assert asyncio.run(box.read_file("left")) == "by whom"
+    box._folder.cleanup()
+
+
+def test_where_the_sandbox_does_not_work_one_line_says_how_to_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from causal_exams import bubblewrap
+    from grader.errors import UsageError
+
+    refused = ("/bin/sh", "-c", "echo 'bwrap: no\nnamespace' >&2; exit 1", "bwrap")
+    monkeypatch.setattr(bubblewrap, "bwrap_arguments", lambda: refused)
+    monkeypatch.setattr(bubblewrap, "_root_arguments", lambda folder: ())
+    with pytest.raises(UsageError, match=r"user namespaces.*--sandbox docker") as error:
+        asyncio.run(bubblewrap.BubblewrapSandboxEnvironment.task_init("task", None))
+    assert "\n" not in str(error.value)
+
+
+def test_root_without_the_program_that_drops_rights_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from causal_exams import bubblewrap
+    from grader.errors import UsageError
+
+    if reason := why_not("bubblewrap"):
+        pytest.skip(reason)
+    which = shutil.which
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(shutil, "which", lambda name: None if name == "setpriv" else which(name))
+    with pytest.raises(UsageError, match=r"as root it needs setpriv.*or run it as another user"):
+        bubblewrap._root_arguments("/tmp")
+
+
 @pytest.mark.parametrize("what", ["140 kB", "NUL", "lone surrogate", "garbage"])
 def test_any_command_ends_in_text(seen: list[dict[str, Any]], what: str) -> None:
     """The system takes no argument of 131 kB, and none with a NUL: each stopped a run once."""
@@ -236,4 +280,7 @@ def test_the_walls_of_the_image_are_fields_that_inspect_knows() -> None:
     assert service.cap_drop == ["ALL"] and service.security_opt == ["no-new-privileges:true"]
     assert service.mem_limit == service.memswap_limit == "4g"
     assert service.cpus == 2.0 and service.pids_limit == 512
-    assert not service.volumes and not service.privileged
+    assert service.tmpfs == ["/tmp:size=2g,mode=1777,exec"]
+    assert service.ulimits == {"core": 0, "fsize": 2 << 30}
+    for more in ("volumes", "privileged", "cap_add", "devices", "env_file", "environment", "pid"):
+        assert not getattr(service, more, None), more
