@@ -72,7 +72,6 @@ def solver(client: Client) -> None:
     first = (3 if notebook.quadratic else 1) * len(controllable)
     best, gained = (0, -math.inf), 0
     for turn in range(int(public["budget"]) if controllable else 0):
-        choice = _next_setting(notebook, controllable, turn)
         if turn >= first and not notebook.disturbed:
             found = explain(notebook)
             state = (
@@ -83,22 +82,11 @@ def solver(client: Client) -> None:
                 best, gained = max(state, best), turn
             if state[0] == len(notebook.nodes) or turn - gained >= len(controllable):
                 break
-        _experiment(client, notebook, *choice)
+        # Properties take turns; each round sets another level.
+        entry = controllable[turn % len(controllable)]
+        level = _level(notebook, entry, turn // len(controllable))
+        _experiment(client, notebook, entry["name"], level)
     _commit(client, notebook, explain(notebook))
-
-
-def _next_setting(
-    notebook: Notebook, controllable: Sequence[Mapping[str, Any]], turn: int
-) -> tuple[str, float]:
-    """Return the property that this turn (from 0) sets, by turns, and another level each round."""
-    entry = controllable[turn % len(controllable)]
-    return entry["name"], _level(notebook, entry, turn // len(controllable))
-
-
-def _range_ends(entry: Mapping[str, Any]) -> tuple[float, float]:
-    """Return values near both ends of a range, off whole numbers, which a base may be."""
-    low, high = float(entry["low"]), float(entry["high"])
-    return round(low + MARGIN * (high - low), 2), round(high - MARGIN * (high - low), 2)
 
 
 def _level(notebook: Notebook, entry: Mapping[str, Any], turn: int) -> float:
@@ -107,7 +95,10 @@ def _level(notebook: Notebook, entry: Mapping[str, Any], turn: int) -> float:
     First it is the end of the range far from the property's last reading, then the other end, then
     values between.
     """
-    low, high = _range_ends(entry)
+    low, high = float(entry["low"]), float(entry["high"])
+    # Off whole numbers: a setting at the property's base, which may be whole, would show nothing.
+    near = MARGIN * (high - low)
+    low, high = round(low + near, 2), round(high - near, 2)
     if turn == 0:
         assert notebook.last is not None
         return low if notebook.last[entry["name"]] > (low + high) / 2 else high

@@ -23,7 +23,6 @@ from grader.tracks.causalds import TRACK as CAUSALDS
 TRACK: Final = "causalds"
 _VARIANTS: Final = {spec.key: spec for spec in CAUSALDS.variants}
 _MODES: Final = {"symbolic": "story", "parquet": "data"}
-_EFFECT_FAMILIES: Final = ("effect_estimate", "counterfactual_effect", "mediation_effect")
 _GRAFT: Final = re.compile(r"AUX[^_]*_")
 """How nodes of the k-th grafted motif begin: ``AUX<k>_``."""
 
@@ -157,16 +156,6 @@ class Item:
             raise document.problem((field,), f"{clip(file)} does not end in {spec.shape.suffix}")
         scene = PublishedScene.read(path_inside(private, scene_id))
         return cls(file.removesuffix(spec.shape.suffix), spec, scene_id, view, document, scene)
-
-    @property
-    def asks_about_sets(self) -> bool:
-        """Whether the task asks about adjustment sets, or variables that none may hold."""
-        return self.spec.shape.kind in ("set", "sets", "names", "count")
-
-    @property
-    def asks_about_effects(self) -> bool:
-        """Whether the task asks about an effect or its identifiability."""
-        return self.spec.family in _EFFECT_FAMILIES or self.spec.name == "identifiable_boolean"
 
     @property
     def effects(self) -> tuple[str, ...]:

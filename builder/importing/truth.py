@@ -16,6 +16,7 @@ from grader.tracks.causalds.shapes import ASSOCIATION_SIGNS, METHODS
 
 _CHANGE_TOLERANCE: Final = 1e-6
 _TIE_SHARE: Final = 0.05
+_EFFECT_FAMILIES: Final = ("effect_estimate", "counterfactual_effect", "mediation_effect")
 _VALUE: Final = {
     "ate": ("causal", "true_ate", "value"),
     "ett": ("ett", "value"),
@@ -35,11 +36,11 @@ class Answer:
 
 def published_answer(item: Item) -> Answer:
     """Return a task's truth by the reference's rules from its scene, or ``UsageError``."""
-    if item.asks_about_sets:
-        return _sets(item)
-    if item.asks_about_effects:
+    if item.spec.family in _EFFECT_FAMILIES or item.spec.name == "identifiable_boolean":
         return _effect(item)
     match item.spec.shape.kind:
+        case "set" | "sets" | "names" | "count":
+            return _sets(item)
         case "predictions":
             return _prediction(item)
         case "edges":

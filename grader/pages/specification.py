@@ -1,7 +1,8 @@
 """Tables and sections as data: a TOML file of a track, read into what makes tables and pages.
 
 ``[sections]`` maps the title of a section to the names of its tables and charts, ``terminal`` lists
-those that the terminal shows. ``[notes]`` are texts by name. ``[tables.NAME]`` has ``title``,
+those that the terminal shows, ``needs`` is the member without which (as in redacted reports) there
+is nothing to show. ``[notes]`` are texts by name. ``[tables.NAME]`` has ``title``,
 ``rows``, ``columns``, ``left`` (how many columns are aligned left, by default 1) and ``note``; with
 ``drop_empty`` columns of dashes are left out, with ``fold`` a page shows the table when that is
 clicked. ``rows`` is a member of a track's part of the report
@@ -26,6 +27,7 @@ from grader.pages.systems import (
     Part,
     Report,
     part_of,
+    parts_of,
     parts_with,
     reading_of,
     readings_from,
@@ -93,6 +95,7 @@ class Specification:
     tables: Mapping[str, Mapping[str, Any]]
     columns: Mapping[str, Sequence[str]]
     notes: Mapping[str, str]
+    needs: str
     makers: Mapping[str, Maker]
     formats: Mapping[str, Format]
 
@@ -109,6 +112,7 @@ class Specification:
             found["tables"],
             found.get("columns", {}),
             found.get("notes", {}),
+            found.get("needs", ""),
             makers,
             {**FORMATS, **(formats or {})},
         )
@@ -121,6 +125,11 @@ class Specification:
             )
             for title, names in self.sections.items()
         ]
+
+    def of_reports(self, reports: Sequence[Report]) -> list[Section]:
+        """Return :meth:`page` of the reports that answer something and have ``needs``, else []."""
+        parts = parts_with(parts_of(reports, self.track), self.needs)
+        return self.page(parts) if parts else []
 
     def in_terminal(self, report: Report) -> list[Table]:
         """Return the tables of one report, without the column of its system."""

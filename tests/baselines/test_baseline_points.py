@@ -66,7 +66,6 @@ def mean(scores: Iterable[Score], **wanted: str) -> float:
 
 
 def test_gold_is_worth_everything_and_nothing_is_worth_nothing(scores: Scores) -> None:
-    """The two ends of the scale."""
     assert mean(scores["gold"]) == pytest.approx(100, abs=1e-6)
     assert mean(scores["empty"]) == 0
     assert {score.status for score in scores["empty"]} == {"missing"}

@@ -122,14 +122,12 @@ def test_a_mistake_is_one_line_with_the_fix(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A traceback tells the user nothing."""
     code = main([*arguments, "--release", str(release), "--out", str(tmp_path / "a")])
     error = capsys.readouterr().err
     assert code == 2 and words in error and len(error.splitlines()) == 1
 
 
 def test_the_list_names_every_baseline(capsys: pytest.CaptureFixture[str]) -> None:
-    """A baseline nobody can find is not there."""
     assert main(["--list"]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(NAMES)
     assert len(NAMES) == 17

@@ -40,7 +40,6 @@ RIGHT = Hypothesis(chain_episode().edges, 20.0, {"moisture": (3.0, 0.0), "densit
 
 
 def test_premature_is_a_prediction_with_budget_left_and_something_open() -> None:
-    """What is open: the graph's class, or what the readings say against the hypothesis."""
     episode = chain_episode(budget=3, frequency_may_be_parent=True)
     settings = [("density", 80.0), ("moisture", 5.0), ("density", 11.0)]
     figures = [

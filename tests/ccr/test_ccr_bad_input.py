@@ -108,7 +108,6 @@ def test_a_context_with_unreadable_factual_answers_is_not_complete(
 
 
 def test_wrong_factual_answers_show_in_the_message_and_in_the_terminal() -> None:
-    """The accuracy of every rung stands in the report that a terminal shows."""
     wrong = changed(factual=[not right for right in RIGHT["factual"]])
     result = grade((TASK, TRUTH), wrong)
     assert result.points == 1.0 and "0.0% of the factual answers are right" in result.message

@@ -170,7 +170,6 @@ def inputs(row: dict[str, object]) -> dict[str, Any]:
 
 
 def test_bounds_of_ones_own_are_kept() -> None:
-    """Quantities near a boundary, where the file wants them there."""
     config = parse_settings(
         table(simulation=6, components=[2, 3], local_pns=[0.05, 0.15], global_pns=0.001)
     )

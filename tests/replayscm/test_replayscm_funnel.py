@@ -117,7 +117,6 @@ def test_the_first_executable_object_of_a_response_is_its_answer() -> None:
 
 
 def test_a_circle_is_found_under_hidden_order() -> None:
-    """Mechanisms that look at each other cannot be run."""
     item = of_pool("Hid-Full")[0]
     a, b = sorted(item.truth.target["gold"])[:2]
     answer = gold(item)

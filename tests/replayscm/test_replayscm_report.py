@@ -99,7 +99,6 @@ def test_deltas_are_paired_by_program(scores: list[Score], report: dict[str, Any
 
 
 def test_the_members_fit_the_reports_schema(report: dict[str, Any]) -> None:
-    """`results` takes no report that does not."""
     track = {
         "points": 1.0, "points_interval": None, "tasks": 4, "attempted": 3, "readings": {},
         "slices": {}, "metrics": {}, **report,

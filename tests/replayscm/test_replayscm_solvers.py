@@ -128,7 +128,6 @@ def test_every_solver_answers_legally_and_deterministically(name: str) -> None:
 
 
 def test_constants_solve_almost_nothing() -> None:
-    """An exam that constants solve is empty."""
     points = [item.grade(majority(item.task)).points for item in items()]
     assert np.mean(points) < 0.1
 

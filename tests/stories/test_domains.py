@@ -56,7 +56,6 @@ def _lint_with(tmp_path: Path, old: str, new: str) -> str:
 
 
 def test_the_linter_notices_what_must_not_be(tmp_path: Path) -> None:
-    """Each of these would spoil a story in its own way."""
     domain = read_domain(FOLDER / "bakery.toml")
     first, second = domain.concepts[0].name, domain.concepts[1].name
     (cause, effect), how = next(iter(domain.mechanism_clauses.items()))

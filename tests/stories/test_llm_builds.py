@@ -106,7 +106,6 @@ def test_a_scene_that_cannot_be_told_is_replaced_and_counted(model: Model, tmp_p
 def test_a_model_that_never_manages_is_reported_with_its_reason(
     model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So many failures are a finding, not a hang."""
     monkeypatch.setattr(track, "MAX_ATTEMPTS", 3)
     model.always["mapper"] = "no"
     budgets = {"mapping": 1, "story": 1, "seeds": 0, "repairs": 0}
@@ -117,7 +116,6 @@ def test_a_model_that_never_manages_is_reported_with_its_reason(
 
 
 def test_a_server_that_is_down_replaces_no_scene(model: Model, tmp_path: Path) -> None:
-    """Otherwise the release would depend on the weather."""
     model.always["mapper"] = Http(503)
     with pytest.raises(UsageError, match="status 503 after 0 retries"):
         build_instance(TRACK, _specs(model, tmp_path)[0])  # and it is no bug of the builder's
@@ -164,7 +162,6 @@ def _title(concept: str) -> str:
 
 
 def test_words_and_their_table_go_together(model: Model, tmp_path: Path) -> None:
-    """Each without the other is a slip."""
     table = _table(model, tmp_path)
     with pytest.raises(UsageError, match=r"llm: missing; give a table such as"):
         TRACK.parse(TomlTable({k: v for k, v in table.items() if k != "llm"}, "x."))

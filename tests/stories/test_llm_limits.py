@@ -71,7 +71,6 @@ def test_exhausted_budgets_fail_clearly(
 
 
 def test_the_calls_of_a_scene_are_capped(model: Model, settings: Settings) -> None:
-    """Budgets multiply; the sum has a cap of its own."""
     model.script["mapper"] = ["this is no JSON"]
     with pytest.raises(NarrationFailed, match="call budget"):
         tell(with_budgets(settings, calls=4))
@@ -113,7 +112,6 @@ def test_an_endpoint_that_fails_stops_the_build(
 
 
 def test_an_endpoint_that_is_late_times_out(model: Model, settings: Settings) -> None:
-    """A hanging server must not hang a build."""
     model.always["mapper"] = Http(delay=0.3)
     with pytest.raises(UsageError, match="APITimeoutError"):
         tell(replace(settings, seconds=0.05, retries=0))

@@ -68,7 +68,6 @@ def test_stated_independencies_hold_and_non_edges_are_all_told() -> None:
 
 
 def test_ids_say_nothing_about_roles() -> None:
-    """Over many keys every node gets every id."""
     nodes = MOTIFS["iv"].graph.nodes
     seen = {(n, i) for s in range(200) for n, i in aliases(np.random.default_rng(s), nodes).items()}
     assert len(seen) == len(nodes) ** 2

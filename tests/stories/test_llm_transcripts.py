@@ -110,7 +110,6 @@ def test_another_model_is_asked_anew(model: Model, settings: Settings) -> None:
     ],
 )
 def test_the_object_is_found_wherever_it_stands(reply: str) -> None:
-    """Models wrap, think aloud and chat."""
     assert json_object(reply) == {"b": 2}
 
 
@@ -150,7 +149,6 @@ def test_causenet_is_read_plain_or_packed(tmp_path: Path, packed: bool) -> None:
     ],
 )
 def test_a_bad_causenet_file_is_named(tmp_path: Path, content: bytes | None, says: str) -> None:
-    """Before any work starts."""
     file = tmp_path / "causenet.jsonl"
     if content is not None:
         file.write_bytes(content)
@@ -183,7 +181,6 @@ GOOD = {"endpoint": "http://127.0.0.1:8000/v1", "model": "m"}
     ],
 )
 def test_bad_settings_are_named_with_a_fix(change: dict[str, Any], says: str) -> None:
-    """One line, the key, the fix; and no key of anyone in it."""
     with pytest.raises(UsageError, match=says) as caught:
         check(LlmTable, TomlTable({**GOOD, **change}, "x.toml: splits.dev.causalds.llm."))
     assert str(caught.value).startswith("x.toml: splits.dev.causalds.llm.")

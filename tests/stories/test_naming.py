@@ -74,7 +74,6 @@ def test_no_domain_tells_more_than_its_share() -> None:
 
 
 def test_planning_twice_gives_the_same_names_and_another_root_gives_others() -> None:
-    """Names are a function of the root."""
     small = FULL.model_copy(update={"scenes": 40})
     assert _plans(small) == _plans(small)
     names = [[plan.telling.names for plan in _plans(small, root)] for root in (b"one", b"two")]

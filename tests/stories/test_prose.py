@@ -99,7 +99,6 @@ def test_what_stored_scenes_cannot_do_is_said(
 
 
 def test_stored_stories_are_for_public_splits(root: Path) -> None:
-    """Everybody can read them."""
     ((_, settings), *_) = load_config(root / "splits" / "prose.toml", TRACKS).splits[0].tracks
     with pytest.raises(UsageError, match="stored stories are public"):
         TRACK.plan(settings, "test", bytes(32), True)

@@ -50,7 +50,6 @@ def scenes() -> list[tuple[Telling, Facts]]:
 
 
 def test_stories_have_two_to_four_paragraphs_of_whole_sentences() -> None:
-    """A story should read as prose, and pass the verifier."""
     for telling, facts in scenes():
         assert verify(telling.story, telling.attestations, facts) == []
         paragraphs = telling.story.split("\n\n")
@@ -119,7 +118,6 @@ def test_a_story_that_tells_otherwise_is_noticed(
 
 
 def test_a_turned_around_edge_is_noticed() -> None:
-    """Direction is the whole point of an edge."""
     turned = 0
     for telling, facts in scenes():
         for attestation in telling.attestations:
@@ -136,7 +134,6 @@ def test_a_turned_around_edge_is_noticed() -> None:
 
 @pytest.mark.parametrize("word", ["confounder", "mediates", "covariate", "identifiable", "nodes"])
 def test_a_technical_term_is_noticed(word: str) -> None:
-    """Graph jargon would do the reader's work."""
     telling, facts = scenes()[1]
     story = f"{telling.story} Note the {word} here."
     assert f"technical term in the text: {word}" in verify(story, telling.attestations, facts)

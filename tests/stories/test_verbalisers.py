@@ -78,7 +78,6 @@ def test_a_graph_with_more_nodes_than_single_letters_gets_doubled_ones_as_well()
 
 
 def test_anonymous_names_are_letters_that_are_no_role() -> None:
-    """Roles such as X, M or U would give the motif away."""
     for number in range(20):
         told = VERBALISERS["anonymous"](_scenes()[number], hmac_key(KEY, str(number)))
         names = [variable.name for variable in told.variables.values()]
@@ -144,7 +143,6 @@ def test_the_size_of_a_story_does_not_depend_on_the_shape_of_its_graph() -> None
 
 
 def test_verbs_agree_with_plural_names() -> None:
-    """'Bee visits is recorded' would be a blot on every page."""
     bees = Variable("Bee visits", "continuous", unit="visits", article=False, plural=True)
     fruit = Variable("Fruit set", "binary", states=("is poor", "is good"), article=False)
     for seed in range(200):

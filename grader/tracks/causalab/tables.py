@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from grader.pages.charts import Cloud, Dot, DotRow, Level, clouds, dot_rows, lines
 from grader.pages.graph import Explanation, Graph, Kind, proofs
-from grader.pages.page import Block, Fold, Section
+from grader.pages.page import Block, Fold
 from grader.pages.specification import Specification
 from grader.pages.svg import Axis, Point, Svg
-from grader.pages.systems import SYSTEM, Part, Report, parts_of, rows_of
+from grader.pages.systems import SYSTEM, Part, rows_of
 from grader.pages.table import Cell, Table
 from grader.pages.track_pages import TrackPages
 from grader.pages.words import number, signed_number
@@ -322,16 +322,9 @@ def draw_answer(task: Task, truth: Truth, verified: CheckedAnswer) -> str:
 SPECIFICATION: Final = Specification.read(Path(__file__).with_name("page.toml"), globals())
 
 
-def sections(reports: Sequence[Report]) -> list[Section]:
-    """Return the sections about submissions that answer something and whose report is not
-    redacted."""
-    parts = [part for part in parts_of(reports, "causalab") if part.get("suites")]
-    return SPECIFICATION.page(parts) if parts else []
-
-
 PAGES: Final = TrackPages(
     explain_task=explain_task,
     draw_answer=draw_answer,
     tables=SPECIFICATION.in_terminal,
-    sections=sections,
+    sections=SPECIFICATION.of_reports,
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.pages.graph import Edge, Explanation, Graph, Kind, proofs
-from grader.pages.page import Block, Fold, Section
+from grader.pages.page import Block, Fold
 from grader.pages.specification import Format, Specification
 from grader.pages.systems import (
     SYSTEM,
@@ -14,7 +14,6 @@ from grader.pages.systems import (
     Report,
     is_skipped,
     part_of,
-    parts_of,
     reading_of,
     readings_from,
     rows_of,
@@ -47,15 +46,11 @@ PUBLISHED: Final = {
 Rows = list[dict[str, Any]]
 
 
-def _loss_cell(loss: float, mark: str, valid: bool) -> Cell:
-    """Return a loss with ``mark`` (how its answer failed) beside it: ``*`` where it is valid."""
-    return Cell(number(loss), aside="*" if valid and mark else mark)
-
-
 _FORMATS: Final[Mapping[str, Format]] = {
     "dollars": lambda cost: "–" if cost is None else f"${cost:,.2f}",
     "length": lambda listed: str(len(listed)),
-    "marked": _loss_cell,
+    # Beside a valid answer any mark of how one failed is shown as a star.
+    "marked": lambda loss, mark, valid: Cell(number(loss), aside="*" if valid and mark else mark),
     "percent_of": lambda part, whole: percent(part / whole) if whole else "–",
     "sizes": lambda *counts: "–" if None in counts else "/".join(map(str, counts)),
 }
@@ -77,11 +72,6 @@ def board_columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
         found.append((label + suffix, [number(value, digits) for value in values]))
     ranks = [number(rank.get(reading)) for rank in leaderboard_ranks(reports)]
     return [found[0], ("Comp. Rank ↓", ranks), *found[1:]]
-
-
-def comparison_tables(track: Mapping[str, Any]) -> list[Table]:
-    """Return the CausalDSScores of two submissions and their difference."""
-    return [SPECIFICATION.table("compared", [track])]
 
 
 def score_differences(tracks: Sequence[Mapping[str, Any]]) -> Rows:
@@ -288,16 +278,10 @@ SPECIFICATION: Final = Specification.read(
 )
 
 
-def sections(reports: Sequence[Report]) -> list[Section]:
-    """Return the sections about the submissions that answer a causalds task; [] without any."""
-    parts = parts_of(reports, "causalds")
-    return SPECIFICATION.page(parts) if parts else []
-
-
 PAGES: Final = TrackPages(
     explain_task=explain_task,
     tables=SPECIFICATION.in_terminal,
-    sections=sections,
+    sections=SPECIFICATION.of_reports,
     board_columns=board_columns,
-    compared=comparison_tables,
+    compared=lambda part: [SPECIFICATION.table("compared", [part])],
 )

@@ -37,11 +37,6 @@ Errors = Mapping[tuple[str, str], Sequence[float]]
 """Relative errors by quantity and context."""
 
 
-def systems(parts: Sequence[Part]) -> Sequence[Part]:
-    """Return the parts as they are: a row for each system."""
-    return parts
-
-
 def simulating(parts: Sequence[Part]) -> list[Part]:
     """Return the parts of systems whose exam asks about pairs by simulation."""
     asked = ("unit_answers", "contexts")

@@ -8,10 +8,9 @@ from typing import Any, Final
 
 from grader.pages.charts import Cloud, Level, clouds, lines
 from grader.pages.graph import Explanation, Graph, proofs
-from grader.pages.page import Section
 from grader.pages.specification import Format, Specification
 from grader.pages.svg import Axis, Svg
-from grader.pages.systems import SYSTEM, Part, Report, parts_of, rows_of
+from grader.pages.systems import SYSTEM, Part, rows_of
 from grader.pages.table import Cell, Table
 from grader.pages.track_pages import TrackPages
 from grader.pages.words import interval_text, signed_interval, signed_number
@@ -204,15 +203,8 @@ SPECIFICATION: Final = Specification.read(
 )
 
 
-def sections(reports: Sequence[Report]) -> list[Section]:
-    """Return the sections about reports that answer something and are not redacted; [] without
-    any."""
-    parts = [part for part in parts_of(reports, "replayscm") if part.get("pools")]
-    return SPECIFICATION.page(parts) if parts else []
-
-
 PAGES: Final = TrackPages(
     explain_task=explain_task,
     tables=SPECIFICATION.in_terminal,
-    sections=sections,
+    sections=SPECIFICATION.of_reports,
 )

@@ -162,8 +162,6 @@ def test_causes_stand_above_effects_and_no_edge_is_lost() -> None:
 
 
 def test_a_histogram_counts_every_finite_value() -> None:
-    """Each of sixteen bars, or one for each of two values, under the whole name of its column."""
-
     def counts(values: list[float]) -> list[int]:
         text = histogram("x", values).markup()
         assert "<figcaption>x</figcaption>" in text

@@ -125,7 +125,6 @@ def report(tracks: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_track_without_causalds_has_no_causalds_columns() -> None:
-    """The board of another track used to be half dashes."""
     ccr = {"points": 3.0, "attempted": 1, "slices": {"family": {"direct": {"points": 40.0}}}}
     reports = [report({"ccr": ccr})]
     found = columns(reports, TRACKS)

@@ -144,7 +144,6 @@ def test_the_sql_agrees_with_the_statistics_module(rows: list[tuple[Pool, float]
 @settings(max_examples=12, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.floats(0, 1)), min_size=1, max_size=20))
 def test_slices_are_means_and_medians_of_their_tasks(rows: list[tuple[str, float]]) -> None:
-    """A breakdown must say of its tasks what the headline says of all."""
     scores = [row(f"t{n}", "f1", loss, family=family) for n, (family, loss) in enumerate(rows)]
     with ScoreTable(scores) as table:
         lines = {line["level"]: line for line in table.query("slices") if line["axis"] == "family"}

@@ -153,6 +153,5 @@ def test_percentiles_interpolate_as_numpy_does() -> None:
 
 
 def test_one_instance_has_an_interval_of_no_width() -> None:
-    """Nothing can be said about other instances, and nothing crashes."""
     low, high = bootstrap.percentile_interval(cluster_means({"i": (1.5, 3)}, 1))
     assert low == high == 0.5

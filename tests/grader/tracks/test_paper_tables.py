@@ -76,7 +76,6 @@ def test_rates_of_slices_are_those_of_their_rows() -> None:
 
 
 def test_views_have_their_numbers() -> None:
-    """Tables 5 and 6: each figure over as many tasks as its pool has under the view."""
     scores = rows()
     _, table = tables.rates_by_view([part(scores)])
     cells = dict(zip(table.head, table.rows[0], strict=True))
