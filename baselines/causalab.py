@@ -90,11 +90,7 @@ def solver(client: Client) -> None:
 
 
 def _level(notebook: Notebook, entry: Mapping[str, Any], turn: int) -> float:
-    """Return the value to set a property to, the ``turn``-th time (from 0) that it is set.
-
-    First it is the end of the range far from the property's last reading, then the other end, then
-    values between.
-    """
+    """Return the ``turn``-th value (from 0) of a property: the far end, the other, between."""
     low, high = float(entry["low"]), float(entry["high"])
     # Off whole numbers: a setting at the property's base, which may be whole, would show nothing.
     near = MARGIN * (high - low)

@@ -24,11 +24,7 @@ _TINY: Final = 1e-7
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One reading of all nodes, as it constrains the equation of one node.
-
-    Rows of one ``group`` share a base that is unknown; ``offset`` is 0 there. Where ``group`` is
-    blank, ``offset`` is the known base.
-    """
+    """A reading as it constrains one node: its base is ``offset``, or unknown in a ``group``."""
 
     reading: Reading
     offset: float
@@ -175,11 +171,7 @@ def _solve(design: Floats, left: Floats) -> tuple[Floats, Floats, int]:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A model of all nodes, one fit a node.
-
-    A ``doubtful`` node has another fit that is feasible and has no more parents, or coefficients
-    that its rows do not determine.
-    """
+    """One fit a node; a ``doubtful`` node has another as small, or loose coefficients."""
 
     fits: Mapping[str, Fit]
     doubtful: tuple[str, ...]
@@ -216,11 +208,7 @@ def explain(notebook: Notebook) -> Explanation:
 
 
 def _rank_parent_sets(notebook: Notebook, node: str) -> list[tuple[float, Fit]]:
-    """Return (cost, fit) of a node on every parent set, cheapest first.
-
-    The cost is the number of parents of feasible fits, which alone are returned if there are any
-    and nothing is disturbed. Else it is :func:`_cost`.
-    """
+    """Return (cost, fit) on every parent set: by size where feasible, else :func:`_cost`."""
     causes = notebook.causes(node)
     found: list[tuple[float, Fit]] = []
     exact = False

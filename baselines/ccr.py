@@ -1,8 +1,4 @@
-"""The reference systems of the track ccr: they read the prompt, and most have one known fault.
-
-They show where each kind of error lands in the paper's taxonomy (CCR §4.2). ``docs/ccr.md`` says
-which class each must reach.
-"""
+"""The reference systems of ccr: they read prompts; ``docs/ccr.md`` says where each lands."""
 
 import math
 import re
@@ -130,11 +126,7 @@ RUNGS: Final = ("factual", "do_true", "do_false")
 def simulate(
     read: Simulation, *, depth: int | None = None, overlooked: frozenset[str] = frozenset()
 ) -> dict[str, list[bool]]:
-    """Return by rung whether the effect holds in each case, in order of the cases.
-
-    The answers are right by default. ``depth`` and ``overlooked`` introduce faults, as
-    :meth:`StoryModel.value` says.
-    """
+    """Return by rung whether the effect holds in each case, with faults of ``StoryModel``."""
     story = read.story
     worlds: tuple[dict[str, bool], ...] = {}, {read.cause: True}, {read.cause: False}
     return {

@@ -1,8 +1,4 @@
-"""A reader of ccr prompts: the model out of its sentences, the cases and the question.
-
-Everything comes from the text. No name, shade, threshold or operator is known beforehand, only how
-the sentences of each theme are built.
-"""
+"""A reader of ccr prompts, from the text alone: model, cases, question."""
 
 import re
 import tomllib
@@ -61,10 +57,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class StoryModel:
-    """The model that a context tells: a rule by variable, and how cases are read.
-
-    ``palette`` maps a shade, as cases name it, to its colour. ``theme`` are the sentence patterns.
-    """
+    """A context's model: rules by variable; ``palette`` maps shades of cases to colours."""
 
     rules: Mapping[str, Rule]
     palette: Mapping[str, str]

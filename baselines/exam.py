@@ -58,11 +58,7 @@ class ShownScene:
 
 @dataclass(frozen=True, slots=True)
 class OpenedExam:
-    """A chosen exam: its public repository, split, name and tasks in order.
-
-    ``path`` is the folder that was asked for, ``private`` the private side if it was handed over;
-    both are for systems that see the truth, and nothing here opens them.
-    """
+    """A chosen exam in order; ``path`` and ``private`` are for systems that see the truth."""
 
     release: ReleaseFolder
     split: str
@@ -119,11 +115,7 @@ Answer = Mapping[str, Any] | str
 
 
 def prepare_folder(folder: Path, system: str, settings: Mapping[str, Any], notes: str) -> None:
-    """Make ``folder`` ready for a run of ``system`` and write its ``run.json``.
-
-    A folder that an earlier run of the same system left is reused and its old answer files
-    removed; any other folder with something in it is refused. Raises ``UsageError``.
-    """
+    """Remove the system's old answers, write ``run.json``; ``UsageError`` for other files."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         old = sorted(folder.iterdir())

@@ -300,11 +300,7 @@ def _by_score(setting: ParentLimits, scores: Floats) -> Proposals:
 def place_mechanisms(
     puzzle: Puzzle, setting: ParentLimits, proposals: Proposals, cap: int
 ) -> FittedProgram | None:
-    """Return a program that fits, each mechanism on proposed parents that were placed before it.
-
-    Of the proposals that can be placed, the highest ranked is placed next. ``cap`` is the largest
-    AST size of a mechanism. None where no proposal can be placed any more.
-    """
+    """Return a program that fits, best parents first (AST size to ``cap``), or None."""
     index, choices, known = _index(puzzle.n), dict[int, Choice](), setting.roots
     fits = {
         v: [

@@ -141,11 +141,7 @@ def answer_tasks(system: System, exam: OpenedExam) -> Iterator[tuple[Task, Answe
 
 
 def answer_exam(chosen: Namespace, folder: Path, name: str, *, shown: bool = False) -> str:
-    """Write the answers of the system called ``name`` and return a line about them.
-
-    ``chosen`` holds the options ``release``, ``split``, ``exam`` and ``private``. With ``shown`` a
-    terminal shows the progress. Raises ``UsageError``.
-    """
+    """Write the answers of system ``name`` to the exam in the options; return a line."""
     start = time.perf_counter()
     system = find_system(name)
     exam = open_exam(chosen.release, chosen.split, chosen.exam, chosen.private)

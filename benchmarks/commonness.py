@@ -41,11 +41,7 @@ CAP: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One task. ``group`` names the like tasks that it is compared with.
-
-    ``cluster`` is its bundle or scene, which is resampled whole. ``commonness`` is the
-    natural logarithm of the support. ``loss`` is capped at ``CAP``.
-    """
+    """One task: its like in ``group``, resampled by ``cluster``; ln support; capped loss."""
 
     group: str
     cluster: str

@@ -250,11 +250,7 @@ FORMS: Final[Mapping[str, Form]] = {
 
 @dataclass(eq=False)
 class SceneAnalysis:
-    """The findings of the informed analyst in ``shown``, a scene as it is released.
-
-    ``corrected`` says whether estimates are corrected by the calibration rows (double sampling) or
-    take the predictions of measured variables for the variables themselves.
-    """
+    """The informed analyst's findings in ``shown``; ``corrected`` by double sampling."""
 
     shown: ShownScene
     corrected: bool = False
@@ -280,11 +276,7 @@ class SceneAnalysis:
         return bootstrap_weights(rng, count)
 
     def graph(self, observed: Sequence[str] = ()) -> LatentDAG:
-        """Return the graph that the story tells, read once for each set of names.
-
-        Its nodes are the names in ``observed`` (by default those of the table), and as latent ones
-        the unmeasured variables that the story mentions.
-        """
+        """Return the story's graph over ``observed`` (default: the table's) and latent nodes."""
         known = frozenset(observed or self.predicted_scene.data)
         if known not in self._graphs:
             read = self._read(sorted(known))

@@ -30,11 +30,7 @@ GUESS_WIDTH: Final = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to estimate an effect, which is exactly zero where there is no ``estimator``.
-
-    ``names`` are the variables that the estimator reads. Its interval is ``widen`` times as wide as
-    usual, more than once where its formula is a guess.
-    """
+    """How to estimate an effect, zero without ``estimator``; ``widen`` > 1 where it is a guess."""
 
     names: frozenset[str] = frozenset()
     estimator: Estimator | None = None

@@ -142,11 +142,7 @@ def natural_effect(
     *,
     direct: bool,
 ) -> FloatArray:
-    """Return draws (B,) of the NDE (``direct``) or the NIE by the mediation formula.
-
-    Given ``covariates``, treatment and mediators must be unconfounded with what they affect, and
-    none of them may be affected by the treatment.
-    """
+    """Return draws (B,) of the NDE (``direct``) or NIE; covariates must block confounding."""
     before = {contrast.x: data[contrast.x]} | {name: data[name] for name in covariates}
     columns = before | {name: data[name] for name in mediators}
     q = _outcome(columns, data[contrast.y], contrast.x, weights, chosen)

@@ -1,7 +1,4 @@
-"""Readers of files that others published, which may be absent, damaged or unlike what is expected.
-
-Everything here raises ``UsageError`` with one line: the file, the field and what to do.
-"""
+"""Readers of others' files: ``UsageError`` says file, field and what to do in one line."""
 
 import json
 from collections.abc import Mapping

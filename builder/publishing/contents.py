@@ -91,7 +91,7 @@ def private_in_public(opened: ReleaseFolder, tracks: Mapping[str, Track]) -> Ite
 def _private_tables(
     public: Path, tracks: Mapping[str, Track], private_splits: frozenset[str]
 ) -> Iterator[str]:
-    """Yield a line a private shard with columns beyond public ones, or a flat answer."""
+    """Yield a line for a shard of a private split that is no public table or has answers."""
     schemas: dict[str, pa.Schema] = {CONFIG: FLAT, COMMITTED: COMMITMENTS}
     for name, track in tracks.items():
         schemas |= {config: s for config, s in track.tables.items() if config not in track.private}

@@ -1,8 +1,4 @@
-"""Tasks that turned out wrong: they count no more, and their rows stay as they were.
-
-The manifest lists them under a new version of the release, and ``ERRATA.md`` says why. Whoever has
-the old version has the same rows.
-"""
+"""Tasks that turned out wrong: listed by a new version, told in ``ERRATA.md``; rows stay."""
 
 from collections.abc import Sequence
 from pathlib import Path

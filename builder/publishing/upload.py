@@ -34,11 +34,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The changes by which a repository comes to hold ``files``: the names to send, and to remove.
-
-    ``tagged`` says that the tag stands for these files already. ``notes`` are filled while the
-    changes are made.
-    """
+    """The files to send and names to remove; ``tagged`` if done before, ``notes`` when made."""
 
     files: Files
     send: Sequence[str]

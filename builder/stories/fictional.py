@@ -53,11 +53,7 @@ def read_scenery(key: str, table: Mapping[str, Any]) -> Scenery:
 def invent_scene(
     rng: np.random.Generator, kinds: Mapping[str, Kind]
 ) -> tuple[StorySetting, dict[str, Variable]]:
-    """Return a setting and a story variable by node id, for every node of ``kinds`` (id -> kind).
-
-    Nouns are distinct within a scene and no name contains another, ignoring case. Raises
-    ``ValueError`` where the theme that was drawn has too few nouns of a kind.
-    """
+    """Return a setting and a variable by node id, no name in another; or ``ValueError``."""
     vocabulary = pick(rng, themes())
     town = pick(rng, invented_words("town_tails"))
     variables = _invent_variables(rng, vocabulary, kinds, avoid=town)
@@ -117,11 +113,7 @@ def _clashes(name: str, taken: Sequence[str]) -> bool:
 
 @cache
 def invented_words(tails: Literal["tails", "town_tails"]) -> tuple[str, ...]:
-    """Return all invented words, sorted: first words of names ("tails") or towns ("town_tails").
-
-    A word is a listed head and tail, 5 to 10 letters long, without a letter doubled at the joint.
-    Known words are left out.
-    """
+    """Return all invented words (head + tail, 5 to 10 letters, none known), sorted."""
     lists = {key: text.split() for key, text in _read("syllables.toml").items()}
     joined = {
         head + tail

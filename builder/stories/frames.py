@@ -66,11 +66,7 @@ _PLURALS: Final[Mapping[str, str]] = _TEXTS["plurals"]
 
 
 def number_forms(word: str) -> tuple[str, str]:
-    """Return the singular and plural form of a frame's bracketed word, given without brackets.
-
-    "has/have" states both forms. Of a single word, which is the singular, the plural is looked up
-    or formed by dropping its final "s" ("acts", "act").
-    """
+    """Return singular and plural of "has/have", or of a singular by lookup or less "s"."""
     if "/" in word:
         singular, plural = word.split("/")
         return singular, plural

@@ -1,8 +1,4 @@
-"""The knowledge graph: one small world of plausible direct effects per domain.
-
-A domain (``domains/<key>.toml``) lists variables and the direct effects among them; every pair that
-it does not list is a declared non-edge. :mod:`builder.stories.lint` checks what a schema cannot.
-"""
+"""The knowledge graph: a small world of direct effects a domain; unlisted pairs have none."""
 
 import dataclasses
 import os

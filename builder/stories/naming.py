@@ -81,11 +81,7 @@ def _positions(mask: int) -> tuple[int, ...]:
 def matches(
     shape: Pattern, domain: Domain, turn: Sequence[int] | None = None
 ) -> Iterator[tuple[int, ...]]:
-    """Yield every match, as positions in ``domain.concepts`` in the order of ``shape.nodes``.
-
-    ``turn``, a permutation of these positions, says which concepts are tried first (default: in
-    file order).
-    """
+    """Yield every match, positions in ``domain.concepts`` by node, tried in order ``turn``."""
     turn = range(len(domain.concepts)) if turn is None else turn
     place = {old: new for new, old in enumerate(turn)}
 
@@ -154,11 +150,7 @@ def part_of(domain: str, names: Sequence[str]) -> Part:
 
 
 class Namer:
-    """The naming of one split: deals domains to its scenes and finds names for each.
-
-    ``scenes`` is how many the split has, ``part`` the one whose sets of names it may use. Names
-    given out earlier are avoided, so the order of calls matters and a split is named as a whole.
-    """
+    """Names a split's ``scenes`` in order, from sets of ``part``, none given out earlier."""
 
     def __init__(
         self,

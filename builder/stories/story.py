@@ -77,11 +77,7 @@ class Draft:
 
 
 def tell_variables(draft: Draft) -> list[str]:
-    """Return the sentences on the variables, and record them as attestations in ``draft``.
-
-    The first says how many variables there are. The others name them in a seeded order, at times
-    two measured continuous variables in one sentence.
-    """
+    """Return the sentences on number and names of variables; attest them in ``draft``."""
     rng, facts = draft.rng, draft.facts
     nodes = list(facts.variables)
     order = random_order(rng, nodes)
@@ -158,11 +154,7 @@ Edge = tuple[str, str]
 
 @dataclass(frozen=True)
 class _Sentence:
-    """A sentence planned before it is known which effects it tells.
-
-    ``size`` is how many, 1 or 2. ``reason`` says whether it gives their mechanisms, where the facts
-    have them. ``opener`` holds its opening words, or is blank.
-    """
+    """A sentence planned before its effects: how many (1, 2), mechanisms, opening words."""
 
     size: int
     reason: bool
@@ -286,11 +278,7 @@ def _choose_mentions(
 
 @dataclass
 class _EffectTeller:
-    """The choices with which edges are put into words; edges and nodes are ids of the graph.
-
-    ``by_state`` maps an edge to the nodes that are named by their state in it, ``unmeasured`` holds
-    the edges whose cause is called unmeasured.
-    """
+    """Puts edges into words, nodes ``by_state``, causes ``unmeasured``, as chosen."""
 
     draft: Draft
     by_state: dict[Edge, set[str]]

@@ -90,11 +90,7 @@ def read_equation(text: str, factor: Factor) -> Equation:
 def _read_product(
     text: str, place: int, factor: Factor
 ) -> tuple[int, float | None, Term | None, Term | None]:
-    """Read the product that begins at ``place`` of ``text``.
-
-    Returns (place after it, number, term of its coefficient's name, term of its variable), each but
-    the first None where the product has none. Raises :class:`BadHypothesis`.
-    """
+    """Return (place after a product, number, symbol's term, variable's term), each or None."""
     number: float | None = None
     symbol: Term | None = None
     variable: Term | None = None

@@ -198,11 +198,7 @@ class _Parser:
         return read_equation(right if equals else text, self._factor)
 
     def _factor(self, name: str) -> tuple[str, Term]:
-        """Return the kind of a name, ``base``, ``symbol`` or ``variable``, and its term.
-
-        A symbol is the name of a coefficient. Raises ``BadHypothesis`` for any other name and the
-        target.
-        """
+        """Return kind (``base``, ``symbol``, ``variable``) and term; else ``BadHypothesis``."""
         node = self._spellings.get(plain(name))
         if node == self._target:
             raise BadHypothesis(f"freq_equation: {self._target} cannot be its own parent")

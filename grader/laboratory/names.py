@@ -22,11 +22,7 @@ class AmbiguousNames(ValueError):
 
 
 def spellings_of(public: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the name of each node by every plain spelling, for an episode's public part.
-
-    A node answers to its name and its display name. The target also answers to its usual short
-    forms, unless a property is called so. Raises :class:`AmbiguousNames`.
-    """
+    """Return nodes by plain spelling, display and short forms; or ``AmbiguousNames``."""
     target = public["target"]
     found: dict[str, str] = {}
     for entry in [*public["variables"], target]:

@@ -182,11 +182,7 @@ def _data(scene: Scene | None) -> list[Block]:
 
 
 def _truth(view: TaskView) -> list[Block]:
-    """Return how the task is scored, its right answer, and how that was proved.
-
-    A number comes with its standard error. Facts about the world follow where the view has a scene.
-    Without a truth to show there are no blocks.
-    """
+    """Return rule, right answer with its standard error, proof and facts; [] when secret."""
     task, truth, explanation = view.task, view.truth, view.explanation
     if truth is None:
         return []

@@ -1,7 +1,4 @@
-"""The four kinds of chart: dots with distributions, lines with bands, clouds, cells and bars.
-
-All are about as wide as a telephone shows whole. On a wide page they stand side by side.
-"""
+"""Four kinds of chart, as wide as a telephone: dots, lines with bands, clouds, bars."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

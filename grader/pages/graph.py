@@ -40,10 +40,7 @@ class Explanation:
 
 
 def proofs(track: str) -> Mapping[str, str]:
-    """Return how each kind of truth is proved, as text, from ``look.toml`` in a track's folder.
-
-    ``track`` is the path of any file in that folder, such as the ``__file__`` of a module.
-    """
+    """Return how each kind of truth is proved, from ``look.toml`` beside the file ``track``."""
     found: Mapping[str, str] = tomllib.loads(
         Path(track).with_name("look.toml").read_text(encoding="utf-8")
     )

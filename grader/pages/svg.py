@@ -1,8 +1,4 @@
-"""A small kit for pictures: elements, measured words, scales, axes, marks and legends.
-
-Coordinates are pixels of the picture's own box, y downwards. The box scales with the page. Every
-function returns markup in which text that it was given is escaped.
-"""
+"""A kit for pictures: markup in pixels, y downwards, that escapes what it is given."""
 
 import math
 from collections.abc import Iterable, Sequence

@@ -21,11 +21,7 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class GradedSubmission:
-    """One submission, graded: its score rows, their totals, and its report.
-
-    ``hosts`` are the names of the submissions whose signed sessions it holds, where the host's key
-    was given. ``answers_sha256`` is the same for equal answers (:mod:`grader.answers.check`).
-    """
+    """A graded submission; ``hosts`` names those whose signed sessions it holds."""
 
     exam: Exam
     submission: Submission

@@ -1,8 +1,4 @@
-"""A client that asks a model for JSON: replies are recorded, capped in size, and repaired.
-
-There is one system text per role; the rest is JSON, so that nothing that a model said earlier can
-pass for an instruction.
-"""
+"""A client that asks a model for JSON; replies are recorded, capped, repaired."""
 
 import json
 import os

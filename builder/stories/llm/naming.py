@@ -140,11 +140,7 @@ _State = Annotated[str, line(80), AfterValidator(lambda text: text.rstrip("."))]
 
 
 class NamedVariable(Reply):
-    """A variable as a model names it; ``id`` is its public id.
-
-    ``meaning`` says what it measures, for auditor and writer. ``observed``, ``kind``, ``unit`` and
-    ``states`` are what the model claims, not checked against the graph.
-    """
+    """A variable as a model names it by public ``id``; its claims are unchecked."""
 
     id: Annotated[str, line(10)]
     name: Annotated[str, line(120)]
@@ -196,11 +192,7 @@ class FixedNames:
 
 
 def rule_violations(proposal: Proposal, stage: Sketch, names: FixedNames) -> Iterator[str]:
-    """Yield what is wrong with a proposal for ``stage`` by rules that need no model, one line each.
-
-    Rules: one entry for each id, ``names`` respected, no two names alike, each variable of the
-    node's kind and in plain words. Nothing is yielded for a good one.
-    """
+    """Yield, a line each, where a proposal breaks rules that need no model."""
     by_id, counts = proposal.by_id, Counter(one.id for one in proposal.variables)
     yield from (f"{node} has no entry" for node in stage.graph.nodes if node not in by_id)
     yield from (f"{node} is no id of this system" for node in by_id if node not in stage.kinds)

@@ -117,11 +117,7 @@ class Dealer:
         self._order: Iterator[int] = iter(())
 
     def deal(self, graph: LatentDAG, kinds: Mapping[str, Kind], outcome: str) -> tuple[Seed, ...]:
-        """Return ``_DEALT`` times R seeds, each naming an edge between outcome and a host's node.
-
-        Edges with a latent end are taken only where there are no others. Empty where the outcome
-        has no neighbour in the host motif, or R is 0.
-        """
+        """Return at most ``_DEALT`` x R seeds between outcome and host's nodes, latent last."""
         edges = [
             edge
             for edge in graph.edges

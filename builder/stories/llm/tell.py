@@ -72,11 +72,7 @@ def tell_scene(scene: SceneToTell, settings: Settings, key: bytes) -> Narration:
 def _seed(
     client: Client, host: Stage, dealt: Sequence[Seed], ids: Mapping[str, str], hint: str
 ) -> tuple[dict[str, str], str]:
-    """Return the names, by public id, of the first seed that passes the pre-audit, and its field.
-
-    Without one there are no names, and the field is ``hint``. Raises :class:`NarrationFailed` if
-    none passes where the settings require a seed. ``ids`` maps nodes to public ids.
-    """
+    """Return names and field of the first seed that passes, or none and ``hint``; or raise."""
     for seed in dealt:
         fixed = {ids[node]: name for node, name in seed.names}
         if pre_audit(client, host.sketch, fixed):

@@ -27,10 +27,7 @@ Answers = dict[str, list[int]]
 
 
 def check_units(task: Task, document: dict[str, Any]) -> tuple[Answers, ...]:
-    """Return the answer set as the only member of a tuple (:func:`merge_units` joins several).
-
-    Raises ``Invalid`` where another pair is named, or a list has another length than the cases.
-    """
+    """Return (answer set,); ``Invalid`` for another pair or a list not as long as the cases."""
     for role in ("cause", "effect"):
         if role in document and document[role] != task.inputs[role]:
             raise Invalid(

@@ -105,11 +105,7 @@ def contexts_of(
 
 
 def _replicates(clusters: Sequence[Mapping[str, Any]], seed: int) -> list[float]:
-    """Return replicates of the headline, 0 to 100. Each part is resampled alone, then parts are
-    averaged.
-
-    ``clusters`` are rows with ``part``, ``name``, ``points`` (a sum of shares) and ``tasks``.
-    """
+    """Return replicates (0 to 100) of the mean of parts, each resampled alone."""
     parts: dict[str, dict[str, tuple[float, int]]] = {}
     for row in clusters:
         parts.setdefault(row["part"], {})[row["name"]] = (row["points"], row["tasks"])

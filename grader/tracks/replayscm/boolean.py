@@ -176,11 +176,7 @@ def canonical(formula: Formula) -> Formula:
 
 
 def evaluate(formula: Formula, columns: Mapping[str, int], full: int) -> int:
-    """Return the rows where the formula holds, as a bit set.
-
-    ``columns`` maps a name to the rows where it is 1; ``full`` has a bit for every row. Raises
-    ``KeyError`` for a name without a column.
-    """
+    """Return the rows (bits of ``full``) where a formula holds, given ``columns`` by name."""
     if not formula.operator:
         return columns[formula.name]
     values = [evaluate(child, columns, full) for child in formula.arguments]

@@ -83,11 +83,7 @@ def run(program: BooleanProgram, inputs: Mapping[str, int], clamp: Mapping[str, 
 
 @dataclass(frozen=True, slots=True)
 class Separation:
-    """How far two programs with the same roots differ under one intervention.
-
-    ``pair`` is the share of root assignments that give a different row (PairDisagreementRate),
-    ``cell`` the share of differing cells (CellDifferenceRate).
-    """
+    """Shares of root assignments (``pair``) and cells (``cell``) that one do() separates."""
 
     pair: float
     cell: float

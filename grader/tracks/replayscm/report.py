@@ -66,11 +66,7 @@ def summarise(results: TrackResults) -> TrackSummary:
 
 
 def extras(table: ScoreTable) -> dict[str, Any]:
-    """Return what the track's report has beside its points.
-
-    ``pools`` maps a pool to its rates (``sql/pools.sql``). Each other member is named in ``TABLES``
-    and holds the rows of ``sql/<name>.sql``.
-    """
+    """Return ``pools`` (``sql/pools.sql``) and the rows of each of ``TABLES``."""
     table.run("replayscm/marks")
     pools = {row.pop("pool"): row for row in table.query("replayscm/pools")}
     return {"pools": pools, **{name: table.query(f"replayscm/{name}") for name in TABLES}}

@@ -128,11 +128,7 @@ STAGES: Final = ("extracted_json", "schema", "keys", "parse", "legal", "acyclic"
 
 @dataclass(frozen=True, slots=True)
 class ProgramAnswer:
-    """A valid answer: its program and, where asked, the separating experiment.
-
-    ``intervention`` is (variable, value); ``witness`` gives roots their values. Both may be
-    senseless: that costs the experiment, not the validity of the program.
-    """
+    """A valid program; if asked, (variable, value) to set and a witness: root to value."""
 
     problem: Problem
     program: BooleanProgram
