@@ -46,7 +46,7 @@ def attempt_folders(source: Path, tracks: Iterable[str] = ()) -> list[Path]:
     if not numbered:
         return []
     if len(numbered) > MAX_ATTEMPTS:
-        raise UsageError(f"{source}: over {MAX_ATTEMPTS} attempt folders; remove some")
+        raise UsageError(f"{source}: over {MAX_ATTEMPTS} attempts; remove some folders")
     for name in names:
         beside = name.endswith(_ANSWERS) and name != "run.json"
         if beside or (name in tracks and (source / name).is_dir()):
