@@ -91,8 +91,7 @@ def handcrafted_slope(parameters: Parameters, column: Array) -> Array:
 
 
 def _draw_pairs(rng: np.random.Generator, count: int) -> dict[str, tuple[float, ...]]:
-    """Draw up to two disjoint pairs of parents (indices pair after pair) and their products'
-    weights."""
+    """Draw up to two disjoint pairs of parents (indices, pair after pair) and product weights."""
     used = 2 * min(2, count // 2)
     order = rng.permutation(count)[:used]
     return {"pairs": floats(order), "products": floats(draw_signed(rng, used // 2, 0.3, 0.2))}
@@ -253,8 +252,7 @@ def draw_piecewise(rng: np.random.Generator, parents: Sequence[Parent]) -> Param
 
 
 def piecewise_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return ``b`` plus for each standardised parent z ``a [z > t]`` (a step) or
-    ``a max(z - t, 0)`` (a hinge), cut off."""
+    """Return ``b`` plus steps ``a [z > t]`` or hinges ``a max(z - t, 0)``, cut off."""
     total = np.asarray(scalar(parameters, "bias"))
     terms = (vector(parameters, key) for key in ("strengths", "steps", "knots"))
     for z, a, step, knot in zip(standardise(parameters, columns), *terms, strict=True):

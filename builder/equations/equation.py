@@ -92,8 +92,7 @@ def draw_signed(rng: np.random.Generator, count: int, location: float, spread: f
 
 
 def per_parent_sd(weights: Array, parents: Sequence[Parent]) -> tuple[float, ...]:
-    """Return weights of raw values: each over its parent's sd above one, so long chains do not
-    grow."""
+    """Return weights of raw values: each over its parent's sd above one, so chains stay small."""
     return tuple(float(w) / max(1.0, p.sd) for w, p in zip(weights, parents, strict=True))
 
 

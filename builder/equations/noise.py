@@ -148,8 +148,7 @@ def _student_quantiles(shape: Shape) -> Array:
 
 
 def _mixture_shape(rng: np.random.Generator, scale: float) -> Shape:
-    """Draw 2 to 6 component means U(-1, 1), centred, and return them for a mixture of variance one.
-    Components have sd 0.85 * scale before that."""
+    """Draw 2 to 6 centred means U(-1, 1), components' sd 0.85 * scale, for variance one."""
     means = rng.uniform(-1.0, 1.0, int(rng.integers(2, 7)))
     means = means - means.mean()
     total = math.sqrt(float(np.mean(means * means)) + (0.85 * scale) ** 2)

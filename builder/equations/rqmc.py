@@ -67,8 +67,7 @@ def refined_means(
 
 
 def jackknife(means: Array, statistic: Statistic) -> tuple[Array, Array]:
-    """Return the ``statistic`` of the pooled means, (m,), and its standard error by the jackknife
-    over randomisations (R, k)."""
+    """Return ``statistic`` of pooled means, (m,), and its jackknife standard error from (R, k)."""
     count = len(means)
     pooled = means.mean(axis=0)
     without = statistic(pooled + (pooled - means) / (count - 1))

@@ -118,8 +118,7 @@ def _pick_mechanism(rng: np.random.Generator, kind: Kind, parents: int, profile:
 def _noise(
     rng: np.random.Generator, profile: Profile, scale: float, parents: Sequence[Parent]
 ) -> Noise:
-    """Draw noise of sd ``scale``, for the profile's share of non-roots times a factor of the
-    parents."""
+    """Draw noise of sd ``scale``, in the profile's share of non-roots times a factor of parents."""
     mixture = profile.mixture[0 if parents else 1]
     outright = mixture > 0.0 and rng.random() < mixture
     law = draw_noise_law(rng, ("gaussian_mixture",) if outright else profile.noises, scale)

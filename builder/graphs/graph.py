@@ -213,8 +213,7 @@ def _index_edges(
 
 
 def _topological(nodes: tuple[str, ...], parents: Sequence[int]) -> tuple[int, ...]:
-    """Return the indices, parents first, then in node order. `parents` holds a mask for each. Raise
-    ValueError for a cycle."""
+    """Return the indices, parents (masks) first, then in order. Raise ValueError for a cycle."""
     order: list[int] = []
     placed, waiting = 0, list(range(len(nodes)))
     while waiting:

@@ -63,8 +63,7 @@ def _is_ett_identifiable(g: LatentDAG, x: str, y: str) -> bool:
 
 
 def _is_natural_identifiable(g: LatentDAG, x: str, y: str) -> bool:
-    """Tell whether a natural effect that is not zero by the graph is identifiable, the NDE and the
-    NIE alike (Shpitser 2013, theorem 4)."""
+    """Tell whether a natural effect that is not zero is identifiable (Shpitser 2013, thm 4)."""
     projection = g.projection()
     districts = response_districts(g, x, y)
     if g.child_masks[g.index[x]] >> g.index[y] & 1:
@@ -133,8 +132,7 @@ def _children(projection: Projection, x_index: int) -> int:
 
 
 def _latent_mediators(g: LatentDAG, x: str, y: str) -> int:
-    """Return the mask of the latent nodes on directed paths from `x` to `y` that hold only latent
-    nodes inside."""
+    """Return the latent nodes on directed paths from `x` to `y` of only latent ones (mask)."""
     hidden = ~g.observed_mask
     x_index, y_index = g.index[x], g.index[y]
     after = closure(g.child_masks[x_index] & hidden, g.child_masks, hidden)

@@ -82,8 +82,7 @@ def _fields(public: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _known_parts(public: Mapping[str, Any], fields: Mapping[str, object]) -> list[str]:
-    """Return the prompt's parts on records, trace, opening and reactor, each with its table, if
-    any."""
+    """Return the parts on records, trace, opening and reactor that exist, each with its table."""
     names = [entry["name"] for entry in public["variables"]]
     nodes = [*names, public["target"]["name"]]
     records = [(f"{i}", record) for i, record in enumerate(public["records"], start=1)]
@@ -106,8 +105,8 @@ def _known_parts(public: Mapping[str, Any], fields: Mapping[str, object]) -> lis
 
 
 def _table(nodes: Sequence[str], rows: _TableRows) -> str:
-    """Return a Markdown table with a column for each of ``nodes``. A row is its head and a reading
-    by node."""
+    """Return a Markdown table with ``nodes`` as columns, a row for each head and reading by
+    node."""
     lines = [f"| | {' | '.join(nodes)} |", "|---" * (len(nodes) + 1) + "|"]
     lines += [f"| {head} | {' | '.join(_number(row[n]) for n in nodes)} |" for head, row in rows]
     return "\n".join(lines)
@@ -139,8 +138,7 @@ def variants_of(spec: InstanceSpec) -> list[str]:
 
 
 def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
-    """Yield name and transcript of each constant answer: no experiment, fixed graph, fixed
-    number."""
+    """Yield name and transcript of constant answers: no experiment, fixed graph and number."""
     for (graph, edges), frequency in product(_graphs(task).items(), _FREQUENCIES):
         stated = _hypothesis(task.inputs["target"]["name"], edges, frequency)
         yield f"{graph}, always {frequency:g}", _transcript(task, stated, frequency)
@@ -165,8 +163,8 @@ def _graphs(task: Task) -> dict[str, list[tuple[str, str]]]:
 
 
 def _hypothesis(target: str, edges: list[tuple[str, str]], base: float) -> dict[str, Any]:
-    """Return a hypothesis with these edges (cause, effect). In its equation each cause of the
-    target has coefficient 1, and ``base`` is the constant."""
+    """Return a hypothesis of these edges; the target's causes have coefficient 1, beside
+    ``base``."""
     causes = [cause for cause, effect in edges if effect == target]
     return {
         "edges": [{"from": cause, "to": effect} for cause, effect in edges],

@@ -27,8 +27,7 @@ Json = Mapping[str, Any]
 def audit_instance(
     world_row: Json, truth_rows: Sequence[Json], label_row: object, scene_row: Json
 ) -> list[str]:
-    """Return the problems of one graph, empty if none. ``scene_row`` holds its task rows as
-    "tasks"."""
+    """Return one graph's problems, none if empty. ``scene_row`` holds its task rows as "tasks"."""
     world = json.loads(world_row["world_json"])
     truths = {row["task_id"]: row for row in truth_rows}
     asked = {row["task_id"]: row for row in scene_row["tasks"]}

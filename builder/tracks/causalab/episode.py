@@ -157,8 +157,7 @@ def _controllable(graph: LatentDAG, fixed: bool, rng: np.random.Generator) -> fr
 
 
 def _reactor(model: Model, setting: SuiteSetting, rng: np.random.Generator) -> dict[str, float]:
-    """Return a reactor crystal's bases, its target in range. Raises :class:`Rejection` without
-    one."""
+    """Return a reactor crystal's bases, target in range. Raises Rejection where none is found."""
     low, high = REACTOR_RANGES[setting]
     for _ in range(REACTOR_DRAWS):
         bases = sample_bases(model.nodes[:-1], setting, rng)

@@ -38,7 +38,7 @@ def edge_counts(size: int) -> range:
 
 
 def sample_graph(size: int, edges: int, acts: bool, rng: np.random.Generator) -> LatentDAG:
-    """Draw a graph of ``size`` nodes and ``edges`` edges. Frequency, last, is acted on, acts with
+    """Draw a graph of so many nodes and edges: frequency, last, is acted on, may act if
     ``acts``."""
     chosen = [PROPERTIES[int(i)] for i in rng.choice(len(PROPERTIES), size - 1, replace=False)]
     causal = [chosen[int(i)] for i in rng.permutation(size - 1)]

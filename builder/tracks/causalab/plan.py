@@ -37,8 +37,7 @@ Episode = tuple[Suite, SuiteSetting]
 
 
 def _suites(stated: object) -> tuple[str, ...]:
-    """Return the stated suites, the paper's first. Raises Fault for no suite or impossible
-    regimes."""
+    """Return the stated suites, the paper's first. Raises Fault for unknown or impossible ones."""
     own = []
     for name in stated if isinstance(stated, list | tuple) else ():
         try:

@@ -191,8 +191,7 @@ def answer_bits(answers: Bits) -> str:
 
 
 def weights_json(units: PairUnits) -> dict[str, Any]:
-    """Return the units' exact weights as the truth row holds them: numerators over one denominator,
-    or, of stratified units, the probability of each cell."""
+    """Return exact unit weights for the truth row: numerators and denominator, or cells."""
     if units.exhaustive:
         return {"numerators": list(units.numerators), "denominator": units.denominator}
     return {"cells": {name: str(value) for name, value in units.cells}}
@@ -216,8 +215,8 @@ _NUMBERS: Final = (*_SHARES, *(-share for share in _SHARES[1:]), 1.5, 2.0)
 
 
 def twin(config: ContextSettings, tasks: int) -> ContextSettings:
-    """Return the floors' settings: ``tasks`` contexts a variant; short and long in the split's
-    shares."""
+    """Return the floors' settings: ``tasks`` contexts a variant, short and long ones in
+    proportion."""
     counts = config.counts
     wanted = {name: tasks * bool(count) * len(VARIANTS_OF[name]) for name, count in counts.items()}
     if simulated := counts["simulation"] + counts["long"]:
@@ -227,8 +226,7 @@ def twin(config: ContextSettings, tasks: int) -> ContextSettings:
 
 
 def variants_of(spec: InstanceSpec) -> list[str]:
-    """Return the variants that a context is asked, ``simulation.pair`` alone where its plan names
-    none."""
+    """Return a context's variants, ``simulation.pair`` where its plan names none."""
     return planned_variants(spec) or ["simulation.pair"]
 
 
@@ -256,8 +254,7 @@ def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
 
 
 def context_points(graded: Sequence[Graded]) -> float | None:
-    """Return the share (0 to 1) of valid and consistent compositions of a context asked in full, or
-    None."""
+    """Return the share (0 to 1) of right compositions of a context asked in full, else None."""
     scores = [score for _, _, score in graded if score.family == "simulation"]
     if not scores:
         return None

@@ -165,8 +165,7 @@ def component_edges(kind: str, size: int, rng: np.random.Generator) -> list[tupl
 
 
 def chain(kinds: Sequence[str], sizes: Sequence[int], rng: np.random.Generator) -> LatentDAG:
-    """Return the graph of one component for each of ``kinds`` and ``sizes`` (numbers of nodes),
-    joined leaf to root. Nodes are called by their index."""
+    """Return the graph of components joined leaf to root, nodes called by index."""
     edges: list[tuple[int, int]] = []
     offset = 0
     for kind, size in zip(kinds, sizes, strict=True):

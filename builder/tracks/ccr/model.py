@@ -81,8 +81,7 @@ def context_from_json(record: Mapping[str, Any]) -> Context:
 
 
 def evaluate(context: BooleanContext, bits: Bits, do: Mapping[int, bool] | None = None) -> Bits:
-    """Return every node's value, shape (nodes, units), from bits of that shape. ``do`` sets nodes
-    by index."""
+    """Return every node's value, (nodes, units), from bits of that shape. ``do`` sets by index."""
     values = np.empty_like(bits)
     for node in range(len(context.dag.nodes)):
         if do is not None and node in do:

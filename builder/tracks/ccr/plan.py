@@ -159,8 +159,7 @@ class ContextSettings(TomlModel):
 
 
 def parse_settings(table: TomlTable) -> ContextSettings:
-    """Return the checked settings. Raises ``UsageError`` naming the key, or an unreachable
-    bound."""
+    """Return the checked settings, or raise ``UsageError`` with the key or unreachable bound."""
     config = check(ContextSettings, table)
     for design in config.largest():
         check_design(design, table.where.rstrip("."))

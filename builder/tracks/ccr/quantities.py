@@ -98,8 +98,7 @@ def responses(context: BooleanContext, tree: CutTree) -> dict[Pair, Response]:
 
 
 def exact_quantities(context: Context, tree: CutTree | None = None) -> dict[Pair, Quantities]:
-    """Return every pair's PNS, PN, PS and ATE (linear: ATE), as fractions. ``ValueError``: no cut
-    tree."""
+    """Return each pair's PNS, PN, PS, ATE (linear: ATE alone). ValueError: no cut tree."""
     tree = tree or cut_tree(context.dag)
     if isinstance(context, LinearContext):
         return {pair: {"ate": total_effect(context, *pair)} for pair in tree.pairs}
@@ -182,8 +181,8 @@ def total_effect(context: LinearContext, cause: str, effect: str) -> Fraction:
 
 
 def path_sum(context: LinearContext, cause: str, effect: str) -> Fraction:
-    """Return the ATE of a change of ``cause`` by 1 in a linear model, as the sum over directed
-    paths of the products of their coefficients."""
+    """Return the ATE of ``cause`` + 1 in a linear model as a sum of products over directed
+    paths."""
     start, node = context.dag.index[cause], context.dag.index[effect]
 
     def paths(v: int) -> Fraction:

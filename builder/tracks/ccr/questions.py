@@ -150,8 +150,7 @@ def compose(
 
 
 def _without_one(edges: Sequence[Pair], rng: np.random.Generator) -> list[Pair]:
-    """Return the adjacent pairs without a random one, half of the time with a join (a, c) of two
-    left."""
+    """Return adjacent pairs without one, half of the time with a join (a, c) of two left."""
     gone = int(rng.integers(len(edges)))
     kept = [edge for k, edge in enumerate(edges) if k != gone]
     joins = [(a[0], b[1]) for a, b in pairwise(kept) if a[1] == b[0]]

@@ -144,8 +144,7 @@ def _operators(operators: str, size: int, rng: np.random.Generator) -> tuple[Ope
 
 
 def _join_parts(parts: Sequence[BooleanContext]) -> BooleanContext:
-    """Return the parts joined leaf to root, named by index. A leaf keeps its rule as the next
-    root."""
+    """Return parts joined leaf to root, named by index. A leaf keeps its rule as next root."""
     parents: list[tuple[int, ...]] = [()]
     own, among, tenths = [parts[0].own[0]], [parts[0].among[0]], [parts[0].tenths[0]]
     for part in parts:

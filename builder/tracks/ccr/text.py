@@ -98,8 +98,7 @@ def _capital(text: str) -> str:
 
 
 def case_lines(words: Words, cases: Bits, rng: np.random.Generator) -> list[str]:
-    """Return one line per case of ``cases`` (nodes, cases): each variable's item, in one random
-    order."""
+    """Return a line for each of ``cases`` (nodes, cases): all items, in one random order."""
     columns: list[list[str]] = []
     count = cases.shape[1]
     drawn = rng.integers(0, 1 << 30, (len(words.items) + len(words.extras), count)).tolist()
@@ -118,8 +117,7 @@ def case_lines(words: Words, cases: Bits, rng: np.random.Generator) -> list[str]
 def simulation_prompt(
     words: Words, story: str, nodes: tuple[int, int], cases: Sequence[str], answer_file: str
 ) -> str:
-    """Return the whole prompt for cause and effect, ``nodes`` by index: story, cases, questions,
-    answer."""
+    """Return the whole prompt; ``nodes`` are the indices of cause and effect."""
     cause, effect = nodes
     question = words.questions[effect]
     later = question[0].lower() + question[1:]
@@ -242,6 +240,6 @@ def deductive_prompt(
 
 
 def decimal(value: Fraction) -> str:
-    """Return exactly four significant digits, no exponent. Trailing zeros stay: none tells an
-    altered value."""
+    """Return four significant digits, no exponent, trailing zeros kept: none tells what was
+    altered."""
     return format(Decimal(f"{float(value):.3e}"), "f")

@@ -34,8 +34,7 @@ Drawn = tuple[dict[str, Any], list[ContextTask], Mapping[str, int]]
 
 
 def build(spec: InstanceSpec) -> BuiltInstance:
-    """Return a context with its tasks, as rows by table, and rejected draws, or raise
-    ``UsageError``."""
+    """Return a context's tasks, as rows by table, and rejected draws, or raise ``UsageError``."""
     plan = ContextPlan.from_json(spec.config_json)
     key = attempt_key(spec.key, 0)
 

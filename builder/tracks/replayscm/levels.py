@@ -130,8 +130,7 @@ def add_counterexamples(
 
 
 def _one_more(rng: np.random.Generator, evidence: Evidence) -> ReplayWorld:
-    """Draw a level's otherwise unneeded world, with 2 to n - 1 random targets: no two prompts are
-    the same."""
+    """Draw a level's needless world, with 2 to n - 1 random targets: no prompt is another's."""
     return _simulate_allowed(rng, evidence, _multi_targets(rng, evidence.program, CANDIDATES))[0]
 
 
@@ -205,8 +204,7 @@ def _multi_targets(
 def _most_new(
     program: HiddenProgram, seen: Mapping[int, int], candidates: Sequence[ReplayWorld]
 ) -> tuple[ReplayWorld, int, dict[int, int]]:
-    """Return the candidate that shows most window patterns not in ``seen``, the number of these,
-    and ``seen`` with them added."""
+    """Return the candidate with most patterns not in ``seen``, their number, and new ``seen``."""
     shown = [window_patterns(program, [world]) for world in candidates]
     gains = [sum((new[v] & ~seen[v]).bit_count() for v in seen) for new in shown]
     best = int(np.argmax(gains))

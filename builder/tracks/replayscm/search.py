@@ -65,8 +65,7 @@ def smallest_fit(tables: PartialTables, child: int, k: int) -> Choice:
 
 
 def smallest_choice(ones: int, zeros: int, parents: tuple[int, ...]) -> Choice:
-    """Return the smallest function of ``parents`` that is 1 on the patterns in ``ones`` and 0 on
-    those in ``zeros``. Both are bit sets."""
+    """Return the smallest function of ``parents``, 1 on ``ones`` and 0 on ``zeros`` (bit sets)."""
     smallest = smallest_formulas()
     table = smallest.smallest(ones, zeros, len(parents))
     return Choice(int(smallest.sizes[table]), parents, table)
@@ -87,8 +86,7 @@ def first_fit(tables: PartialTables, child: int, k: int, cap: int) -> Choice | N
 
 @cache
 def _functions_within(inputs: int, cap: int) -> NDArray[np.int32]:
-    """Return the truth tables of the functions of the first ``inputs`` inputs that have a formula
-    of AST size at most ``cap``, ascending."""
+    """Return ascending truth tables of the first ``inputs`` inputs within AST size ``cap``."""
     smallest = smallest_formulas()
     listed = smallest.by_size[inputs]
     return np.sort(listed[smallest.sizes[listed] <= cap])

@@ -167,16 +167,14 @@ class _Search:
 
 
 def _first(values: Ints, known: NDArray[np.bool_]) -> tuple[Ints, NDArray[np.intp]]:
-    """Return the values not flagged in ``known``, each once and sorted, and the index in ``values``
-    where each appears first."""
+    """Return values not in ``known``, once each, sorted, and the place where each is first."""
     places = np.flatnonzero(~known[values])
     chosen, first = np.unique(values[places], return_index=True)
     return chosen, places[first]
 
 
 def _pairs(first: Ints, second: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Yield all pairs of an item of ``first`` and one of ``second``, in batches of bounded size.
-    A batch is two aligned arrays."""
+    """Yield pairs of items of ``first`` and ``second``, in bounded batches: two aligned arrays."""
     if len(first) == 0 or len(second) == 0:
         return
     rows = max(1, _BATCH // len(second))

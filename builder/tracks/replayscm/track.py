@@ -129,8 +129,7 @@ def hidden_world(made: Instance, tasks: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _cells(flags: Flags) -> dict[str, str]:
-    """Return the flagged rows of each variable that has any, by label, as a number in hexadecimal
-    whose bit r stands for row r."""
+    """Return each variable's flagged rows, if any, by label: hexadecimal, bit r for row r."""
     return {
         name_of(v): format(sum(1 << int(row) for row in np.flatnonzero(column)), "x")
         for v, column in enumerate(flags.T)

@@ -119,8 +119,7 @@ def simulate(
 
 
 def run_program(program: HiddenProgram, rows: Bits, targets: tuple[int, ...]) -> None:
-    """Compute in place the endogenous variables not in ``targets``; ``rows`` hold roots and
-    targets."""
+    """Compute the other endogenous variables in place, given roots and ``targets``."""
     for child in program.endogenous:
         if child not in targets:
             pattern = np.zeros(len(rows), dtype=np.int64)

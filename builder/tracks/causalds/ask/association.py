@@ -54,8 +54,7 @@ def effect_size_point(scene: Scene, rng: np.random.Generator) -> Iterator[Questi
 
 @asks("association.sign_before_after")
 def sign_before_after(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for the signs of correlation and of partial correlation given each of up to three
-    nodes."""
+    """Ask for the signs of correlation and partial correlation, given up to three nodes each."""
     before, least_before = clear_association(scene)
     for node in scene.other_nodes[:MOST_NAMED]:
         after, least_after = _clear_label(scene, scene.truths.partial[node], node)
@@ -147,8 +146,7 @@ def _question_given(
 
 
 def _asked_alone(scene: Scene) -> bool:
-    """Tell whether the scene is one of the ``_ALONE`` share, by chance alone, the same in all
-    views."""
+    """Tell whether a scene is of the ``_ALONE`` share, by chance alone, alike in all views."""
     return bool(stream(scene.key, "association alone").random() < _ALONE)
 
 
@@ -165,8 +163,7 @@ def _one_of_each(scene: Scene) -> list[str]:
 
 
 def clear_association(scene: Scene) -> tuple[str | None, str]:
-    """Return the label of the correlation's sign (None inside its margin), and the margin as
-    printed."""
+    """Return the correlation's sign as label (None inside its margin), and the printed margin."""
     return _clear_label(scene, scene.truths.association)
 
 

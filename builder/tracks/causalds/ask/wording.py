@@ -89,8 +89,7 @@ def fill(path: str, slots: Mapping[str, object]) -> str:
 
 
 def _fill_text(text: str, slots: Mapping[str, object]) -> str:
-    """Return a text with its shared texts filled in, then its slots. Raises ``KeyError`` for a slot
-    that ``slots`` lacks."""
+    """Return a text, shared texts and then slots filled. Raises ``KeyError`` for a missing slot."""
     for _ in range(_DEEPEST):
         text = Template(text).safe_substitute(_TEXTS["shared"])
     return Template(text).substitute(slots)
@@ -245,8 +244,7 @@ def _measurements(scene: Scene, shown: Observation) -> str:
 
 
 def _column(variable: Variable) -> str:
-    """Return a line on a column that shows a variable itself, with the meaning of 0 and 1 if it is
-    binary."""
+    """Return a line on a column that shows a variable itself, with its meaning of 0 and 1."""
     if variable.states is None:
         return _TEXTS("data.continuous", variable=variable.name)
     (zero, one), it = variable.states, variable.pronoun

@@ -358,8 +358,7 @@ def _zscore(column: Array) -> Array:
 
 
 def _correlation_and_influence(zx: Array, zy: Array) -> tuple[float, Array]:
-    """Return the correlation of two standardised columns (n,), and every unit's influence on it,
-    (n,)."""
+    """Return the correlation of standardised columns and each unit's influence, (n,)."""
     r = float(np.mean(zx * zy))
     return r, zx * zy - 0.5 * r * (zx**2 + zy**2)
 

@@ -193,8 +193,7 @@ def _largest_forest(
 
 
 def _front_door(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
-    """Tell whether some observed set, not empty, meets the front-door criterion (Pearl 1995,
-    definition 3)."""
+    """Tell whether a non-empty observed set meets the front-door criterion (Pearl 1995, def. 3)."""
     without_x_effects = graph.copy()
     without_x_effects.remove_edges_from(list(graph.out_edges(x)))
     candidates = [v for v in graph if v not in latent and v not in (x, y)]

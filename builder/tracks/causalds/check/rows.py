@@ -194,8 +194,7 @@ def _check_view(record: Record, view: str, data: Columns, calibration: Columns) 
 
 
 def _spread_of_squares(noise: Record) -> float:
-    """Return the sd of squared standardised noise from its fourth moment (a sample may lack the
-    tail)."""
+    """Return the sd of squared noise from its law's fourth moment; samples may lack the tail."""
     match noise["family"]:
         case "laplace":
             return math.sqrt(5.0)

@@ -152,8 +152,7 @@ def _largest_difference(value: float, *errors: float) -> float:
 
 
 def _associations(scene: StoredScene, observed: list[str]) -> Iterator[Comparison]:
-    """Yield the comparisons of the correlation, the outcome's sd and, given each of the
-    ``observed`` nodes, the partial correlation and the change."""
+    """Yield comparisons of correlation, outcome's sd and, by observed node, partial and change."""
     told, population = scene.record["quantities"], scene.population
     graph, x, y = scene.graph, scene.x, scene.y
     independent = audit_graph.is_independent

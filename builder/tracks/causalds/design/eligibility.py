@@ -104,8 +104,7 @@ def natural_verdicts(plan: ScenePlan) -> dict[str, bool]:
 
 
 def natural_verdicts_asked(plan: ScenePlan) -> list[bool]:
-    """Return whether each natural effect asked about is identifiable: the NDE (with an edge), the
-    NIE."""
+    """Return whether each natural effect asked is identifiable: NDE (with an edge), NIE."""
     verdicts = natural_verdicts(plan)
     return [
         verdict for name, verdict in verdicts.items() if name == "NIE" or has_direct_effect(plan)
@@ -166,8 +165,7 @@ def _opens_or_seems_to(plan: ScenePlan) -> bool:
 
 
 def _association(zero: str, others: tuple[str, ...]) -> Classes:
-    """Return the function that gives a plan's classes of the correlation: ``zero`` where treatment
-    and outcome are d-separated, else ``others``."""
+    """Return classes of a plan's correlation: ``zero`` if d-separated, else ``others``."""
 
     def classes(plan: ScenePlan) -> tuple[str, ...]:
         motif = plan.structure.query
