@@ -15,8 +15,12 @@ from baselines.causalds.estimators import (
 )
 from builder.graphs.adjustment import minimal_adjustment_sets, valid_adjustment_sets
 from builder.graphs.graph import LatentDAG
-from builder.graphs.identification import Effect, is_identifiable, is_structural_zero
-from builder.graphs.method import frontdoor_sets
+from builder.graphs.identification import (
+    Effect,
+    frontdoor_sets,
+    is_identifiable,
+    is_structural_zero,
+)
 
 _EFFECTS: Final[Mapping[str, Effect]] = {
     "ATE": "ate",

@@ -28,8 +28,7 @@ from builder.graphs.adjustment import (
     valid_adjustment_sets,
 )
 from builder.graphs.graph import LatentDAG
-from builder.graphs.identification import is_identifiable
-from builder.graphs.method import identification_method
+from builder.graphs.identification import identification_method, is_identifiable
 from grader.scoring.shape import Task
 
 Solve = Callable[[Task, SceneAnalysis], Answer]

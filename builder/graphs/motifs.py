@@ -1,10 +1,20 @@
-"""Hold the catalogue of causal motifs that scenes are built from (paper 3.1 and A.5)."""
+"""Hold the catalogue of causal motifs, and grow them (paper 3.1, A.5, A.7).
+
+A graft shares exactly one node with what is there, so it can make no cycle. A latent common cause
+of treatment and outcome usually destroys identifiability. A *harmless* latent variable changes no
+verdict, so that the presence of an unmeasured variable does not reveal one.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Final
+
+import numpy as np
 
 from builder.graphs.graph import LatentDAG
+from builder.graphs.identification import identification_method, is_identifiable
+from builder.splits.seeds import pick
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +71,95 @@ PLANTED = _catalogue(
 )
 """Two structures on which rung 3 departs from rung 2, too rare to arise by chance. The napkin
 identifies the ATE but not a non-binary ETT, confounded mediation no natural effect."""
+
+AUXILIARY: Final = ("chain", "collider", "confounding", "fork", "mediation", "triangle")
+"""Motifs that may be grafted."""
+
+HOSTS: Final = tuple(name for name in MOTIFS if name not in ("frontdoor", "double_nc"))
+"""Motifs that may carry grafts."""
+
+_HARMLESS_TRIES: Final = 200
+"""Places that are tried for a harmless variable."""
+
+
+def graft(host: Motif, auxiliary: Motif, role: str, anchor: str, number: int) -> Motif:
+    """Return ``host`` with ``auxiliary`` attached: its node ``role`` becomes the host's ``anchor``.
+    Its other nodes are called ``AUX<number>_<role>``. Name and ends stay those of the host."""
+    new = {
+        node: anchor if node == role else f"AUX{number}_{node}" for node in auxiliary.graph.nodes
+    }
+    added = tuple(new[node] for node in auxiliary.graph.nodes if node != role)
+    graph = LatentDAG(
+        (*host.graph.nodes, *added),
+        (*host.graph.edges, *((new[a], new[b]) for a, b in auxiliary.graph.edges)),
+        host.graph.latent | {new[node] for node in auxiliary.graph.latent},
+    )
+    return Motif(host.name, graph, host.treatment, host.outcome)
+
+
+def anchors(host: Motif) -> tuple[str, ...]:
+    """Return the observed nodes beside treatment and outcome, or all observed ones without such."""
+    return tuple(host.other_nodes) or host.graph.observed_nodes
+
+
+def random_graft(
+    rng: np.random.Generator, host: Motif, weights: Mapping[str, float], number: int
+) -> Motif:
+    """Return ``host`` with a motif of ``AUXILIARY`` (by ``weights``) at random nodes of both."""
+    names = [name for name in AUXILIARY if weights.get(name, 0.0) > 0.0]
+    mass = np.array([weights[name] for name in names])
+    fragment = MOTIFS[names[int(rng.choice(len(names), p=mass / mass.sum()))]]
+    roles, places = fragment.graph.observed_nodes, anchors(host)
+    role = pick(rng, roles)
+    return graft(host, fragment, role, pick(rng, places), number)
+
+
+def add_confounder(motif: Motif) -> Motif:
+    """Return ``motif`` with a latent common cause of treatment and outcome."""
+    return _add_latent(motif, (motif.treatment, motif.outcome))
+
+
+def confounding_spoils(motif: Motif) -> bool:
+    """Tell whether a latent confounder makes a motif's ATE, so far identifiable, unidentifiable."""
+    return is_identifiable(*motif.effect, "ate") and not is_identifiable(
+        *add_confounder(motif).effect, "ate"
+    )
+
+
+def harmless_latent(rng: np.random.Generator, motif: Motif) -> Motif | None:
+    """Return ``motif`` with a latent cause of one or (mostly) two observed variables that changes
+    no verdict. None where the ATE is not identifiable, or no try finds a place."""
+    observed = motif.graph.observed_nodes
+    before = _verdicts(motif)
+    if not before[1]:
+        return None
+    for _ in range(_HARMLESS_TRIES):
+        children = 2 if rng.random() < 0.75 else 1
+        chosen = rng.choice(len(observed), size=children, replace=False)
+        grown = _add_latent(motif, tuple(observed[int(i)] for i in sorted(chosen)))
+        if _verdicts(grown) == before:
+            return grown
+    return None
+
+
+def _verdicts(motif: Motif) -> tuple[object, ...]:
+    """Return the method label, then identifiability of ATE, binary ETT, non-binary ETT."""
+    return (
+        identification_method(*motif.effect),
+        is_identifiable(*motif.effect, "ate"),
+        is_identifiable(*motif.effect, "ett", binary_treatment=True),
+        is_identifiable(*motif.effect, "ett", binary_treatment=False),
+    )
+
+
+def _add_latent(motif: Motif, children: tuple[str, ...]) -> Motif:
+    """Return ``motif`` with a latent cause of ``children``: ``U``, or the first free ``U_<i>``."""
+    graph = motif.graph
+    taken = {node.lower() for node in graph.nodes}
+    name = next(n for n in ("U", *(f"U_{i}" for i in range(1, 99))) if n.lower() not in taken)
+    grown = LatentDAG(
+        (*graph.nodes, name),
+        (*graph.edges, *((name, child) for child in children)),
+        graph.latent | {name},
+    )
+    return Motif(motif.name, grown, motif.treatment, motif.outcome)

@@ -12,8 +12,7 @@ from causalds_scenes import private, public, variant_of, world
 
 from builder.graphs.adjustment import minimal_adjustment_sets, valid_adjustment_sets
 from builder.graphs.graph import LatentDAG
-from builder.graphs.identification import is_identifiable
-from builder.graphs.method import identification_method
+from builder.graphs.identification import identification_method, is_identifiable
 from builder.graphs.motifs import MOTIFS
 from builder.release.arrow import table_from_rows
 from builder.splits.track import BuiltInstance

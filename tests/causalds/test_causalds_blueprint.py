@@ -9,10 +9,16 @@ from causalds_scenes import ROOT, plan
 from random_queries import single_grafts
 from verdicts import check
 
-from builder.graphs.growth import HOSTS, add_confounder, graft, harmless_latent
-from builder.graphs.identification import is_identifiable
-from builder.graphs.method import identification_method
-from builder.graphs.motifs import MOTIFS, PLANTED, Motif
+from builder.graphs.identification import identification_method, is_identifiable
+from builder.graphs.motifs import (
+    HOSTS,
+    MOTIFS,
+    PLANTED,
+    Motif,
+    add_confounder,
+    graft,
+    harmless_latent,
+)
 from builder.splits.settings import TomlTable
 from builder.tracks.causalds.check import graph as audit_graph
 from builder.tracks.causalds.design.scene_plan import ScenePlan, Structure

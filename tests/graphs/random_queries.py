@@ -7,8 +7,7 @@ import networkx as nx
 import numpy as np
 
 from builder.graphs.graph import LatentDAG
-from builder.graphs.growth import AUXILIARY, anchors, graft
-from builder.graphs.motifs import MOTIFS, Motif
+from builder.graphs.motifs import AUXILIARY, MOTIFS, Motif, anchors, graft
 
 
 def graph_of(edges: str, latent: str = "") -> LatentDAG:

@@ -10,8 +10,7 @@ from builder.graphs.adjustment import (
     minimal_adjustment_sets,
     valid_adjustment_sets,
 )
-from builder.graphs.identification import is_identifiable
-from builder.graphs.method import frontdoor_sets, identification_method
+from builder.graphs.identification import frontdoor_sets, identification_method, is_identifiable
 
 BOW = graph_of("X>Y U>X U>Y", "U")
 

@@ -6,7 +6,7 @@ import pytest
 from random_queries import graph_of, is_open, networkx_of, random_query
 
 from builder.graphs.graph import LatentDAG
-from builder.graphs.method import frontdoor_sets, identification_method
+from builder.graphs.identification import frontdoor_sets, identification_method
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@
 
 import pytest
 
-from builder.graphs.identification import is_identifiable
-from builder.graphs.method import identification_method
+from builder.graphs.identification import identification_method, is_identifiable
 from builder.graphs.motifs import MOTIFS
 
 # The paper's table, retyped as edge lists: name -> (edges, latent nodes, treatment).

@@ -5,8 +5,7 @@ import pytest
 from random_queries import random_query, single_grafts
 from verdicts import QUESTIONS, Query, check
 
-from builder.graphs.growth import HOSTS, add_confounder
-from builder.graphs.motifs import MOTIFS, PLANTED
+from builder.graphs.motifs import HOSTS, MOTIFS, PLANTED, add_confounder
 
 
 def named_queries() -> list[Query]:

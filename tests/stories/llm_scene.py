@@ -7,8 +7,7 @@ from dataclasses import replace
 from llm_server import Answer
 
 from builder.graphs.graph import LatentDAG
-from builder.graphs.growth import graft
-from builder.graphs.motifs import MOTIFS
+from builder.graphs.motifs import MOTIFS, graft
 from builder.stories.llm.settings import Settings
 from builder.stories.llm.tell import tell_scene
 from builder.stories.types import Facts, Kind, Seed

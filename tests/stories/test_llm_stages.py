@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from builder.graphs.growth import AUXILIARY, HOSTS, harmless_latent, random_graft
-from builder.graphs.motifs import MOTIFS, Motif
+from builder.graphs.motifs import AUXILIARY, HOSTS, MOTIFS, Motif, harmless_latent, random_graft
 from builder.stories.llm.naming import Sketch, Stage, aliases, sketch, stages
 from builder.stories.types import Kind
 

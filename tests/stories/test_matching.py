@@ -6,8 +6,7 @@ import pytest
 from networkx.algorithms.isomorphism import DiGraphMatcher
 
 from builder.graphs.graph import LatentDAG
-from builder.graphs.growth import random_graft
-from builder.graphs.motifs import MOTIFS, PLANTED
+from builder.graphs.motifs import MOTIFS, PLANTED, random_graft
 from builder.stories.knowledge import Domain, domains
 from builder.stories.naming import matches, pattern
 from builder.stories.types import Kind

@@ -13,7 +13,7 @@ from builder.graphs.adjustment import (
     minimal_adjustment_sets,
     valid_adjustment_sets,
 )
-from builder.graphs.method import identification_method
+from builder.graphs.identification import identification_method
 from builder.tracks.causalds.ask.wording import (
     Question,
     Truth,

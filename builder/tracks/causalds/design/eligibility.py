@@ -10,8 +10,7 @@ from typing import Final, TypeVar
 
 from builder.equations.mechanisms import STRAIGHT
 from builder.graphs.adjustment import opens_collider_bias, valid_adjustment_sets
-from builder.graphs.identification import is_identifiable
-from builder.graphs.method import identification_method
+from builder.graphs.identification import identification_method, is_identifiable
 from builder.graphs.motifs import Motif
 from builder.tracks.causalds.design.scene_plan import ScenePlan
 from grader.tracks.causalds.shapes import CAUSALDS

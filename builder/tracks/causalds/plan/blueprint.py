@@ -14,16 +14,18 @@ from typing import Annotated, Final
 import numpy as np
 from pydantic import AfterValidator, Field
 
-from builder.graphs.growth import (
+from builder.graphs.identification import is_identifiable
+from builder.graphs.motifs import (
     AUXILIARY,
     HOSTS,
+    MOTIFS,
+    PLANTED,
+    Motif,
     add_confounder,
     confounding_spoils,
     harmless_latent,
     random_graft,
 )
-from builder.graphs.identification import is_identifiable
-from builder.graphs.motifs import MOTIFS, PLANTED, Motif
 from builder.splits.settings import Fault, TomlModel
 from builder.splits.values import Share, Weight, check_keys, check_positive, weights_of
 from builder.tracks.causalds.design.shares import count_of, largest_remainder

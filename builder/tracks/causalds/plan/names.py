@@ -17,9 +17,15 @@ from typing import Final
 
 import numpy as np
 
-from builder.graphs.growth import add_confounder, harmless_latent, random_graft
 from builder.graphs.identification import is_identifiable
-from builder.graphs.motifs import MOTIFS, PLANTED, Motif
+from builder.graphs.motifs import (
+    MOTIFS,
+    PLANTED,
+    Motif,
+    add_confounder,
+    harmless_latent,
+    random_graft,
+)
 from builder.splits.seeds import hmac_key
 from builder.stories.knowledge import domains
 from builder.stories.naming import Namer, Naming, Part
