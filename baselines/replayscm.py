@@ -267,7 +267,7 @@ def learn_graph(
     begin = DAG()
     begin.add_nodes_from(range(n))
     names = pd.DataFrame(np.zeros((2, n)), columns=range(n))
-    smallest_program = HillClimbSearch(
+    climb = HillClimbSearch(
         scoring_method=StoredScore(names),
         tabu_length=tabu,
         max_iter=moves,
@@ -277,9 +277,9 @@ def learn_graph(
         show_progress=False,
         start_dag=begin,
     )
-    smallest_program.fit(names)
+    climb.fit(names)
     graph = dict.fromkeys(setting.allowed, 0)
-    for parent, child in smallest_program.causal_graph_.edges():
+    for parent, child in climb.causal_graph_.edges():
         graph[child] |= 1 << parent
     return graph
 
