@@ -39,8 +39,9 @@ def figure_4(operator: Operator, tenths: int) -> BooleanContext:
 def linear_figure_4(rng: np.random.Generator) -> LinearContext:
     """Return the linear-Gaussian model of Figure 4, its coefficients drawn among 0.5, 0.6 … 1.5."""
     dag = figure_4("or", 5).dag
-    drawn = [[Fraction(int(c), 10) for c in rng.integers(5, 16, len(row))]
-             for row in parent_lists(dag)]  # fmt: skip
+    drawn = [
+        [Fraction(int(c), 10) for c in rng.integers(5, 16, len(row))] for row in parent_lists(dag)
+    ]
     return LinearContext(dag, tuple(map(tuple, drawn)))
 
 

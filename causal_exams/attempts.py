@@ -29,8 +29,12 @@ if TYPE_CHECKING:
 
 ANSWERED, NO_ANSWER, MISSING = "answered", "no answer", "missing after submit"
 STEPS, TOKENS, SECONDS, COST, CONTEXT = (
-    "step limit", "token limit", "time limit", "cost limit", "context limit",
-)  # fmt: skip
+    "step limit",
+    "token limit",
+    "time limit",
+    "cost limit",
+    "context limit",
+)
 REFUSED, STOPPED, ERROR = "refused", "stopped", "error"
 STOPS: Final[Mapping[str, str]] = {"model_length": CONTEXT, "content_filter": REFUSED}
 """The ending of an attempt by the reason why its last reply stopped, as Inspect calls it."""
@@ -59,9 +63,12 @@ class Attempt:
 
 
 def write_answers(
-    folder: Path, attempts: Iterable[Attempt], tasks: Mapping[str, Task], card: Mapping[str, Any],
+    folder: Path,
+    attempts: Iterable[Attempt],
+    tasks: Mapping[str, Task],
+    card: Mapping[str, Any],
     most: int = 1,
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> list[dict[str, Any]]:
     """Write ``folder`` anew: answers, ``usage.jsonl`` and ``run.json``; return the lines of usage.
 
     What stood in ``folder`` is deleted. ``tasks`` maps ids to tasks, and attempts at other tasks

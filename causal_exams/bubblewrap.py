@@ -41,8 +41,12 @@ SCRATCH: Final = 2 << 30
 NOBODY: Final = 65534
 """The user and the group that root becomes before it runs a command."""
 _KERNEL: Final = (
-    "/proc/sys", "/proc/irq", "/proc/bus", "/proc/sysrq-trigger", "/proc/pressure",
-)  # fmt: skip
+    "/proc/sys",
+    "/proc/irq",
+    "/proc/bus",
+    "/proc/sysrq-trigger",
+    "/proc/pressure",
+)
 """Places in ``/proc`` that no command may write."""
 _BOUND: Final = "/tmp"
 """The folder under which root binds what only root may reach, for the user that it becomes."""
@@ -174,9 +178,12 @@ class BubblewrapSandboxEnvironment(SandboxEnvironment):
 
     @classmethod
     async def sample_cleanup(
-        cls, task_name: str, config: Any, environments: dict[str, SandboxEnvironment],
+        cls,
+        task_name: str,
+        config: Any,
+        environments: dict[str, SandboxEnvironment],
         interrupted: bool,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Remove the sandboxes' folders; every process ended with its command."""
         for environment in environments.values():
             environment.as_type(cls)._folder.cleanup()
@@ -192,9 +199,12 @@ class BubblewrapSandboxEnvironment(SandboxEnvironment):
         there is one user, and nothing is tried again.
         """
         return await subprocess(
-            [*self._command(cwd, env), *cmd], input=input, timeout=timeout, output_limit=_OUTPUT,
+            [*self._command(cwd, env), *cmd],
+            input=input,
+            timeout=timeout,
+            output_limit=_OUTPUT,
             concurrency=concurrency,
-        )  # fmt: skip
+        )
 
     def _command(self, cwd: str | None = None, env: dict[str, str] | None = None) -> list[str]:
         """Return the words in front of a command: the sandbox, its folder and the limits.

@@ -137,11 +137,14 @@ def _task_document(task: Task, truth: Truth | None) -> dict[str, Any]:
     if truth is None:
         return {"task": row, "truth": None}
     known = {
-        "task_id": truth.task_id, "instance_id": truth.instance_id,
-        "should_abstain": truth.should_abstain, "structure": truth.structure,
-        "value": truth.value, "value_se": truth.value_se,
+        "task_id": truth.task_id,
+        "instance_id": truth.instance_id,
+        "should_abstain": truth.should_abstain,
+        "structure": truth.structure,
+        "value": truth.value,
+        "value_se": truth.value_se,
         "target_json": canonical_json(truth.target),
-    }  # fmt: skip
+    }
     return {"task": row, "truth": known, "labels": truth.labels}
 
 

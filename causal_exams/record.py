@@ -144,9 +144,12 @@ class Outcome:
 
 
 def record(
-    out: Path, exam: Exam, card: Mapping[str, Any], epochs: Mapping[str, int],
+    out: Path,
+    exam: Exam,
+    card: Mapping[str, Any],
+    epochs: Mapping[str, int],
     asked: Collection[str],
-) -> Outcome:  # fmt: skip
+) -> Outcome:
     """Write everything that follows from the logs in ``out/logs``, anew; return the run's state.
 
     That is the answers, the usage, ``card`` as both ``run.json`` and, for a public truth, the

@@ -37,9 +37,12 @@ CONFIG = {
 }  # fmt: skip
 """Options of generation, with their types."""
 LIMITS = {
-    "time_limit": int, "working_limit": int, "message_limit": int, "token_limit": str,
+    "time_limit": int,
+    "working_limit": int,
+    "message_limit": int,
+    "token_limit": str,
     "cost_limit": float,
-}  # fmt: skip
+}
 """Limits of one task."""
 
 
@@ -63,21 +66,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--setting", choices=tuple(SETTINGS), default=OPEN, help="default: %(default)s"
     )
     how.add_argument(
-        "--preset", choices=(PAPER, *presets), metavar="NAME",
+        "--preset",
+        choices=(PAPER, *presets),
+        metavar="NAME",
         help=f"a paper's protocol: {', '.join(presets)}; or {PAPER}, each track's own",
-    )  # fmt: skip
+    )
     how.add_argument(
-        "--sandbox", default="docker", metavar="NAME",
+        "--sandbox",
+        default="docker",
+        metavar="NAME",
         help="docker, bubblewrap, local (no isolation), or any of Inspect's, as NAME:CONFIG",
-    )  # fmt: skip
+    )
     model = parser.add_argument_group("the model")
     model.add_argument("--model-base-url", metavar="URL")
     model.add_argument("-M", dest="model_args", action="append", default=[], metavar="NAME=VALUE")
     model.add_argument("-G", dest="generate", action="append", default=[], metavar="NAME=VALUE")
     model.add_argument(
-        "--model-role", dest="model_roles", action="append", default=[], metavar="ROLE=MODEL",
+        "--model-role",
+        dest="model_roles",
+        action="append",
+        default=[],
+        metavar="ROLE=MODEL",
         help="such as extractor=…, which reads yes and no from replies (CCR G.1)",
-    )  # fmt: skip
+    )
     for name, kind in CONFIG.items():
         default = {"max_connections": 8, "max_retries": 6, "attempt_timeout": 1800}.get(name)
         model.add_argument(_option(name), type=kind, default=default, metavar=kind.__name__.upper())

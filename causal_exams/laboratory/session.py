@@ -34,8 +34,11 @@ OPERATIONS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
 """Map operations to their needed and optional members."""
 
 MEMBER_TYPES: Final[Mapping[str, Literal["string", "number", "object"]]] = {
-    "name": "string", "value": "number", "record": "object", "hypothesis": "object",
-}  # fmt: skip
+    "name": "string",
+    "value": "number",
+    "record": "object",
+    "hypothesis": "object",
+}
 """Map members to the JSON types that tools announce; the laboratory checks them."""
 
 TOOLS: Final[Mapping[str, str]] = {
@@ -79,9 +82,13 @@ class Session:
     """
 
     def __init__(
-        self, episode: Episode, path: Path | None = None, submission: str = "",
-        key: bytes | None = None, note: Callable[[str], None] = lambda text: None,
-    ) -> None:  # fmt: skip
+        self,
+        episode: Episode,
+        path: Path | None = None,
+        submission: str = "",
+        key: bytes | None = None,
+        note: Callable[[str], None] = lambda text: None,
+    ) -> None:
         self._note = note
         self._file: int | None = None
         self._written = 0

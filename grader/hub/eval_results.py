@@ -91,7 +91,9 @@ def propose(api: "HfApi", model: str, name: str, text: str) -> str:
             if there == text:
                 return f"{model}/{path} says so already"
         commit = api.create_commit(
-            model, [CommitOperationAdd(path, text.encode("utf-8"))], create_pr=True,
+            model,
+            [CommitOperationAdd(path, text.encode("utf-8"))],
+            create_pr=True,
             commit_message="Results on the causal exams",
-        )  # fmt: skip
+        )
     return str(commit.pr_url)

@@ -386,8 +386,9 @@ def changes(rows: Iterable[Row]) -> list[Change]:
     for members in exams.values():
         at = {row["id"]: {name: row[name] for name in ("system", "team", "id")} for row in members}
         for when in ("before", "after"):
-            figures = [_figures(row["report"] if when == "after" else row["before"][-1])
-                       for row in members]  # fmt: skip
+            figures = [
+                _figures(row["report"] if when == "after" else row["before"][-1]) for row in members
+            ]
             places = rank([
                 {**own, "points_interval": None, "skill_interval": None,
                  "submission": row["report"]["submission"], "id": row["id"]}

@@ -55,10 +55,13 @@ class ResultsDataset:
             self._head = api.repo_info(repo, repo_type="dataset").sha
             folder = Path(
                 api.snapshot_download(
-                    repo, repo_type="dataset", revision=self._head, cache_dir=cache_folder(),
+                    repo,
+                    repo_type="dataset",
+                    revision=self._head,
+                    cache_dir=cache_folder(),
                     allow_patterns=[f"{FOLDER}/*.json", LOG, CARD],
                 )
-            )  # fmt: skip
+            )
         self.rows = rows_in(folder)
         log = folder / LOG
         self._log = log.read_text(encoding="utf-8") if log.is_file() else ""
@@ -79,9 +82,12 @@ class ResultsDataset:
         operations = [CommitOperationAdd(n, text.encode("utf-8")) for n, text in files.items()]
         with explain_hub_errors(self.repo):
             self._head = self._api.create_commit(
-                self.repo, operations, repo_type="dataset", parent_commit=self._head,
+                self.repo,
+                operations,
+                repo_type="dataset",
+                parent_commit=self._head,
                 commit_message=f"{event}: {', '.join(row['id'] for row in rows)}"[:200],
-            ).oid  # fmt: skip
+            ).oid
         self._log, self._has_card = files[LOG], True
         self.rows |= {row["id"]: row for row in rows}
 

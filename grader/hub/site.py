@@ -208,15 +208,18 @@ def _proof(row: Row, results: str) -> Section:
     """Return the hashes and the command by which a submission's figures can be checked."""
     release = row["release"]
     facts = {
-        "submission": row["id"], "team": row["team"], "handed in": row["day"],
-        "setting": _setting(row), "SHA-256 of the file": row["submission_sha256"],
+        "submission": row["id"],
+        "team": row["team"],
+        "handed in": row["day"],
+        "setting": _setting(row),
+        "SHA-256 of the file": row["submission_sha256"],
         "hash of the answers": row["answers_sha256"],
         "SHA-256 of the release's manifest": release["sha256"],
         "grader": f"{row['grader']}, {row['grader_sha256']}",
         "row": f"results/{row['id']}.json in {results}",
         "to grade it again": f"causal-exams grade {row['id']}.parquet --release "
         f"{release['address'] or 'RELEASE'} --split {row['split']} --exam {row['exam']}",
-    }  # fmt: skip
+    }
     lines = [Paragraph([Strong(f"{name}: "), value]) for name, value in facts.items()]
     return Section("Checking it", lines)
 
@@ -227,7 +230,10 @@ def send(api: "HfApi", repo: str, folder: Path) -> str:
         api.create_repo(repo, repo_type="space", space_sdk="static", exist_ok=True)
         before = api.repo_info(repo, repo_type="space").sha
         commit = api.upload_folder(
-            repo_id=repo, folder_path=folder, repo_type="space", commit_message="The board",
+            repo_id=repo,
+            folder_path=folder,
+            repo_type="space",
+            commit_message="The board",
             delete_patterns=["*.html", "s/*.html"],
-        )  # fmt: skip
+        )
     return "nothing to send" if commit.oid == before else f"sent, {commit.commit_url}"

@@ -93,9 +93,12 @@ def hand_in(api: "HfApi", packed: Path, repo: str, *, direct: bool = False) -> R
             if pull.title == title and pull.status in _WAITING:
                 return Receipt(identity, pull.url, before=True)
         commit = api.create_commit(
-            repo, [CommitOperationAdd(path, str(packed))], commit_message=title,
-            repo_type="dataset", create_pr=not direct,
-        )  # fmt: skip
+            repo,
+            [CommitOperationAdd(path, str(packed))],
+            commit_message=title,
+            repo_type="dataset",
+            create_pr=not direct,
+        )
     return Receipt(identity, commit.pr_url or commit.commit_url, before=False)
 
 
@@ -153,9 +156,13 @@ def download(api: "HfApi", repo: str, one: Delivery, folder: Path) -> Path:
     for anew in (False, True):  # what was damaged on its way is whole the next time
         with explain_hub_errors(f"{repo}, {one.path}"):
             found = api.hf_hub_download(
-                repo, one.path, repo_type="dataset", revision=revision, cache_dir=cache_folder(),
+                repo,
+                one.path,
+                repo_type="dataset",
+                revision=revision,
+                cache_dir=cache_folder(),
                 force_download=anew,
-            )  # fmt: skip
+            )
         # A file of its own: the client's cache holds links, which no submission may be.
         shutil.copyfile(found, target)
         if submission_id(target) == one.id:
@@ -169,9 +176,11 @@ def store(api: "HfApi", repo: str, one: Delivery, file: Path) -> None:
 
     with explain_hub_errors(repo):
         api.create_commit(
-            repo, [CommitOperationAdd(one.path, str(file))], repo_type="dataset",
+            repo,
+            [CommitOperationAdd(one.path, str(file))],
+            repo_type="dataset",
             commit_message=pull_title(one.id),
-        )  # fmt: skip
+        )
 
 
 def reply(api: "HfApi", repo: str, pull: int, row: Mapping[str, Any], results: str) -> None:
@@ -194,9 +203,11 @@ def comment(row: Mapping[str, Any], results: str) -> str:
     if report is None:
         return f"{lines[0]}\n\n**{row['status']}**: {_plain(row['reason'])}\n"
     census = report["census"]
-    lines.append(f"**{_plain(row['system'])}** on {row['release']['name']}, {row['split']}/"
-                 f"{row['exam']}: {census['scored']} of {census['tasks']} answers scored, "
-                 f"{census['missing']} missing, {census['invalid']} invalid.")  # fmt: skip
+    lines.append(
+        f"**{_plain(row['system'])}** on {row['release']['name']}, {row['split']}/"
+        f"{row['exam']}: {census['scored']} of {census['tasks']} answers scored, "
+        f"{census['missing']} missing, {census['invalid']} invalid."
+    )
     if report["skill"] is not None:
         span = interval_text(report["skill_interval"], 1)
         lines.append(f"Skill {points(report['skill'])} {span}, points {points(report['points'])}.")

@@ -66,9 +66,11 @@ def _index_page(title: str, subtitle: str, views: Sequence[TaskView], reading: s
         row = {**view.task.members(), "link": f"{view.task.task_id}.html"}
         row["structure"] = view.truth and view.truth.structure
         if (score := view.score) is not None:
-            pool, loss = (score.pool, score.loss) if reading == "fixed" else (
-                score.paper_pool or "dropped", score.paper_loss
-            )  # fmt: skip
+            pool, loss = (
+                (score.pool, score.loss)
+                if reading == "fixed"
+                else (score.paper_pool or "dropped", score.paper_loss)
+            )
             row |= {"outcome": _outcome(score), "points": score.points, "pool": pool, "loss": loss}
         rows.append(row)
     hidden = ["pool", "loss"] if reading == READINGS[0] else ["points"]

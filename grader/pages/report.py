@@ -90,8 +90,10 @@ def runs(report: Report, tracks: Tracks) -> Table:
     attempts = report["attempts"]
     figures = [track.run_figure for track in tracks.values() if track.run_figure is not None]
     rows = []
-    for key, label, digits in [("points", "points", 1), *((f.name, f.label, f.digits)
-                                                           for f in figures)]:  # fmt: skip
+    for key, label, digits in [
+        ("points", "points", 1),
+        *((f.name, f.label, f.digits) for f in figures),
+    ]:
         for name, spread in attempts.get(key, {}).items():
             values = [run[key].get(name) for run in attempts["runs"]]
             ends = [None, None] if spread is None else [spread["mean"], spread["sd"]]

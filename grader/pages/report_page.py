@@ -113,11 +113,14 @@ def _card(report: Report, tracks: Tracks) -> Card:
     tiles = [
         *large,
         Tile("system", name_of(report), _settings(report)),
-        Tile("answered", f"{counts['scored']} of {counts['tasks']} tasks",
-             f"{counts['missing']} missing, {counts['invalid']} invalid"),
+        Tile(
+            "answered",
+            f"{counts['scored']} of {counts['tasks']} tasks",
+            f"{counts['missing']} missing, {counts['invalid']} invalid",
+        ),
         Tile("cost", *_cost(report["usage"])),
         Tile("release", release["name"], f"exam hash {digest[:16]}"),
-    ]  # fmt: skip
+    ]
     if ranked := families_of(report):
         tiles += [
             Tile(f"{name} family", family.name.replace("_", " "), points(family.value))
@@ -166,10 +169,13 @@ def _families(reports: Sequence[Report], track: str) -> list[Block]:
     for at in range(0, len(shown), _BESIDE):
         some = shown[at : at + _BESIDE]
         rows = [
-            [name.replace("_", " "), str(row["tasks"]),
-             *(_family_cell(report, track, name, row["tasks"]) for report in some)]
+            [
+                name.replace("_", " "),
+                str(row["tasks"]),
+                *(_family_cell(report, track, name, row["tasks"]) for report in some),
+            ]
             for name, row in families.items()
-        ]  # fmt: skip
+        ]
         names = [name_of(report) for report in some] if len(shown) > 1 else ["points"]
         blocks.append(Table("", ["family", "n", *names], rows))
     if any(row["tasks"] < FEW for row in families.values()):

@@ -9,8 +9,11 @@ from grader.pages.words import safe
 
 _HUES: Final = (280, 45, 330, 190, 95, 0, 255)
 INKS: Final = (
-    "var(--mark)", "var(--other)", "var(--third)", *(f"hsl({hue} 62% 52%)" for hue in _HUES),
-)  # fmt: skip
+    "var(--mark)",
+    "var(--other)",
+    "var(--third)",
+    *(f"hsl({hue} 62% 52%)" for hue in _HUES),
+)
 """A colour for each series, again from the first after ten. Its mark has a shape as well."""
 
 _LARGE: Final = 420
@@ -118,9 +121,8 @@ def words(
 def width_of(value: str, size: float = 13) -> float:
     """Return about how wide text is in the page's font, which only a browser could measure."""
     return size * sum(
-        0.36 if c in _NARROW else 0.95 if c in _WIDE else 0.7 if c.isupper() else 0.6
-        for c in value
-    )  # fmt: skip
+        0.36 if c in _NARROW else 0.95 if c in _WIDE else 0.7 if c.isupper() else 0.6 for c in value
+    )
 
 
 def fit(value: str, room: float, size: float = 13) -> str:

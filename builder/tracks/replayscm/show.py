@@ -118,13 +118,15 @@ def _level_rows(matched: Sequence[Record]) -> list[list[str]]:
         ["mean window coverage (paper)", "0.8949", "0.9815", "1.0000", "–"],
         ["mean window coverage (ours)", *(f"{mean(shares[level]):.4f}" for level in LEVELS)],
         ["full coverage (paper)", "2/100", "42/100", "100/100", "–"],
-        ["full coverage (ours)",
-         *(f"{sum(s == 1 for s in shares[level])}/{len(matched)}" for level in LEVELS)],
+        [
+            "full coverage (ours)",
+            *(f"{sum(s == 1 for s in shares[level])}/{len(matched)}" for level in LEVELS),
+        ],
         ["training worlds (paper)", "8–11", "12.33 (11–14)", "14.27 (11–23)", "–"],
         ["training worlds (ours)", *(_range(counts[level]) for level in LEVELS)],
         ["added worlds (paper / ours)", "", f"3.09 (3–4) / {_range(added)}", "", ""],
         ["new patterns (paper / ours)", "", f"7.23 / {mean(gains):.2f}", "", ""],
-    ]  # fmt: skip
+    ]
 
 
 def _determined_rows(truths: Sequence[Record]) -> list[list[str]]:

@@ -153,11 +153,13 @@ class Evidence:
         constants = sorted({row.constant for row in rows if row.base is None})
         matrix = np.array(
             [
-                [*(row.reading[parent] ** power for power in powers for parent in parents),
-                 *(float(row.base is None and row.constant == c) for c in constants)]
+                [
+                    *(row.reading[parent] ** power for power in powers for parent in parents),
+                    *(float(row.base is None and row.constant == c) for c in constants),
+                ]
                 for row in rows
             ]
-        ).reshape(len(rows), -1)  # fmt: skip
+        ).reshape(len(rows), -1)
         sides = np.array([row.reading[node] - (row.base or 0.0) for row in rows])
         allowances = np.array([row.allowance for row in rows])
         matrix, sides = matrix / allowances[:, None], sides / allowances

@@ -179,9 +179,10 @@ def _calibration(table: ScoreTable, draws: Draws | None) -> list[Members]:
     found = []
     for row in table.query("causalds/calibration"):
         same = [
-            line for line in held
+            line
+            for line in held
             if (line["level"], line["nominal"]) == (row["level"], row["nominal"])
-        ]  # fmt: skip
+        ]
         row["coverage_interval"] = draws and _coverage_interval(same, draws)
         found.append({"variant": row.pop("level"), **row})
     return found

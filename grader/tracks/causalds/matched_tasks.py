@@ -108,9 +108,11 @@ def _parts_by_validity(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str
     The ``contribution`` of a kind is its sum over the number of all pairs: they add up to the mean.
     """
     kinds: dict[tuple[bool, bool], str] = {
-        (True, True): "valid in both", (True, False): "valid in the reference only",
-        (False, True): "valid in the other only", (False, False): "valid in neither",
-    }  # fmt: skip
+        (True, True): "valid in both",
+        (True, False): "valid in the reference only",
+        (False, True): "valid in the other only",
+        (False, False): "valid in neither",
+    }
     found = {name: {"pairs": 0, "contribution": 0.0} for name in kinds.values()}
     for pair in pairs:
         part = found[kinds[pair["reference_valid"], pair["valid"]]]

@@ -157,8 +157,12 @@ def composition(parts: Sequence[Part]) -> list[Table]:
     """Return Table 11, numbers of tasks by motif and family of the first part; [] without."""
     counts: Counter[tuple[str, str]] = Counter()
     for row in parts[0].get("composition", ()):
-        for place in ((row["structure"], row["family"]), (row["structure"], "all"),
-                      ("all", row["family"]), ("all", "all")):  # fmt: skip
+        for place in (
+            (row["structure"], row["family"]),
+            (row["structure"], "all"),
+            ("all", row["family"]),
+            ("all", "all"),
+        ):
             counts[place] += row["tasks"]
     motifs, families = (dict.fromkeys(sorted({p[k] for p in counts} - {"all"})) for k in (0, 1))
     rows = [
@@ -197,12 +201,18 @@ def _attempt_lines(found: Mapping[str, Any]) -> Iterator[tuple[str, dict[int, st
     binary, last = found["binary"], found["attempts"]
     if binary is not None:
         about = "" if binary["tasks"] is None else f" ({binary['tasks']} tasks)"
-        kinds = {"pass_at": "pass@k", "pass_all": "pass^k",
-                 "pass_at_first": "passed in the first k"}  # fmt: skip
+        kinds = {
+            "pass_at": "pass@k",
+            "pass_all": "pass^k",
+            "pass_at_first": "passed in the first k",
+        }
         for key, label in kinds.items():
             yield label + about, dict(enumerate(map(percent, binary[key]), start=1))
-        shares = {"unstable": "unstable", "stable_fail": "always fails",
-                  "mean_success": "mean of a run"}  # fmt: skip
+        shares = {
+            "unstable": "unstable",
+            "stable_fail": "always fails",
+            "mean_success": "mean of a run",
+        }
         for key, label in shares.items():
             yield label, {last: percent(binary[key])}
     for name, pool in found["pools"].items():

@@ -196,8 +196,11 @@ def resample(target: Mapping[str, Any], sets: Sequence[Answers | None], seed: st
 def _binomial(size: int, p: float) -> list[float]:
     """Return the cumulative masses of a binomial distribution, for 0 to ``size`` successes."""
     logs = [
-        math.lgamma(size + 1) - math.lgamma(k + 1) - math.lgamma(size - k + 1)
-        + k * math.log(p) + (size - k) * math.log1p(-p)
+        math.lgamma(size + 1)
+        - math.lgamma(k + 1)
+        - math.lgamma(size - k + 1)
+        + k * math.log(p)
+        + (size - k) * math.log1p(-p)
         for k in range(size + 1)
-    ]  # fmt: skip
+    ]
     return list(accumulate(math.exp(log) for log in logs))

@@ -128,13 +128,21 @@ UNIT_ANSWERS: Final = _shape(
     score=score_pair, gold=_gold_units, merge=merge_units,
 )  # fmt: skip
 QUANTITIES: Final = _shape(
-    "quantities", "quantities", "quantities", check=partial(check_json, then=check_quantities),
-    score=score_quantities, gold=_gold_quantities,
-)  # fmt: skip
+    "quantities",
+    "quantities",
+    "quantities",
+    check=partial(check_json, then=check_quantities),
+    score=score_quantities,
+    gold=_gold_quantities,
+)
 DEDUCTION: Final = _shape(
-    "deduction", "deduction", "value", check=partial(check_json, then=check_deduction),
-    score=score_deduction, gold=_gold_deduction,
-)  # fmt: skip
+    "deduction",
+    "deduction",
+    "value",
+    check=partial(check_json, then=check_deduction),
+    score=score_deduction,
+    gold=_gold_deduction,
+)
 
 
 CCR: Final = read_variants("ccr", Path(__file__).with_name("variants.toml"), globals().values())

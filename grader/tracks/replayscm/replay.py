@@ -70,8 +70,9 @@ def replay(program: BooleanProgram, worlds: Worlds) -> Replay:
     )
 
 
-def run(program: BooleanProgram, inputs: Mapping[str, int], clamp: Mapping[str, int], full: int
-        ) -> dict[str, int]:  # fmt: skip
+def run(
+    program: BooleanProgram, inputs: Mapping[str, int], clamp: Mapping[str, int], full: int
+) -> dict[str, int]:
     """Return all variables (bits of ``full``) given roots, under ``clamp``: variable to values."""
     values = {root: clamp.get(root, inputs[root]) for root in program.roots}
     for child in program.order:

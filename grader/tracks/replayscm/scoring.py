@@ -136,9 +136,12 @@ def induction(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
         extra["alternative"] = int(train.exact and bool(structure.changed))
     solved = heldout_exact and root_exact
     return Mark(
-        "heldout_exact", float(heldout_exact), float(not solved), extra=extra,
+        "heldout_exact",
+        float(heldout_exact),
+        float(not solved),
+        extra=extra,
         message=_why(train, test, root_exact),
-    )  # fmt: skip
+    )
 
 
 def alternative(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
@@ -181,9 +184,12 @@ def alternative(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
     if success:
         extra |= _edit_locality(structure, problem.reference)
     return Mark(
-        "joint_success", float(joint), float(not joint), extra=extra,
+        "joint_success",
+        float(joint),
+        float(not joint),
+        extra=extra,
         message="" if joint else _why_no_alternative(train, structure, known, pair, witness),
-    )  # fmt: skip
+    )
 
 
 def _error_labels(truth: Truth, train: Replay, test: Replay) -> dict[str, int]:

@@ -32,9 +32,12 @@ _induction = partial(_shape, kind="program", metric="heldout_exact", score=induc
 MECHANISMS: Final = _induction("mechanisms", gold=_gold)
 ROOTS_MECHANISMS: Final = _induction("roots_mechanisms", gold=_gold_roots)
 ALTERNATIVE_SCM: Final = _shape(
-    "alternative_scm", "alternative", metric="joint_success", score=alternative,
+    "alternative_scm",
+    "alternative",
+    metric="joint_success",
+    score=alternative,
     gold=_gold_alternative,
-)  # fmt: skip
+)
 
 
 REPLAYSCM: Final = read_variants(

@@ -17,8 +17,10 @@ from grader.io.jsonio import canonical_json
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 
-_NUMBERS: Final = (0.0, *(sign * size for size in (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5)
-                          for sign in (1, -1)))  # fmt: skip
+_NUMBERS: Final = (
+    0.0,
+    *(sign * size for size in (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5) for sign in (1, -1)),
+)
 _CENTRES: Final = (0.0, 0.25, -0.25, 0.5, -0.5, 1.0, -1.0)
 _HALVES: Final = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
 _LARGEST_COUNT: Final = 8

@@ -24,8 +24,12 @@ _MOST: Final = 1_000_000
 _LLM: Final = 'a table such as { endpoint = "…", model = "…" }'
 _STORED: Final = 'a table such as { file = "model-stories.json" }'
 
-_STRUCTURES: Final = (*Composition.model_fields, "composition", "treatment_binary",
-                      "outcome_binary")  # fmt: skip
+_STRUCTURES: Final = (
+    *Composition.model_fields,
+    "composition",
+    "treatment_binary",
+    "outcome_binary",
+)
 """Keys about graphs and kinds, which stored scenes bring along."""
 
 _FILE: Final = tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))

@@ -45,8 +45,9 @@ def recovery_picture(bars: Sequence[tuple[str, Mapping[str, float]]]) -> Svg:
             size = x(min(max(found[key], 0.0), 1.0)) - left
             style = f"fill:var(--mark);fill-opacity:{opacity}"
             hover = f"{key} {found[key]:.3f}"
-            parts.append(element("rect", "", hover, x=left, y=y + offset, width=size, height=14,
-                                 style=style))  # fmt: skip
+            parts.append(
+                element("rect", "", hover, x=left, y=y + offset, width=size, height=14, style=style)
+            )
         parts.append(words(x.end + 8, y + 20, f"Δ {found['gap']:.2f}"))
     for tick in range(6):
         parts.append(words(x(tick / 5), height - 8, f"{tick / 5:.1f}", "axis", "middle"))
