@@ -159,13 +159,9 @@ def identification_method(g: LatentDAG, x: str, y: str) -> Method:
 
 
 def frontdoor_sets(g: LatentDAG, x: str, y: str) -> tuple[frozenset[str], ...]:
-    """Return the observed sets that satisfy the front-door criterion, smallest first.
-
-    Pearl (2009), definition 3.3.3: the set meets every directed path from `x` to `y`, no back-door
-    path from `x` to it is open, and `x` blocks every back-door path from it to `y`. No covariates
-    are added. Empty when `x` is no cause of `y`. Raises ValueError for an unknown or latent
-    treatment or outcome.
-    """
+    """Return the observed sets that meet the front-door criterion (Pearl 2009, def. 3.3.3),
+    smallest first, without added covariates. Empty when `x` is no cause of `y`. Raises ValueError
+    for an unknown or latent treatment or outcome."""
     return tuple(frozenset(g.names(mask)) for mask in _frontdoor(g, x, y))
 
 

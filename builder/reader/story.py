@@ -55,10 +55,9 @@ class _Text:
 def read_story(story: str, known: Sequence[str] = (), count: int | None = None) -> Reading:
     """Return the variables and the directed edges that ``story`` tells of.
 
-    ``known`` are names the test taker was given (measured variables), and all of them are returned.
-    Names beyond them are looked for in the text. ``count`` is the number of variables in all, where
-    it is known: at most as many new names as are lacking are returned, those with an edge first.
-    Without it, every new name with an edge is. The cues are plain English grammar, from no source.
+    All ``known`` names are returned; others are looked for in the text. ``count`` is the number of
+    variables in all, if known: at most as many new names as are lacking are returned, those with an
+    edge first. Without it, every new name with an edge is.
     """
     names = [*known, *discover(story, known, count)]
     joined = {i for edge in _edges(story, names) for i in edge}

@@ -97,11 +97,9 @@ MOST_EVIDENCE: Final = 100
 def suite_of(text: str) -> Suite | None:
     """Return the suite that a split file or a label names, or None for no name of one.
 
-    Beside :data:`SUITES` there are regimes of one's own, called like the paper's: ``4o8i-5`` is a
-    view of ``main-5`` with four records and eight interventions, ``quad-hard 2o6i`` the suite with
-    another regime. They are in the reference setting only: fewer records than a suite's need not
-    pin down what a property does that cannot be set. Raises ``ValueError`` saying what to write for
-    one that cannot be.
+    Beside :data:`SUITES`, ``4o8i-5`` is ``main-5`` with four records and eight interventions, and
+    ``quad-hard 2o6i`` another regime of a suite: in the reference setting only, since fewer records
+    need not pin down a fixed property. Raises ``ValueError`` saying what to write.
     """
     if text in SUITES:
         return SUITES[text]

@@ -137,10 +137,9 @@ def cut_tree(dag: LatentDAG) -> CutTree:
 def component_edges(kind: str, size: int, rng: np.random.Generator) -> list[tuple[int, int]]:
     """Return the edges of one component over 0 (its root) to ``size - 1`` (its leaf).
 
-    *cycle*: a chain and the edge 0 -> size - 1. *wheel*: a hub 0 that points to a rim cycle.
-    *random*: every forward edge with probability one half, redrawn until the skeleton is
-    biconnected and 0 and ``size - 1`` are the only source and sink. Two nodes are a bridge. The
-    ``PAPER_KINDS`` have the edges and the size that stand there.
+    *cycle*: a chain and an edge root -> leaf. *wheel*: a hub 0 that points to a rim cycle.
+    *random*: each forward edge with probability 1/2, until the skeleton is biconnected with one
+    source and one sink. Two nodes are a bridge. ``PAPER_KINDS`` have their own edges and size.
     """
     if kind in PAPER_KINDS:
         return list(PAPER_KINDS[kind])

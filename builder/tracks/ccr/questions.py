@@ -123,12 +123,9 @@ def compose(
     tree: CutTree, values: Mapping[Pair, Fraction], verdict: Verdict, rng: np.random.Generator
 ) -> Deduction:
     """Return a question about the global value, local ones given (Definition 3.4), with the wanted
-    verdict.
-
-    It is determined by the values along one path, and by two pairs that overlap and the pair that
-    they share. Beside all adjacent pairs the composition of two neighbours agrees or contradicts,
-    so that the pattern of givens tells neither. ``inconsistent`` takes three components.
-    """
+    verdict. The values along one path determine it, and two pairs that overlap with the pair they
+    share. Beside all adjacent pairs a composition agrees or contradicts, so that the pattern of
+    givens tells neither. ``inconsistent`` takes three components."""
     edges, whole = list(pairwise(tree.nodes)), tree.global_pair
     if verdict == "insufficient":
         return Deduction(_values_at(values, _without_one(edges, rng)), whole, verdict, None)

@@ -56,11 +56,9 @@ def audit_instance(
 ) -> list[str]:
     """Return the problems of one program's records, one line each; empty if there are none.
 
-    ``tasks`` maps ``"tasks"`` to the instance's task rows: the track has no scenes. Training,
-    held-out and shifted worlds are those of the instance, the hidden program gives each of their
-    cells, and each level begins with all worlds of the one before. Certificates, undetermined cells
-    and counterexamples are proved by the grader's checker, for the gate and for who holds the
-    release.
+    ``tasks`` holds its task rows as "tasks". Worlds must be the instance's, the hidden program give
+    their cells, each level begin with the one before. Certificates, undetermined cells and
+    counterexamples are proved by the grader's checker.
     """
     record = json.loads(world["world_json"])
     rows = {row["task_id"]: row for row in tasks["tasks"]}

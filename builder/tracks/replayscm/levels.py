@@ -97,11 +97,9 @@ def add_counterexamples(
 ) -> tuple[ReplayWorld, ...]:
     """Return the training worlds of the level CEx: those of ``extra``, then at least one more.
 
-    The added worlds show every window pattern, then rule out all that the reference solvers can
-    still find. Those fit the smallest function to a parent set, or the first within an AST cap.
-    So the worlds separate, for every parent set of any train-exact program under hidden order, the
-    functions so fitted from the hidden mechanism. Raises ``Rejection`` when 40 added worlds do not
-    suffice.
+    They show every window pattern, then rule out all that the reference solvers still fit, smallest
+    or first within an AST cap, to any parent set of a train-exact program under hidden order.
+    Raises ``Rejection`` when 40 added worlds do not suffice.
     """
     program, worlds = evidence.program, list(extra)
     limit = len(worlds) + CEX_WORLDS

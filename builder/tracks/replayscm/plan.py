@@ -175,14 +175,9 @@ class ProgramPlan(InstancePlan):
 def plan_programs(
     config: ProgramSettings, split: str, count_root: bytes, private: bool
 ) -> list[InstanceSpec]:
-    """Return the instance specs of a split, in index order.
-
-    The order is random, so the index carries no information about the pools. Programs of
-    a base cohort follow, so that the others are the same with and without them. With private truth
-    a base program is asked with or without its order, in turn.
-
-    Raises ``UsageError`` for shared programs in a private-truth split.
-    """
+    """Return a split's instance specs, in an index order that is random and tells no pool. Programs
+    of a base cohort follow, which leaves the others the same; with private truth they are asked
+    with or without order, in turn. Raises ``UsageError`` for shared programs with private truth."""
     if private and config.full:
         raise UsageError(
             f"splits.{split}.{TRACK_NAME}.full: with private truth every program is in one record "

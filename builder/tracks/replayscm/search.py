@@ -136,12 +136,11 @@ def find_alternative(
     *,
     smallest: bool = True,
 ) -> dict[str, Any] | None:
-    """Return a right answer to the Alternative-SCM task, or None if no flip is separable.
+    """Return a right alternative (``mechanisms``, ``intervention``, ``witness``), None without one.
 
-    It has the members ``mechanisms``, ``intervention`` and ``witness``. A flip is the program with
-    the value of one mechanism turned at one unseen pattern. Flips are tried in
-    random order, or without ``rng`` by what they add to the total AST size (if ``smallest``), then
-    by variable, set and function.
+    Flips are the program with one mechanism's value turned at one unseen pattern. They are tried in
+    random order, or without ``rng`` by what they add to the AST size (if ``smallest``), then by
+    variable, set and function.
     """
     supplied: dict[str, Formula] = {name_of(v): f for v, f in program.formulas.items()}
     reference = make_program([name_of(v) for v in sorted(program.roots)], supplied)

@@ -108,10 +108,9 @@ def _is_ett_identifiable(graph: Graph, x: str, y: str, latent: frozenset[str]) -
 def _is_natural_identifiable(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
     """Tell whether a natural effect along paths that exist is identifiable.
 
-    Where only one kind of path leads from X to Y, the effect along it is the average effect. Else
-    that must be identifiable, the two kinds must be told apart (no chain of latent nodes from X to
-    Y beside the edge), and nothing that X affects directly may share a district with Y in the graph
-    over An(Y) without X (Shpitser 2013, theorem 4).
+    Along the only kind of path it is the average effect. Else that must be identifiable, no chain
+    of latent nodes may lead from X to Y beside the edge, and nothing that X affects directly may
+    share a district with Y over An(Y) without X (Shpitser 2013, theorem 4).
     """
     if has_hedge(graph, x, y, latent):
         return False

@@ -18,13 +18,9 @@ Row = Mapping[str, Any]
 
 
 def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts | None:
-    """Return the facts of a task for the leak test, None for a scene that only tells another again.
-
-    A task may tell its declared inputs: lengths of lists, kinds, alpha, which effect it is about
-    (each is identifiable in another share of scenes). It may tell no name and no contrast. A scene
-    that tells another again shares that scene's world. ``truth`` and ``world`` are rows of
-    ``causalds_truth`` and ``causalds_worlds``.
-    """
+    """Return a task's facts for the leak test, None for a scene that only tells another again. It
+    may tell its declared inputs (lengths of lists, kinds, alpha, which effect), but no name and no
+    contrast. ``truth`` and ``world`` are rows of ``causalds_truth`` and ``causalds_worlds``."""
     facts = _scene_facts(world["world_json"])
     if facts is None:
         return None

@@ -184,15 +184,10 @@ def recoverability(
 ) -> Mapping[str, float]:
     """Return how well one variable can be recovered from its measurements in the held-out rows.
 
-    Scores are R², or AUC if the variable is binary. ``naive`` is the best linear model of one
-    column, fitted to calibration rows. ``single`` is the best boosted model of one column,
-    ``joint`` one of all columns, both fitted to training rows. The other members are differences
-    of these.
-
-    Args:
-        train: measurements of training rows, (n, d), and ``target`` the variable there, (n,).
-        calibration: measurements of calibration rows, (m, d), and ``known`` the variable there.
-        held_out: measurements of held-out rows, (t, d), and ``truth`` the variable there.
+    Scores are R², or AUC if it is binary, of three best models: ``naive``, linear in one column,
+    fitted to calibration rows, ``single`` and ``joint``, boosted, of one column and of all, fitted
+    to training rows. The other members are differences. Arguments are measurements and the
+    variable, of shapes (n, d) and (n,), in training, calibration and held-out rows.
     """
     from sklearn import ensemble, linear_model, metrics
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]

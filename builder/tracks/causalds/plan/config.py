@@ -92,10 +92,9 @@ class _StoredTable(TomlModel):
 class _Table(Composition):
     """The keys of the table, completed by its preset: how many scenes, of what size and make.
 
-    ``treatment_binary`` and ``outcome_binary`` are the shares of scenes whose treatment or outcome
-    is binary. ``words`` names the verbaliser. ``tellings`` is the number of scenes that are told
-    four ways (with public truth only). ``llm`` says how the verbaliser ``llm`` asks, ``stored``
-    which scenes the verbaliser ``stored`` repeats.
+    ``treatment_binary`` and ``outcome_binary`` are shares of scenes. ``words`` names the
+    verbaliser, set up by ``llm`` or ``stored`` where it is that one. ``tellings`` scenes are told
+    four ways (with public truth only).
     """
 
     scenes: int = Field(ge=1, le=_MOST)
