@@ -171,7 +171,7 @@ def _solve(design: Floats, left: Floats) -> tuple[Floats, Floats, int]:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """One fit a node; a ``doubtful`` node has another as small, or loose coefficients."""
+    """One fit a node; a ``doubtful`` node has another as small, or coefficients left open."""
 
     fits: Mapping[str, Fit]
     doubtful: tuple[str, ...]
