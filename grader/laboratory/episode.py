@@ -29,11 +29,7 @@ class EpisodeError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A property of crystals.
-
-    ``display`` is its name as it is shown, unit included. It can be set if it is ``controllable``,
-    from ``low`` to ``high``, both included.
-    """
+    """A property of crystals: name, name as shown, whether it can be set, from low to high."""
 
     name: str
     display: str
@@ -44,11 +40,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """The hidden influence that shifts ``nodes`` at each intervention.
-
-    ``values`` are the shifts it may have. ``sequence`` holds the shift at each intervention, in
-    order.
-    """
+    """The hidden shift of ``nodes``: its possible ``values``, and one an intervention."""
 
     nodes: tuple[str, ...]
     values: tuple[float, ...]

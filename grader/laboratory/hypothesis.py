@@ -141,10 +141,7 @@ class _Parser:
         return frozenset(edges)
 
     def _coefficients(self, value: object) -> tuple[float | None, dict[Term, float | None]]:
-        """Return (base, coefficients by (parent, power)); each is None where null was given.
-
-        The power is 1 or 2. Raises ``BadHypothesis``.
-        """
+        """Return (base, coefficients by (parent, power 1 or 2)), None for each null."""
         if not isinstance(value, Mapping) or "base" not in value:
             raise BadHypothesis('coefficients: not an object with "base" and one entry a term')
         if len(value) > MAX_EDGES:

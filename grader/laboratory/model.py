@@ -118,11 +118,7 @@ class Model:
         return dict(zip(self.nodes, values, strict=True))
 
     def starting(self, bases: Mapping[str, float]) -> list[float]:
-        """Return every node's base, in the order of ``nodes``.
-
-        ``bases`` holds those of the properties. The target, which is last, has the model's own
-        base.
-        """
+        """Return every node's base in the order of ``nodes``; the target's is the model's."""
         return [*(float(bases[n]) for n in self.nodes[:-1]), self.base]
 
 

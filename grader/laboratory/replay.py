@@ -16,10 +16,7 @@ _MAX_NOTE: Final = 400
 
 
 def replay(episode: Episode, lines: Sequence[Line], key: bytes | None = None) -> Laboratory:
-    """Return the session after ``lines``, finished or not, ready to go on (signing with ``key``).
-
-    The chain is taken as checked. Raises :class:`TranscriptError`.
-    """
+    """Return the session after ``lines``, whose chain was checked, or raise TranscriptError."""
     if lines[0].get("event") != "opened" or not isinstance(lines[0].get("submission"), str):
         raise TranscriptError(1, "the first line does not open a session")
     laboratory = Laboratory(episode, lines[0]["submission"], key)

@@ -224,10 +224,7 @@ def cost_cloud(
 
 
 def heat_cell(share: float, text: str, few: bool = False) -> Cell:
-    """Return a cell of a chart, the darker the larger its share, dashed where tasks are few.
-
-    Each has its number, so the shade is a help and never the only carrier.
-    """
+    """Return a numbered cell, the darker the larger its share, dashed where tasks are few."""
     return Cell(text, "few" if few else "heat", share=round(min(1.0, max(0.0, share)), 2))
 
 

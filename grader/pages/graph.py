@@ -61,10 +61,7 @@ _LONGEST_LINE: Final = 17
 
 
 def layered_graph(graph: Graph, title: str = "causal graph") -> Svg:
-    """Draw a graph in layers, every node below all of its causes.
-
-    The k-th edge has the class ``e<k>``, so that a page can tie it to words.
-    """
+    """Draw every node below its causes; the k-th edge has the class ``e<k>``."""
     nodes = list(dict.fromkeys(graph.nodes))
     layers = _layers(nodes, [(a, b) for a, b in graph.edges if a in nodes and b in nodes])
     widest = max((len(layer) for layer in layers), default=1)
@@ -142,10 +139,7 @@ _PLOT_X, _PLOT_Y = 132.0, 54.0
 
 
 def histogram(name: str, values: Sequence[float]) -> Svg:
-    """Draw how the values of a column are distributed, with the least and the largest below.
-
-    A column of one or two values has a bar for each. Infinities and NaN are left out.
-    """
+    """Draw a column's finite values and their ends; one or two values have a bar each."""
     finite = [value for value in values if math.isfinite(value)]
     low, high = min(finite, default=0.0), max(finite, default=1.0)
     bins = _BINS if len(set(finite)) > 2 else max(1, len(set(finite)))

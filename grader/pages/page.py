@@ -77,10 +77,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Radio buttons, of which the first is chosen. The page's ``style`` says what a choice does.
-
-    ``options`` are ids, which are of the code, and labels.
-    """
+    """Radio buttons, the first chosen; ``options`` are ids of ours, for ``style``, and labels."""
 
     legend: str
     name: str
@@ -104,10 +101,7 @@ def non_empty(*tables: Table) -> list[Table]:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and the blocks under it. Without a block nothing of it is shown.
-
-    A ``folded`` one shows its heading and ``aside`` alone, until it is clicked or linked to.
-    """
+    """A heading and blocks, not shown without any; ``folded`` shows heading and ``aside`` alone."""
 
     title: str
     blocks: "Sequence[Inside]"

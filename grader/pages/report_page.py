@@ -45,11 +45,7 @@ def report_page(
     more: Sequence[Section] = (),
     ahead: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """Return the page of one submission.
-
-    ``scores`` are its tasks where each may be seen, ``truths`` what is to be revealed of them,
-    ``ahead`` are links to where it belongs.
-    """
+    """Return the page of a submission; ``scores`` and ``truths`` of what may be seen."""
     dear = non_empty(costs(scores))
     endings = ", ".join(f"{name} {number}" for name, number in report.get("endings", {}).items())
     listed = non_empty(tasks(scores, truths or {}))

@@ -85,10 +85,7 @@ def arrow(
     start: Point, end: Point, hover: str = "", size: float = 7, bend: Point | None = None, /,
     **style: str | float,
 ) -> str:  # fmt: skip
-    """Return a line with a head at its end, in one group that has the style.
-
-    With ``bend`` it is a curve that starts towards that point and comes from it.
-    """
+    """Return a line with a head at its end, curved towards ``bend`` if given, in one group."""
     (x1, y1), (x2, y2) = bend or start, end
     length = math.hypot(x2 - x1, y2 - y1) or 1
     along, beside = size * (x2 - x1) / length, size * (y2 - y1) / length
@@ -155,10 +152,7 @@ _ROUNDING: Final = 1e-9
 
 
 def rounded_up(value: float) -> float:
-    """Return the least of 1, 2, 4 or 8 times a power of ten, from a hundredth, that is no less.
-
-    Return 1 for what only rounding keeps from 0.
-    """
+    """Return the least 1, 2, 4 or 8 times a power of ten from 0.01 up to cover; 1 for 0."""
     if value <= _ROUNDING:
         return 1.0
     base = 10.0 ** max(-2, math.floor(math.log10(value)))

@@ -71,10 +71,7 @@ def counted_by(reports: Sequence[Report]) -> str:
 
 
 def part_of(report: Report, track: str) -> Part:
-    """Return a track's part of a report, without figures where the exam has nothing of the track.
-
-    ``runs`` are the attempts as complete exams, where there are several.
-    """
+    """Return a track's part of a report (no figures if absent); ``runs`` are its attempts."""
     about = {"system": name_of(report), "reading": reading_of([report])}
     return {**report["tracks"].get(track, {}), **about, "runs": report.get("attempts")}
 

@@ -35,11 +35,7 @@ class Totals:
 
     @property
     def points(self) -> float | None:
-        """The unweighted mean over tracks, once every track of the exam was attempted.
-
-        A submission that attempts some tracks only has no overall number; one that attempts
-        nothing has 0, like any other zero.
-        """
+        """The mean over tracks, None if only some were attempted; attempting nothing is 0."""
         marks = [part["attempted"] > 0 for part in self.parts.values()]
         if any(marks) and not all(marks):
             return None
@@ -172,10 +168,7 @@ def _results(
 def _replicates(
     table: ScoreTable, scores: Sequence[Score], own: Mapping[str, TrackSummary]
 ) -> dict[str, list[float]]:
-    """Return the bootstrap replicates of each track's points, 0 to 100.
-
-    They are the track's own where it has points of its own, else those of the mean over tasks.
-    """
+    """Return replicates of each track's points (0 to 100): its own, else of the mean."""
     clusters: dict[str, dict[str, tuple[float, int]]] = {}
     for row in table.query("clusters"):
         clusters.setdefault(row["track"], {})[row["instance_id"]] = (row["points"], row["tasks"])
@@ -189,8 +182,7 @@ def _replicates(
 
 
 def _parts(table: ScoreTable) -> dict[str, dict[str, Any]]:
-    """Return each track's part of the report as far as SQL gives it: points, counts, metrics,
-    slices and usage. ``readings`` is left empty."""
+    """Return each track's part as SQL gives it, without ``readings``."""
     parts: dict[str, dict[str, Any]] = {}
     for row in table.query("tracks"):
         track = row.pop("track")

@@ -115,8 +115,7 @@ def _ending_of(line: Mapping[str, Any]) -> str | None:
 
 
 def usage_means(usage: Usage, task_ids: Sequence[str]) -> dict[str, Any]:
-    """Return the mean of each usage figure over the tasks that have it (None where none has), and
-    ``tasks``, the number of tasks with a line of usage."""
+    """Return each usage figure's mean over tasks that have it, else None, and ``tasks``."""
     rows = [usage[task_id] for task_id in task_ids if task_id in usage]
     return {"tasks": len(rows), **dict.fromkeys(USAGE_FIGURES), **mean_usage(rows)}
 
@@ -132,10 +131,7 @@ _FORMATS = {"csv": "FORMAT csv, HEADER", "parquet": "FORMAT parquet, COMPRESSION
 
 
 def write_scores(path: Path, kind: str, scores: Sequence[Score], truths: Mapping[str, Any]) -> None:
-    """Write the score rows to ``path``; with ``truths``, a column ``truth_json`` beside them.
-
-    ``kind`` is ``csv`` or ``parquet``. Raises ``UsageError`` when the file cannot be written.
-    """
+    """Write the score rows, ``truth_json`` beside, as ``csv`` or ``parquet``; or UsageError."""
     with ScoreTable(scores) as table:
         rows = table.connection.execute("SELECT * FROM scores ORDER BY task_id").fetchall()
         names = [column[0] for column in table.connection.description or ()]

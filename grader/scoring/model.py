@@ -51,10 +51,7 @@ class RawAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """The parsed columns of a prediction file, each of shape (rows,).
-
-    ``lower`` and ``upper`` are empty where only points are asked for.
-    """
+    """Columns of a prediction file, each (rows,); bounds are empty where none are asked."""
 
     prediction: tuple[float, ...]
     lower: tuple[float, ...] = ()

@@ -19,11 +19,7 @@ class GraderBug(Exception):
 
 
 def check(task: Task, raw: RawAnswer | None) -> CheckedAnswer:
-    """Check one raw answer without the truth. None stands for no file, and gives the status
-    ``missing``.
-
-    Never raises for anything an answer can contain.
-    """
+    """Check a raw answer (None: ``missing``) without the truth; never raises for its content."""
     if raw is None:
         return CheckedAnswer("missing", reason="no_answer", message=f"no file {task.answer_file}")
     return task.shape.check(task, raw)

@@ -92,11 +92,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way of asking one question.
-
-    ``name`` is unique inside its ``family``. ``rung`` is 1 to 3. ``rule`` is the scoring rule in
-    words, as ``explain`` prints it.
-    """
+    """One way of asking: ``name`` in its ``family``, ``rung`` 1 to 3, ``rule`` in words."""
 
     track: str
     family: str

@@ -49,11 +49,7 @@ class Draws:
     counts: "NDArray[Any]"
 
     def sums(self, values: Sequence[tuple[str, float]]) -> "NDArray[Any]":
-        """Return the sum of the values under each draw, shape (replicates,).
-
-        ``values`` are (instance, value) pairs, several of an instance if need be. A value counts as
-        often as its instance was drawn.
-        """
+        """Return sums (replicates,) of (instance, value) pairs, each as often as it was drawn."""
         import numpy as np
 
         places, terms = [self.place[name] for name, _ in values], [value for _, value in values]

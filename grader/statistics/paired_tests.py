@@ -134,10 +134,7 @@ def difference(first: float, second: float, replicates: Sequence[float]) -> dict
 
 
 def _record(differences: Sequence[float]) -> dict[str, Any]:
-    """Return ``wins``, ``ties`` and ``losses`` of the first, and the ``p_value`` of the sign test.
-
-    ``differences`` are first minus second. Up to ``SAME`` in size they are ties.
-    """
+    """Return wins, ties (to ``SAME``) and losses of the first, and the sign test's p-value."""
     wins = sum(value > SAME for value in differences)
     losses = sum(value < -SAME for value in differences)
     return {

@@ -17,10 +17,7 @@ def pass_at_k(attempts: int, passed: int, k: int) -> float:
 
 
 def pass_all_k(attempts: int, passed: int, k: int) -> float:
-    """Return the chance that all of k attempts, drawn without replacement, pass: C(c, k) / C(n, k).
-
-    Known as pass^k (Yao et al., 2024). Raises ``ValueError`` like :func:`pass_at_k`.
-    """
+    """Return pass^k = C(c, k) / C(n, k), that k drawn attempts all pass (Yao et al., 2024)."""
     _refuse_misuse(attempts, passed, k)
     return math.comb(passed, k) / math.comb(attempts, k)
 

@@ -21,11 +21,7 @@ WHOLE: Final = 100.0
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """Skill of a track or of all tracks.
-
-    ``value`` and ``replicates`` are on the scale where 0 is the floor and 100 is gold. ``floor`` is
-    the mean floor in points, 0 to 100.
-    """
+    """Skill on the scale floor 0, gold 100, with replicates; ``floor`` in points, 0 to 100."""
 
     value: float
     replicates: Sequence[float]
@@ -89,8 +85,7 @@ def overall_skill(skills: Mapping[str, Skill | None]) -> Skill | None:
 
 
 def members(skill: Skill | None) -> dict[str, Any]:
-    """Return a skill as members of a report: ``skill``, ``skill_interval`` (95%),
-    ``skill_detectable`` and ``floor``. All are null without a skill."""
+    """Return skill, its interval (95%), detectable and floor for a report, or nulls."""
     if skill is None:
         return dict.fromkeys(("skill", "skill_interval", "skill_detectable", "floor"))
     return {

@@ -117,7 +117,7 @@ class Dealer:
         self._order: Iterator[int] = iter(())
 
     def deal(self, graph: LatentDAG, kinds: Mapping[str, Kind], outcome: str) -> tuple[Seed, ...]:
-        """Return ``_DEALT`` x R seeds on host edges at the outcome, observed ones if any; else ()."""
+        """Return ``_DEALT`` x R seeds on host edges at the outcome, observed if any; or ()."""
         edges = [
             edge
             for edge in graph.edges

@@ -114,11 +114,7 @@ class Row:
 
 
 class Evidence:
-    """The readings an agent saw of one episode.
-
-    ``settings`` holds its interventions in order, each with the reading that followed. Readings
-    that the task itself shows are added from the ``episode``.
-    """
+    """The readings an agent saw: the episode's own, and one after each of ``settings``."""
 
     def __init__(self, episode: Episode, settings: Sequence[Setting]) -> None:
         self.episode = episode
@@ -127,10 +123,7 @@ class Evidence:
 
     @cached_property
     def readings(self) -> list[tuple[int, Reading]]:
-        """All readings, each after the number of interventions made before it.
-
-        Records, given chain and opening come first, with 0.
-        """
+        """All readings, each with the number of interventions before it, given ones first."""
         public = self.episode.public
         given = [*public["records"], *(step["reading"] for step in public["chain"])]
         if public["opening"] is not None:
@@ -171,10 +164,7 @@ class Evidence:
         return bool(norm <= len(rows) ** 0.5 * (1 + _SLOP))
 
     def rows(self, node: str) -> list[Row]:
-        """Return the equations that the readings give for ``node``.
-
-        Records enter only as the first reading of a given chain: bases differ between crystals.
-        """
+        """Return a node's equations; of crystals' records only a given chain's first counts."""
         public = self.episode.public
         rows: list[Row] = []
         if public["chain"]:

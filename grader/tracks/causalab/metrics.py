@@ -115,10 +115,7 @@ def coefficient_rates(episode: Episode, hypothesis: Hypothesis) -> Rates:
 
 
 def reference_coefficient_rates(episode: Episode, hypothesis: Hypothesis) -> Rates:
-    """Return the rates as the released scorer has them: linear terms, absolute tolerance 1e-6.
-
-    Every declared linear coefficient counts as predicted, null and zero ones too.
-    """
+    """Return the released scorer's rates: every linear term, within 1e-6."""
     true = {t.parent: t.linear for t in episode.model.equations[episode.target]}
     declared = {
         parent: linear
@@ -158,11 +155,7 @@ def hypothesis_metrics(episode: Episode, hypothesis: Hypothesis) -> dict[str, An
 
 
 def prediction_metrics(episode: Episode, prediction: float | None) -> dict[str, Any]:
-    """Return ``accurate`` (within the stated tolerance), ``exact`` (up to rounding) and absolute
-    ``error``.
-
-    The first two are 1 or 0. Without a prediction they are 0 and ``error`` is None.
-    """
+    """Return ``accurate``, ``exact`` (1 or 0) and ``error``; 0, 0, None without one."""
     if prediction is None:
         return {"accurate": 0, "exact": 0, "error": None}
     error = abs(prediction - episode.frequency)

@@ -107,10 +107,7 @@ def _graph(episode: Episode, title: str, edges: Collection[Edge], other: Collect
 
 
 def _curves(rows: Sequence[Mapping[str, Any]], last: int) -> Svg:
-    """Draw the F1s of the hypothesis held after each of 0 to ``last`` interventions.
-
-    ``rows`` are sorted by step. Before the first hypothesis nothing is drawn.
-    """
+    """Draw the F1s held after 0 to ``last`` interventions, from the first hypothesis on."""
     held: list[Mapping[str, Any] | None] = []
     for step in range(last + 1):
         given = [row for row in rows if row["step"] <= step]

@@ -39,11 +39,7 @@ SHORT_FORM: Final = 'one JSON object {"prediction": …, "hypothesis": {…}}'
 
 
 def check(task: Task, raw: RawAnswer) -> CheckedAnswer:
-    """Check one raw answer in all but the replay, which needs the hidden mechanism.
-
-    It is a transcript or, where nothing can be set, the short form. An answer that fails is
-    invalid.
-    """
+    """Check a transcript or a short form in all but the replay, which needs the truth."""
     return read_answer(raw, lambda data: _check_document(task, raw.source, data))
 
 
@@ -67,10 +63,7 @@ def sign(checked: CheckedAnswer, source: str, key: bytes) -> tuple[CheckedAnswer
 
 
 def _check_document(task: Task, source: str, data: bytes) -> CheckedAnswer:
-    """Return a transcript or a short form as a checked answer; raises ``Invalid`` or ``BadJson``.
-
-    The hypothesis of a short form may be refused and the answer count, with a message.
-    """
+    """Return the checked answer, a refused hypothesis as its message; or raise."""
     try:
         document = _short_form(data)
         answer = _transcript(task, data) if document is None else _check_short(task, document)
@@ -106,11 +99,7 @@ def _short_form(data: bytes) -> Mapping[str, Any] | None:
 
 
 def _check_short(task: Task, document: Mapping[str, Any]) -> LabAnswer:
-    """Return a short form; raises ``TranscriptError`` where the task has interventions, else
-    ``Invalid``.
-
-    Each half counts without the other, or beside one that is not read.
-    """
+    """Return a short form, either half alone too; or raise where there are interventions."""
     if task.inputs["budget"]:
         raise TranscriptError(
             0, "an answer without a transcript; only a task without interventions takes one"

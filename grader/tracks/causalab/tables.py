@@ -83,11 +83,7 @@ def accuracy_against_edges(parts: Sequence[Part]) -> list[Svg]:
 
 
 def _regime_means(suites: Mapping[str, Rates]) -> Iterator[tuple[str, Point, Point]]:
-    """Yield (size, observed, mixed) for every graph size of the scaling suites with both.
-
-    ``observed`` is the mean spot of regimes with records alone, ``mixed`` of those with
-    interventions, too. Sizes are texts.
-    """
+    """Yield (size, observed, mixed) mean spots of each scaling suite with both regimes."""
     found: dict[str, tuple[list[Rates], list[Rates]]] = {}
     for label, rates in suites.items():
         if (match := _SCALING.fullmatch(label)) and int(match[1]):
@@ -128,11 +124,7 @@ def by_size(parts: Sequence[Part]) -> list[Svg]:
 
 
 def gaps(parts: Sequence[Part]) -> list[Block]:
-    """Return the first system minus each other one, in percentage points (Figure 5).
-
-    Above the table the gaps to one system are drawn, the first that differs. [] for a single system
-    or size.
-    """
+    """Return the first system minus each other, drawn for one (Figure 5); [] without two."""
     sizes, ((first, best), *others) = _sizes(parts)
     if not others or len(sizes) < 2:
         return []
@@ -238,10 +230,7 @@ def stopping(parts: Sequence[Part]) -> list[Block]:
 
 
 def against_main(parts: Sequence[Part]) -> list[Block]:
-    """Return suites beside the main suite that they vary (Tables 3 to 6, Figures 2, 4, 8, 9).
-
-    In the picture an arrow leads from the main suite to each variation. [] without any.
-    """
+    """Return suites beside their main suite (Tables 3 to 6, Figures 2, 4, 8, 9); or []."""
     rows, found = [], []
     for part in parts[:_DRAWN]:
         name, main = part["system"], _main(part)
@@ -273,10 +262,7 @@ def _main(part: Part) -> dict[int, Rates]:
 
 
 def _main_size(label: str) -> int | None:
-    """Return the number of nodes of a main suite, None for any other.
-
-    ``label`` is "suite regime". A main suite has two records and a budget of 4(k - 1).
-    """
+    """Return the nodes of "suite regime" if main: two records, a budget of 4(k - 1); or None."""
     match = _MAIN.fullmatch(label)
     size, seen, budget = map(int, match.groups()) if match else (0, 0, 0)
     return size if match and (seen, budget) == (2, 4 * (size - 1)) else None

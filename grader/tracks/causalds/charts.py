@@ -78,12 +78,7 @@ def _by_level(
     key: str,
     ceiling: float | None = None,
 ) -> list[Svg]:
-    """Return a chart of one figure of the leading reading, a line a system, over ``levels`` of an
-    axis.
-
-    ``key`` names the figure and ``ceiling`` is the top of the scale. [] unless there are two
-    levels.
-    """
+    """Return a chart of figure ``key``, a line a system over two ``levels`` or more, or []."""
     path = ("readings", reading_of(parts), key)
     series = []
     for part in parts[:_LINES]:

@@ -171,10 +171,7 @@ def _mean_replicates(column: Sequence[Mapping[str, Any]], member: str, draws: Dr
 
 
 def _calibration(table: ScoreTable, draws: Draws | None) -> list[Members]:
-    """Return coverage and width of intervals by variant (Table 6), coverage with its 95% interval.
-
-    ``coverage_interval`` is None without ``draws``.
-    """
+    """Return coverage, its 95% interval (given ``draws``) and width by variant (Table 6)."""
     held = table.query("causalds/coverages") if draws is not None else []
     found = []
     for row in table.query("causalds/calibration"):
@@ -253,10 +250,7 @@ def composite_ranks(systems: Sequence[Mapping[str, Any]]) -> list[float | None]:
 
 
 def leaderboard_ranks(reports: Sequence[Mapping[str, Any]]) -> list[dict[str, float | None]]:
-    """Return the Composite Rank of each report by reading, in the order of ``reports``.
-
-    A report that answers no causalds task gets an empty mapping and is not ranked against.
-    """
+    """Return Composite Ranks by reading of each report, {} without causalds."""
     ranks: list[dict[str, float | None]] = [{} for _ in reports]
     tracks = [report["tracks"].get("causalds", {}) for report in reports]
     places = [place for place, track in enumerate(tracks) if track.get("attempted")]

@@ -55,11 +55,7 @@ def bundle(task: Task) -> tuple[str, str] | None:
 
 
 def matched_figures(table: ScoreTable) -> dict[str, Any] | None:
-    """Return ``contrasts``, ``arms``, ``ranges`` and ``pairs`` of the bundles; ``None`` without a
-    bundle.
-
-    ``pairs`` are listed up to ``LISTED``, by bundle and arm.
-    """
+    """Return contrasts, arms, ranges and up to ``LISTED`` pairs of bundles, or None."""
     by_arm = table.query("causalds/matched_arms", DIAGNOSTIC_CAP)
     if not by_arm:
         return None
@@ -103,10 +99,7 @@ def _contrast(arm: str, pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _parts_by_validity(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
-    """Return the mean difference in parts, by which of two answers are valid (Figure 10).
-
-    The ``contribution`` of a kind is its sum over the number of all pairs: they add up to the mean.
-    """
+    """Return the mean difference by validity of both answers (Figure 10); they add up."""
     kinds: dict[tuple[bool, bool], str] = {
         (True, True): "valid in both",
         (True, False): "valid in the reference only",
@@ -122,11 +115,7 @@ def _parts_by_validity(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str
 
 
 def _ranges(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Return how far the loss moves inside a bundle, and how often (Table 23); ``None`` without
-    rows.
-
-    A row is a bundle, and its ``range`` the highest capped loss minus the lowest.
-    """
+    """Return how far capped losses move in a bundle, and how often (Table 23), or None."""
     if not rows:
         return None
     widths = [row["range"] for row in rows]

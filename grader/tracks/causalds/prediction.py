@@ -42,10 +42,7 @@ def point_predictor(task: Task, truth: Truth, answer: Predictions) -> Mark:
 
 
 def _binary(labels: Sequence[float], predictions: Sequence[float], sd: float) -> Mark:
-    """Return the mark of predicted probabilities that a label is 1.
-
-    The loss is sqrt(Brier)/(1+sd). The value is AUC, or the Brier score where one class is absent.
-    """
+    """Mark probabilities by sqrt(Brier)/(1+sd); the value is AUC, or Brier with one class."""
     clipped = _clip_all(predictions, 0.0, 1.0)
     brier = mean([(p - y) ** 2 for p, y in zip(clipped, labels, strict=True)])
     inner = _clip_all(predictions, 1e-6, 1 - 1e-6)
@@ -65,8 +62,7 @@ def _clip_all(values: Sequence[float], low: float, high: float) -> list[float]:
 
 
 def area_under_roc(labels: Sequence[float], scores: Sequence[float]) -> float | None:
-    """Return the ROC AUC: the share of pairs of both classes that are ranked rightly, ties at half;
-    ``None`` when one class is absent."""
+    """Return the ROC AUC, ties at half; None when one class is absent."""
     is_positive = [label == 1.0 for label in labels]
     positives = list(compress(scores, is_positive))
     negatives = sorted(compress(scores, [not own for own in is_positive]))

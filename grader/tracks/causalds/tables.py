@@ -228,10 +228,7 @@ def _attempt_lines(found: Mapping[str, Any]) -> Iterator[tuple[str, dict[int, st
 
 
 def lifts(parts: Sequence[Part]) -> Rows:
-    """Return what further attempts add to pass@1: a row for each system and slice.
-
-    ``first`` is pass@1, ``last`` pass@k with all attempts, ``lift`` their difference.
-    """
+    """Return by system and slice pass@1 (``first``), pass@k (``last``) and their ``lift``."""
     rows = []
     for part in parts:
         for axis, levels in (find(part, "attempts", "slices") or {}).items():

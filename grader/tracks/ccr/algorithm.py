@@ -18,10 +18,7 @@ NEAR_SHARE: Final = 0.75
 
 
 def relative_error(reference: float, estimate: float) -> float:
-    """Return ``|reference - estimate| / |reference|`` (CCR Eq. G.3, G.5).
-
-    For a reference of zero: zero if the estimate is zero too, else infinite.
-    """
+    """Return ``|reference - estimate| / |reference|`` (Eq. G.3, G.5); 0/0 is 0, else inf."""
     difference = abs(reference - estimate)
     if difference == 0:
         return 0.0
@@ -166,10 +163,7 @@ def is_complete(
     exact: Mapping[PairName, float],
     estimates: Mapping[PairName, float | None],
 ) -> bool:
-    """Return whether every quantity is valid and equivalent ones agree (CCR Definition 4.5).
-
-    Equivalent are a pair's own estimate and all its compositions, for every pair.
-    """
+    """Return whether every pair's estimate and compositions are valid and agree (Def. 4.5)."""
     for pair, truth in exact.items():
         values = [product(estimates, path) for path in paths(nodes, pair)]
         if not all(agrees(truth, value) for value in values) or not all_agree(values):

@@ -74,10 +74,7 @@ class ContextResult:
 def evaluate_context(
     scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, CheckedAnswer]
 ) -> ContextResult | None:
-    """Return the result of the simulation tasks of one context, given their score rows.
-
-    Only compositions all of whose pairs are among the tasks count. None without any.
-    """
+    """Return a context's result over compositions whose pairs are all asked, or None."""
     by_pair: dict[PairName, Score] = {}
     targets: dict[PairName, Mapping[str, Any]] = {}
     for score in scores:

@@ -48,10 +48,7 @@ class PairEstimate:
 
     @property
     def rae(self) -> float | None:
-        """Return the external error: that of the estimated PNS, relative to the exact PNS.
-
-        None without estimates; infinite where the exact PNS alone is 0.
-        """
+        """Return the PNS's external error; None without estimates, infinite if only truth is 0."""
         if self.estimates is None:
             return None
         return relative_error(self.exact["pns"], self.estimates["pns"])

@@ -47,10 +47,7 @@ def score_quantities(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 
 def score_deduction(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Mark as right the number within the threshold, or the right word where no number follows.
-
-    Where a number and a number meet the value is the relative error, else 1 or 0.
-    """
+    """Mark a number within the threshold, or the right word where none follows."""
     given, verdict = answer["value"], truth.target["verdict"]
     if isinstance(given, str) or verdict != "value":
         right = given == verdict

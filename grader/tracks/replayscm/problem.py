@@ -30,10 +30,7 @@ class Worlds:
 
 
 def pack(names: Sequence[str], worlds: Sequence[Mapping[str, Any]]) -> Worlds:
-    """Return worlds of the release's form, ``{"id", "mode", "targets", "rows"}``, as one table.
-
-    A row is a text of 0 and 1, one for each of ``names`` in their order.
-    """
+    """Return worlds (``id``, ``mode``, ``targets``, rows as texts of bits) as one table."""
     rows = [row for world in worlds for row in world["rows"]]
     values = {
         name: int("".join(reversed(column)), 2)

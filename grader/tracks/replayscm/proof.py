@@ -216,10 +216,7 @@ def problem_of(task: Task, truth: Truth) -> str | None:
 
 
 def _signature(names: Sequence[str], world: Mapping[str, Any]) -> tuple[object, ...]:
-    """Return mode and targets of a world, each target with its value where it is a hard constant.
-
-    A held-out world must not have the signature of a training world.
-    """
+    """Return mode and targets, with hard constants: what no two kinds of worlds share."""
     constants = world["rows"][0] if world["mode"] == "hard_constant" else ""
     shown = dict(zip(names, constants, strict=False))
     return world["mode"], tuple((name, shown.get(name)) for name in sorted(world["targets"]))

@@ -53,10 +53,7 @@ STRUCTURE: Final = ("parent_shd", "parent_f1", "parent_map_exact", "local_match"
 
 
 def summarise(results: TrackResults) -> TrackSummary:
-    """Return pools and deltas; the headline stays the mean of the tasks' points.
-
-    The summary is empty where no tables are asked for, and has no deltas without slice intervals.
-    """
+    """Return pools and deltas, none without tables; the headline stays the mean of points."""
     if not results.tables:
         return TrackSummary(None, (), {}, {})
     found = extras(results.table)
@@ -123,10 +120,7 @@ def _intervals(values: Figures, programs: Sequence[str]) -> dict[str, list[float
 
 
 def _by_pool(scores: Sequence[Score]) -> dict[str, dict[str, dict[str, float]]]:
-    """Return the figures by pool, program and metric; 0 for what was not answered validly.
-
-    Structure has no figure then. Matched programs of a ``-Full`` pool also stand under ``-Match``.
-    """
+    """Return figures by pool (``-Full`` also as ``-Match``), program, metric; 0 if invalid."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for score in scores:
         extra = json.loads(score.extra_json)
@@ -142,11 +136,7 @@ def _by_pool(scores: Sequence[Score]) -> dict[str, dict[str, dict[str, float]]]:
 def _deltas(
     values: Mapping[str, Figures], first: str, second: str, subset: str
 ) -> list[dict[str, Any]]:
-    """Return the mean difference of each metric over the programs of both pools, first minus
-    second.
-
-    Both records of a program must be of ``subset``. A metric without a program is left out.
-    """
+    """Return each metric's mean difference over programs in a ``subset`` of both pools."""
     shared = set(_subset(values[first], subset)) & set(_subset(values[second], subset))
     found = []
     # Structure by subset would be a table that nobody asks for.

@@ -105,11 +105,7 @@ def facts(truth: Truth) -> dict[str, Any]:
 
 
 def induction(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
-    """Mark a program induced from the training worlds.
-
-    The value is 1 if it is exact on training and held-out worlds. The loss is 0 only if its roots
-    are right, too.
-    """
+    """Mark an induced program: 1 if exact everywhere, lost all the same if its roots are wrong."""
     program, problem = answer.program, answer.problem
     heldout = pack(problem.names, truth.target["heldout"])
     train, test = replay(program, problem.training), replay(program, heldout)
@@ -145,11 +141,7 @@ def induction(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
 
 
 def alternative(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
-    """Mark a distinct program that fits the training worlds, and an experiment that shows it.
-
-    The value is 1 only if the intervention separates it from the reference and the witness shows
-    that.
-    """
+    """Mark a distinct program that fits, with an experiment that separates and shows it."""
     program, problem = answer.program, answer.problem
     assert problem.reference is not None and problem.roots is not None
     assert answer.intervention is not None and answer.witness is not None

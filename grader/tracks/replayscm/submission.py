@@ -137,11 +137,7 @@ class ProgramAnswer:
 
 
 class StageFailure(Exception):
-    """The first stage that an answer did not pass.
-
-    ``stage`` is one of ``STAGES``, ``reason`` the code in the score row, and ``message`` for
-    people.
-    """
+    """The first of ``STAGES`` not passed, its reason (code) and message."""
 
     def __init__(self, stage: str, reason: str, message: str) -> None:
         super().__init__(message)
@@ -171,11 +167,7 @@ def check(task: Task, raw: RawAnswer) -> CheckedAnswer:
 
 
 def _select_candidate(task: Task, data: bytes) -> tuple[Candidate, ProgramAnswer | StageFailure]:
-    """Return the first object that is a valid answer, with it; else the best by form, with why it
-    is none.
-
-    Raises ``StageFailure`` for a response without an object.
-    """
+    """Return the first object that is valid, with it; else the best and its failure."""
     failures: list[tuple[Candidate, StageFailure]] = []
     try:
         for candidate in candidates(data):
