@@ -181,7 +181,8 @@ def _read_file(path: Path, label: str, limit: int) -> RawAnswer:
 def _lines(path: Path, found: Submission) -> Iterator[tuple[int, bytes]]:
     """Yield each line with its number from 1; of a line over ``MAX_LINE`` only its head.
 
-    A file that cannot be opened or is too large is noted in ``found``, and gives no line.
+    Every line counts against the budget of ``found``, blank ones too. Once that is used up the rest
+    is not read. This is noted, as is a file that cannot be opened or is too large.
     """
     try:
         handle = open_regular(path)
@@ -196,9 +197,14 @@ def _lines(path: Path, found: Submission) -> Iterator[tuple[int, bytes]]:
             line = part = handle.readline(MAX_LINE + 1)
             if not line:
                 return
-            while len(part) > MAX_LINE and not part.endswith(b"\n"):
+            late = found.budget.reading_limit or found.budget.count_bytes(line)
+            while not late and len(part) > MAX_LINE and not part.endswith(b"\n"):
                 part = handle.readline(MAX_LINE + 1)
+                late = found.budget.count_bytes(part)
             yield number, line
+            if late:
+                found.notice(f"{path.name}: the rest, from line {number}, {late}; ignored")
+                return
 
 
 def _read_line(line: bytes, where: str, suffixes: dict[str, str], found: Submission) -> None:
@@ -207,7 +213,7 @@ def _read_line(line: bytes, where: str, suffixes: dict[str, str], found: Submiss
     A faulty line is an invalid answer to the task that it names, or else a notice.
     """
     try:
-        if why := found.budget.reading_limit or found.budget.count_bytes(line):
+        if why := found.budget.reading_limit:
             raise BadJson(BUDGET, why)
         if len(line) > MAX_LINE:
             raise BadJson("too_large", f"a line of over {MAX_LINE >> 20} MiB")
@@ -255,9 +261,8 @@ def _read_usage(path: Path, suffixes: dict[str, str], found: Submission) -> None
     It is informative only, so problems are notices.
     """
     for number, line in _lines(path, found):
-        if why := found.budget.reading_limit or found.budget.count_bytes(line):
-            found.notice(f"usage.jsonl: the rest, from line {number}, {why}; ignored")
-            return
+        if found.budget.reading_limit:
+            continue
         try:
             entry = json_object(line) if len(line) <= MAX_USAGE else {}
         except BadJson:

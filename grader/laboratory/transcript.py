@@ -48,11 +48,11 @@ def write_line(line: Mapping[str, Any]) -> str:
 
 def read_lines(text: bytes) -> list[Line]:
     """Return the lines, their chain unchecked; ``TranscriptError`` for one not canonical JSON."""
-    rows = text.removesuffix(b"\n").split(b"\n") if text else []
-    if not rows:
+    if not text:
         raise TranscriptError(0, "the transcript is empty")
-    if len(rows) > MAX_LINES:
+    if text.count(b"\n") > MAX_LINES:  # a list of them may take eight times the memory
         raise TranscriptError(0, f"over {MAX_LINES} lines; no session is that long")
+    rows = text.removesuffix(b"\n").split(b"\n")
     lines = []
     for number, row in enumerate(rows, start=1):
         if len(row) > MAX_LINE_BYTES:

@@ -2,6 +2,7 @@
 
 import json
 import time
+import tracemalloc
 from pathlib import Path
 
 import duckdb
@@ -13,7 +14,8 @@ from small_release import TASKS, answer_file, task_id
 
 from grader.answers import collect, parquet_answers
 from grader.answers.parquet_answers import read_parquet_answers
-from grader.answers.submission import MAX_USAGE, Budget, Submission, SubmissionLimits
+from grader.answers.submission import MAX_BYTES, MAX_USAGE, Budget, Submission, SubmissionLimits
+from grader.laboratory.transcript import TranscriptError, read_lines
 from grader.pipeline import grade
 from grader.release.exam import Exam
 
@@ -70,7 +72,12 @@ def test_past_the_cells_too_in_lines_and_in_a_table(runner: Runner, gold: Path) 
     lines = [f'{{"task_id": "{task_id(name)}", "answer": {text}}}' for name, text in many.items()]
     (gold / "answers.jsonl").write_text("\n".join(lines), encoding="utf-8")
     by_lines = runner.grade(gold, "--max-cells", "5000")
-    only_changed(by_lines, check_tail_is_late(by_lines, list(many)))
+    kept = [name for name in many if by_lines.rows[name]["points"] == 1.0]
+    assert kept and kept == list(many)[: len(kept)]
+    reasons = [by_lines.rows[name]["reason"] for name in list(many)[len(kept) :]]
+    assert reasons[0] == "budget" and set(reasons[1:]) == {"no_answer"}, "the rest is not read"
+    only_changed(by_lines, set(many) - set(kept))
+    assert any("the rest, from line" in notice for notice in by_lines.report["notices"])
     (gold / "answers.jsonl").unlink()
     table = {"task_id": [task_id(name) for name in many], "answer": list(many.values())}
     pq.write_table(pa.table(table), gold / "answers.parquet")
@@ -118,6 +125,42 @@ def test_a_sparse_file_of_lines_is_not_read(
     run = runner.grade(gold)
     assert any("answers.jsonl: over 1 GiB" in notice for notice in run.report["notices"])
     only_changed(run, set())
+
+
+@pytest.mark.parametrize("name", ["answers.jsonl", "usage.jsonl"])
+def test_blank_lines_cost_what_they_weigh(dev: Exam, gold: Path, name: str) -> None:
+    """200 MiB of line feeds took a minute: no line held anything, so none was counted."""
+    (gold / name).write_bytes(b"\n" * (3 << 20))
+    start = time.process_time()
+    by_bytes = grade(dev, gold, limits=SubmissionLimits(mebibytes=1))
+    assert time.process_time() - start < 10
+    by_cells = grade(dev, gold, limits=SubmissionLimits(cells=500_000))
+    for graded, limit in ((by_bytes, "1 MiB"), (by_cells, "500,000 cells")):
+        (notice,) = (one for one in graded.submission.notices if name in one)
+        assert f"{name}: the rest, from line " in notice and f"budget of {limit}" in notice
+    numbers = by_cells.submission.notices[0].partition("from line ")[2].partition(",")[0]
+    assert int(numbers) < 500_000, "a blank line is at least a cell"
+    assert all(score.points == 1.0 for score in by_bytes.scores), "files were read before"
+
+
+def test_lines_after_the_budget_are_not_read(dev: Exam, gold: Path) -> None:
+    """The line at which it ends is named; what comes after it is never looked at."""
+    name = json_names()[0]
+    (gold / answer_file(name)).unlink()
+    late = f'{{"task_id": "{task_id(name)}", "answer": {{}}}}'
+    (gold / "answers.jsonl").write_text("\n" * (2 << 20) + late, encoding="utf-8")
+    graded = grade(dev, gold, limits=SubmissionLimits(mebibytes=1))
+    assert task_id(name) not in graded.submission.answers
+
+
+def test_a_transcript_of_blank_lines_is_refused_by_their_number() -> None:
+    """As long as an answer may be, without a list of sixteen million lines."""
+    blank = b"\n" * MAX_BYTES[".jsonl"]
+    tracemalloc.start()
+    with pytest.raises(TranscriptError, match="over 20000 lines"):
+        read_lines(blank)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()
 
 
 def refused(path: Path, limits: SubmissionLimits | None = None) -> str:
