@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import resource
 import signal
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -108,9 +109,13 @@ class _Worker:
         self.end, theirs = context.Pipe(duplex=False)
         self.place = place
         self._limits = limits
+        # A process that is stopped, or ends as forks do, removes none of its temporary files.
+        self._scratch = tempfile.TemporaryDirectory(
+            prefix="causal-exams-", ignore_cleanup_errors=True
+        )
         self._process = context.Process(
             target=_serve,
-            args=(work, thing, theirs, [self.end, *others], limits.memory),
+            args=(work, thing, theirs, [self.end, *others], limits.memory, self._scratch.name),
             daemon=True,
         )
         self._process.start()
@@ -141,6 +146,7 @@ class _Worker:
         self._process.kill()
         self._process.join()
         self.end.close()
+        self._scratch.cleanup()
 
 
 def _serve(
@@ -149,9 +155,12 @@ def _serve(
     connection: Connection,
     ours: Sequence[Connection],
     memory: int,
+    scratch: str,
 ) -> None:
     """Do the work in the child process, within ``memory`` bytes, and send its result, or why there
-    is none, through ``connection``. ``ours`` are the parent's ends of pipes, which it closes."""
+    is none, through ``connection``. ``ours`` are the parent's ends of pipes, which it closes.
+    Temporary files go to the folder ``scratch``."""
+    tempfile.tempdir = scratch
     for end in ours:  # else no worker would see that its parent has gone
         end.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer

@@ -1,8 +1,10 @@
 """Writing of files and folders, whole or not at all, and hashing of files."""
 
+import fcntl
 import hashlib
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -37,22 +39,10 @@ def replacing(path: Path) -> Iterator[Path]:
             yield temporary
         return
     path = path.resolve() if path.is_symlink() else path  # the link stays, its target is replaced
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
-        os.close(descriptor)
-    except OSError as error:
-        raise _unwritable(path, error) from None
-    temporary = Path(name)
-    try:
+    with _temporary(path, folder=False) as temporary:
         yield temporary
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
-    except OSError as error:
-        raise _unwritable(path, error) from None
-    finally:
-        with suppress(FileNotFoundError):
-            temporary.unlink()
 
 
 @contextmanager
@@ -80,20 +70,76 @@ def new_folder(path: Path) -> Iterator[Path]:
     try:
         if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
             raise UsageError(f"{path}: exists already; give another --out or remove it")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name[:40]}.", dir=path.parent))
     except OSError as error:
         raise _unwritable(path, error) from None
-    try:
+    with _temporary(path, folder=True) as temporary:
         yield temporary
         temporary.chmod(0o777 & ~_umask())
         if path.is_dir():
             path.rmdir()
         temporary.replace(path)
+
+
+@contextmanager
+def _temporary(path: Path, *, folder: bool) -> Iterator[Path]:
+    """Give an empty temporary file or folder beside ``path``, and remove it if the block fails.
+
+    Raises ``UsageError`` for every ``OSError``.
+    """
+    digest = hashlib.sha256(os.fsencode(path.name)).hexdigest()[:8]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary, lock = _take(path.parent / f".{path.name[:40]}.{digest}.part", folder)
     except OSError as error:
         raise _unwritable(path, error) from None
+    try:
+        yield temporary
+    except BaseException as error:
+        with suppress(OSError):
+            _remove(temporary)
+        if isinstance(error, OSError):
+            raise _unwritable(path, error) from None
+        raise
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        os.close(lock)
+
+
+def _take(place: Path, folder: bool) -> tuple[Path, int]:
+    """Return an empty temporary file or folder, and a descriptor that holds a lock on it.
+
+    It is ``place`` itself, emptied of what a killed run left there. It has a random name where
+    something else is at ``place``, or another run at work on it, or there are no locks.
+    """
+    kind = os.O_DIRECTORY if folder else os.O_RDWR | os.O_CREAT
+    with suppress(OSError):
+        if folder:
+            place.mkdir(mode=0o700, exist_ok=True)
+        lock = os.open(place, kind | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+        with suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            held = os.fstat(lock)
+            if os.path.samestat(held, os.lstat(place)):  # else its maker has just finished
+                if folder:
+                    for entry in place.iterdir():
+                        _remove(entry)
+                    return place, lock
+                if stat.S_ISREG(held.st_mode) and held.st_nlink == 1:
+                    os.ftruncate(lock, 0)
+                    return place, lock
+        os.close(lock)
+    if folder:
+        made = tempfile.mkdtemp(prefix=f"{place.name}.", dir=place.parent)
+        return Path(made), os.open(made, os.O_DIRECTORY)
+    lock, made = tempfile.mkstemp(prefix=f"{place.name}.", dir=place.parent)
+    return Path(made), lock
+
+
+def _remove(path: Path) -> None:
+    """Remove a file, a link or a whole folder; raises ``OSError``."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _umask() -> int:

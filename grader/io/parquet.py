@@ -1,5 +1,6 @@
 """Parquet read and written with DuckDB; no path acts as a pattern or as SQL."""
 
+import errno
 import hashlib
 import os
 import re
@@ -14,6 +15,7 @@ import duckdb
 from grader.errors import UsageError
 from grader.io.paths import path_inside
 
+_ERRNO: Final = re.compile(r'"errno":"(\d{1,4})"')
 _PATTERN: Final = re.compile(r"[*?\[]")
 _ROWS_AT_ONCE: Final = 2_000
 SCAN: Final = "read_parquet(?, hive_partitioning = false)"
@@ -114,10 +116,13 @@ def read(
 def copy_to(connection: duckdb.DuckDBPyConnection, query: str, path: Path, options: str) -> None:
     """Run ``COPY (query) TO path``; ``query`` and ``options`` come from the code, never input.
 
-    Raises ``UsageError`` when the file cannot be written.
+    Raises ``OSError`` when the file cannot be written.
     """
     quoted = str(path).replace("'", "''")
     try:
-        connection.execute(f"COPY ({query}) TO '{quoted}' ({options})")
+        # Into this very file, which a caller may hold locked, not into one that takes its place.
+        connection.execute(f"COPY ({query}) TO '{quoted}' ({options}, USE_TMP_FILE false)")
     except duckdb.IOException as error:
-        raise UsageError(f"{path}: cannot be written ({str(error).splitlines()[0]})") from None
+        number = _ERRNO.search(str(error))
+        code = int(number[1]) if number else errno.EIO
+        raise OSError(code, os.strerror(code), str(path)) from None

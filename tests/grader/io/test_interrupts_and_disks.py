@@ -6,12 +6,15 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from grader.commands import main as cli
+from grader.errors import UsageError
+from grader.io import files
 from grader.io.process import is_interrupt
 
 SLOW = "SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b"
@@ -73,6 +76,100 @@ def test_a_full_disk_is_one_line_and_exit_2(release: Path, program: str, words: 
     done = subprocess.run(command(line, release), capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith("error: output: No space left") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "json", "html", "pack", "workspace"])
+def test_no_room_for_an_output_is_one_line_and_nothing_is_left(
+    release: Path, gold: Path, tmp_path: Path, kind: str
+) -> None:
+    """DuckDB's own words for it named a temporary file, with JSON inside."""
+    out = tmp_path / "outputs" / f"x.{kind}"
+    out.parent.mkdir()
+    words = [gold, "--exam", "all", f"--{kind}", out]
+    if kind == "pack":
+        out = out.with_name("x.parquet")
+        words = ["pack", gold, "--exam", "all", "--name", "x", "--out", out]
+    if kind == "workspace":
+        words = ["workspace", "--exam", "all", "--out", out]
+    shell = 'ulimit -f 1; "$0" -m grader "$@" --release "$RELEASE" --split dev'
+    done = subprocess.run(
+        ["bash", "-c", shell, sys.executable, *words],
+        env=os.environ | {"RELEASE": str(release)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    fault = f"error: {out}: cannot be written (File too large); choose another place\n"
+    assert done.stderr == fault
+    assert os.listdir(out.parent) == []
+
+
+def write_and_die(path: Path, kind: str) -> None:
+    """Begin an output in a process that is killed in the middle of it."""
+    code = (
+        "import os, signal, sys; from pathlib import Path; from grader.io import files\n"
+        f"with files.{kind}(Path(sys.argv[1])) as temporary:\n"
+        "    place = temporary if temporary.is_file() else temporary / 'half'\n"
+        "    place.write_text('half')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    subprocess.run([sys.executable, "-c", code, path], check=False)
+
+
+@pytest.mark.parametrize("name", ["report.json", "n" * 250, "[*?]"])
+@pytest.mark.parametrize("kind", ["replacing", "new_folder"])
+def test_what_a_killed_run_left_is_gone_after_the_next(
+    tmp_path: Path, kind: str, name: str
+) -> None:
+    """Every killed run used to leave one more hidden file beside its output."""
+    out = tmp_path / "outputs" / name
+    out.parent.mkdir()
+    for _ in range(2):
+        write_and_die(out, kind)
+        assert len(os.listdir(out.parent)) == 1 and not out.exists()
+    with getattr(files, kind)(out) as temporary:
+        assert not temporary.is_dir() or not list(temporary.iterdir())
+        place = temporary / "whole" if kind == "new_folder" else temporary
+        assert kind == "new_folder" or place.read_bytes() == b""
+        place.write_text("whole", encoding="ascii")
+    assert os.listdir(out.parent) == [name]
+
+
+@pytest.mark.parametrize("kind", ["replacing", "new_folder"])
+def test_two_that_write_one_output_do_not_meet(tmp_path: Path, kind: str) -> None:
+    """What another is still writing is no leftover."""
+    out = tmp_path / "outputs" / "x"
+    with suppress(UsageError), getattr(files, kind)(out) as first:
+        mine = first / "a" if kind == "new_folder" else first
+        mine.write_text("first", encoding="ascii")
+        with getattr(files, kind)(out) as second:
+            assert second != first
+            (second / "a" if kind == "new_folder" else second).write_text("second", "ascii")
+        assert mine.read_text(encoding="ascii") == "first"
+    assert os.listdir(out.parent) == ["x"]
+
+
+@pytest.mark.parametrize("kind", ["replacing", "new_folder"])
+@pytest.mark.parametrize("there", ["link", "pipe", "folder", "file"])
+def test_a_stranger_in_the_place_of_a_temporary_file_is_passed_over(
+    tmp_path: Path, kind: str, there: str
+) -> None:
+    """Its name can be known beforehand: nothing is written through it."""
+    out = tmp_path / "outputs" / "x"
+    with pytest.raises(ZeroDivisionError), getattr(files, kind)(out) as temporary:
+        raise ZeroDivisionError
+    elsewhere = tmp_path / "elsewhere"
+    match there:
+        case "link":
+            temporary.symlink_to(elsewhere)
+        case "pipe":
+            os.mkfifo(temporary)
+        case "folder":
+            temporary.mkdir()
+        case "file":
+            temporary.touch()
+    with getattr(files, kind)(out) as used:
+        (used / "a" if kind == "new_folder" else used).write_text("mine", encoding="ascii")
+    assert out.exists() and not out.is_symlink() and not elsewhere.exists()
 
 
 @pytest.mark.parametrize(

@@ -39,3 +39,21 @@ def test_a_release_in_a_folder_of_any_name_can_be_read(
     assert runner.run("verify", runner.release).code == 0
     at = (*runner.dev, "--task", task_id("ate"))
     assert runner.run("workspace", *at, "--out", tmp_path / "w").code == 0
+
+
+@pytest.mark.parametrize("name", ["a*b", "a?b", "[ab]", "plain"])
+def test_workers_leave_no_folder_behind(
+    runner: Runner, gold: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A file that could be a pattern is read by a link, in a folder that nobody removed since a
+    worker never ends as other processes do."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(scratch))
+    board = tmp_path / "board"
+    board.mkdir()
+    packed = board / f"{name}.parquet"
+    dev = (*runner.dev, "--exam", "all")
+    assert runner.run("pack", gold, *dev, "--name=x", "--out", packed).code == 0
+    assert runner.run("leaderboard", board, *dev).code == 0
+    assert list(scratch.iterdir()) == []
