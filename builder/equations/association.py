@@ -53,7 +53,8 @@ def associations(
     :class:`BoundNotMet` where a standard error exceeds its bound at the largest sample."""
     targets = (x, y, *others)
     count = len(others)
-    apart = np.array([[a != b and zero_correlation(world, a, b) for b in targets] for a in (x, y)])
+    separated = world.graph.d_separated
+    apart = np.array([[a != b and separated((a,), (b,)) for b in targets] for a in (x, y)])
     zeros = np.array(
         [
             bool(apart[0, 1]),
@@ -106,11 +107,6 @@ def _correlations(apart: Array, zero_partials: Array, means: Array) -> Array:
     left = (1.0 - given_x * given_x) * (1.0 - given_y * given_y)
     partials = np.where(zero_partials, 0.0, (r - given_x * given_y) / np.sqrt(left))
     return np.concatenate([r, partials, partials - r, sd[..., [1]]], axis=-1)
-
-
-def zero_correlation(world: World, x: str, y: str) -> bool:
-    """Return whether the graph makes X and Y independent (no common ancestor)."""
-    return world.graph.d_separated((x,), (y,))
 
 
 def zero_partial(world: World, x: str, y: str, z: str) -> bool:

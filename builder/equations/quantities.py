@@ -20,7 +20,7 @@ from builder.equations.equation import Array
 from builder.equations.rqmc import BoundNotMet, NoiseSample, jackknife, refined_means, units
 from builder.equations.world import World
 from builder.graphs.bits import closure
-from builder.graphs.identification import Effect
+from builder.graphs.identification import Effect, is_structural_zero
 
 Source = Literal["structural_zero", "closed_form", "rqmc", "density_weighted_rqmc"]
 
@@ -75,7 +75,7 @@ def effect(
     Raises:
         BoundNotMet: the standard error exceeds bound * (1 + |effect|) at the largest sample.
     """
-    if _is_zero(name, world, x, y):
+    if is_structural_zero(world.graph, x, y, name):
         return STRUCTURAL_ZERO
     slope = _constant_slope(name, world, x, y)
     if slope is not None:
@@ -117,15 +117,6 @@ def effect(
 def _ratio_and_mass(means: Array) -> Array:
     """Return (change over weight, weight) from (weighted change, weight), along the last axis."""
     return np.stack([means[..., 0] / means[..., 1], means[..., 1]], axis=-1)
-
-
-def _is_zero(name: Effect, world: World, x: str, y: str) -> bool:
-    """Return whether the effect is zero by the graph: no path carries it."""
-    if name == "nde":
-        return x not in world.node(y).parents
-    if name == "nie":
-        return not world.graph.mediators(x, y)
-    return x not in world.graph.ancestors(y)
 
 
 def _constant_slope(name: Effect, world: World, x: str, y: str) -> float | None:

@@ -15,10 +15,11 @@ from builder.gate.part_check import CERTIFICATES, Findings, grade_known_answers
 from builder.gate.part_rows import PartRows
 from builder.tracks import TRACKS
 from builder.tracks.replayscm.check import audit_instance
-from builder.tracks.replayscm.generate import count_shortcuts
+from builder.tracks.replayscm.generate import SHORTCUT_SIZE, _small_functions
 from builder.tracks.replayscm.plan import Generation, ProgramSettings
 from builder.tracks.replayscm.search import extend_table
 from builder.tracks.replayscm.synthesis import smallest_formulas
+from builder.tracks.replayscm.tables import sets_of
 from grader.io.jsonio import canonical_json
 from grader.scoring.model import Truth
 from grader.tracks.replayscm.boolean import essential, evaluate, parse, size, truth_table, variables
@@ -54,7 +55,8 @@ def test_a_fitted_function_ignores_the_inputs_it_does_not_have() -> None:
 
 def test_the_number_of_shortcut_functions_is_as_found_before() -> None:
     """Different functions of AST size at most five over three to nine variables."""
-    found = [count_shortcuts(p) for p in range(3, 10)]
+    sets = [sets_of(p).members[1:] for p in range(3, 10)]
+    found = [sum(len(_small_functions(len(m), SHORTCUT_SIZE)) for m in one) for one in sets]
     assert found == [78, 239, 545, 1047, 1799, 2858, 4284]
 
 

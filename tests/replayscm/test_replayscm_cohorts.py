@@ -21,7 +21,6 @@ from builder.tracks.replayscm.plan import (
     Generation,
     ProgramPlan,
     ProgramSettings,
-    parse_settings,
 )
 from builder.tracks.replayscm.show import report
 from builder.tracks.replayscm.track import TRACK
@@ -42,7 +41,7 @@ def base() -> tuple[BuiltInstance, ...]:
 
 
 def parsed(text: str) -> ProgramSettings:
-    return parse_settings(TomlTable(tomllib.loads(text), "x.toml: splits.dev.replayscm."))
+    return TRACK.parse(TomlTable(tomllib.loads(text), "x.toml: splits.dev.replayscm."))
 
 
 def test_a_cohort_is_made_as_its_table_says(base: tuple[BuiltInstance, ...]) -> None:

@@ -20,7 +20,7 @@ from builder.splits.seeds import (
     random_order,
     stream,
 )
-from builder.splits.settings import Fault, TomlModel, TomlTable, check
+from builder.splits.settings import Fault, TomlModel
 from builder.splits.track import InstanceSpec, TaskPlan
 from builder.splits.values import chosen_names, some_of
 from builder.tracks.causalab.graphs import sample_graphs
@@ -87,11 +87,6 @@ class EpisodeSettings(TomlModel):
                 "graphs" if self.graphs else "per_suite",
             )
         return self
-
-
-def parse_settings(table: TomlTable) -> EpisodeSettings:
-    """Return the checked table; raises ``UsageError`` naming the key and the fix."""
-    return check(EpisodeSettings, table)
 
 
 @dataclass(frozen=True, slots=True)

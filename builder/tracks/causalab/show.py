@@ -82,15 +82,8 @@ def _acting_rows(worlds: Sequence[Record]) -> list[list[str]]:
         if members:
             causes = [sum(b == FREQUENCY for _, b in edges) for edges in members]
             acting = sum(any(a == FREQUENCY for a, _ in edges) for edges in members)
-            rows.append(
-                [
-                    str(size),
-                    str(len(members)),
-                    f"{mean(map(len, members)):.2f}",
-                    f"{mean(causes):.2f}",
-                    str(acting),
-                ]
-            )
+            means = f"{mean(map(len, members)):.2f}", f"{mean(causes):.2f}"
+            rows.append([str(size), str(len(members)), *means, str(acting)])
     return rows
 
 
@@ -98,10 +91,5 @@ def _suite_row(text: str, targets: Sequence[Record]) -> list[str]:
     """Return a suite's row: name, setting, episodes, median and largest absolute target."""
     _, setting = read_label(text)
     sizes = [abs(target["frequency"]) for target in targets]
-    return [
-        text.partition("/")[2],
-        setting,
-        str(len(targets)),
-        f"{median(sizes):.0f}",
-        f"{max(sizes):.0f}",
-    ]
+    figures = str(len(targets)), f"{median(sizes):.0f}", f"{max(sizes):.0f}"
+    return [text.partition("/")[2], setting, *figures]

@@ -8,11 +8,12 @@ from builder.release import rows
 from builder.release.attempts import first_accepted
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
 from builder.splits.seeds import attempt_key, public_id
+from builder.splits.settings import check
 from builder.splits.track import BuiltInstance, Floors, InstanceSpec, Row, Track
 from builder.tracks.causalab.ask import constants, twin, variants_of, write_prompt
 from builder.tracks.causalab.check import audit_instance, leak_facts
 from builder.tracks.causalab.episode import draw_episode
-from builder.tracks.causalab.plan import TRACK_NAME, GraphPlan, parse_settings, plan_graphs
+from builder.tracks.causalab.plan import TRACK_NAME, EpisodeSettings, GraphPlan, plan_graphs
 from builder.tracks.causalab.show import report
 from builder.tracks.causalab.suites import label
 from grader.tracks import variant as variant_of
@@ -65,7 +66,7 @@ TRACK: Final = Track(
     report=report,
     tables={"causalab": TASKS, "causalab_truth": TRUTH, "causalab_worlds": worlds_schema()},
     private=frozenset({"causalab_truth", "causalab_worlds"}),
-    parse=parse_settings,
+    parse=partial(check, EpisodeSettings),
     plan=plan_graphs,
     build=build,
     audit=audit_instance,

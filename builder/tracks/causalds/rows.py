@@ -54,7 +54,11 @@ def instance_rows(
             found["causalds_truth"].append(_truth_row(name, spec, scene, question))
         found["causalds_scenes"].append(_scene_row(spec, scene, shown, data, predicted))
         if predicted and not found["causalds_labels"]:
-            found["causalds_labels"].append(_label_row(spec, scene))
+            # In the order of the rows of ``test_features``.
+            labels = {"kind": scene.outcome.kind, "values": scene.held_out}
+            found["causalds_labels"].append(
+                {"instance_id": spec.instance_id, "outcome": scene.outcome.name, **labels}
+            )
     views = [shown for shown, _ in asked]
     row = rows.world_row(
         spec,
@@ -128,16 +132,6 @@ def _scene_row(
             for name in (*names, *map(scene.name, replaced))
             if chosen and data
         ],
-    }
-
-
-def _label_row(spec: InstanceSpec, scene: Scene) -> Row:
-    """Return a row of ``causalds_labels``: outcomes in the order of ``test_features``."""
-    return {
-        "instance_id": spec.instance_id,
-        "outcome": scene.outcome.name,
-        "kind": scene.outcome.kind,
-        "values": scene.held_out,
     }
 
 

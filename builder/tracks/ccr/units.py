@@ -131,7 +131,9 @@ def _draw_stratified_bits(
             here = asked[place] == k
             if here.any():
                 allowed = weights if k < 0 else np.where(kinds[place] == k, weights, 0)
-                chosen[here] = _choose(allowed, int(here.sum()), rng)
+                sums = np.cumsum(allowed)
+                drawn = rng.integers(0, sums[-1], int(here.sum()))
+                chosen[here] = np.searchsorted(sums, drawn, side="right")
         bits[rows] = patterns(len(rows))[:, chosen]
     return bits
 
@@ -169,10 +171,3 @@ def _component_cells(
         cells.append(np.where(open_, np.where(decides, wanted, 1), -1))
         open_ = open_ & ~decides
     return cells[::-1]
-
-
-def _choose(weights: NDArray[np.int64], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw ``count`` indices into ``weights``, in proportion to them."""
-    sums = np.cumsum(weights)
-    drawn = rng.integers(0, sums[-1], count)
-    return np.searchsorted(sums, drawn, side="right")

@@ -239,13 +239,6 @@ def _other_functions(program: HiddenProgram, child: int, k: int, cap: int) -> ND
     return tables
 
 
-def count_shortcuts(variables: int) -> int:
-    """Return the number of functions of AST size at most five that depend on all members of a set,
-    added up over the non-empty sets of up to four of so many variables."""
-    sets = sets_of(variables).members[1:]
-    return sum(len(_small_functions(len(members), SHORTCUT_SIZE)) for members in sets)
-
-
 def surviving_shortcuts(
     program: HiddenProgram, worlds: Sequence[ReplayWorld]
 ) -> dict[int, NDArray[np.bool_]]:

@@ -104,7 +104,8 @@ def add_counterexamples(
     program, worlds = evidence.program, list(extra)
     limit = len(worlds) + CEX_WORLDS
     seen = window_patterns(program, worlds)
-    while missing := _missing(program, seen):
+    every = {v: (1 << (1 << len(window))) - 1 for v, window in program.windows.items()}
+    while missing := [v for v in every if seen[v] != every[v]]:
         candidates = _simulate_allowed(rng, evidence, _multi_targets(rng, program, CANDIDATES // 2))
         window = program.windows[missing[int(rng.integers(len(missing)))]]
         candidates += _simulate_allowed(
@@ -207,11 +208,6 @@ def _most_new(
     gains = [sum((new[v] & ~seen[v]).bit_count() for v in seen) for new in shown]
     best = int(np.argmax(gains))
     return candidates[best], gains[best], {v: seen[v] | shown[best][v] for v in seen}
-
-
-def _missing(program: HiddenProgram, seen: Mapping[int, int]) -> list[int]:
-    """Return the endogenous variables with a window pattern that is not in ``seen``."""
-    return [v for v, window in program.windows.items() if seen[v] != (1 << (1 << len(window))) - 1]
 
 
 def _misfits(program: HiddenProgram, tables: PartialTables) -> list[Alternative]:

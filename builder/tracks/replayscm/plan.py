@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic.dataclasses import dataclass
 
 from builder.splits.seeds import InstancePlan, keyed_specs, plan_stream, random_order
-from builder.splits.settings import STRICT, Fault, TomlModel, TomlTable, check
+from builder.splits.settings import STRICT, Fault, TomlModel
 from builder.splits.track import InstanceSpec, TaskPlan
 from builder.splits.values import Ordered, Share, some_of
 from grader.errors import UsageError
@@ -146,11 +146,6 @@ class ProgramSettings(TomlModel):
         if not self.base and "base_generation" in self.model_fields_set:
             raise Fault("there is no such cohort; write base = 100 too", "base_generation")
         return self
-
-
-def parse_settings(table: TomlTable) -> ProgramSettings:
-    """Return the checked table; raises :class:`UsageError` naming the key and the fix."""
-    return check(ProgramSettings, table)
 
 
 @dataclass(frozen=True, slots=True)

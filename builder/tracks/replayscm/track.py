@@ -11,6 +11,7 @@ from builder.release import rows
 from builder.release.attempts import Rejection, first_accepted
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
 from builder.splits.seeds import attempt_key, public_id, stream
+from builder.splits.settings import check
 from builder.splits.track import BuiltInstance, Floors, InstanceSpec, Row, Track
 from builder.tracks.replayscm.ask import constants, twin, write_prompt
 from builder.tracks.replayscm.check import audit_instance, leak_facts
@@ -22,7 +23,7 @@ from builder.tracks.replayscm.plan import (
     Level,
     Pool,
     ProgramPlan,
-    parse_settings,
+    ProgramSettings,
     plan_programs,
 )
 from builder.tracks.replayscm.programs import draw_blocks, name_of
@@ -192,7 +193,7 @@ TRACK: Final = Track(
     report=report,
     tables={"replayscm": TASKS, "replayscm_truth": TRUTH, "replayscm_worlds": worlds_schema()},
     private=frozenset({"replayscm_truth", "replayscm_worlds"}),
-    parse=parse_settings,
+    parse=partial(check, ProgramSettings),
     plan=plan_programs,
     build=build,
     audit=audit_instance,

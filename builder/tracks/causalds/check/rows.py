@@ -118,7 +118,8 @@ def _check_correlations(scene: StoredScene, data: Columns, calibration: Columns)
         if a not in shown or b not in shown:
             continue  # reported above
         expected = scene.population.correlation(*nodes)
-        sample = _pearson(shown[a], shown[b])
+        varies = shown[a].std() > 0 and shown[b].std() > 0
+        sample = float(np.corrcoef(shown[a], shown[b])[0, 1]) if varies else 0.0
         # The influence function knows the sampling error under any dependence.
         sigma = expected.se * math.sqrt(1.0 + scene.population.draws / shown[a].size)
         if abs(sample - expected.value) > _SIGMAS * sigma + _ROUNDING:
@@ -141,13 +142,6 @@ def _agreement(za: Array, zb: Array) -> tuple[float, float]:
     r = float(np.mean(za * zb))
     influence = za * zb - 0.5 * r * (za**2 + zb**2)
     return r, float(influence.std()) / math.sqrt(za.size)
-
-
-def _pearson(a: Array, b: Array) -> float:
-    """Return the Pearson correlation of two columns, 0 where one does not vary."""
-    if a.std() == 0 or b.std() == 0:
-        return 0.0
-    return float(np.corrcoef(a, b)[0, 1])
 
 
 _OUTCOME_FACTOR: Final = 1.75
