@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -81,8 +81,10 @@ def finished_release(
 ) -> Mapping[str, Any] | None:
     """Return the public manifest if ``out`` already holds this very release, whole; else None.
 
-    With ``fresh`` an older release is to be replaced, and the result is None. Raises ``UsageError``
-    when ``out`` holds other things or, unless ``fresh``, another or a damaged release.
+    What a build that was killed after it named the release left in ``OUT.partial`` is removed.
+    With ``fresh`` an older release is to be replaced, and the result is None. Raises
+    ``UsageError`` when ``out`` holds other things or, unless ``fresh``, another or a damaged
+    release.
     """
     out = workspace.out
     if not out.exists() or not any(out.iterdir()):
@@ -108,6 +110,9 @@ def finished_release(
                 f"--out {out}: {repository.name}/{changed[0]} is absent or changed; build it "
                 "again with --fresh"
             )
+    if workspace.folder.is_dir():
+        with suppress(UsageError), open_workspace(workspace, fingerprint, fresh=True):
+            _remove_staged(workspace)
     return manifest
 
 
@@ -164,6 +169,14 @@ def name_release(workspace: Workspace) -> None:
         # Out of the way first: a folder cannot be renamed onto one that is not empty.
         out.rename(workspace.folder / _REPLACED)
     workspace.release.rename(out)
+    _remove_staged(workspace)
+
+
+def _remove_staged(workspace: Workspace) -> None:
+    """Remove ``OUT.partial``, its state last: what a kill leaves is known as a build's."""
+    for entry in workspace.folder.iterdir():
+        if entry.is_dir():
+            shutil.rmtree(entry)
     shutil.rmtree(workspace.folder)
 
 

@@ -4,13 +4,15 @@ import json
 import re
 import shutil
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from fake_builder import small_track
-from tiny_release import OTHER_SECRET, SECRET, tree
+from tiny_release import ENVIRONMENT, OTHER_SECRET, SECRET, tree
 
 from builder.build import build_release
 from builder.release import shards as shards_module
@@ -269,3 +271,39 @@ def test_two_builds_do_not_share_a_working_folder(split_file, command, secret, t
     with open_workspace(Workspace(tmp_path / "r"), "other", fresh=False):
         assert command("build", split_file, "--out", tmp_path / "r", "--workers", 1) == 2
     assert "another build is at work" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_build_killed_anywhere_leaves_no_secret_open_and_goes_on_to_the_same_bytes(
+    tiny, split_file, tmp_path
+):
+    """One killed as it cleaned up left its private parts beside the release for ever."""
+    script = Path(__file__).with_name("killed_builds.py")
+    points = ["0.02", "0.3", "0.58", "0.62", "0.66", "0.7", "0.75", "0.8", "0.95", "1"]
+    told = subprocess.run(
+        [sys.executable, script, split_file, tmp_path, *points],
+        env=ENVIRONMENT | {"TINY_SECRET": SECRET}, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    builds = [json.loads(line) for line in told.stdout.splitlines()]
+    assert len(builds) == len(points), told.stderr
+    for build in builds:
+        assert build["killed"] in (-9, -15) and build["code"] == 0, build
+        assert build["open"] == [] and build["whole"] in (None, True), build
+        assert build["same"] and build["left"] == ["out"], build
+    assert {build["whole"] for build in builds} == {None, True}, "kills before and after the name"
+
+
+def test_what_a_killed_build_left_is_removed_when_its_release_is_found(
+    tiny, split_file, command, secret, tmp_path
+):
+    """Staged parts are private rows; and those of a build at work are left alone."""
+    out = Path(shutil.copytree(tiny, tmp_path / "r"))
+    parts = tmp_path / "r.partial" / "parts"
+    parts.mkdir(parents=True)
+    (parts.parent / "state.json").write_text("{}")
+    arguments = ("build", split_file, "--out", out, "--workers", 1)
+    with open_workspace(Workspace(out), "another", fresh=False):
+        assert command(*arguments) == 0
+        assert parts.parent.is_dir()
+    assert command(*arguments) == 0
+    assert not parts.parent.exists() and tree(out) == tree(tiny)
