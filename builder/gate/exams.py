@@ -58,10 +58,11 @@ class HeldExam:
 def exam_lines(
     opened: ReleaseFolder, tracks: Tracks, split: str, manifest: Mapping[str, Any]
 ) -> Iterator[GateLine]:
-    """Yield the three lines on the exams of a split: no prompt answers another task, no label is
-    always the same, composed exams are as requested.
+    """Yield the lines on the exams of a split: no prompt answers another task, no label is always
+    the same, composed exams are as requested.
 
-    ``manifest`` is that of the side which holds the truths.
+    ``manifest`` is that of the side which holds the truths. With private truth there is no line on
+    labels: answers are drawn by themselves, and a report or refusal for what chance gave tells it.
     """
     exams = _exams(opened, split, manifest)
     asked = {t.task_id: t for exam in exams for t in exam.tasks if t.shape.suffix != ".csv"}
@@ -76,7 +77,8 @@ def exam_lines(
         filter(None, handed_in),
         f"{len(exams)} exams, {len(handed_in)} printed answers tried on other tasks",
     )
-    yield constant_labels(split, exams, truths)
+    if opened.has_public_truth(split):
+        yield constant_labels(split, exams, truths)
     yield as_requested(split, exams)
 
 

@@ -18,7 +18,7 @@ from builder.splits.track import Candidate, DrawnExam, PossibleTask
 from builder.tracks.causalds.design.eligibility import KEYS, VARIANTS
 from builder.tracks.causalds.design.scene_plan import ScenePlan
 from builder.tracks.causalds.exams.candidates import built_candidates, planned_candidates
-from builder.tracks.causalds.exams.compose import compose
+from builder.tracks.causalds.exams.compose import classes_of, compose
 from builder.tracks.causalds.exams.model import FAMILIES, ExamModel, parse_exam
 from builder.tracks.causalds.exams.priors import (
     RANKS,
@@ -187,6 +187,21 @@ def test_a_deal_with_a_constant_label_is_dealt_again(root: Path) -> None:
         assert len(asked) >= 6 and {place < 4 for place in asked} == {True, False}
 
 
+def test_a_private_deal_does_not_look_at_answers(root: Path) -> None:
+    """Dealt again until not all agree, seven known answers of eight that agree tell the eighth.
+    With private truth the same is asked of a scene whatever its answer is."""
+    exam = model(root, "realistic", tasks=60)
+    asked = []
+    for odd in (4, 0):
+        found = [
+            scene(i, "confounding", _everything(("clean",)), "False" if i < odd else "True")
+            for i in range(60)
+        ]
+        drawn = compose(exam, found, KEY, "x", private=True)
+        asked.append(sorted(name.rpartition("/")[0] for name in drawn.task_ids))
+    assert asked[0] == asked[1]
+
+
 def _everything(views: tuple[str, ...]) -> dict[str, dict[str, tuple[str, ...]]]:
     return {family: dict.fromkeys(names, views) for family, names in FAMILIES.items()}
 
@@ -261,7 +276,9 @@ def test_a_label_that_is_always_the_same_is_not_asked_for(root: Path) -> None:
     assert boolean not in asked and "prediction.point_predictor" in asked
     assert len(compose(model(root, "balanced", tasks=3), alone, KEY, "x").task_ids) == 3
     with pytest.raises(UsageError, match=f"every task of {boolean} .* has the same answer"):
-        compose(model(root, "balanced"), found, KEY, "x", required=[boolean])
+        hosts = _everything(("clean",))
+        del hosts["bias_diagnostic"]["collider_bias_boolean"]
+        classes_of([scene(0, "chain", hosts), *alone], "x")
 
 
 def test_what_a_rare_variant_cannot_take_goes_to_the_others(root: Path) -> None:
@@ -269,12 +286,12 @@ def test_what_a_rare_variant_cannot_take_goes_to_the_others(root: Path) -> None:
     rare = {"prediction": {"prediction_interval": ("clean",)}}
     common = {"association": {"sign_only": ("clean",), "effect_size_point": ("clean",)}}
     found = [scene(i, "chain", common | (rare if i < 2 else {})) for i in range(12)]
-    exam = compose(model(root, "balanced", tasks=12), found, KEY, "x", once=True)
+    exam = compose(model(root, "balanced", tasks=12), found, KEY, "x", private=True)
     assert len({name.partition("/")[0] for name in exam.task_ids}) == 12
     counts = Counter(task.variant for task in taken(found, exam))
     assert sorted(counts.values()) == [2, 5, 5]
     with pytest.raises(UsageError, match="13 tasks are asked but there are 12"):
-        compose(model(root, "balanced", tasks=13), found, KEY, "x", once=True)
+        compose(model(root, "balanced", tasks=13), found, KEY, "x", private=True)
 
 
 def test_matched_exams_hold_whole_groups(root: Path) -> None:

@@ -1,6 +1,7 @@
 """Planning, private splits, and the gate's second derivation."""
 
 import json
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from ccr_worlds import built
 from builder.commands.main import main
 from builder.splits.settings import TomlTable
 from builder.tracks.ccr.check import audit_instance
+from builder.tracks.ccr.plan import VERDICTS
 from builder.tracks.ccr.track import TRACK
 from causal_exams.cli import main as sit
 from grader.opening import open_release
@@ -79,6 +81,31 @@ def test_every_kind_of_context_has_its_own_tasks() -> None:
     assert [n for purpose, n in sizes if purpose == "long"] == [9]
     linear = {p["variant"] for p in plans if p["purpose"] == "linear"}
     assert linear == {"direct.linear", "deductive.linear", "direct.trap"}
+
+
+def test_private_verdicts_do_not_tell_each_other() -> None:
+    """In turn, two deductive tasks of an exam never had the same verdict. Drawn by themselves they
+    have it as often as chance has it, and each verdict keeps its share (4 standard errors)."""
+    config = TRACK.parse(TomlTable({"deductive": 2, "linear": 6, "inductive": 2}, "here."))
+    exams, found = 400, defaultdict[str, list[list[str]]](list)
+    for number in range(exams):
+        own = defaultdict(list)
+        for spec in TRACK.plan(config, "test", b"root %d" % number, True):
+            plan = json.loads(spec.config_json)
+            if plan["verdict"] is not None:
+                own[plan["variant"]].append(plan["verdict"])
+        for variant, pair in own.items():
+            found[variant].append(pair)
+    assert set(found) == {"deductive.boolean", "deductive.linear", "inductive.boolean"}
+    for variant, pairs in found.items():
+        even = variant == "deductive.linear"
+        shares = {v: 1 / 3 if even else 1 / 2 if v == "value" else 1 / 4 for v in VERDICTS}
+        alike = sum(share**2 for share in shares.values())
+        checks = [(alike, exams, sum(one == other for one, other in pairs))]
+        verdicts = Counter(verdict for pair in pairs for verdict in pair)
+        checks += [(share, 2 * exams, verdicts[v]) for v, share in shares.items()]
+        for share, count, seen in checks:
+            assert abs(seen - share * count) < 4 * (count * share * (1 - share)) ** 0.5, variant
 
 
 @pytest.mark.parametrize(

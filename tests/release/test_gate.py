@@ -43,6 +43,18 @@ def test_a_fresh_build_passes_every_check(passed: GateReport, said: list[str]) -
     assert {floor.split for floor in passed.floors} == {"dev"}
 
 
+def test_the_report_does_not_say_how_the_answers_of_a_private_split_came_out(
+    passed: GateReport,
+) -> None:
+    """Which answers are common, or that all of a variant agree, would be told by one line. And a
+    split whose answers were drawn by chance must not be refused for what chance gave."""
+    checks = {line.check for line in passed.lines}
+    assert "dev: no label is always the same" in checks
+    assert "test: no label is always the same" not in checks
+    assert any(row.startswith("| dev | causalds | verdict |") for row in passed.compositions)
+    assert not any(row.startswith("| test |") for row in passed.compositions)
+
+
 def test_the_report_holds_no_time_and_no_path(built: Path, passed: GateReport) -> None:
     """GATE.md is part of a release whose bytes must repeat."""
     assert str(built.parent) not in passed.markdown

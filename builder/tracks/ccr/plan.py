@@ -2,8 +2,9 @@
 
 Sizes, kinds and operators are drawn; themes and variants take turns. Which index receives which
 plan is a permutation seeded by the split's root, so the index carries no information about the
-context. Direct, deductive and linear tasks have contexts of their own in every split: a value given
-in one task is never another's answer."""
+context. With private truth verdicts take no turns: each is drawn by itself. Direct, deductive and
+linear tasks have contexts of their own in every split: a value given in one task is never another's
+answer."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -14,7 +15,7 @@ import numpy as np
 from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 
-from builder.splits.seeds import InstancePlan, keyed_specs, plan_stream, random_order
+from builder.splits.seeds import InstancePlan, keyed_specs, pick, plan_stream, random_order
 from builder.splits.settings import Fault, TomlModel, TomlTable, check
 from builder.splits.track import InstanceSpec, TaskPlan
 from builder.splits.values import Ordered, one_of, some_of
@@ -228,25 +229,33 @@ class ContextPlan(InstancePlan):
 def plan_contexts(
     config: ContextSettings, split: str, count_root: bytes, private: bool
 ) -> list[InstanceSpec]:
-    """Return a split's instance specs, in index order, those of ``LATER`` purposes last."""
+    """Return a split's instance specs, in index order, those of ``LATER`` purposes last. With
+    private truth each verdict is drawn by itself, so that none tells another."""
     rng = plan_stream(count_root, TRACK_NAME, split, "plan")
+    coins = plan_stream(count_root, TRACK_NAME, split, "verdicts") if private else None
     early = [purpose for purpose in VARIANTS_OF if purpose not in LATER]
-    plans = random_order(rng, [plan for purpose in early for plan in _plans(config, purpose, rng)])
+    plans = random_order(
+        rng, [plan for purpose in early for plan in _plans(config, purpose, rng, coins)]
+    )
     for purpose in LATER:
         own = plan_stream(count_root, TRACK_NAME, split, purpose)
-        plans += random_order(own, [*_plans(config, purpose, own)])
+        plans += random_order(own, [*_plans(config, purpose, own, coins)])
     return keyed_specs(plans, (TRACK_NAME, split), ("ctx", "context"), count_root, private)
 
 
 def _plans(
-    config: ContextSettings, purpose: str, rng: np.random.Generator
+    config: ContextSettings,
+    purpose: str,
+    rng: np.random.Generator,
+    coins: np.random.Generator | None,
 ) -> Iterator[ContextPlan]:
-    """Yield the plans of all contexts of a purpose, before their order is drawn."""
+    """Yield the plans of all contexts of a purpose, before their order is drawn. Verdicts come in
+    turn, or with the same shares by ``coins`` where there are some."""
     low, high = config.components
     turning, variants = purpose in ("deductive", "inductive"), VARIANTS_OF[purpose]
     for turn in range(config.counts[purpose]):
         variant = None if "simulation.pair" in variants else variants[turn % len(variants)]
-        verdict = _TURNS[turn % len(_TURNS)] if turning else None
+        verdict = _verdict(_TURNS, turn, coins) if turning else None
         # Verdicts turn faster than sizes, so that every size meets every verdict.
         count = low + (turn // len(_TURNS) if turning else turn) % (high - low + 1)
         if purpose == "long":
@@ -256,7 +265,7 @@ def _plans(
             count = max(count, INCONSISTENT)
         sizes = tuple(rng.integers(config.nodes[0], config.nodes[1] + 1, count).tolist())
         if variant == "deductive.linear":
-            sizes, verdict = (3, 4, 3), VERDICTS[(turn // len(variants)) % len(VERDICTS)]
+            sizes, verdict = (3, 4, 3), _verdict(VERDICTS, turn // len(variants), coins)
         elif purpose == "linear":
             sizes = (4, 4) if variant == "direct.trap" else (3, 4, 3)[: 2 + turn % 2]
         if config.graph is not None:
@@ -268,6 +277,11 @@ def _plans(
         theme = config.themes[turn % len(config.themes)]
         design = config.design(sizes, kinds, operators)
         yield ContextPlan(purpose, variant, verdict, design, theme)
+
+
+def _verdict(verdicts: Sequence[Verdict], turn: int, coins: np.random.Generator | None) -> Verdict:
+    """Return the verdict whose ``turn`` it is, or one at random where there are ``coins``."""
+    return verdicts[turn % len(verdicts)] if coins is None else pick(coins, verdicts)
 
 
 def draw_kinds(kinds: Sequence[str], count: int, rng: np.random.Generator) -> tuple[str, ...]:

@@ -2,17 +2,19 @@
 
 Every choice depends on a key and on the set of tasks, never on their order. With public truth the
 candidates are built scenes and their tasks. With private truth they are planned scenes and the
-tasks that these may get, and no scene is asked twice (``once``).
+tasks that these may get, no scene is asked twice, and the classes of answers are drawn by coins.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import cycle, islice, product
+from typing import Final
 
 from builder.splits.seeds import hmac_key, pick, stream
 from builder.splits.track import Candidate, DrawnExam, PossibleTask
+from builder.tracks.causalds.design.eligibility import VARIANTS
 from builder.tracks.causalds.design.scene_plan import VIEWS
 from builder.tracks.causalds.design.shares import ByAxis, largest_remainder, requested_and_realised
 from builder.tracks.causalds.exams.model import ComposedExam, ExamModel, MatchedExam
@@ -26,6 +28,12 @@ from builder.tracks.causalds.exams.priors import (
 )
 from grader.errors import UsageError
 
+COMMON_CLASS: Final = 0.01
+"""The least share of scenes that can have a class of answers, for a private exam to ask for it."""
+
+Classes = Mapping[str, Sequence[str]]
+"""Map a variant to the classes of answers that are asked for."""
+
 Pick = tuple[Candidate, PossibleTask]
 """A scene and what it is asked."""
 
@@ -36,22 +44,23 @@ def compose(
     key: bytes,
     where: str,
     *,
-    once: bool = False,
-    required: Collection[str] = (),
+    private: bool = False,
+    classes: Classes | None = None,
 ) -> DrawnExam:
-    """Return the exam of a model, every choice seeded by ``key``. With ``once`` no scene of a
-    balanced exam is asked twice. ``required`` are variants that it must ask. Raises ``UsageError``
-    at ``where`` for too few scenes or tasks."""
+    """Return the exam of a model, every choice seeded by ``key``. With ``private`` truth a balanced
+    exam asks no scene twice, and the class of each answer is drawn by itself, evenly from the
+    variant's ``classes`` (default: all that candidates can have). Raises ``UsageError`` at
+    ``where`` for too few scenes or tasks."""
     there = {task.view for one in candidates for task in one.tasks}
     views = [view for view in VIEWS if view in there]
     bundles: dict[str, tuple[str, str]] = {}
     match model:
         case ComposedExam():
-            picks = _compose_by_priors(model, candidates, views, key, where)
+            picks = _compose_by_priors(model, candidates, views, key, where, private)
         case MatchedExam():
             picks, bundles = _compose_matched(model, candidates, key, where)
         case _:
-            picks = _compose_balanced(model, candidates, key, where, once, required)
+            picks = _compose_balanced(model, candidates, key, where, private, classes)
     asked = [(scene.traits["structure"], Cell(task.variant, task.view)) for scene, task in picks]
     found = composition_of(model, asked, views)
     return DrawnExam(tuple(task.name for _, task in picks), bundles, found)
@@ -101,6 +110,7 @@ def _compose_by_priors(
     views: Sequence[str],
     key: bytes,
     where: str,
+    private: bool,
 ) -> list[Pick]:
     """Return one task of each of ``model.tasks`` scenes, by ``key`` and the priors' quotas."""
     if len(candidates) < model.tasks:
@@ -110,7 +120,8 @@ def _compose_by_priors(
         )
     scenes, rng = _in_seeded_order(candidates, key)[: model.tasks], stream(key, "cells")
     picks = []
-    for scene, cell in zip(scenes, deal_cells(model, scenes, views, rng), strict=True):
+    cells = deal_cells(model, scenes, views, rng, again=not private)
+    for scene, cell in zip(scenes, cells, strict=True):
         able = [task for task in scene.tasks if (task.variant, task.view) == cell]
         picks.append((scene, pick(rng, sorted(able, key=lambda task: task.name))))
     return picks
@@ -161,44 +172,64 @@ class _Balance:
         return asked, self.due[scene.traits["kind"]] <= 0, self._views[task.view]
 
 
+def classes_of(candidates: Sequence[Candidate], where: str) -> Classes:
+    """Return the classes of answers that a private balanced exam asks for, by variant: those that
+    ``COMMON_CLASS`` of ``candidates`` can have. These must not depend on the split's secret, so
+    that no refusal does. Raises ``UsageError`` at ``where`` for a variant with one label."""
+    hosts: dict[str, Counter[str]] = {key: Counter() for key in VARIANTS}
+    for one in candidates:
+        for variant, label in {(task.variant, task.label) for task in one.tasks}:
+            hosts[variant][label] += 1
+    least = COMMON_CLASS * len(candidates)
+    found = {n: sorted(x for x in own if own[x] >= least) for n, own in hosts.items()}
+    for name, labels in found.items():
+        if not labels or one_label(name, [{label} for label in labels]):
+            raise UsageError(
+                f"{where}: every task of {name} that this split's composition allows has the same "
+                'answer; use composition = "full" or add motifs that can'
+            )
+    return found
+
+
 def _compose_balanced(
     model: ExamModel,
     candidates: Sequence[Candidate],
     key: bytes,
     where: str,
-    once: bool,
-    required: Collection[str],
+    private: bool,
+    classes: Classes | None,
 ) -> list[Pick]:
-    """Return equally many tasks of each variant, with its labels in turn. They come from as many
-    scenes as possible, whose motifs and verdicts keep their shares. Leave out a variant with the
-    same label wherever it is asked, which is worth nothing. Raises ``UsageError`` where that
-    concerns a ``required`` variant, and where tasks run out."""
+    """Return equally many tasks of each variant, with its labels in turn, by coins if ``private``.
+    They come from as many scenes as possible, whose motifs and verdicts keep their shares. Without
+    ``classes``, leave out a variant with the same label wherever it is asked, which is worth
+    nothing. Raises ``UsageError`` where tasks run out, with ``classes`` where those of one do."""
     waiting = _tasks_by_label(candidates, key)
-    varied = {n: found for n, found in waiting.items() if not one_label(n, [{x} for x in found])}
-    for name in required:
-        if name not in varied:
-            raise UsageError(
-                f"{where}: every task of {name} that this split's composition allows has the same "
-                'answer; use composition = "full" or add motifs that can'
-            )
-    waiting = varied or waiting
+    there = {name: sorted(found) for name, found in waiting.items()}
+    varied = {n: found for n, found in there.items() if not one_label(n, [{x} for x in found])}
+    labels_of = classes or varied or there
     kinds = Counter(one.traits["kind"] for one in candidates)
-    balance = _Balance(waiting, Counter(largest_remainder(kinds, model.tasks)), once)
-    order = sorted(waiting, key=lambda name: hmac_key(key, f"variant/{name}"))
+    balance = _Balance(waiting, Counter(largest_remainder(kinds, model.tasks)), private)
+    order = sorted(labels_of, key=lambda name: hmac_key(key, f"variant/{name}"))
     slots = [
         (name, label)
         for place, name in enumerate(order)
         for label in islice(
-            cycle(sorted(waiting[name])),
+            _labels_by_coin(labels_of[name], key, name) if private else cycle(labels_of[name]),
             model.tasks // len(order) + (place < model.tasks % len(order)),
         )
     ]
     # Take labels that few tasks have first, while all scenes are free.
     slots.sort(key=lambda slot: len(waiting[slot[0]][slot[1]]))
+    short = [slot for slot in slots if not balance.take(slot[0], [slot[1]])]
+    if short and classes is not None:
+        name, label = short[0]
+        raise UsageError(
+            f"{where}.tasks: {model.tasks} tasks are asked but scenes for {name} with the answer "
+            f"{label} run out; ask fewer, or add motifs that can have it"
+        )
     # Give what a label lacks of its share to others of its variant, and what a variant lacks to
     # the variants that are asked least.
-    short = [name for name, label in slots if not balance.take(name, [label])]
-    for _ in [name for name in short if not balance.take(name, waiting[name])]:
+    for _ in [name for name, _ in short if not balance.take(name, waiting[name])]:
         asked = Counter(task.variant for _, task in balance.picks)
         least = sorted(order, key=lambda name: asked[name])
         if not any(balance.take(name, waiting[name]) for name in least):
@@ -207,6 +238,13 @@ def _compose_balanced(
                 f"{len(balance.picks)}; ask fewer or raise the number of scenes"
             )
     return balance.picks
+
+
+def _labels_by_coin(labels: Sequence[str], key: bytes, variant: str) -> Iterator[str]:
+    """Yield labels without end, each drawn by itself: in turn, one answer would tell the next."""
+    rng = stream(key, f"classes/{variant}")
+    while True:
+        yield pick(rng, labels)
 
 
 def _tasks_by_label(candidates: Sequence[Candidate], key: bytes) -> TasksByLabel:

@@ -135,16 +135,21 @@ def one_label(key: str, possible: Collection[Collection[str]]) -> bool:
 
 
 def deal_cells(
-    model: ComposedExam, scenes: Sequence[Candidate], there: Sequence[str], rng: np.random.Generator
+    model: ComposedExam,
+    scenes: Sequence[Candidate],
+    there: Sequence[str],
+    rng: np.random.Generator,
+    *,
+    again: bool = True,
 ) -> list[Cell]:
     """Return each scene's cell, given its structure and its tasks (at least one) in views
-    ``there``. A deal that may give one label to many scenes is dealt again, up to ``_DEALS``
-    times."""
+    ``there``. With ``again``, a deal that may give one label to many scenes is dealt again, up to
+    ``_DEALS`` times. Without, what is asked does not depend on answers."""
     labels = [_labels(scene) for scene in scenes]
     structures = [scene.traits["structure"] for scene in scenes]
     offered = [list(dict.fromkeys(cell.variant for cell in cells)) for cells in labels]
     cells: list[Cell] = []
-    for _ in range(_DEALS):
+    for _ in range(_DEALS if again else 1):
         variants = _deal_variants(model, structures, offered, rng)
         cells = _deal_views(model, variants, labels, there, rng)
         asked: dict[str, list[Collection[str]]] = defaultdict(list)

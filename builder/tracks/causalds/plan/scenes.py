@@ -7,7 +7,7 @@ information about the plan.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from builder.equations.mechanisms import STRAIGHT
-from builder.splits.seeds import hmac_key, keyed_specs, pick, plan_stream, random_order
+from builder.splits.seeds import hmac_key, keyed_specs, pick, plan_stream, random_order, stream
 from builder.splits.settings import Fault
 from builder.splits.track import InstanceSpec
 from builder.stories.llm.seeding import Dealer
@@ -23,7 +23,7 @@ from builder.stories.llm.settings import Settings
 from builder.stories.types import Kind
 from builder.stories.verbalise import DEFAULT as KNOWLEDGE
 from builder.stories.verbalise import LLM
-from builder.tracks.causalds.design.eligibility import KEYS, association_vanishes
+from builder.tracks.causalds.design.eligibility import association_vanishes
 from builder.tracks.causalds.design.scene_plan import (
     PlannedEquations,
     Questions,
@@ -33,7 +33,7 @@ from builder.tracks.causalds.design.scene_plan import (
 )
 from builder.tracks.causalds.design.shares import count_of, deal_names, spread
 from builder.tracks.causalds.exams.candidates import planned_candidates
-from builder.tracks.causalds.exams.compose import compose
+from builder.tracks.causalds.exams.compose import Classes, classes_of, compose
 from builder.tracks.causalds.exams.model import ExamModel
 from builder.tracks.causalds.plan.blueprint import draw_motifs
 from builder.tracks.causalds.plan.config import SceneSettings
@@ -47,6 +47,12 @@ NAMING: Final = ("scene", "scene")
 
 SPARE: Final = 4
 """Scenes planned for each task of a balanced exam, which chooses among them."""
+
+FEWEST_PLANNED: Final = 400
+"""The fewest scenes that a balanced exam chooses among: so many show each class of answers."""
+
+MOST_TIMES: Final = 10
+"""Times that a balanced exam that needs more scenes of a class gets as many again."""
 
 CONTINUOUS_ONLY: Final = "napkin"
 """The planted structure whose treatment is always continuous."""
@@ -106,27 +112,65 @@ def _for_exams(
     config: SceneSettings, rng: np.random.Generator, split: str, count_root: bytes
 ) -> list[ScenePlan]:
     """Return scenes of their own for every exam, in the split's composition, as many as it has
-    tasks. A balanced exam chooses them among ``SPARE`` times as many. Empty without exams."""
+    tasks. Empty without exams."""
     found: list[ScenePlan] = []
     for name, model in config.exams:
-        spare = SPARE if model.kind == "balanced" else 1
-        plans = random_order(
-            rng, _plans(config.model_copy(update={"scenes": spare * model.tasks}), rng)
-        )
         key = hmac_key(count_root, f"{TRACK_NAME}/{split}/exam/{name}")
         where = f"splits.{split}.exams.{name}.{TRACK_NAME}"
-        found += _compose_private(name, model, plans, key, where)
+        if model.kind == "balanced":
+            found += _plan_balanced(config, name, model, rng, key, where)
+        else:
+            plans = random_order(rng, _plans(_with_scenes(config, model.tasks), rng))
+            found += _compose_private(name, model, plans, key, where)
     return found
 
 
-def _compose_private(
-    exam: str | None, model: ExamModel, plans: Sequence[ScenePlan], key: bytes, where: str
+def _plan_balanced(
+    config: SceneSettings,
+    exam: str,
+    model: ExamModel,
+    rng: np.random.Generator,
+    key: bytes,
+    where: str,
 ) -> list[ScenePlan]:
-    """Return the plans of an exam, each with its variant, one view and, if classes are balanced,
-    class. ``exam`` is None without an exam file. Raises ``UsageError`` at ``where``."""
-    candidates = planned_candidates((str(place), plan) for place, plan in enumerate(plans))
-    required = () if exam is None else KEYS
-    composed = compose(model, candidates, key, where, once=True, required=required)
+    """Return the scenes of a balanced exam, chosen among ``SPARE`` times as many, and more until
+    each class of answers drawn has its scenes. The classes, and a ``UsageError`` at ``where``,
+    follow from scenes of a seed that everybody knows, so that they tell nothing of the secret."""
+    known = _plans(_with_scenes(config, FEWEST_PLANNED), stream(b"", "classes of answers"))
+    classes = classes_of(planned_candidates(_plans_by_place(known)), where)
+    many = _with_scenes(config, max(SPARE * model.tasks, FEWEST_PLANNED))
+    plans: list[ScenePlan] = []
+    while True:
+        plans += random_order(rng, _plans(many, rng))
+        try:
+            return _compose_private(exam, model, plans, key, where, classes)
+        except UsageError:
+            if len(plans) >= MOST_TIMES * many.scenes:
+                raise
+
+
+def _with_scenes(config: SceneSettings, count: int) -> SceneSettings:
+    """Return the settings with another number of scenes."""
+    return config.model_copy(update={"scenes": count})
+
+
+def _plans_by_place(plans: Sequence[ScenePlan]) -> Iterator[tuple[str, ScenePlan]]:
+    """Yield each plan with its place as its name."""
+    return ((str(place), plan) for place, plan in enumerate(plans))
+
+
+def _compose_private(
+    exam: str | None,
+    model: ExamModel,
+    plans: Sequence[ScenePlan],
+    key: bytes,
+    where: str,
+    classes: Classes | None = None,
+) -> list[ScenePlan]:
+    """Return the plans of an exam, each with its variant, one view and, if ``classes`` are
+    balanced, class. ``exam`` is None without an exam file. Raises ``UsageError`` at ``where``."""
+    candidates = planned_candidates(_plans_by_place(plans))
+    composed = compose(model, candidates, key, where, private=True, classes=classes)
     picks = {task.name: (one, task) for one in candidates for task in one.tasks}
     found = []
     for name in composed.task_ids:
