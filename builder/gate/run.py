@@ -7,6 +7,7 @@ that were checked, and then what takes several parts: ids, prompts, exams, secre
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,7 +34,7 @@ from builder.gate.rules import Tables, schema_problems
 from builder.gate.secrecy import secrecy_problems
 from builder.release.engine import Workers
 from builder.release.manifest import read_manifest
-from builder.release.parts import Part
+from builder.release.parts import RECORD, Part, find_part
 from builder.release.reader import public_side
 from builder.splits.track import Track
 from grader.io.process import processors
@@ -88,7 +89,11 @@ def run_gate(
                 found = read_check(part)
                 checked[part.origin.split].add(found)
                 total.add(found)
-            lines += _rows(parts, total)
+            if staging is not None and (lost := _lost_rows(parts, staging)):
+                # Told of a fault alone: without the staged parts there is nothing to say, and
+                # `check` must give the report of the build.
+                lines.append(line_of("checks of parts", lost, ""))
+            lines += _rows(total)
             if not all(line.ok for line in lines):
                 return GateReport(tuple(lines))
             lines += _truths(tables, total)
@@ -167,11 +172,32 @@ def _across_parts(release: Path, tables: Tables) -> Iterator[GateLine]:
         yield line_of("nothing private in public", secrecy_problems(release), figure)
 
 
-def _rows(parts: Sequence[Part], found: Findings) -> Iterator[GateLine]:
-    """Yield three lines on the parts' rows: how many parts there are, that tasks, truths and scenes
-    refer to each other, and that tasks agree with the specification."""
-    figure = f"{len(parts)} parts, whose rows are those of the release"
-    yield line_of("checks of parts", (), figure)
+def _lost_rows(parts: Sequence[Part], staging: Path) -> list[str]:
+    """Return a problem for each config of a split of which the release's ``parts`` have another
+    number of rows than a build staged below ``staging``. A release that lacks whole instances is
+    sound in all else."""
+    records = staging.glob(f"*/*/*[0-9]/{RECORD}")
+    staged = _row_counts(part for file in records if (part := find_part(file.parent)))
+    released = _row_counts(parts)
+    return [
+        f"{split}: {config} has {released[split, config]} rows, {staged[split, config]} were staged"
+        for split, config in sorted(released.keys() | staged.keys())
+        if released[split, config] != staged[split, config]
+    ]
+
+
+def _row_counts(parts: Iterable[Part]) -> Counter[tuple[str, str]]:
+    """Return the number of rows of some parts by (split, config)."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for part in parts:
+        for config in part.sizes:
+            counts[part.origin.split, config] += part.read(config, ()).num_rows
+    return counts
+
+
+def _rows(found: Findings) -> Iterator[GateLine]:
+    """Yield two lines on the parts' rows: that tasks, truths and scenes refer to each other, and
+    that tasks agree with the specification."""
     figure = f"{found.counts['tasks']} agree with the specification"
     yield line_of(REFERENCES, found.problems[REFERENCES], "every row belongs to a whole instance")
     yield line_of(TASK_ROWS, found.problems[TASK_ROWS], figure)
