@@ -40,21 +40,16 @@ class NoBundle(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredConcept:
-    """A variable to be measured: population mean, sd, binary or not, (least, greatest) value."""
+class MeasuredConcept(Parent):
+    """A variable to be measured, with its (least, greatest) value as ``support``."""
 
-    mean: float
-    sd: float
-    binary: bool
-    support: tuple[float, float]
+    support: tuple[float, float] = (0.0, 1.0)
 
     @classmethod
-    def seen_in(cls, sample: Array, *, binary: bool) -> "MeasuredConcept":
-        """Return the variable with mean, sd and range of a sample (n,) of its population."""
-        least, most = summary(float(sample.min())), summary(float(sample.max()))
-        return cls(
-            summary(float(sample.mean())), summary(float(sample.std())), binary, (least, most)
-        )
+    def seen_in(cls, sample: Array) -> "MeasuredConcept":
+        """Return the variable with mean, sd, kind and range of a sample (n,) of its population."""
+        seen, ends = Parent.seen_in(sample), (float(sample.min()), float(sample.max()))
+        return cls(seen.mean, seen.sd, seen.binary, (summary(ends[0]), summary(ends[1])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,16 +169,15 @@ def _draw_measurement(
 ) -> Measurement:
     """Return a random Bernoulli, neural or handcrafted measurement, by the view's shares."""
     kind = "binary" if concept.binary else "continuous"
-    parent = [Parent(concept.mean, concept.sd, concept.binary)]
     own_scale = {"centres": (concept.mean,), "scales": (concept.sd,)}
     if rng.random() >= _CONTINUOUS_SHARE[kind]:
-        logistic = MECHANISMS["shifted_logistic"].draw(rng, parent)
+        logistic = MECHANISMS["shifted_logistic"].draw(rng, [concept])
         return Measurement("shifted_logistic", round_parameters({**logistic, **own_scale}), None)
     if rng.random() < view.neural:
         drawn = MECHANISMS["neural"].draw(rng, [Parent(0.0, 1.0)])
         mechanism, parameters = "neural", {**drawn, **own_scale}
     else:
-        drawn = MECHANISMS["handcrafted"].draw(rng, parent)
+        drawn = MECHANISMS["handcrafted"].draw(rng, [concept])
         curvature: dict[str, float | tuple[float, ...]] = {
             "shifts": (float(rng.uniform(-_SHIFT, _SHIFT)),)
         }

@@ -85,17 +85,12 @@ def observe(scene: Scene, view: View, key: bytes) -> Observation:
     found = Observation(view, bundles, columns, rows, tuple(int(i) for i in chosen))
     if not scene.plan.questions.diagnostics:
         return found
-    recovered = {node: _recover(scene, found, node) for node in sorted(bundles)}
+    recovered, parts = {}, (slice(size), list(found.chosen), slice(size, None))
+    for node in sorted(bundles):
+        measured = np.column_stack([rows[name] for name in found.columns_of(node)])
+        tables = (measured.astype(np.float64), scene.rows[node].astype(np.float64))
+        recovered[node] = recoverability(*(table[part] for part in parts for table in tables))
     return replace(found, recovered=recovered)
-
-
-def _recover(scene: Scene, found: Observation, node: str) -> Mapping[str, float]:
-    """Return how well a replaced node can be recovered; see :func:`recoverability`."""
-    measured = np.column_stack([found.rows[name] for name in found.columns_of(node)])
-    tables = (measured.astype(np.float64), scene.rows[node].astype(np.float64))
-    size, chosen = scene.plan.equations.train, list(found.chosen)
-    parts = (slice(size), chosen, slice(size, None))
-    return recoverability(*(table[part] for part in parts for table in tables))
 
 
 def measurement_columns(scene: Scene, node: str, bundle: Bundle) -> dict[str, Measurement]:
@@ -117,16 +112,10 @@ def _draw_bundles(plan: ScenePlan, world: World, view: View, key: bytes) -> dict
     squares = not is_empirical("continuous", plan.equations.continuous)
     found = {}
     for node in chosen:
-        binary = world.node(node).kind == "binary"
-        concept = MeasuredConcept.seen_in(pilot[node], binary=binary)
+        own, concept = stream(key, f"bundle/{node}"), MeasuredConcept.seen_in(pilot[node])
+        outcome = node == query.outcome
         try:
-            found[node] = draw_bundle(
-                stream(key, f"bundle/{node}"),
-                concept,
-                view,
-                outcome=node == query.outcome,
-                squares=squares,
-            )
+            found[node] = draw_bundle(own, concept, view, outcome=outcome, squares=squares)
         except NoBundle:
             raise Rejection(f"no informative measurements ({view.name})") from None
     return found
