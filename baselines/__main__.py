@@ -8,7 +8,6 @@ examples:
 """
 
 import argparse
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from baselines.systems import (
 from builder.release.engine import Workers
 from grader.commands.common import positive
 from grader.errors import UsageError
+from grader.io.printing import print_lines
 from grader.io.process import exit_with, is_interrupt, processors
 
 
@@ -31,17 +31,17 @@ def main(argv: list[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     if arguments.list:
         for system in SYSTEMS:
-            print(f"{system.name:18}{system.note}")
+            print_lines(f"{system.name:18}{system.note}")
         return 0
     try:
         run(arguments)
     except UsageError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print_lines(f"error: {error}", to_stderr=True)
         return 2
     except (KeyboardInterrupt, RuntimeError) as error:
         if not is_interrupt(error):
             raise
-        print("interrupted; answers written so far are complete files", file=sys.stderr)
+        print_lines("interrupted; answers written so far are complete files", to_stderr=True)
         return 130
     return 0
 
@@ -58,11 +58,11 @@ def run(arguments: argparse.Namespace) -> None:
         )
     names, out = [system.name for system in systems], arguments.out or Path("answers")
     if len(names) == 1:
-        print(answer_exam(arguments, arguments.out or out / names[0], names[0], shown=True))
+        print_lines(answer_exam(arguments, arguments.out or out / names[0], names[0], shown=True))
         return
     with Workers(arguments.workers) as workers:
         for line in workers.map(partial(answer_in_its_folder, arguments, out), names):
-            print(line, flush=True)
+            print_lines(line)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from rich.console import Console
 from rich.progress import track as shown_progress
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -27,6 +26,7 @@ from baselines.exam import (
 )
 from grader.errors import UsageError
 from grader.io.names import did_you_mean
+from grader.pages.terminal import console
 from grader.scoring.shape import Task
 
 BY_TRACK: Final[Mapping[str, TrackSystems]] = {
@@ -148,13 +148,13 @@ def answer_exam(chosen: Namespace, folder: Path, name: str, *, shown: bool = Fal
     settings = {"release": exam.release.name, "split": exam.split, "exam": exam.name}
     prepare_folder(folder, name, settings, system.note)
     written = 0
-    console = Console(stderr=True)
+    shown_on = console(stderr=True)
     answered = shown_progress(
         answer_tasks(system, exam),
         name,
         len(exam.tasks),
-        console=console,
-        disable=not (shown and console.is_terminal),
+        console=shown_on,
+        disable=not (shown and shown_on.is_terminal),
     )
     for task, answer in answered:
         write_answer(folder, task, answer)

@@ -34,9 +34,9 @@ from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import pretty_json
 from grader.io.names import did_you_mean
+from grader.io.printing import print_lines, printable
 from grader.pages.report import costliest, first_screen
 from grader.pages.terminal import console
-from grader.pages.words import printable
 from grader.release.exam import Exam
 from grader.tracks import TRACKS
 
@@ -185,7 +185,10 @@ def _print_estimate(exam: Exam, asked: frozenset[str], epochs: dict[str, int]) -
     )
     _say(
         f"{exam.split.release.name}, exam {exam.name}: {len(tasks):,} of {len(exam.tasks):,} "
-        f"tasks ({per})\nprompts alone: about {tokens:,} input tokens, each sent once; "
+        f"tasks ({per})"
+    )
+    _say(
+        f"prompts alone: about {tokens:,} input tokens, each sent once; "
         "conversations of several turns, and questions asked one by one, send them again"
     )
 
@@ -255,7 +258,7 @@ def _print_outcome(run: Run, outcome: Outcome) -> None:
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr)
+    print_lines(text, to_stderr=True)
 
 
 def is_of_inspect(error: BaseException) -> bool:

@@ -15,7 +15,6 @@ import argparse
 import json
 import platform
 import shlex
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -32,6 +31,7 @@ from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import pretty_json
+from grader.io.printing import print_lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     only = f"{PROGRAM} build {shlex.quote(str(arguments.toml))} --only"
     try:
         if arguments.only is not None:
-            print(pretty_json(build_alone(config, roots, arguments.only)), end="")
+            print_lines(*pretty_json(build_alone(config, roots, arguments.only)).splitlines())
             return OK
         outcome = build_release(
             config,
@@ -97,17 +97,18 @@ def run(arguments: argparse.Namespace) -> int:
             reporter=reporter,
         )
     except InstanceFailed as error:
-        print(
-            f"{error.details}\nbug in the builder at {error.label}: {error.summary}\nrebuild it "
-            f"alone: {only} {error.label}",
-            file=sys.stderr,
+        print_lines(
+            *error.details.splitlines(),
+            f"bug in the builder at {error.label}: {error.summary}",
+            f"rebuild it alone: {only} {error.label}",
+            to_stderr=True,
         )
         return BUG
     except WorkerDied as error:
-        print(
+        print_lines(
             f"error: {error}; finished parts are kept: run the same command again, with fewer "
             f"--workers if memory ran out, or build one of them alone: {only} TRACK/SPLIT/INDEX",
-            file=sys.stderr,
+            to_stderr=True,
         )
         return BUG
     except BrokenPipeError:
@@ -119,11 +120,11 @@ def run(arguments: argparse.Namespace) -> int:
         ) from None
     if outcome.status == "refused by the gate":
         assert outcome.gate is not None
-        print(outcome.gate.markdown, file=sys.stderr)
-        print(
+        print_lines(*outcome.gate.markdown.splitlines(), to_stderr=True)
+        print_lines(
             f"the gate refused the release, which stays in {outcome.folder}; {arguments.out} was "
             f"not touched: see {outcome.folder / 'GATE.md'}, mend, run the same command again",
-            file=sys.stderr,
+            to_stderr=True,
         )
         return FAILED
     _report_lock(config, outcome.manifest, arguments.update_lock, reporter)
@@ -156,11 +157,11 @@ def _describe_outcome(outcome: Outcome, out: Path, reporter: Reporter) -> None:
         size = sum(file.stat().st_size for file in files)
         reporter.note(f"{repository.name}: {len(files)} files, {human_size(size)}")
     folder = shlex.quote(str(out))
+    reporter.note(f"{outcome.status}: {out}")
     reporter.note(
-        f"{outcome.status}: {out}\n"
-        f"next: python -m grader workspace --release {folder} --out tasks   (take the exam)\n"
-        f"      {PROGRAM} check {folder}   (run the gate again)"
+        f"next: python -m grader workspace --release {folder} --out tasks   (take the exam)"
     )
+    reporter.note(f"      {PROGRAM} check {folder}   (run the gate again)")
 
 
 def lock_document(manifest: Mapping[str, Any]) -> dict[str, Any]:

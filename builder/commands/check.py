@@ -11,6 +11,7 @@ from builder.commands.common import FAILED, OK, add, use_domains
 from builder.release.manifest import read_manifest, refuse_imported
 from builder.release.progress import Reporter
 from builder.release.reader import public_side
+from grader.io.printing import print_lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -24,5 +25,5 @@ def run(arguments: argparse.Namespace) -> int:
     refuse_imported(read_manifest(public_side(arguments.release)), arguments.release)
     note = Reporter(arguments.quiet).note
     report = check_release(arguments.release, note, arguments.workers)
-    print(report.markdown, end="")
+    print_lines(*report.markdown.splitlines())
     return OK if report.ok else FAILED

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from builder.commands.common import FAILED, OK
 from builder.release.diff import diff_releases
+from grader.io.printing import print_lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -20,5 +21,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Compare the releases; the exit code is 1 where they differ."""
     report = diff_releases(arguments.first, arguments.second)
-    print(*report.lines, sep="\n")
+    print_lines(*report.lines)
     return OK if report.identical else FAILED

@@ -7,10 +7,7 @@ examples:
 
 import argparse
 import shlex
-import sys
 from pathlib import Path
-
-from rich.console import Console
 
 from builder.build import check_release
 from builder.commands.common import FAILED, OK, add, composition_table
@@ -20,6 +17,8 @@ from builder.release.workspace import GATE_FILE
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.io.files import write_text
+from grader.io.printing import print_lines
+from grader.pages.terminal import console
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,14 +49,11 @@ def run(arguments: argparse.Namespace) -> int:
         name=arguments.name,
         seed=arguments.seed,
     )
-    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
-    console.print(composition_table(f"exam {added.name}: composition", added.composition))
+    out = console(soft_wrap=True)
+    out.print(composition_table(f"exam {added.name}: composition", added.composition))
     folder, name = shlex.quote(str(release)), shlex.quote(added.name)
-    console.print(
-        f"{release}: exam {added.name} has {added.tasks} tasks\n"
-        f"next: python -m grader workspace --release {folder} --exam {name} --out tasks",
-        markup=False,
-    )
+    out.print(f"{release}: exam {added.name} has {added.tasks} tasks")
+    out.print(f"next: python -m grader workspace --release {folder} --exam {name} --out tasks")
     reporter = Reporter(arguments.quiet)
     try:
         report = check_release(release, reporter.note, arguments.workers)
@@ -67,8 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
     write_text(release / GATE_FILE, report.markdown)
     if report.ok:
         return OK
-    print(
+    print_lines(
         f"the gate refuses the release with exam {added.name} in it: see {release / GATE_FILE}",
-        file=sys.stderr,
+        to_stderr=True,
     )
     return FAILED

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from builder.commands.common import OK
 from builder.importing.exam import import_causalds
+from grader.io.printing import print_lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -24,10 +25,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Import the exam and print what was written."""
     exam = import_causalds(arguments.folder, arguments.out)
     numbers = sum(row["value"] is not None for row in exam.truths)
-    print(
+    print_lines(
         f"split {exam.split}, exam {exam.name}: {len(exam.tasks)} tasks, {numbers} numeric truths "
-        "as published: they cannot be recomputed from what is there\n"
-        f"{arguments.out}: written\n"
-        f"next: python -m grader answers/ --release {shlex.quote(str(arguments.out))}"
+        "as published: they cannot be recomputed from what is there",
+        f"{arguments.out}: written",
+        f"next: python -m grader answers/ --release {shlex.quote(str(arguments.out))}",
     )
     return OK

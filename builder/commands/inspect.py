@@ -20,6 +20,7 @@ from builder.splits.track import Track
 from builder.stories.texts import markdown_table
 from builder.tracks import TRACKS
 from grader.errors import UsageError
+from grader.io.printing import print_lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +36,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the generation report of the release, or write the page of one scene."""
     public_side(arguments.release)
     if arguments.scene is None:
-        print("\n\n".join(_generation_report(arguments.release, TRACKS)))
+        report = "\n\n".join(_generation_report(arguments.release, TRACKS))
+        print_lines(*report.splitlines())
         return OK
     draw = next(track.scene_page for track in TRACKS.values() if track.scene_page is not None)
     page, summary = draw(arguments.release, arguments.scene)
@@ -44,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         file.write_text(page, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"--out {file}: cannot be written ({error.strerror or error})") from None
-    print(f"{summary}\npage: {file}")
+    print_lines(*summary.splitlines(), f"page: {file}")
     return OK
 
 

@@ -15,6 +15,7 @@ from builder.commands.main import PROGRAM
 from builder.stories.knowledge import FOLDER
 from builder.stories.lint import lint_files
 from grader.errors import UsageError
+from grader.io.printing import print_lines
 
 TEMPLATE: Final = FOLDER.parent / "new_domain.toml"
 _KEY: Final = re.compile(r"[a-z][a-z0-9_]{2,39}")
@@ -37,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write a new domain's file or, given TOML files, check them and return 1 for problems."""
     if all(name.endswith(".toml") for name in arguments.what):
         problems = lint_files([Path(name) for name in arguments.what])
-        print(*problems, f"{len(arguments.what)} domains, {len(problems)} problems", sep="\n")
+        print_lines(*problems, f"{len(arguments.what)} domains, {len(problems)} problems")
         return FAILED if problems else OK
     key = arguments.what[0]
     if len(arguments.what) > 1 or not _KEY.fullmatch(key):
@@ -46,13 +47,13 @@ def run(arguments: argparse.Namespace) -> int:
     if file.exists():
         raise UsageError(f"{file}: exists already; choose another key or --out")
     if (FOLDER / file.name).exists():
-        print(f"note: {key} will stand in place of our domain of this key")
+        print_lines(f"note: {key} will stand in place of our domain of this key")
     try:
         arguments.out.mkdir(parents=True, exist_ok=True)
         file.write_text(TEMPLATE.read_text(encoding="utf-8"), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{file}: cannot be written ({error.strerror or error})") from None
-    print(f"{file}: fill it in (docs/words.md says what each field means), then")
-    print(f"  {PROGRAM} new-domain {file}   (says what is still missing)")
-    print(f"  {PROGRAM} build my.toml --domains {arguments.out}")
+    print_lines(f"{file}: fill it in (docs/words.md says what each field means), then")
+    print_lines(f"  {PROGRAM} new-domain {file}   (says what is still missing)")
+    print_lines(f"  {PROGRAM} build my.toml --domains {arguments.out}")
     return OK

@@ -10,6 +10,7 @@ import secrets
 from typing import Final
 
 from builder.commands.common import OK
+from grader.io.printing import print_lines
 
 SECRET_BYTES: Final = 32
 
@@ -20,5 +21,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the secret as hexadecimal digits."""
-    print(secrets.token_hex(SECRET_BYTES))
+    print_lines(secrets.token_hex(SECRET_BYTES))
     return OK

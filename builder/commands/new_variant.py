@@ -9,6 +9,7 @@ from pathlib import Path
 
 from builder.commands.common import OK
 from builder.tracks import TRACKS
+from grader.io.printing import print_lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -32,6 +33,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Write each piece to a file in ``--out`` and print the place in the code where it belongs."""
     write = next(track.new_variant for track in TRACKS.values() if track.new_variant is not None)
     for file, place in write(arguments.key, arguments.shape, arguments.out):
-        print(f"{file}  →  {place}")
-    print("fill each in at its place (docs/adding-a-variant.md); the tests name what is absent")
+        print_lines(f"{file}  →  {place}")
+    print_lines(
+        "fill each in at its place (docs/adding-a-variant.md); the tests name what is absent"
+    )
     return OK

@@ -6,10 +6,8 @@ examples:
 
 import argparse
 import shlex
-import sys
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from builder.commands.common import OK, add, composition_table, list_counts, use_domains
@@ -19,6 +17,7 @@ from builder.release.planning import Specs, plan_specs, planned_levels
 from builder.splits.config import ReleaseConfig, load_config
 from builder.splits.roots import placeholder_roots
 from builder.tracks import TRACKS
+from grader.pages.terminal import console
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -32,18 +31,18 @@ def run(arguments: argparse.Namespace) -> int:
     use_domains(arguments.domains)
     config = load_config(arguments.toml, TRACKS)
     specs = plan_specs(config, placeholder_roots(config))
-    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
-    console.print(_plan_table(config, specs))
+    out = console(soft_wrap=True)
+    out.print(_plan_table(config, specs))
     for split in config.splits:
         for name, settings in split.tracks:
             where = f"{split.name} {name}"
             members = specs[split.name, name]
             for axis, counts in planned_levels(members).items():
-                console.print(f"{where}, by {axis}: {list_counts(counts)}", markup=False)
+                out.print(f"{where}, by {axis}: {list_counts(counts)}")
             if composition := config.tracks[name].composition(settings, members):
-                console.print(composition_table(f"{where}: composition", composition))
+                out.print(composition_table(f"{where}: composition", composition))
     toml = shlex.quote(str(config.path))
-    console.print(f"Build it: {PROGRAM} build {toml} --out release", markup=False)
+    out.print(f"Build it: {PROGRAM} build {toml} --out release")
     return OK
 
 

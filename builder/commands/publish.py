@@ -25,6 +25,7 @@ from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.hub.address import Address
 from grader.hub.client import connect, explain_hub_errors
+from grader.io.printing import print_lines
 from grader.opening import open_release
 from grader.verify import verify
 
@@ -74,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         with explain_hub_errors(arguments.repo):
             api.whoami()
     if not _check(arguments):
-        print("nothing was sent; `check` prints the whole record")
+        print_lines("nothing was sent; `check` prints the whole record")
         return FAILED
     opened = open_release(arguments.release)
     refuse_private(opened, TRACKS)
@@ -95,7 +96,9 @@ def _deprecate(arguments: argparse.Namespace) -> None:
         arguments.release, arguments.split, arguments.deprecate, arguments.why, arguments.version
     )
     tasks = "task is" if count == 1 else "tasks are"
-    print(f"{arguments.release} {arguments.version}: {count} {tasks} deprecated; see {ERRATA}")
+    print_lines(
+        f"{arguments.release} {arguments.version}: {count} {tasks} deprecated; see {ERRATA}"
+    )
 
 
 def _update(api: "HfApi", target: Target, files: Files, *, dry_run: bool) -> None:
@@ -105,21 +108,17 @@ def _update(api: "HfApi", target: Target, files: Files, *, dry_run: bool) -> Non
     count, size = len(changes.send), f"{changes.bytes / 1e6:.1f} MB"
     there = f"{len(files) - count} of {len(files)} files"
     if changes.is_empty:
-        print(f"{place}: {target.tag} is there whole, nothing to send")
+        print_lines(f"{place}: {target.tag} is there whole, nothing to send")
     elif dry_run:
-        print(
+        print_lines(
             f"{place}: {there} are there, {count} to send ({size}), {len(changes.remove)} to remove"
         )
         for name in [*changes.send, *(f"{name} (remove)" for name in changes.remove)]:
-            print(f"  {name}")
+            print_lines(f"  {name}")
     else:
         make_changes(api, target, changes)
-        print(
-            *(f"note: {note}" for note in changes.notes),
-            sep="\n",
-            end="\n" if changes.notes else "",
-        )
-        print(
+        print_lines(*(f"note: {note}" for note in changes.notes))
+        print_lines(
             f"{place}: {there} were there, {count} sent ({size}), "
             f"{len(changes.remove)} removed; tag {target.tag}"
         )
@@ -132,13 +131,13 @@ def _check(arguments: argparse.Namespace) -> bool:
         report = check_release(arguments.release, Reporter(arguments.quiet).note, arguments.workers)
         for line in report.lines:
             if not line.ok:
-                print(f"FAIL {line.check}: {line.figure}")
-                print(*(f"  {problem}" for problem in line.problems), sep="\n")
+                print_lines(f"FAIL {line.check}: {line.figure}")
+                print_lines(*(f"  {problem}" for problem in line.problems))
         if not report.ok:
             return False
     broken = [one for one in verify(open_release(arguments.release)) if not one.ok]
     for one in broken:
-        print(f"FAIL {one.name}: {one.detail}")
+        print_lines(f"FAIL {one.name}: {one.detail}")
     return not broken
 
 

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -15,6 +14,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from grader.pages.terminal import console
+
 
 class Reporter:
     """Write messages for people to standard error; standard output stays free for data.
@@ -23,17 +24,17 @@ class Reporter:
     """
 
     def __init__(self, quiet: bool = False) -> None:
-        self.console = Console(stderr=True, highlight=False, soft_wrap=True)
+        self.console = console(stderr=True, soft_wrap=True)
         self.quiet = quiet
 
     def note(self, text: str) -> None:
         """Write one line of information, unless ``quiet``."""
         if not self.quiet:
-            self.console.print(text, markup=False)
+            self.console.print(text)
 
     def warn(self, text: str) -> None:
         """Write one line that even a quiet run shows."""
-        self.console.print(f"warning: {text}", markup=False)
+        self.console.print(f"warning: {text}")
 
     @contextmanager
     def stage(self, title: str, total: int) -> Iterator[Callable[[], None]]:
@@ -44,7 +45,7 @@ class Reporter:
         started = time.perf_counter()
         with Progress(
             SpinnerColumn(),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),

@@ -25,6 +25,7 @@ from causal_exams.attempts import (
 )
 from grader.commands.common import PUBLIC_EXAM, add, open_split
 from grader.errors import UsageError
+from grader.io.printing import print_lines
 from grader.scoring.shape import Task
 
 Reader = Callable[[Path, dict[str, Task]], Iterable[Attempt]]
@@ -78,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     attempts = max(one.number for one in whole)
     write_answers(arguments.out, whole, tasks, card, attempts)
     answered = sum(one.answer is not None for one in whole)
-    print(
+    print_lines(
         f"{arguments.out}: {answered} answers of {len(whole)} attempts; {len(found) - len(whole)} "
         f"errors left out, {left} tasks not taken"
     )

@@ -12,6 +12,7 @@ import argparse
 from pathlib import Path
 
 from grader.commands.common import EXAM, add, open_split
+from grader.io.printing import print_lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,5 +30,5 @@ def run(arguments: argparse.Namespace) -> int:
     count = write_harbor(exam, arguments.out)
     left = len(exam.tasks) - count
     more = f"; {left} laboratories with experiments need their host: use `run`" if left else ""
-    print(f"{arguments.out}: {count} tasks{more}")
+    print_lines(f"{arguments.out}: {count} tasks{more}")
     return 0

@@ -13,7 +13,6 @@ submission, resumes the session with what is left of its budget.
 
 import argparse
 import sys
-from functools import partial
 from pathlib import Path
 
 from causal_exams.laboratory.front_ends import serve, serve_mcp
@@ -21,6 +20,7 @@ from causal_exams.laboratory.host import open_episode
 from causal_exams.laboratory.session import Session, session_path
 from grader.commands.common import read_key
 from grader.errors import UsageError
+from grader.io.printing import print_lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +56,11 @@ def run(arguments: argparse.Namespace) -> int:
     if path is None:
         raise UsageError("say where the transcript is kept: --transcript FILE or --sessions DIR")
     key = read_key(arguments.key) if arguments.key is not None else None
-    note = partial(print, "refused after the end:", file=sys.stderr)
+
+    def note(reason: str) -> None:
+        """Print why a late call is refused."""
+        print_lines(f"refused after the end: {reason}", to_stderr=True)
+
     session = Session(episode, path, arguments.submission, key, note)
     try:
         if arguments.mcp or arguments.mcp_http is not None:

@@ -12,6 +12,7 @@ import argparse
 from pathlib import Path
 
 from grader.errors import UsageError
+from grader.io.printing import print_lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     for page in (out / PAGES).glob("*.html"):
         page.unlink()
     files = write_site(out, rows, name, "Causal exams", TRACKS)
-    print(f"{out / INDEX}: {len(rows)} submissions, {files} files")
+    print_lines(f"{out / INDEX}: {len(rows)} submissions, {files} files")
     if space is not None:
-        print(f"{space}: {send(connect(), space, out)}")
+        print_lines(f"{space}: {send(connect(), space, out)}")
     return 0

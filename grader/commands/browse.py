@@ -20,6 +20,7 @@ from grader.commands.common import add, open_split
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.paths import path_inside
+from grader.io.printing import print_lines
 from grader.pages.browse import INDEX, TaskView, pages
 from grader.pages.graph import Explanation
 from grader.pages.track_pages import pages_of
@@ -62,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     shown = list(_tasks_to_show(exam, graded))
     for name, text in pages(split.release.name, subtitle, shown, arguments.reading):
         write_text(path_inside(folder, name), text)
-    print(f"{folder / INDEX}: {len(shown)} tasks to read")
+    print_lines(f"{folder / INDEX}: {len(shown)} tasks to read")
     return 0
 
 

@@ -31,6 +31,7 @@ from grader.hub.client import connect, explain_hub_errors
 from grader.hub.evaluate import EvaluationSetup, evaluate, rescore
 from grader.hub.results import FAILED, GRADED, WAITING, ResultsDataset
 from grader.io.files import write_text
+from grader.io.printing import print_lines
 from grader.opening import address_of, open_release
 from grader.pages.report import SPECIFICATION
 from grader.pages.table import Table
@@ -85,8 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
         api = connect()
         with explain_hub_errors(inbox):  # before the dataset of results is made
             api.repo_info(inbox, repo_type="dataset")
-        counts = evaluate(api, inbox, ResultsDataset(api, kept, make=True), setup, print)
-    print(
+        counts = evaluate(api, inbox, ResultsDataset(api, kept, make=True), setup, print_lines)
+    print_lines(
         f"{counts[GRADED]} graded, {counts[FAILED]} not, {counts['known']} known before, "
         f"{counts['late']} wait for another day, {counts['elsewhere']} to another release, "
         f"{counts[WAITING]} to be tried again"
@@ -100,7 +101,7 @@ def _grade_again(
     """Grade stored submissions by another version of the release, and say what changed."""
     with lock_folder(arguments.work):
         api = connect()
-        changes = rescore(api, inbox, ResultsDataset(api, kept), setup, print)
+        changes = rescore(api, inbox, ResultsDataset(api, kept), setup, print_lines)
     table = SPECIFICATION.of_rows("rescored", changes, release=setup.release.name)
     console().print(in_terminal(table))
     if arguments.table is not None:

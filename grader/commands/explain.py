@@ -19,7 +19,7 @@ from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import BadJson, canonical_json
 from grader.pages.systems import in_pool, readings_from
-from grader.pages.terminal import console, plain
+from grader.pages.terminal import console
 from grader.pages.track_pages import pages_of
 from grader.pages.words import clip_text, number
 from grader.pipeline import check_attempts, sign_attempts, verify_attempts
@@ -71,11 +71,11 @@ def run(arguments: argparse.Namespace) -> int:
     truth = [("truth", truth_json(exam.truths[task.task_id]))] if arguments.reveal else []
     out = console()
     for label, text in lines:
-        out.print(plain(f"{label:<10} {text}"), soft_wrap=True)
+        out.print(f"{label:<10} {text}", soft_wrap=True)
     for text in task.prompt.splitlines() if arguments.prompt else ():
-        out.print(plain(text), soft_wrap=True)
+        out.print(text, soft_wrap=True)
     for label, text in ended + answered + truth:
-        out.print(plain(f"{label:<10} {text}"), soft_wrap=True)
+        out.print(f"{label:<10} {text}", soft_wrap=True)
     return 0
 
 

@@ -10,6 +10,8 @@ examples:
 
 import argparse
 
+from grader.io.printing import print_lines
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``fetch``."""
@@ -29,8 +31,9 @@ def run(arguments: argparse.Namespace) -> int:
     folder = fetch(address, anew=arguments.again)
     manifest = Side.open(folder).manifest
     size = sum(entry["bytes"] for entry in manifest["shards"].values())
-    print(
+    print_lines(
         f"{address}: {manifest['release']} {manifest['version']}, "
-        f"{len(manifest['shards'])} files, {size / 1e6:.1f} MB, as its manifest says\n{folder}"
+        f"{len(manifest['shards'])} files, {size / 1e6:.1f} MB, as its manifest says",
+        str(folder),
     )
     return 0

@@ -9,6 +9,7 @@ import argparse
 from pathlib import Path
 
 from grader.commands.common import RELEASE, add, open_split
+from grader.io.printing import print_lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -35,5 +36,5 @@ def run(arguments: argparse.Namespace) -> int:
             path_inside(folder, task.task_id, task.shape.suffix).write_text(text, encoding="utf-8")
         run_card = {"system": "gold", "notes": "the truth itself; every task scores 1 point"}
         (folder / "run.json").write_text(pretty_json(run_card), encoding="utf-8")
-    print(f"{arguments.out}: {len(exam.tasks)} right answers")
+    print_lines(f"{arguments.out}: {len(exam.tasks)} right answers")
     return 0

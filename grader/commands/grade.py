@@ -12,7 +12,6 @@ examples:
 """
 
 import argparse
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +26,7 @@ from grader.commands.common import (
     read_answers,
     write_documents,
 )
+from grader.io.printing import print_lines
 from grader.pages.report import costliest, first_screen, report_view
 from grader.pages.systems import in_reading
 from grader.pages.terminal import console
@@ -124,12 +124,12 @@ def _write(
 def _print_line(report: Mapping[str, Any]) -> None:
     """Print the line of ``--quiet``, and a note where nothing is scored."""
     census = report["census"]
-    print(
+    print_lines(
         f"skill {points(report['skill'])} points {points(report['points'])} "
         f"scored {census['scored']} missing {census['missing']} invalid {census['invalid']}"
     )
     if not census["scored"] and report["notices"]:
-        print(f"note: {report['notices'][0]}", file=sys.stderr)
+        print_lines(f"note: {report['notices'][0]}", to_stderr=True)
 
 
 def _next_steps(arguments: argparse.Namespace, graded: GradedSubmission) -> Iterator[str]:

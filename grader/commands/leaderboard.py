@@ -13,7 +13,6 @@ examples:
 """
 
 import argparse
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -37,12 +36,13 @@ from grader.commands.common import (
 )
 from grader.errors import UsageError
 from grader.io.names import nearest_path
+from grader.io.printing import print_lines
 from grader.pages.leaderboard import Ranked, board_page, boards, failures, first_screen, rank
 from grader.pages.page import Section
 from grader.pages.report import SPECIFICATION
 from grader.pages.systems import SETTINGS, in_reading, setting_of
 from grader.pages.table import Table
-from grader.pages.terminal import console, in_terminal, plain, progress
+from grader.pages.terminal import console, in_terminal, progress
 from grader.pipeline import exam_notices, grade
 from grader.release.exam import Exam
 from grader.reports.ledger import TEAMS, Ledger, default_path, ladder_of, refuse_several
@@ -184,7 +184,7 @@ def _of_setting(entries: list[Entry], setting: str | None) -> list[Entry]:
         told = ", ".join(f"{name} {count}" for name, count in sorted(counted.items()))
         note = f"several settings on one board ({told}); --setting keeps to one"
     if note:
-        print(f"note: {note}", file=sys.stderr)
+        print_lines(f"note: {note}", to_stderr=True)
     return entries
 
 
@@ -204,7 +204,7 @@ def _print_notes(
         lines += [f"note: {entry.source}: {notice}" for notice in own[:NOTICES]]
     out = console(stderr=True)
     for line in lines:
-        out.print(plain(line), soft_wrap=True)
+        out.print(line, soft_wrap=True)
 
 
 def _label(entries: Sequence[Entry], sessions: SessionCounts, tasks: set[str]) -> None:
@@ -241,5 +241,5 @@ def _find_submissions(folder: Path) -> list[Path]:
         raise UsageError(f"{folder}: no such folder of submissions{nearest_path(folder)}")
     found = submissions_in(folder)
     if not found:
-        print(f"note: {folder} has neither packed .parquet files nor folders", file=sys.stderr)
+        print_lines(f"note: {folder} has neither packed .parquet files nor folders", to_stderr=True)
     return found

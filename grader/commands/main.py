@@ -13,6 +13,7 @@ from typing import Final, NoReturn
 
 from grader.errors import UsageError
 from grader.io.names import did_you_mean, nearest, nearest_path
+from grader.io.printing import print_lines
 from grader.io.process import exit_with, is_interrupt, is_unwritable
 from grader.version import __version__
 
@@ -96,7 +97,7 @@ def main(arguments: Sequence[str] | None = None, program: Program = GRADER) -> i
         return 0
     except (KeyboardInterrupt, Exception) as error:
         if is_interrupt(error):
-            print(program.interrupted, file=sys.stderr)
+            print_lines(program.interrupted, to_stderr=True)
             return 130
         if is_unwritable(error):
             raise  # exit_with says so, once
@@ -104,7 +105,7 @@ def main(arguments: Sequence[str] | None = None, program: Program = GRADER) -> i
         if told is None:
             _report_bug(error)
             return 3
-        print(f"error: {told}", file=sys.stderr)
+        print_lines(f"error: {told}", to_stderr=True)
         return 2
 
 
@@ -136,13 +137,14 @@ def _dispatch(words: list[str], program: Program) -> int:
     """Run the command that the first word names, or the default one, on the other words."""
     commands = program.all_commands
     if not words or words[0] in ("-h", "--help"):
-        print(f"usage: {program.name} {_COMMAND_WORD[bool(program.default)]}\n")
+        print_lines(f"usage: {program.name} {_COMMAND_WORD[bool(program.default)]}", "")
         told = program.examples.replace(GRADER.name, program.name)
         width = max(map(len, commands))
-        print(*(f"  {name:<{width}} {text}" for name, text in commands.items()), "", told, sep="\n")
+        print_lines(*(f"  {name:<{width}} {text}" for name, text in commands.items()), "")
+        print_lines(*told.splitlines())
         return 0 if words else 2
     if words[0] == "--version":
-        print(f"causal-exams {__version__}")
+        print_lines(f"causal-exams {__version__}")
         return 0
     name = words[0] if words[0] in commands else program.default
     if name == words[0]:
@@ -170,11 +172,11 @@ def _report_bug(error: BaseException) -> None:
 
     frame = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{Path(frame.filename).name}:{frame.lineno}"
-    print(
-        f"bug: {type(error).__name__} at {place}: {error}\n"
+    print_lines(
+        f"bug: {type(error).__name__} at {place}: {error}",
         "This is our fault, not yours; please report it with the command you ran "
         "(CAUSAL_EXAMS_TRACEBACK=1 shows the whole trace).",
-        file=sys.stderr,
+        to_stderr=True,
     )
     if os.environ.get("CAUSAL_EXAMS_TRACEBACK"):
-        traceback.print_exception(error)
+        print_lines(*"".join(traceback.format_exception(error)).splitlines(), to_stderr=True)

@@ -12,6 +12,7 @@ from grader.answers.attempts import refuse_attempts
 from grader.answers.parquet_answers import pack, system_name
 from grader.commands.common import PUBLIC_EXAM, add, add_limits, read_answers
 from grader.errors import UsageError
+from grader.io.printing import print_lines
 from grader.pipeline import check_submission
 from grader.release.exam import Exam
 from grader.scoring.model import CheckedAnswer
@@ -44,10 +45,10 @@ def print_packed(what: str, exam: Exam, checked: Mapping[str, CheckedAnswer]) ->
     from collections import Counter
 
     counts = Counter(answer.status for answer in checked.values())
-    print(
+    print_lines(
         f"{what}: {len(checked) - counts['missing']} answers to {exam.split.name}/{exam.name} "
         f"({counts['scored']} valid, {counts['invalid']} invalid, {counts['missing']} missing)"
     )
     for task_id, answer in checked.items():
         if answer.status == "invalid":
-            print(f"  {task_id}  {answer.reason}  {ascii(answer.message)[1:-1]}")
+            print_lines(f"  {task_id}  {answer.reason}  {ascii(answer.message)[1:-1]}")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import UsageError
+from grader.io.printing import print_lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -52,9 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
     folder = arguments.out or Path(model.partition("/")[2]) / FOLDER
     file = path_inside(folder, file_name(report))
     write_text(file, text)
-    print(f"{file}: {text.count('task_id:')} figures for {model}")
+    print_lines(f"{file}: {text.count('task_id:')} figures for {model}")
     if arguments.publish:
-        print(propose(connect(), model, file.name, text))
+        print_lines(propose(connect(), model, file.name, text))
     return 0
 
 

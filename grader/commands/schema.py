@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from grader.errors import UsageError
 from grader.io.jsonio import pretty_json
 from grader.io.names import did_you_mean
+from grader.io.printing import print_lines
 from grader.io.schemas import schema
 from grader.scoring.shape import Variant
 from grader.tracks import TRACKS
@@ -27,9 +28,13 @@ def run(arguments: argparse.Namespace) -> int:
     variants = [spec for track in TRACKS.values() for spec in track.variants]
     if arguments.variant is None:
         for spec in variants:
-            print(f"{spec.track}  rung {spec.rung}  {spec.key}  ({spec.shape.name})")
+            print_lines(f"{spec.track}  rung {spec.rung}  {spec.key}  ({spec.shape.name})")
         return 0
-    print(pretty_json(schema(f"answers/{_find(arguments.variant, variants).shape.name}")), end="")
+    print_lines(
+        *pretty_json(
+            schema(f"answers/{_find(arguments.variant, variants).shape.name}")
+        ).splitlines()
+    )
     return 0
 
 

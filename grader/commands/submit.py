@@ -16,6 +16,7 @@ from pathlib import Path
 from grader.commands.common import PUBLIC_EXAM, add, add_limits, read_answers
 from grader.commands.pack import print_packed
 from grader.errors import UsageError
+from grader.io.printing import print_lines
 from grader.pages.systems import SETTINGS
 
 
@@ -59,5 +60,5 @@ def run(arguments: argparse.Namespace) -> int:
             raise UsageError(f"{arguments.answers}: no valid answer in it, so nothing was sent")
         receipt = hand_in(api, packed, repo, direct=arguments.direct)
     verb = "was handed in before" if receipt.before else "is handed in"
-    print(f"{receipt.id} {verb}: {receipt.place}")
+    print_lines(f"{receipt.id} {verb}: {receipt.place}")
     return 0

@@ -20,7 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """List every answer that is invalid, or valid in part, with file, field and expectation."""
-    from grader.pages.terminal import console, plain
+    from grader.pages.terminal import console
     from grader.pipeline import check_submission
 
     exam, submission = read_answers(arguments)
@@ -29,9 +29,9 @@ def run(arguments: argparse.Namespace) -> int:
     for task_id, answer in checked.items():
         if answer.message and answer.status != "missing":
             reason = answer.reason or "in part"
-            out.print(plain(f"{task_id}  {reason}  {answer.message}"), soft_wrap=True)
+            out.print(f"{task_id}  {reason}  {answer.message}", soft_wrap=True)
     for notice in notices:
-        out.print(plain(f"note: {notice}"), soft_wrap=True)
+        out.print(f"note: {notice}", soft_wrap=True)
     counts = Counter(answer.status for answer in checked.values())
     abstained = sum(answer.abstained for answer in checked.values())
     out.print(

@@ -17,15 +17,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print one line per check; exit with 1 if any fails."""
+    from rich.text import Text
+
     from grader.opening import open_release
-    from grader.pages.terminal import console, plain
+    from grader.pages.terminal import console
     from grader.verify import verify
 
     checks = verify(open_release(arguments.release, arguments.private))
     out = console()
     for check in checks:
         mark, style = ("ok  ", "green") if check.ok else ("FAIL", "bold red")
-        line = plain(f"{mark} {check.name}: {check.detail}")
+        line = Text(f"{mark} {check.name}: {check.detail}")
         line.stylize(style, 0, 4)
         out.print(line)
     failed = sum(not check.ok for check in checks)

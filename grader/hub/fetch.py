@@ -5,7 +5,6 @@ are plain, sizes and hashes are those of the manifest before anything is downloa
 """
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from grader.errors import UsageError
 from grader.hub.address import Address
 from grader.hub.client import cache_folder, connect, explain_hub_errors, list_files
+from grader.io.printing import print_lines
 from grader.release.side import Side
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def fetch(address: Address, *, anew: bool = False) -> Path:
     except UsageError as error:
         if address.revision is not None or (cached := _cached_folder(api, address)) is None:
             raise
-        print(f"note: {error}; taken as last fetched", file=sys.stderr)
+        print_lines(f"note: {error}; taken as last fetched", to_stderr=True)
         return cached
 
 

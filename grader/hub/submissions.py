@@ -18,7 +18,8 @@ from grader.hub.client import cache_folder, explain_hub_errors, list_files
 from grader.hub.results import FOLDER as RESULTS
 from grader.io.files import file_sha256
 from grader.io.paths import path_inside
-from grader.pages.words import interval_text, points, printable
+from grader.io.printing import printable
+from grader.pages.words import interval_text, points
 
 if TYPE_CHECKING:
     from huggingface_hub import Discussion, HfApi, RepoFile

@@ -12,7 +12,7 @@ from grader.pages.report import SPECIFICATION
 from grader.pages.report_page import FOOTER, NOTES
 from grader.pages.systems import reading_of
 from grader.pages.table import Table
-from grader.pages.terminal import in_terminal, plain
+from grader.pages.terminal import in_terminal
 from grader.pages.track_pages import pages_of
 from grader.pages.words import signed_interval, signed_number
 from grader.scoring.track import Track, Tracks
@@ -90,15 +90,16 @@ def _tables_by_track(result: Mapping[str, Any], tracks: Tracks) -> dict[str, lis
 def comparison_view(result: Mapping[str, Any], tracks: Tracks) -> RenderableType:
     """Return headline, who answered what, and the tables of each track for the terminal."""
     difference, span, verdict = overall_difference(result)
-    head = Text.assemble(
+    first_line = Text.assemble(
         (f"{difference} " if difference else "", "bold green"),
         f"{span}  " if span else "",
-        f"{verdict}\n{answered_text(result)}",
+        verdict,
     )
+    head = Group(first_line, answered_text(result))
     names = " − ".join(result[side]["system"] for side in ("first", "second"))
     title = f"{names} · {result['release']} · {result['split']}/{result['exam']}"
     shown = [in_terminal(one) for some in _tables_by_track(result, tracks).values() for one in some]
-    return Group(Panel(head, title=plain(title), title_align="left"), *shown)
+    return Group(Panel(head, title=Text(title), title_align="left"), *shown)
 
 
 def comparison_page(result: Mapping[str, Any], tracks: Tracks) -> str:

@@ -21,9 +21,9 @@ from grader.pages.systems import (
     readings_from,
 )
 from grader.pages.table import Cell, Table
-from grader.pages.terminal import in_terminal, lines, lines_of, plain
+from grader.pages.terminal import in_terminal, lines, lines_of
 from grader.pages.track_pages import pages_of
-from grader.pages.words import clip_text, count, interval_text, number, points, printable
+from grader.pages.words import clip_text, count, interval_text, number, points
 from grader.reports.table import truth_json
 from grader.scoring.model import Score, Truth
 from grader.scoring.route import READINGS
@@ -202,7 +202,7 @@ def headlines(report: Report, tracks: Tracks) -> Iterator[tuple[str, Cell, str]]
 def first_screen(report: Report, tracks: Tracks, next_steps: Sequence[str] = ()) -> RenderableType:
     """Return at most 24 lines of 80 columns: headlines, tracks, families, census, next steps."""
     title = f"{name_of(report)} · {report['release']['name']} · {report['split']}/{report['exam']}"
-    head = Text(printable(title), "bold", overflow="ellipsis", no_wrap=True)
+    head = Text(title, "bold", overflow="ellipsis", no_wrap=True)
     figures = [
         [Text(name, "bold"), Text(str(cell), "bold green"), Text(remark, "dim")]
         for name, cell, remark in headlines(report, tracks)
@@ -211,7 +211,7 @@ def first_screen(report: Report, tracks: Tracks, next_steps: Sequence[str] = ())
     parts: list[RenderableType] = [head, lines(figures), Text(), lines_of(_tracks(report))]
     if (extremes := _extremes(report)).rows:
         parts += [Text(), lines_of(extremes)]
-    last = lines([[Text(label, "bold"), plain(text)] for label, text in remarks])
+    last = lines([[Text(label, "bold"), Text(text, overflow="fold")] for label, text in remarks])
     return Group(*parts, Text(), last)
 
 
@@ -224,7 +224,7 @@ def _tracks(report: Report) -> Table:
         own = [str(figure_cell(part, "skill")), str(figure_cell(part)), points(part["floor"])]
         if is_skipped(report, name):
             own = ["–"] * 3
-        rows.append([clip_text(printable(name), 14), *own, f"{part['attempted']}/{part['tasks']}"])
+        rows.append([clip_text(name, 14), *own, f"{part['attempted']}/{part['tasks']}"])
     if len(shown) < len(tracks):
         rows.append([f"… {len(tracks) - len(shown)} more", *[""] * 4])
     table = Table("", ["track", "skill [95%]", "points [95%]", "floor", "answered"], rows)
@@ -243,7 +243,7 @@ def _extremes(report: Report) -> Table:
         row = []
         for family in pair:
             name = family.name if names[family.name] == 1 else f"{family.track} {family.name}"
-            row += [clip_text(printable(name), 20), points(family.value), str(family.tasks)]
+            row += [clip_text(name, 20), points(family.value), str(family.tasks)]
         rows.append(row)
     counts = counted_by([report])
     head = [word for side in ("weakest", "strongest") for word in (f"{side} families", counts, "n")]
@@ -282,7 +282,7 @@ def report_view(report: Report, tracks: Tracks) -> RenderableType:
     if "attempts" in report:
         parts.append(in_terminal(runs(report, tracks)))
     notices = report["notices"]
-    parts += [Text.assemble(("note: ", "yellow"), plain(notice)) for notice in notices[:_NOTICES]]
+    parts += [Text.assemble(("note: ", "yellow"), notice) for notice in notices[:_NOTICES]]
     if len(notices) > _NOTICES:
         parts.append(Text(f"… and {len(notices) - _NOTICES} more notes in --json", "yellow"))
     return Group(*parts)

@@ -2,18 +2,20 @@
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from rich.box import HEAVY_HEAD
-from rich.console import Console, ConsoleOptions
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.segment import Segment
 from rich.table import Table as Grid
 from rich.text import Text
 
+from grader.io.printing import printable
 from grader.pages.table import Cell, Table
-from grader.pages.words import clip_text, printable
+from grader.pages.words import clip_text
 
 _PIPE: Final = 160
 _BORDER: Final = 3
@@ -24,26 +26,39 @@ _FOLDED: Final = 26
 """Characters beyond which a cell is folded."""
 
 
-def console(*, stderr: bool = False) -> Console:
+class PrintableConsole(Console):
+    """A console that shows any text as text: without markup, and only what can be printed."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Yield what ``renderable`` is made of; every text in it comes through here."""
+        if isinstance(renderable, str):
+            renderable = Text(renderable)
+        if isinstance(renderable, Text):
+            renderable = renderable.copy()
+            renderable.plain = printable(renderable.plain)  # as long as before, so styles stay
+        return super().render(renderable, options)
+
+
+def console(*, stderr: bool = False, soft_wrap: bool = False) -> Console:
     """Return the console of all commands; into a pipe it is ``COLUMNS`` or 160 wide."""
-    target = Console(stderr=stderr, highlight=False)
+    target = PrintableConsole(
+        stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=soft_wrap
+    )
     if not target.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
-        target = Console(stderr=stderr, highlight=False, width=_PIPE)
+        target.width = _PIPE
     return target
 
 
 def progress() -> Progress:
     """Return a bar that shows on a terminal alone. It has no thread: workers may be forks."""
     return Progress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True,
+        TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console(stderr=True), disable=not sys.stderr.isatty(), transient=True,
         auto_refresh=False,
     )  # fmt: skip
-
-
-def plain(text: str, style: str = "") -> Text:
-    """Return text of a submission without markup, its control characters made visible."""
-    return Text(printable(text), style, overflow="fold")
 
 
 def lines(rows: Sequence[Sequence[Text]]) -> Grid:
@@ -124,10 +139,10 @@ def _width(table: Table, place: int) -> int:
 def _grid(table: Table, framed: bool) -> Grid:
     """Return a table for rich as it stands, however wide it is."""
     grid = Grid(
-        title=plain(table.title) if table.title else None,
+        title=Text(table.title) if table.title else None,
         title_justify="left",
         title_style="bold",
-        caption=plain(table.note) if table.note else None,
+        caption=Text(table.note) if table.note else None,
         caption_justify="left",
         box=HEAVY_HEAD if framed else None,
         padding=(0, 1) if framed else (0, _GAP, 0, 0),
@@ -139,7 +154,7 @@ def _grid(table: Table, framed: bool) -> Grid:
         cells = (row[place] for row in table.rows)
         whole = any(isinstance(cell, Cell) and cell.aside for cell in cells)
         justify: Literal["left", "right"] = "left" if place in left else "right"
-        grid.add_column(plain(heading), justify=justify, no_wrap=whole, overflow="fold")
+        grid.add_column(heading, justify=justify, no_wrap=whole, overflow="fold")
     for row in table.rows:
-        grid.add_row(*(plain(str(cell)) for cell in row))
+        grid.add_row(*map(str, row))
     return grid

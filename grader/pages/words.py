@@ -7,10 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-
-def printable(value: str) -> str:
-    """Return text with each character that cannot be printed replaced by U+FFFD."""
-    return "".join(c if c.isprintable() else "\ufffd" for c in value)
+from grader.io.printing import printable
 
 
 def clip_text(value: str, limit: int) -> str:

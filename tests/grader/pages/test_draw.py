@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from browser import parsed
-from rich.console import Console
 
 from grader.pages.charts import (
     Cloud,
@@ -23,7 +22,7 @@ from grader.pages.charts import (
 from grader.pages.page import Block, Fold, Paragraph, Section, SideBySide, Strong, page
 from grader.pages.svg import Axis, Scale, arrow, element, fit, width_of, words
 from grader.pages.table import Cell, Column, Table, find
-from grader.pages.terminal import in_terminal
+from grader.pages.terminal import PrintableConsole, in_terminal
 from grader.pages.words import percent, signed_interval, signed_number
 
 NASTY = "<img src=x onerror=alert(1)>\"'&</svg></style><b>[bold]\u202e\x07"
@@ -44,7 +43,7 @@ TABLE = Table.from_rows(
 
 
 def printed(table: Table) -> str:
-    console = Console(width=200)
+    console = PrintableConsole(width=200)
     with console.capture() as shown:
         console.print(in_terminal(table))
     return shown.get()

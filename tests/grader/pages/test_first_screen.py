@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 from grading import Runner, put
-from rich.console import Console
 from score_rows import failed, row
 
 from grader.pages import leaderboard
 from grader.pages.report import costliest, first_screen
 from grader.pages.systems import families_of
 from grader.pages.table import Cell, Table
-from grader.pages.terminal import in_terminal
+from grader.pages.terminal import PrintableConsole, in_terminal
 from grader.reports.aggregate import aggregate
 from grader.reports.redact import redact
 from grader.scoring.model import Score
@@ -23,7 +22,7 @@ from grader.tracks import TRACKS
 
 def printed(renderable: Any, width: int = 80) -> str:
     out = io.StringIO()
-    Console(file=out, width=width, highlight=False).print(renderable)
+    PrintableConsole(file=out, width=width, highlight=False).print(renderable)
     return out.getvalue()
 
 

@@ -103,17 +103,15 @@ def test_the_leaderboard_ranks_by_composite_rank_as_well(runner: Runner, submiss
 
 def test_a_redacted_ccr_report_is_shown_with_what_it_keeps() -> None:
     """It used to lose all of its figures, table and section."""
-    from rich.console import Console
-
     from grader.pages import page as draw
-    from grader.pages.terminal import in_terminal
+    from grader.pages.terminal import PrintableConsole, in_terminal
     from grader.tracks.ccr import tables
 
     track = {"points": 12.3, "metrics": {"contexts": 6, "compositions_vc": 0.46}}
     redacted = report({"ccr": track})
     html = draw.page("title", "", tables.sections([redacted]), "")
     assert "<h2>ccr: figures, and shares" in html and "0.460" in html
-    console = Console(width=120)
+    console = PrintableConsole(width=120)
     with console.capture() as shown:
         console.print(*map(in_terminal, tables.SPECIFICATION.in_terminal(redacted)))
     assert "0.460" in shown.get() and "–" in shown.get()
