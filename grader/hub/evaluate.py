@@ -22,16 +22,15 @@ from grader.answers.submission import SubmissionLimits, Unreadable
 from grader.board.grading import Entry, NotGraded, grade_all, with_figures
 from grader.board.workers import WorkFailure, WorkLimits, run_patiently
 from grader.errors import UsageError
-from grader.hub.results import (
-    FAILED,
-    GRADED,
-    REFUSED,
-    WAITING,
-    ResultsDataset,
-    Row,
-    grader_sha256,
+from grader.hub.results import FAILED, GRADED, REFUSED, WAITING, ResultsDataset, Row, grader_sha256
+from grader.hub.submissions import (
+    Delivery,
+    download,
+    download_graded,
+    list_submissions,
+    reply,
+    store,
 )
-from grader.hub.submissions import Delivery, download, list_submissions, reply, store
 from grader.io.files import file_sha256
 from grader.io.jsonio import BadJson
 from grader.pages.leaderboard import rank
@@ -140,11 +139,13 @@ def _failed_today(row: Row | None, today: str) -> bool:
 
 
 def _finish(api: "HfApi", inbox: str, one: Delivery, row: Row, results: str, work: Path) -> None:
-    """Store the file that was graded, then answer its pull request and close it."""
+    """Store the very file that was graded, then answer its pull request and close it."""
     if one.pull is None or row["status"] == WAITING:
         return
     if row["status"] == GRADED and not one.stored:
-        store(api, inbox, one, download(api, inbox, one, work))
+        file = download_graded(api, inbox, one, row["submission_sha256"], work)
+        if file is not None:
+            store(api, inbox, one, file)
     reply(api, inbox, one.pull, row, results)
 
 
@@ -226,10 +227,8 @@ def _grade_files(
         if isinstance(card, WorkFailure):
             yield one, card
         elif card.get("release_sha256") is None:
-            yield (
-                one,
-                WorkFailure("it does not say to which release it is; hand it in with `submit`"),
-            )
+            why = "it does not say to which release it is; hand it in with `submit`"
+            yield one, WorkFailure(why)
         elif card["release_sha256"] == setup.sha256:
             groups.setdefault((_name(card, "split"), _name(card, "exam")), []).append(one)
     for (split, name), members in groups.items():
@@ -298,11 +297,7 @@ def row_of(
         "pull_request": one.pull,
         "system": _name(card, "system", "?"),
         "setting": setting_of(card),
-        "release": {
-            "name": setup.release.name,
-            "sha256": setup.sha256,
-            "address": setup.address,
-        },
+        "release": {"name": setup.release.name, "sha256": setup.sha256, "address": setup.address},
         "split": _name(card, "split"),
         "exam": _name(card, "exam"),
         "status": status,
@@ -332,10 +327,13 @@ def rescore(
         for some in _batches(group, setup.workers):
             files = {}
             for row in some:
-                if (one := stored.get(row["id"])) is None:
-                    tell(f"{row['id']}  {row['team']}  its file is not in {inbox}; left as it was")
+                one, sha256 = stored.get(row["id"]), row["submission_sha256"]
+                file = one and download_graded(api, inbox, one, sha256, setup.work)
+                if one is None or file is None:
+                    who = f"{row['id']}  {row['team']}"
+                    tell(f"{who}  the file that was graded is not in {inbox}; left as it was")
                 else:
-                    files[download(api, inbox, one, setup.work)] = one
+                    files[file] = one
             paths = {one: path for path, one in files.items()}
             fresh = []
             for one, outcome in reports(exam, files, setup):

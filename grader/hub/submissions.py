@@ -171,6 +171,23 @@ def download(api: "HfApi", repo: str, one: Delivery, folder: Path) -> Path:
     raise UsageError(f"{one.path}: its file name is not its SHA-256; hand it in with `submit`")
 
 
+def download_graded(
+    api: "HfApi", repo: str, one: Delivery, sha256: str, folder: Path
+) -> Path | None:
+    """Download the file of a submission again, or return None where it is another by now.
+
+    A pull request is its submitter's, and the id is too short to prove a file. Raises
+    ``UsageError`` for a fault of the Hub's.
+    """
+    try:
+        file = download(api, repo, one, folder)
+    except UsageError as error:
+        if not str(error).startswith(one.path):
+            raise
+        return None
+    return file if file_sha256(file) == sha256 else None
+
+
 def store(api: "HfApi", repo: str, one: Delivery, file: Path) -> None:
     """Put the file that was graded on the main branch. Raises ``UsageError``."""
     from huggingface_hub import CommitOperationAdd
