@@ -166,3 +166,20 @@ def test_an_absent_package_is_no_bug_of_ours_but_an_absent_module_is(
     for main in (grader_cli.main, builder_cli.main):
         assert main(["x"]) == code
         assert says in capsys.readouterr().err
+
+
+def test_text_is_printed_by_the_two_doors_that_make_it_printable(root: Path) -> None:
+    """A command that prints by itself prints what a stranger wrote as it is."""
+    doors = {"grader/io/printing.py", "grader/io/process.py", "grader/pages/terminal.py"}
+    for file in modules(root).values():
+        if file.relative_to(root).parts[0] not in {
+            "grader",
+            "builder",
+            "causal_exams",
+            "baselines",
+        }:
+            continue
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Name) and node.id in {"print", "Console"}:
+                place = file.relative_to(root).as_posix()
+                assert place in doors, f"{place}:{node.lineno}: use print_lines or console()"
