@@ -183,11 +183,7 @@ def shifted_model(_: Task, read: Simulation) -> Answer:
 
 
 def global_wrong(tasks: Iterable[Task]) -> SolveTask:
-    """Return a solver: the widest pairs as :func:`shifted_model` has them, all others right.
-
-    Where the global pair is not asked about (more than five components), the widest pairs are
-    those inside no other pair of the context among ``tasks``.
-    """
+    """Return a solver right on all but the widest pairs, those of :func:`shifted_model`."""
     widest = frozenset(task.task_id for task in _widest_pairs(tasks))
     return lambda task: shifted_model(task) if task.task_id in widest else perfect(task)
 

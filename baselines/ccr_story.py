@@ -42,11 +42,7 @@ _PALETTE: Final = re.compile(r"(\w+) \(((?:\w+, )+\w+)\)")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A variable's rule: its own condition, joined with its parents.
-
-    The condition is that ``holder`` has ``need``: a least number, a colour, or blank where its
-    presence is enough. ``among`` joins the parents, ``own`` joins the condition with them.
-    """
+    """A variable's rule: ``holder`` has ``need`` (blank: is there), joined with its parents."""
 
     holder: str
     need: str

@@ -139,11 +139,7 @@ def symbolic(task: Task) -> dict[str, Any]:
 
 
 def other_program(puzzle: Puzzle, *, first: bool = False) -> dict[str, Any]:
-    """Answer an Alternative-SCM task: the reference after one flip that an experiment can show.
-
-    The flip changes a function at a pattern unseen in training. It is the one that adds least AST
-    size, or the ``first`` by variable and parents. Without one the reference itself is returned.
-    """
+    """Answer with the reference after the cheapest flip that an experiment can show."""
     assert puzzle.reference is not None
     answer = find_alternative(
         puzzle.reference, puzzle.tables, puzzle.disclosure, smallest=not first
@@ -340,11 +336,7 @@ def _index(n: int) -> dict[int, int]:
 
 
 def bdeu(rows: ObservedRows, sample_size: float = 1.0) -> Floats:
-    """Return the BDeu score of every variable over every candidate parent set, shape (n, sets).
-
-    A higher score is better. Rows in which the variable was set by an intervention do not count.
-    ``sample_size`` is the equivalent sample size of the prior.
-    """
+    """Return BDeu scores (n, sets), higher better, over rows where the variable is not set."""
     n = rows.values.shape[1]
     sets = sets_of(n)
     pattern = patterns(rows)

@@ -70,11 +70,7 @@ def sampled_pns(context: BooleanContext) -> Estimate:
 def regression_coefficient(
     context: LinearContext, adjusted: Mapping[Pair, Sequence[str]]
 ) -> Estimate:
-    """Return an estimator of the total effect in a linear model, from a new observational sample.
-
-    It is the coefficient of the cause in a least squares regression of the effect variable.
-    ``adjusted`` are further regressors by pair (C.1: X5, where it is a common cause).
-    """
+    """Return an estimator of a total effect by regression, ``adjusted`` by pair (C.1: X5)."""
 
     def estimate(pair: Pair, size: int, rng: np.random.Generator) -> float:
         """Return the least squares coefficient of the cause in a new sample of ``size`` units."""

@@ -68,11 +68,7 @@ class Slope:
 
 
 def cases(scores: Sequence[Score], supports: Mapping[str, int]) -> Iterator[Case]:
-    """Yield a case for each score of a scene whose support is known (``supports`` by instance).
-
-    Where some bundle has scenes of several supports, only tasks of bundles count, each in its
-    bundle. Else tasks of one variant are one group.
-    """
+    """Yield a case a score with known support, grouped by bundle if these vary, else by variant."""
     tellings: dict[str, set[int]] = defaultdict(set)
     for score in scores:
         if score.bundle and score.instance_id in supports:

@@ -64,11 +64,7 @@ def is_effect_identifiable(graph: LatentDAG, x: str, y: str, effect: str, *, bin
 
 
 def efficient_set(graph: LatentDAG, x: str, y: str) -> list[str]:
-    """Return the adjustment set of least asymptotic variance, or else a minimal one, sorted.
-
-    That set is the parents of the nodes on causal paths, less those nodes and x (Henckel, Perković
-    & Maathuis 2022, Theorem 3.10), provided that set is valid. Some valid set must exist.
-    """
+    """Return the sorted set of least variance (Henckel et al. 2022, 3.10), or a minimal one."""
     on_paths = (graph.descendants((x,)) & graph.ancestors((y,))) - {x}
     parents = {parent for node in on_paths for parent in graph.parents(node)} - on_paths - {x}
     valid = valid_adjustment_sets(graph, x, y)

@@ -104,11 +104,7 @@ def _value(scene: PublishedScene, effect: str) -> float:
 
 
 def _effect(item: Item) -> Answer:
-    """Return the truth of a variant about effects or their identifiability.
-
-    The right answer abstains where an effect that is asked about is not identifiable. Elsewhere it
-    is a label, a sign, true or false, or a number, from what the scene says of its effects.
-    """
+    """Return the truth about effects: to abstain if one is not identifiable, else its kind's."""
     scene, shape = item.scene, item.spec.shape
     if not all(_identifiable(scene, effect) for effect in item.effects):
         numeric = shape.kind in ("number", "interval")

@@ -54,11 +54,7 @@ class Changes:
 
 
 def compare(api: "HfApi", target: Target, files: Files) -> Changes:
-    """Return the changes by which a repository comes to hold ``files``; an absent one is empty.
-
-    Nothing is changed. Raises ``UsageError`` where the tag stands for other files, as a version is
-    never changed, and where ``target.private`` is to go into an open repository.
-    """
+    """Return what to change for ``files``; ``UsageError`` for another tag or an open private."""
     with explain_hub_errors(target.repo):
         if not api.repo_exists(target.repo, repo_type="dataset"):
             return Changes(files, sorted(files), [])

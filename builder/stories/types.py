@@ -115,12 +115,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """A known causal pair from which a language model starts to name a scene.
-
-    ``names`` are (node, name) of the cause, then of the effect. ``hint`` is the field of knowledge
-    that the pair comes from, blank where it is from CauseNet. ``support`` is how many sources
-    CauseNet has for the pair, 0 where that is not known.
-    """
+    """A causal pair to start from: (node, name) of both; field ``hint``; CauseNet ``support``."""
 
     names: tuple[tuple[str, str], ...]
     hint: str = ""

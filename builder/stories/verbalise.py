@@ -46,12 +46,7 @@ class NarrationFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SceneToTell:
-    """A graph with the kind of each node (by id), and what was planned for its words.
-
-    Which field is read depends on the verbaliser: ``naming`` (a domain's names for the nodes) by
-    ``knowledge``, ``seeds`` (known causal pairs to start from) by a language model, ``stored``
-    by ``stored``.
-    """
+    """A graph, kinds by node id, and what its verbaliser reads: naming, seeds or a story."""
 
     graph: LatentDAG
     kinds: Mapping[str, Kind]

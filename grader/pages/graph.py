@@ -60,7 +60,7 @@ _LONGEST_LINE: Final = 17
 """Characters of a line in a box."""
 
 
-def layered_graph(graph: Graph, title: str = "causal graph") -> Svg:
+def layered_graph(graph: Graph) -> Svg:
     """Draw every node below its causes; the k-th edge has the class ``e<k>``."""
     nodes = list(dict.fromkeys(graph.nodes))
     layers = _layers(nodes, [(a, b) for a, b in graph.edges if a in nodes and b in nodes])
@@ -78,7 +78,7 @@ def layered_graph(graph: Graph, title: str = "causal graph") -> Svg:
             parts.append(_edge(place[cause], place[effect], between, k, f"{cause} → {effect}"))
     parts += [_box(node, place[node], graph.kinds.get(node, "")) for node in nodes]
     width, height = 2 * _MARGIN + widest * step - _GAP_X, 20 + len(layers) * drop - _GAP_Y
-    return Svg(title, width, height, parts, inline=True)
+    return Svg("causal graph", width, height, parts, inline=True)
 
 
 def _layers(nodes: Sequence[str], edges: Sequence[Edge]) -> list[list[str]]:

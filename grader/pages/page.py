@@ -101,7 +101,7 @@ def non_empty(*tables: Table) -> list[Table]:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and blocks, not shown without any; ``folded`` shows heading and ``aside`` alone."""
+    """A heading and blocks, unshown without any; ``folded`` shows only heading and ``aside``."""
 
     title: str
     blocks: "Sequence[Inside]"

@@ -123,12 +123,7 @@ class Client:
         model: type[Made],
         lacks: Callable[[Made], Iterable[str]] = lambda reply: (),
     ) -> Made:
-        """Return the reply as an instance of ``model``.
-
-        ``lacks`` returns what a reply gives no verdict on. A reply that lacks something, or is no
-        such JSON object, is asked for again, with what is wrong. Raises :class:`NarrationFailed`
-        when the repairs are used up.
-        """
+        """Return the reply as a ``model`` that ``lacks`` nothing, re-asked, or NarrationFailed."""
         thread = list(messages)
         for _ in range(self.settings.budgets.repairs + 1):
             text = self.ask(stage, thread)

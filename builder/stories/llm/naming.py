@@ -97,12 +97,7 @@ def sketch(graph: LatentDAG, kinds: Mapping[str, Kind], names: Mapping[str, str]
 
 
 def stages(graph: LatentDAG, whole: Sketch, names: Mapping[str, str]) -> list[Stage]:
-    """Return the stages in which a graph is named, the host motif first and then each graft.
-
-    A graft's stage also has the nodes of earlier stages that it has an edge with, as anchors. A
-    graph without grafts is one stage. ``whole`` is the sketch of ``graph``, ``names`` maps its
-    nodes to public ids.
-    """
+    """Return the stages of naming: host motif, then each graft with its anchors."""
     number = _stage_numbers(graph)
     found = []
     for stage in sorted(set(number.values())):
@@ -180,12 +175,7 @@ class Proposal(Reply):
 
 @dataclass(frozen=True, slots=True)
 class FixedNames:
-    """The names that a proposal must keep or avoid.
-
-    ``fixed`` maps an id to the members of its :class:`NamedVariable` that must stay, with their
-    values: a seed's name, or an anchor's members but id and meaning. ``taken`` are the names in
-    other fragments, which new names must not resemble.
-    """
+    """Names to keep (``fixed``, members by id) or to avoid (``taken``, of other fragments)."""
 
     fixed: Mapping[str, Mapping[str, object]]
     taken: frozenset[str] = frozenset()

@@ -48,11 +48,7 @@ _Name = Annotated[str, line(120)]
 
 
 def tell_scene(scene: SceneToTell, settings: Settings, key: bytes) -> Narration:
-    """Return names and story of a scene by the model that the settings name (Algorithm 1).
-
-    A pure function of its arguments and of the transcripts. Raises :class:`NarrationFailed` when a
-    budget is used up, and ``UsageError`` when the endpoint fails.
-    """
+    """Return names and story by the model (Algorithm 1), or raise NarrationFailed, UsageError."""
     client = Client(settings, key)
     rng = stream(key, "names")
     ids = aliases(rng, scene.graph.nodes)

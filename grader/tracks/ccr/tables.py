@@ -151,11 +151,7 @@ def _by_quantity(
     tick: tuple[float, str],
     whole: float = 1,
 ) -> list[Block]:
-    """Draw a row of dots for each quantity, in a fold; [] without quantities.
-
-    ``found`` has the dots of each system by name of quantity. ``tick`` is (position, label) of a
-    mark on every row, and ``whole`` the end of the axis.
-    """
+    """Draw each quantity's dots by system, with one ``tick``, in a fold; [] without any."""
     shown = _shown_in_pictures(parts)[:SYSTEMS_BESIDE]
     rows = [
         DotRow(name, [dots[name] for dots in found if name in dots], [tick])

@@ -65,11 +65,7 @@ def cohort_means(parts: Sequence[Part]) -> Rows:
 
 
 def pooled_differences(parts: Sequence[Part]) -> Rows:
-    """Return Tables F.1 and F.4: cohorts minus the base, pooled over systems, with 95% intervals.
-
-    A comparison has two rows, whose intervals resample systems and programs. The difference stands
-    in the first alone.
-    """
+    """Return F.1, F.4: cohorts minus base, intervals over systems, then programs."""
     programs, systems = _values_by_pool(parts), _means_by_system(parts)
     rows = []
     for first, base in _pairs(programs):
@@ -120,7 +116,8 @@ def by_source(parts: Sequence[Part]) -> Rows:
         for system in (part["system"] for part in parts):
             own = [row for row in listed if (row["pool"], row["system"]) == (pool, system)]
             for name, holds in _RELATIONS.items():
-                kept = [row for row in own if holds(*_who(known[pool, row["program"]], system))]
+                finders = ((row, known[pool, row["program"]]) for row in own)
+                kept = [row for row, who in finders if holds(system in who, bool(who - {system}))]
                 means = {k: fmean(row[k] for row in kept) if kept else None for k in _OUTCOMES}
                 rows.append(
                     {"system": system, "pool": pool, "source": name, "n": len(kept), **means}
@@ -128,16 +125,8 @@ def by_source(parts: Sequence[Part]) -> Rows:
     return rows
 
 
-def _who(found: set[str], system: str) -> tuple[bool, bool]:
-    """Return whether this system found an alternative, and whether another did."""
-    return system in found, bool(found - {system})
-
-
 def _values_by_pool(parts: Sequence[Part]) -> dict[str, Values]:
-    """Return by pool and metric the mean of each program over systems.
-
-    Pools that are no cohort are left out. The cohorts of one order follow those of the other.
-    """
+    """Return each program's mean over systems by metric and cohort pool, by order."""
     found: dict[str, dict[str, dict[str, list[float]]]] = {}
     for row in rows_of(parts, "cohorts"):
         of_pool = found.setdefault(row["pool"], {metric: {} for metric in _METRICS})
