@@ -23,7 +23,7 @@ from grader.io.paths import path_inside
 from grader.io.printing import print_lines
 from grader.pages.browse import INDEX, TaskView, pages
 from grader.pages.graph import Explanation
-from grader.pages.track_pages import pages_of
+from grader.pages.specification import pages_of
 from grader.pipeline import grade
 from grader.release.exam import Exam, Split
 from grader.release.scenes import read_scenes, read_value_sources, read_worlds

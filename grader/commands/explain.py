@@ -18,9 +18,9 @@ from grader.commands.common import RELEASE, add, check_outputs, open_split
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import BadJson, canonical_json
+from grader.pages.specification import pages_of
 from grader.pages.systems import in_pool, readings_from
 from grader.pages.terminal import console
-from grader.pages.track_pages import pages_of
 from grader.pages.words import clip_text, number
 from grader.pipeline import check_attempts, sign_attempts, verify_attempts
 from grader.release.exam import Exam

@@ -10,10 +10,10 @@ from rich.text import Text
 from grader.pages.page import Block, Paragraph, Section, Strong, page
 from grader.pages.report import SPECIFICATION
 from grader.pages.report_page import FOOTER, NOTES
+from grader.pages.specification import pages_of
 from grader.pages.systems import reading_of
 from grader.pages.table import Table
 from grader.pages.terminal import in_terminal
-from grader.pages.track_pages import pages_of
 from grader.pages.words import signed_interval, signed_number
 from grader.scoring.track import Track, Tracks
 

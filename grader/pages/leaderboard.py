@@ -9,11 +9,11 @@ from grader.pages.charts import Dot, DotRow, cost_cloud, dot_rows
 from grader.pages.page import Block, Fold, Paragraph, Section, page
 from grader.pages.report import SPECIFICATION, census, runs
 from grader.pages.report_page import DRAWN, FOOTER, NOTES, tokens_per_task, track_section
+from grader.pages.specification import pages_of
 from grader.pages.svg import Svg
 from grader.pages.systems import SYSTEM, Report, counted_by, figure_cell, is_skipped, name_of
 from grader.pages.table import Cell, Table
 from grader.pages.terminal import fit_column
-from grader.pages.track_pages import pages_of
 from grader.pages.words import points
 from grader.scoring.track import Tracks
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from grader.pages.specification import Specification
+from grader.pages.specification import Specification, pages_of
 from grader.pages.systems import (
     Report,
     counted_by,
@@ -22,7 +22,6 @@ from grader.pages.systems import (
 )
 from grader.pages.table import Cell, Table
 from grader.pages.terminal import in_terminal, lines, lines_of
-from grader.pages.track_pages import pages_of
 from grader.pages.words import clip_text, count, interval_text, number, points
 from grader.reports.table import truth_json
 from grader.scoring.model import Score, Truth

@@ -10,6 +10,7 @@ from grader.pages import page as draw
 from grader.pages.charts import heat_cell
 from grader.pages.page import Block, Card, Fold, Inside, Paragraph, Section, Tile, non_empty
 from grader.pages.report import SPECIFICATION, census, costs, headlines, runs, tasks, variants
+from grader.pages.specification import pages_of
 from grader.pages.systems import (
     SYSTEM,
     Report,
@@ -20,7 +21,6 @@ from grader.pages.systems import (
     reading_of,
 )
 from grader.pages.table import Cell, Table
-from grader.pages.track_pages import pages_of
 from grader.pages.words import clip_text, count, count_text, points
 from grader.scoring.model import Score, Truth
 from grader.scoring.track import Track, Tracks

@@ -11,7 +11,7 @@ from grader.scoring.shape import Task, Variant
 TrackResults = Any
 """A track's part of one grading: :class:`grader.reports.table.TrackResults`."""
 TrackPages = Any
-"""What a track shows: :class:`grader.pages.track_pages.TrackPages`."""
+"""What a track shows: :class:`grader.pages.specification.TrackPages`."""
 Report = Mapping[str, Any]
 Pairs = Sequence[tuple[Score, Score]]
 """The rows of two gradings of one exam, task by task."""

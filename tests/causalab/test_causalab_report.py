@@ -29,12 +29,11 @@ from grader.scoring.model import RawAnswer, Score, TrackSummary
 from grader.scoring.score import check
 from grader.scoring.shape import Task
 from grader.statistics.bootstrap import wilson
-from grader.tracks.causalab import episode_problem
+from grader.tracks.causalab import episode_problem, summarise
 from grader.tracks.causalab.scoring import episode_of, verify_checked
 from grader.tracks.causalab.session_page import session_page
 from grader.tracks.causalab.shapes import true_hypothesis
-from grader.tracks.causalab.summary import summarise
-from grader.tracks.causalab.tables import SPECIFICATION, accuracy_against_edges, sections
+from grader.tracks.causalab.tables import SPECIFICATION, accuracy_against_edges
 
 
 def row_of(seed: int, suite: str, regime: str, **options: Any) -> dict[str, Any]:
@@ -135,10 +134,12 @@ def _reports(scores: list[Score], name: str) -> list[dict[str, Any]]:
 
 
 def test_the_pages_sections_are_escaped_and_say_what_replay_proves(scores: list[Score]) -> None:
-    text = draw.page("title", "", sections(_reports(scores, "<script>alert(1)</script>")), "")
+    text = draw.page(
+        "title", "", SPECIFICATION.of_reports(_reports(scores, "<script>alert(1)</script>")), ""
+    )
     assert "<script>" not in text and "&lt;script&gt;" in text
     assert "possible session" in text and "--transcript-key" in text
-    assert sections([{"submission": {"system": "x"}, "tracks": {}}]) == []
+    assert SPECIFICATION.of_reports([{"submission": {"system": "x"}, "tracks": {}}]) == []
 
 
 def test_the_terminal_shows_every_suite(

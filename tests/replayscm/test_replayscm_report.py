@@ -14,7 +14,7 @@ from grader.reports.table import ScoreTable
 from grader.scoring.model import Score
 from grader.scoring.score import score_answer
 from grader.tracks.replayscm.report import add_intervals, extras
-from grader.tracks.replayscm.tables import SPECIFICATION, rate, sections
+from grader.tracks.replayscm.tables import SPECIFICATION, rate
 
 
 @pytest.fixture(scope="module")
@@ -119,14 +119,14 @@ def test_the_page_shows_ladder_and_scatter_with_escaped_names(report: dict[str, 
         "submission": {"system": "<b>bold</b>"},
         "tracks": {"replayscm": {**report, "attempted": 3}},
     }
-    html = draw.page("title", "", sections([submission]), "")
+    html = draw.page("title", "", SPECIFICATION.of_reports([submission]), "")
     assert html.count("<svg") == 5 and "Hid-Roots" in html and "<b>bold" not in html
     assert "paper: symbolic exact-search" in html
     determined, pools, by_place = SPECIFICATION.in_terminal(submission)
     assert len(pools.rows) == len(report["pools"]) and by_place.rows
     share = report["determination"][0]["share"]
     assert report["determination"][0]["determined"] and f"{100 * share:.1f}%" in determined.rows[0]
-    assert sections([{"submission": {"system": "x"}, "tracks": {}}]) == []
+    assert SPECIFICATION.of_reports([{"submission": {"system": "x"}, "tracks": {}}]) == []
 
 
 def row(program: str, pool: str, **extra: float) -> Score:
@@ -207,7 +207,9 @@ def test_the_small_tables_agree_with_the_rows(scores: list[Score], report: dict[
         "submission": {"system": "<i>x</i>"},
         "tracks": {"replayscm": {**report, "attempted": 3}},
     }
-    headings = [section.title for section in sections([submission]) if section.blocks]
+    headings = [
+        section.title for section in SPECIFICATION.of_reports([submission]) if section.blocks
+    ]
     assert sum("supplied program" in heading for heading in headings) == 2
 
 

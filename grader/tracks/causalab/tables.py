@@ -13,11 +13,10 @@ from typing import Any, Final
 from grader.pages.charts import Cloud, Dot, DotRow, Level, clouds, dot_rows, lines
 from grader.pages.graph import Explanation, Graph, Kind, proofs
 from grader.pages.page import Block, Fold
-from grader.pages.specification import Specification
+from grader.pages.specification import Specification, TrackPages
 from grader.pages.svg import Axis, Point, Svg
 from grader.pages.systems import SYSTEM, Part, rows_of
 from grader.pages.table import Cell, Table
-from grader.pages.track_pages import TrackPages
 from grader.pages.words import number, signed_number
 from grader.scoring.model import CheckedAnswer, Truth
 from grader.scoring.shape import Task

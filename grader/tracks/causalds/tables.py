@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from grader.pages.graph import Edge, Explanation, Graph, Kind, proofs
 from grader.pages.page import Block, Fold
-from grader.pages.specification import Format, Specification
+from grader.pages.specification import Format, Specification, TrackPages
 from grader.pages.systems import (
     SYSTEM,
     Part,
@@ -19,7 +19,6 @@ from grader.pages.systems import (
     rows_of,
 )
 from grader.pages.table import Cell, Table, find
-from grader.pages.track_pages import TrackPages
 from grader.pages.words import number, percent, with_count
 from grader.scoring.model import Truth
 from grader.scoring.route import READINGS

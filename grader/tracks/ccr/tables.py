@@ -9,11 +9,10 @@ from typing import Any, Final
 from grader.pages.charts import Cloud, Dot, DotRow, Level, clouds, dot_rows, lines
 from grader.pages.graph import Explanation, Graph, Kind, proofs
 from grader.pages.page import Block, Fold, Paragraph, Section
-from grader.pages.specification import Specification
+from grader.pages.specification import Specification, TrackPages
 from grader.pages.svg import Axis, Svg, element, words
 from grader.pages.systems import SYSTEM, Part, Report, part_of, rows_of
 from grader.pages.table import Cell, Table
-from grader.pages.track_pages import TrackPages
 from grader.pages.words import number, percent
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task

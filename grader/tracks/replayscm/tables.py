@@ -8,11 +8,10 @@ from typing import Any, Final
 
 from grader.pages.charts import Cloud, Level, clouds, lines
 from grader.pages.graph import Explanation, Graph, proofs
-from grader.pages.specification import Format, Specification
+from grader.pages.specification import Format, Specification, TrackPages
 from grader.pages.svg import Axis, Svg
 from grader.pages.systems import SYSTEM, Part, rows_of
 from grader.pages.table import Cell, Table
-from grader.pages.track_pages import TrackPages
 from grader.pages.words import interval_text, signed_interval, signed_number
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task

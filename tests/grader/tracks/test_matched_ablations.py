@@ -23,7 +23,7 @@ from grader.statistics.bootstrap import cluster_means
 from grader.tracks import TRACKS, variant
 from grader.tracks.causalds.charts import decomposition_chart, every_pair
 from grader.tracks.causalds.matched_tasks import matched_figures
-from grader.tracks.causalds.tables import SPECIFICATION, sections
+from grader.tracks.causalds.tables import SPECIFICATION
 
 
 def task(name: str, view: str, inputs: dict[str, Any], instance: str = "scene") -> Task:
@@ -230,7 +230,7 @@ def test_an_exam_states_its_bundles_in_two_optional_columns(
     # An ATE of 1 answered 2 is off by 1/2; its partner is right.
     assert found["ranges"]["max"] == pytest.approx(0.5)
     assert found["ranges"]["listed"][0]["variant"] == "effect_estimate.ate_point"
-    page = sections([report])
+    page = SPECIFICATION.of_reports([report])
     (section,) = [one for one in page if one.title == "causalds: matched ablation"]
     html = draw.page("title", "", [section], "")
     assert "every bundle" in html and "effect_estimate.ate_point" in html

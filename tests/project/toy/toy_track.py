@@ -22,8 +22,8 @@ from grader.answers.check import check_json
 from grader.io.jsonio import canonical_json, pretty_json
 from grader.pages import svg
 from grader.pages.page import Section
+from grader.pages.specification import TrackPages
 from grader.pages.table import Table
-from grader.pages.track_pages import TrackPages
 from grader.scoring import track as grading
 from grader.scoring.model import Mark, Truth
 from grader.scoring.shape import Shape, Task, Variant
