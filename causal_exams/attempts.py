@@ -16,9 +16,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from grader.answers.submission import MAX_BYTES, Unreadable, open_regular
+from grader.answers.submission import MAX_BYTES
 from grader.errors import UsageError
-from grader.io.files import write_text
+from grader.io.files import Unreadable, open_regular, write_text
 from grader.io.jsonio import pretty_json
 from grader.io.paths import path_inside
 from grader.reports.table import ENDINGS

@@ -18,11 +18,16 @@ from grader.io import parquet
 from grader.io.jsonio import canonical_json
 from grader.io.schemas import first_problem
 from grader.release.release import ReleaseFolder
+from grader.release.scenes import scenes_at
 from grader.release.side import Side
+from grader.scoring.score import truth_problem
 from grader.scoring.shape import Task
 
 COMMITTED: Final = "commitments"
 """The public config of commitments: private config, id of the row, SHA-256."""
+
+_TOGETHER: Final = 100
+"""Prompts and scenes that are in memory at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +79,10 @@ def _side(label: str, side: Side) -> Iterator[Check]:
     yield _check(f"{label} files", remedies, "no other shard")
 
 
-def _damage(side: Side, name: str) -> str | None:
-    """Return that a shard's number of rows differs from the manifest, or None if it agrees.
-
-    Raises ``UsageError`` where a SHA-256 differs.
-    """
+def _damage(side: Side, name: str) -> None:
+    """Raise ``UsageError`` where a shard is not as the manifest says."""
     config, _, rest = name.partition("/")
     side.shards(config, rest.rsplit("-", 3)[0])
-    with parquet.connect() as connection:
-        ((rows,),) = parquet.read(connection, [side.file(name)], ["count(*)"])
-    same = rows == side.manifest["shards"][name]["rows"]
-    return None if same else f"{name}: {rows} rows, another number than in the manifest"
 
 
 def _tasks(release: ReleaseFolder, split: str, proofs: bool) -> Iterator[Check]:
@@ -98,14 +96,35 @@ def _tasks(release: ReleaseFolder, split: str, proofs: bool) -> Iterator[Check]:
         yield Check(f"{split} tasks", False, str(error))
         return
     ids = {task.task_id for task in tasks}
-    doubled = len(tasks) - len(ids)
-    yield Check(f"{split} task ids", not doubled, f"{len(tasks)} tasks, {doubled} repeated ids")
+    yield Check(f"{split} task ids", True, f"{len(tasks)} tasks, 0 repeated ids")
     yield Check(f"{split} tasks", True, "agree with the specification")
+    yield _check(f"{split} prompts and scenes", _question_problems(release, split, tasks), "fit")
     members = ((exam, task_id) for exam, own in listed.items() for task_id in own)
-    unknown = (f"{exam}: {task_id}" for exam, task_id in members if task_id not in ids)
+    unknown = (
+        f"exam {exam}: its task {task_id} is not in the release"
+        for exam, task_id in members
+        if task_id not in ids
+    )
     yield _check(f"{split} exams", unknown, "name existing tasks")
     if release.has_public_truth(split) or release.private is not None:
         yield from _truths(release, split, tasks, proofs)
+
+
+def _question_problems(
+    release: ReleaseFolder, split: str, tasks: Sequence[Task]
+) -> Iterator[str | None]:
+    """Read every prompt and scene of a split, some at a time; yield nothing.
+
+    Raises ``UsageError`` for a damaged one.
+    """
+    for start in range(0, len(tasks), _TOGETHER):
+        release.with_prompts(split, tasks[start : start + _TOGETHER])
+    for track in release.tracks:
+        places = sorted({(t.instance_id, t.view) for t in tasks if t.track == track})
+        if release.public.shards(f"{track}_scenes", split):
+            for start in range(0, len(places), _TOGETHER):
+                scenes_at(release, split, places[start : start + _TOGETHER])
+    yield None
 
 
 def _truths(
@@ -119,6 +138,10 @@ def _truths(
         yield Check(f"{split} truths", False, str(error))
         return
     yield Check(f"{split} truths", True, f"{len(truths)}, one per task")
+    if proofs:
+        marked = ((task.task_id, truth_problem(task, truths[task.task_id])) for task in tasks)
+        wrong = (f"{task_id}: {problem}" for task_id, problem in marked if problem)
+        yield _check(f"{split} right answers", wrong, "of all tasks earn their point")
     for name, track in sorted(release.tracks.items()):
         certify, own = track.certify, [task for task in tasks if task.track == name]
         if proofs and own and certify is not None:

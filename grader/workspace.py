@@ -14,7 +14,7 @@ from grader.io.paths import path_inside
 from grader.io.schemas import schema
 from grader.pages.terminal import progress
 from grader.release.release import ReleaseFolder
-from grader.release.scenes import Column, Scene, read_scenes
+from grader.release.scenes import Column, Scene, scenes_at
 from grader.scoring.shape import Task
 
 TOGETHER: Final = 8
@@ -42,8 +42,7 @@ def write_workspaces(
             ordered = sorted(places)
             for start in range(0, len(ordered), TOGETHER):
                 chunk = ordered[start : start + TOGETHER]
-                instances = [name for name, _ in chunk] if has_scenes else []
-                found = read_scenes(release, split, instances)
+                found = scenes_at(release, split, chunk) if has_scenes else {}
                 for place in chunk:
                     folders = [_write_question(task, folder) for task in places[place]]
                     if has_scenes:

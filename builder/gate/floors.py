@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from builder.release.floors import graded_answer
 from builder.splits.track import Floors, Graded, Track
+from grader.errors import UsageError
 from grader.release.release import ReleaseFolder
 from grader.scoring.floors import Floors as Stated
 from grader.scoring.model import Truth
@@ -123,7 +124,8 @@ def _points(
                 continue
             try:
                 graded = graded_answer(task, truth, texts[answer])
-            except (ValueError, GraderBug) as error:  # a truth that no answer can be held against
+            except (ValueError, GraderBug, UsageError) as error:
+                # A truth that no answer can be held against.
                 problems[str(error)] = None
                 continue
             if name == whole:

@@ -7,7 +7,8 @@ to 1. Without the truth answers are only collected: a valid one has the reward 1
 import json
 from pathlib import Path
 
-from grader.answers.submission import MAX_BYTES, Unreadable, open_regular
+from grader.answers.submission import MAX_BYTES
+from grader.io.files import Unreadable, open_regular
 from grader.io.paths import path_inside
 from grader.release.rows import task_of, truth_of
 from grader.scoring.model import RawAnswer

@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from causal_exams.laboratory.session import Session, session_path
-from grader.answers.submission import Unreadable, json_object, open_regular
+from grader.answers.submission import json_object
 from grader.errors import UsageError
+from grader.io.files import Unreadable, open_regular
 from grader.io.jsonio import BadJson
 from grader.io.names import did_you_mean
 from grader.io.paths import path_inside

@@ -22,11 +22,10 @@ from grader.answers.submission import (
     MAX_USAGE,
     Budget,
     Submission,
-    Unreadable,
     json_object,
-    open_regular,
 )
 from grader.errors import UsageError
+from grader.io.files import Unreadable, open_regular
 from grader.io.jsonio import BadJson, canonical_json, clip, parse_strict
 from grader.io.names import nearest_path
 from grader.scoring.model import RawAnswer

@@ -5,7 +5,6 @@ gigabytes: sizes are read before contents, and only rows that are wanted are unp
 """
 
 import json
-import os
 from array import array
 from pathlib import Path
 from typing import Any, Final
@@ -18,13 +17,11 @@ from grader.answers.submission import (
     MAX_ENTRIES,
     MAX_USAGE,
     Submission,
-    Unreadable,
     json_object,
-    open_regular,
 )
 from grader.errors import UsageError
 from grader.io import parquet
-from grader.io.files import file_sha256, replacing
+from grader.io.files import Unreadable, file_sha256, open_regular, replacing
 from grader.io.jsonio import BadJson, clip
 from grader.release.exam import Exam
 from grader.scoring.model import RawAnswer
@@ -32,7 +29,6 @@ from grader.version import __version__
 
 _NUMBERED: Final = parquet.SCAN.replace(")", ", file_row_number = true)")
 _ROWS_AT_ONCE: Final = 20_000
-_MAX_FOOTER: Final = 16 << 20
 _READ: Final = ("task_id", "answer", "submission_json", "usage_json")
 
 
@@ -46,7 +42,7 @@ def read_parquet_answers(
     What cannot be read is a notice; with ``required`` it raises ``UsageError``.
     """
     try:
-        _check_footer_length(path)
+        _check_footer(path)
         with duckdb.connect(config={"threads": 1, "memory_limit": "1GB"}) as connection:
             # Rows come in the order of the file, which the other way round a join would lose.
             connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
@@ -67,7 +63,7 @@ def card_of(path: Path) -> dict[str, Any]:
     Raises :class:`Unreadable`, ``BadJson``, and ``duckdb.OutOfMemoryException``, which may be the
     machine's fault. The file is a stranger's: call this where memory and time are limited.
     """
-    _check_footer_length(path)
+    _check_footer(path)
     try:
         with duckdb.connect(config={"threads": 1, "memory_limit": "256MB"}) as connection:
             card = _read_card(connection, parquet.literal(path))
@@ -144,14 +140,10 @@ def _keep(found: Submission, task_id: str, raw: RawAnswer) -> None:
         found.answers[task_id] = raw
 
 
-def _check_footer_length(path: Path) -> None:
+def _check_footer(path: Path) -> None:
     """Raise :class:`Unreadable` for no regular file, or for a footer too large to parse."""
     with open_regular(path) as handle:
-        size = handle.seek(0, os.SEEK_END)
-        handle.seek(max(0, size - 8))
-        length = int.from_bytes(handle.read(4), "little")
-    if min(length, size) > _MAX_FOOTER:
-        raise Unreadable(f"its footer is over {_MAX_FOOTER >> 20} MiB")
+        parquet.check_footer_length(handle)
 
 
 def _check_sizes(connection: duckdb.DuckDBPyConnection, pattern: str, most: int) -> None:

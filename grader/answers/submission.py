@@ -1,14 +1,11 @@
-"""What a submission holds and may cost, and the one careful way to open a file of it."""
+"""What a submission holds and may cost."""
 
-import errno
-import os
-import stat
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 from grader.io.jsonio import BadJson, clip, parse_strict
 from grader.io.names import nearest_id
@@ -155,28 +152,6 @@ def with_notice(notices: list[str], text: str) -> list[str]:
     if len(notices) == MAX_NOTICES:
         return [*notices, f"more than {MAX_NOTICES} notes; the rest is left out"]
     return notices
-
-
-class Unreadable(Exception):
-    """A file cannot be opened, is no regular one or no acceptable Parquet; the message says which,
-    without the file's name."""
-
-
-def open_regular(path: Path) -> BinaryIO:
-    """Open a regular file for reading, never through a link; raises :class:`Unreadable`."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    try:
-        descriptor = os.open(path, flags)
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise Unreadable("is a symbolic link; put the file itself there") from None
-        raise Unreadable(f"cannot be read ({error.strerror}); check its permissions") from None
-    mode = os.fstat(descriptor).st_mode
-    if not stat.S_ISREG(mode):
-        os.close(descriptor)
-        kind = "a directory" if stat.S_ISDIR(mode) else "not a regular file"
-        raise Unreadable(f"is {kind}; put a file there")
-    return os.fdopen(descriptor, "rb")
 
 
 def json_object(data: bytes) -> dict[str, Any]:

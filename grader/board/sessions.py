@@ -10,8 +10,9 @@ from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Any, Final
 
-from grader.answers.submission import Unreadable, open_regular, submission_name, team_of
+from grader.answers.submission import submission_name, team_of
 from grader.errors import UsageError
+from grader.io.files import Unreadable, open_regular
 from grader.io.jsonio import clip
 from grader.laboratory.transcript import MAX_LINE_BYTES, TranscriptError, check_chain, read_lines
 from grader.reports.build import GradedSubmission

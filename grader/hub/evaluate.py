@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from grader.answers.parquet_answers import card_of
-from grader.answers.submission import SubmissionLimits, Unreadable
+from grader.answers.submission import SubmissionLimits
 from grader.board.grading import Entry, NotGraded, grade_all, with_figures
 from grader.board.workers import WorkFailure, WorkLimits, run_patiently
 from grader.errors import UsageError
@@ -31,7 +31,7 @@ from grader.hub.submissions import (
     reply,
     store,
 )
-from grader.io.files import file_sha256
+from grader.io.files import Unreadable, file_sha256
 from grader.io.jsonio import BadJson
 from grader.pages.leaderboard import rank
 from grader.pages.systems import setting_of

@@ -14,14 +14,13 @@ from grader.errors import UsageError
 from grader.hub.address import Address
 from grader.hub.client import cache_folder, connect, explain_hub_errors, list_files
 from grader.io.printing import print_lines
-from grader.release.side import Side
+from grader.release.side import MAX_MANIFEST, Side
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi, RepoFile
 
 MANIFEST: Final = "manifest.json"
 PAPERS: Final = ("README.md", "eval.yaml", "croissant.json", "ERRATA.md")
-_LARGEST_MANIFEST: Final = 1 << 30
 _LARGEST_PAPER: Final = 16 << 20
 
 
@@ -67,7 +66,7 @@ def _cached_folder(api: "HfApi", address: Address) -> Path | None:
 def _download(api: "HfApi", address: Address) -> Path:
     """Return the folder of a release after its manifest, papers and shards were downloaded."""
     listed = list_files(api, address.repo, address.revision)
-    if MANIFEST not in listed or listed[MANIFEST].size > _LARGEST_MANIFEST:
+    if MANIFEST not in listed or listed[MANIFEST].size > MAX_MANIFEST:
         raise UsageError(f"{address}: no manifest.json in it; it is no release of ours")
     shards = Side.open(_snapshot(api, address, (MANIFEST,))).manifest["shards"]
     _check_listing(address, shards, listed)

@@ -1,5 +1,7 @@
-"""Writing of files and folders, whole or not at all, and hashing of files."""
+"""Writing of files and folders, whole or not at all, and the one careful way to open a stranger's
+file."""
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -9,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from grader.errors import UsageError
 
@@ -26,6 +29,28 @@ def file_sha256(path: Path) -> str:
     """Return the SHA-256 of a file's bytes as hex; raises ``OSError``."""
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+class Unreadable(Exception):
+    """A file cannot be opened, is no regular one or no acceptable Parquet; the message says which,
+    without the file's name."""
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file for reading, never through a link; raises :class:`Unreadable`."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise Unreadable("is a symbolic link; put the file itself there") from None
+        raise Unreadable(f"cannot be read ({error.strerror}); check its permissions") from None
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(descriptor)
+        kind = "a directory" if stat.S_ISDIR(mode) else "not a regular file"
+        raise Unreadable(f"is {kind}; put a file there")
+    return os.fdopen(descriptor, "rb")
 
 
 @contextmanager

@@ -73,10 +73,19 @@ def parse_strict(data: bytes, *, max_depth: int = MAX_DEPTH) -> Any:
 
 
 def as_mapping(text: str) -> Mapping[str, Any]:
-    """Parse trusted JSON text (a release's ``*_json`` column) that must hold an object."""
-    value = json.loads(text)
+    """Parse JSON text (a release's ``*_json`` column) that must hold an object of finite numbers.
+
+    Raises ``ValueError``. Long integers are read, since exact fractions have them.
+    """
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite_float)
+        _check_surrogates(text)
+    except BadJson as error:
+        raise ValueError(error.message) from None
+    except RecursionError:
+        raise ValueError("nested too deep") from None
     if not isinstance(value, dict):
-        raise ValueError("expected a JSON object")
+        raise ValueError(f"expected a JSON object, not {clip(value)}")
     return value
 
 

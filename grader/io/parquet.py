@@ -8,16 +8,22 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import duckdb
 
 from grader.errors import UsageError
+from grader.io.files import Unreadable
 from grader.io.paths import path_inside
 
 _ERRNO: Final = re.compile(r'"errno":"(\d{1,4})"')
 _PATTERN: Final = re.compile(r"[*?\[]")
 _ROWS_AT_ONCE: Final = 2_000
+_MAX_FOOTER: Final = 16 << 20
+_MAX_VALUES: Final = 50_000_000
+"""Values of one column in one row group; a list counts as many as it holds."""
+_MAX_UNPACKED: Final = 1 << 30
+_MAX_CELL: Final = 4 << 20
 SCAN: Final = "read_parquet(?, hive_partitioning = false)"
 """The one way Parquet is read: a folder called ``task_id=x`` must not become a column."""
 
@@ -76,15 +82,61 @@ def _database(process: int) -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config={"threads": 1, "enable_external_file_cache": "false"})
 
 
-def column_names(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> frozenset[str]:
-    """Return the names of the columns of Parquet files, none for no file.
+def check_footer_length(handle: BinaryIO) -> None:
+    """Raise :class:`Unreadable` for a Parquet file whose footer is too large to parse."""
+    size = handle.seek(0, os.SEEK_END)
+    handle.seek(max(0, size - 8))
+    length = int.from_bytes(handle.read(4), "little")
+    if min(length, size) > _MAX_FOOTER:
+        raise Unreadable(f"its footer is over {_MAX_FOOTER >> 20} MiB")
 
-    Raises ``UsageError`` where one cannot be read.
+
+def check_size(connection: duckdb.DuckDBPyConnection, path: Path, rows: int) -> None:
+    """Raise ``UsageError`` for a shard that has not ``rows`` rows or unpacks to too much, by its
+    footer alone; no footer tells the size of DELTA_BYTE_ARRAY text, which is refused."""
+    query = (
+        "SELECT (SELECT num_rows FROM parquet_file_metadata(?)), max(num_values), "
+        "max(total_uncompressed_size), bool_or(contains(encodings, 'DELTA_BYTE_ARRAY')) "
+        "FROM parquet_metadata(?)"
+    )
+    try:
+        found = connection.execute(query, [[literal(path)]] * 2).fetchone() or (0,) * 4
+    except duckdb.Error as error:
+        raise _unreadable(path, error) from None
+    problem = ""
+    if found[0] != rows:
+        problem = f"holds {found[0]:,} rows, not {rows:,} as manifest.json says"
+    elif (found[1] or 0) > _MAX_VALUES or (found[2] or 0) > _MAX_UNPACKED or found[3]:
+        problem = f"unpacks to over {_MAX_VALUES:,} values or {_MAX_UNPACKED >> 20:,} MiB a column"
+    if problem:
+        raise UsageError(f"{path}: {problem}; fetch the release again, or tell its maintainer")
+
+
+def column_types(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, str]:
+    """Return the type in SQL of each column of a Parquet file by name, names of members unquoted.
+
+    Raises ``UsageError`` where the file cannot be read.
     """
-    if not paths:
-        return frozenset()
-    list(read(connection, paths, ("*",), "LIMIT 0"))
-    return frozenset(column[0] for column in connection.description or ())
+    list(read(connection, [path], ("*",), "LIMIT 0"))
+    columns = connection.description or ()
+    return {column[0]: str(column[1]).replace('"', "") for column in columns}
+
+
+def check_texts(connection: duckdb.DuckDBPyConnection, path: Path, columns: Sequence[str]) -> None:
+    """Raise ``UsageError`` for a text of over 4 MiB in one of the text ``columns`` of a shard, or
+    a column that repeats texts for more than a hundred times the bytes of its file."""
+    most = max(1 << 30, 100 * path.stat().st_size)
+    for name in columns:
+        length = f"strlen({identifier(name)})"
+        ((longest, total),) = read(connection, [path], (f"max({length})", f"sum({length})"))
+        if (longest or 0) > _MAX_CELL or (total or 0) > most:
+            what = f"a text of over {_MAX_CELL >> 20} MiB, or over {most >> 20:,} MiB in all"
+            raise UsageError(f"{path}: column {name} holds {what}; tell the release's maintainer")
+
+
+def _unreadable(path: Path, error: duckdb.Error) -> UsageError:
+    reason = str(error).splitlines()[0]
+    return UsageError(f"{path}: cannot be read as a release shard ({reason}); fetch it again")
 
 
 def read(
@@ -107,10 +159,7 @@ def read(
         while rows := found.fetchmany(_ROWS_AT_ONCE):
             yield from rows
     except duckdb.Error as error:
-        reason = str(error).splitlines()[0]
-        raise UsageError(
-            f"{paths[0]}: cannot be read as a release shard ({reason}); fetch it again"
-        ) from None
+        raise _unreadable(paths[0], error) from None
 
 
 def copy_to(connection: duckdb.DuckDBPyConnection, query: str, path: Path, options: str) -> None:

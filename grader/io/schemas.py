@@ -92,11 +92,26 @@ _Validator: Final[Any] = extend(  # type: ignore[no-untyped-call]
 
 @cache
 def _validator(name: str) -> Any:
-    return _Validator(schema(name))
+    """Return the validator of a schema; of ``file#part`` with what ``$defs`` adds for that part.
+
+    A part that ``$defs`` leaves out, and a file that no folder has, accept everything.
+    """
+    file, _, part = name.partition("#")
+    try:
+        whole = schema(file)
+    except FileNotFoundError:
+        if not part:
+            raise
+        return _Validator({})
+    parts = whole.get("$defs", {part: {}}) if part else {"": {}}
+    return _Validator({**whole, **parts[part]} if part in parts else {})
 
 
 def first_problem(name: str, document: object) -> str | None:
-    """Return where ``document`` fails the schema and what was expected, or None if it fits."""
+    """Return where ``document`` fails the schema and what was expected, or None if it fits.
+
+    ``name`` may be ``file#part``: a part of ``$defs`` whose keywords join those of the file.
+    """
     error = best_match(islice(_validator(name).iter_errors(document), _ENOUGH))
     return None if error is None else _sentence(error)
 

@@ -7,13 +7,19 @@ shard once.
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from grader.errors import UsageError
 from grader.io import parquet
 from grader.io.names import did_you_mean, nearest_path
 from grader.io.paths import check_plain
-from grader.release.rows import TASK_COLUMNS, TRUTH_COLUMNS, task_of, truth_of
+from grader.release.rows import (
+    TASK_COLUMNS,
+    TRUTH_COLUMNS,
+    check_truth,
+    task_of,
+    truth_of,
+)
 from grader.release.side import Side
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
@@ -117,10 +123,12 @@ class ReleaseFolder:
         with parquet.connect() as connection:
             for track in self.tracks:
                 files = side.shards(config.format(track), split)
-                names = list(columns)
-                if optional:
-                    present = parquet.column_names(connection, files)
-                    names = [name for name in columns if name in present]
+                names = side.present_columns(connection, files, columns) if files else []
+                if files and not optional and len(names) < len(columns):
+                    absent = next(name for name in columns if name not in names)
+                    raise UsageError(
+                        f"{files[0]}: there is no column {absent}; fetch the release again"
+                    )
                 if names[:1] == [columns[0]]:
                     for row in parquet.read(connection, files, names, suffix, parameters):
                         yield dict(zip(names, row, strict=True))
@@ -135,12 +143,14 @@ class ReleaseFolder:
         columns = [name for name in TASK_COLUMNS if prompts or name != "prompt"]
         where = (_BY_ID, ()) if only is None else (_WITH_IDS, [sorted(only)])
         rows = self.rows(self.public, "{}", split, columns, *where)
-        return [self._task({"prompt": "", **row}) for row in rows]
+        tasks = [self._task({"prompt": "", **row}, split) for row in rows]
+        check_once((task.task_id for task in tasks), f"{self.public.path}: split {split}: the task")
+        return tasks
 
-    def _task(self, row: Mapping[str, Any]) -> Task:
+    def _task(self, row: Mapping[str, Any], split: str) -> Task:
         """Return the task of a row; raises ``UsageError`` for an unknown variant, a damaged row,
         or an id or file that is not as its variant has it: files are named after them."""
-        where = f"{self.public.path}: task {row['task_id']}"
+        where = f"{self.public.path}: {split}: task {row['task_id']}"
         try:
             task = task_of(row, self.tracks)
         except KeyError:
@@ -165,6 +175,9 @@ class ReleaseFolder:
         ids = [task.task_id for task in tasks]
         rows = self.rows(self.public, "{}", split, ("task_id", "prompt"), _WITH_IDS, [ids])
         prompts = {row["task_id"]: row["prompt"] for row in rows}
+        if None in prompts.values():
+            where = next(name for name, prompt in prompts.items() if prompt is None)
+            raise UsageError(f"{self.public.path}: task {where}: column prompt: null; {AGAIN}")
         return [replace(task, prompt=prompts[task.task_id]) for task in tasks]
 
     def exams(self, split: str) -> dict[str, list[str]]:
@@ -173,8 +186,11 @@ class ReleaseFolder:
         columns, suffix = ("exam", "task_id"), "ORDER BY exam, position"
         for row in self.rows(self.public, "{}_exams", split, columns, suffix):
             exams.setdefault(row["exam"], []).append(row["task_id"])
-        for exam in exams:
+        for exam, members in exams.items():
             check_plain(exam, f"{self.public.path}: the exam")
+            if not all(isinstance(task_id, str) for task_id in members):
+                raise UsageError(f"{self.public.path}: exam {exam}: a task_id is null; {AGAIN}")
+            check_once(members, f"{self.public.path}: exam {exam}: the task")
         return exams
 
     def deprecated_tasks(self, split: str) -> dict[str, str]:
@@ -225,10 +241,13 @@ class ReleaseFolder:
         for row in self.rows(side, "{}_truth", split, TRUTH_COLUMNS, _WITH_IDS, [sorted(needed)]):
             task = needed[row["task_id"]]
             own = labels.get(task.instance_id) if task.shape.kind == "predictions" else None
+            where = f"{side.path}: {task.track}_truth/{split}: the truth of task {task.task_id}"
+            if task.task_id in truths:
+                raise UsageError(f"{where} is there twice; {AGAIN}")
             try:
-                truths[task.task_id] = truth_of(row, own)
+                truths[task.task_id] = truth = truth_of(row, own)
+                check_truth(task, truth)
             except (ValueError, TypeError) as error:
-                where = f"{side.path}: the truth of task {task.task_id}"
                 raise _unreadable(where, error) from None
         absent = needed.keys() - truths.keys()
         if absent:
@@ -248,8 +267,20 @@ class ReleaseFolder:
         }
 
 
+AGAIN: Final = "fetch the release again"
+
+
 def _unreadable(where: str, error: Exception) -> UsageError:
-    return UsageError(f"{where} cannot be read ({error}); fetch the release again")
+    return UsageError(f"{where} cannot be read ({error}); {AGAIN}")
+
+
+def check_once(names: Iterable[str], what: str) -> None:
+    """Raise ``UsageError`` for a name that appears twice; ``what`` begins the message."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise UsageError(f"{what} {name} is there twice; {AGAIN}")
+        seen.add(name)
 
 
 def find_task(tasks: Iterable[Task], task_id: str, where: str) -> Task:

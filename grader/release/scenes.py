@@ -4,8 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from grader.errors import UsageError
 from grader.io.jsonio import as_mapping
-from grader.release.release import ReleaseFolder
+from grader.release.release import AGAIN, ReleaseFolder
+from grader.release.rows import finite
 from grader.release.side import Side
 
 Column = tuple[str, Sequence[float]]
@@ -31,13 +33,43 @@ def read_scenes(
     scenes = {}
     columns = ("instance_id", "view", "story", "columns", *TABLES)
     for row in _rows(release, release.public, "{}_scenes", split, columns, instances):
-        tables = {
-            name: [(str(column["name"]), column["values"]) for column in row[name]]
-            for name in TABLES
-            if row.get(name)
-        }
-        scenes[row["instance_id"], row["view"]] = Scene(row["story"], row["columns"], tables)
+        place = row["instance_id"], row["view"]
+        try:
+            tables = {name: _table(name, row[name]) for name in TABLES if row.get(name)}
+            if None in (row["story"], row["columns"], *place, *(row["columns"] or ())):
+                raise ValueError("story, columns or view: null")
+        except (ValueError, KeyError) as error:
+            raise _scene_error(release, place, str(error)) from None
+        scenes[place] = Scene(row["story"], row["columns"], tables)
     return scenes
+
+
+def scenes_at(
+    release: ReleaseFolder, split: str, places: Sequence[tuple[str, str]]
+) -> dict[tuple[str, str], Scene]:
+    """Return the scenes at all of some (instance, view); raises ``UsageError`` without one."""
+    scenes = read_scenes(release, split, [instance for instance, _ in places])
+    for place in places:
+        if place not in scenes:
+            raise _scene_error(release, place, "absent")
+    return scenes
+
+
+def _table(table: str, columns: Sequence[Mapping[str, Any]]) -> list[Column]:
+    """Return the columns of a table; raises ``ValueError`` for one of no name, or that of another,
+    or with other than finite numbers, or more or fewer than the others."""
+    names = [column["name"].lower() for column in columns if column and column["name"]]
+    if len(set(names)) != len(columns) or any("\0" in name for name in names):
+        raise ValueError(f"{table}: a column without a name of its own")
+    found = [(str(c["name"]), finite(c["values"] or (), table)) for c in columns]
+    if len({len(values) for _, values in found}) > 1:
+        raise ValueError(f"{table}: columns of unequal lengths")
+    return found
+
+
+def _scene_error(release: ReleaseFolder, place: tuple[object, ...], problem: str) -> UsageError:
+    where = f"{release.public.path}: the scene of instance {place[0]} in view {place[1]}"
+    return UsageError(f"{where}: {problem}; {AGAIN}")
 
 
 def read_worlds(
@@ -47,7 +79,14 @@ def read_worlds(
     none. Raises ``UsageError`` without the side that holds the truth."""
     side, columns = release.truth_side(split), ("instance_id", "world_json")
     rows = _rows(release, side, "{}_worlds", split, columns, instances)
-    return {row["instance_id"]: dict(as_mapping(row["world_json"])) for row in rows}
+    worlds = {}
+    for row in rows:
+        try:
+            worlds[row["instance_id"]] = dict(as_mapping(row["world_json"] or ""))
+        except ValueError as error:
+            where = f"{side.path}: the world of instance {row['instance_id']}"
+            raise UsageError(f"{where} cannot be read ({error}); {AGAIN}") from None
+    return worlds
 
 
 def read_value_sources(

@@ -1,16 +1,27 @@
 """One repository of a release on disk: its manifest, and shards that agree with it."""
 
+import hashlib
 import json
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, BinaryIO, Final, Self
+
+import duckdb
 
 from grader.errors import UsageError
-from grader.io.files import file_sha256
+from grader.io import parquet
+from grader.io.files import Unreadable, open_regular
 from grader.io.jsonio import clip
 from grader.io.paths import check_plain, is_plain, path_inside
+from grader.release.rows import COLUMN_TYPES, TEXT
+
+MAX_MANIFEST: Final = 16 << 20
+MAX_TASKS: Final = 1_000_000
+_PRIVATE_CONFIGS: Final = 4
+"""At most so many rows of a private split are committed to for each task."""
 
 
 @dataclass(slots=True)
@@ -20,27 +31,44 @@ class Side:
     path: Path
     manifest: dict[str, Any]
     _checked: set[str] = field(default_factory=set)
+    _measured: set[tuple[Path, str]] = field(default_factory=set)
 
     @classmethod
     def open(cls, path: Path) -> Self:
         """Read the manifest of the repository at ``path``; raises ``UsageError``."""
         file = path / "manifest.json"
         try:
-            manifest = json.loads(file.read_bytes())
-            _check_manifest(manifest)
+            with open_inside(path, file) as handle:
+                data = handle.read(MAX_MANIFEST + 1)
+            if len(data) > MAX_MANIFEST:
+                raise UsageError(f"{file}: over {MAX_MANIFEST >> 20} MiB; no manifest is so large")
+            manifest = json.loads(data)
             _check_names(manifest, file)
+            _check_manifest(manifest)
         except FileNotFoundError:
             raise UsageError(f"{file}: not found; is this a release folder?") from None
+        except Unreadable as error:
+            raise UsageError(f"{file}: {error}") from None
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise UsageError(f"{file}: unreadable manifest; fetch the release again") from None
         return cls(path, manifest)
 
     def shards(self, config: str, split: str) -> list[Path]:
-        """Return the files of one config and split in order, each checked against its SHA-256."""
+        """Return the files of one config and split in order, each checked (:meth:`check`).
+
+        Raises ``UsageError`` for a damaged one, and for more rows than are read.
+        """
         pattern = re.compile(
             rf"{re.escape(config)}/{re.escape(split)}-[0-9]{{5}}-of-[0-9]{{5}}\.parquet"
         )
-        names = sorted(name for name in self.manifest["shards"] if pattern.fullmatch(name))
+        listed = self.manifest["shards"]
+        names = sorted(name for name in listed if pattern.fullmatch(name))
+        rows, most = sum(listed[name]["rows"] for name in names), self._most_rows(config, split)
+        if rows > most:
+            raise UsageError(
+                f"{self.path / config}: {rows:,} rows in split {split}, where at most {most:,} are "
+                "read; tell the release's maintainer"
+            )
         for name in names:
             self.check(name)
         return [self.file(name) for name in names]
@@ -50,24 +78,79 @@ class Side:
         config, _, file = name.partition("/")
         return path_inside(path_inside(self.path, config), file)
 
+    def _most_rows(self, config: str, split: str) -> int:
+        """Return the most rows that a config of a split may have: a task each, in each exam."""
+        track = config.removesuffix("_exams")
+        if track == config:
+            return MAX_TASKS * (_PRIVATE_CONFIGS if config == "commitments" else 1)
+        own = f"{track}/{split}-"
+        tasks = sum(
+            s["rows"] for name, s in self.manifest["shards"].items() if name.startswith(own)
+        )
+        exams = self.manifest["splits"].get(split, {}).get("exams", ())
+        return min(MAX_TASKS, tasks * max(1, len(exams)))
+
     def check(self, name: str) -> None:
-        """Raise ``UsageError`` where a shard is absent or has another SHA-256."""
+        """Raise ``UsageError`` where a shard is absent, is no regular file, or has another size,
+        SHA-256 or number of rows than the manifest says. Nothing is read before its size fits."""
         if name in self._checked:
             return
-        file = self.file(name)
+        file, entry = self.file(name), self.manifest["shards"][name]
         try:
-            digest = file_sha256(file)
-        except OSError as error:
+            with open_inside(self.path, file) as handle:
+                size = os.fstat(handle.fileno()).st_size
+                if size != entry["bytes"]:
+                    raise Unreadable(f"its {size:,} bytes (and SHA-256) differ from manifest.json")
+                if hashlib.file_digest(handle, "sha256").hexdigest() != entry["sha256"]:
+                    raise Unreadable("its SHA-256 differs from manifest.json")
+                parquet.check_footer_length(handle)
+        except (OSError, Unreadable) as error:
             raise UsageError(
-                f"{file}: {error.strerror or error}; the manifest lists this shard, "
-                "fetch the release again"
+                f"{file}: {getattr(error, 'strerror', None) or error}; the manifest lists this "
+                "shard, fetch the release again"
             ) from None
-        if digest != self.manifest["shards"][name]["sha256"]:
-            raise UsageError(
-                f"{file}: its SHA-256 differs from manifest.json; the file was changed or "
-                "damaged, fetch the release again"
-            )
+        with parquet.connect() as connection:
+            parquet.check_size(connection, file, entry["rows"])
         self._checked.add(name)
+
+    def present_columns(
+        self, connection: duckdb.DuckDBPyConnection, files: Sequence[Path], columns: Sequence[str]
+    ) -> list[str]:
+        """Return those of ``columns`` that each of the files has.
+
+        Raises ``UsageError`` where one has another type or too long a text.
+        """
+        for file in files:
+            types = parquet.column_types(connection, file)
+            columns = [name for name in columns if name in types]
+            for name in columns:
+                if types[name] not in COLUMN_TYPES.get(name, TEXT):
+                    wanted = " or ".join(COLUMN_TYPES.get(name, TEXT))
+                    raise UsageError(
+                        f"{file}: column {name} has the type {clip(types[name])}, not {wanted}; "
+                        "fetch the release again"
+                    )
+            texts = [
+                n for n in columns if types[n] == "VARCHAR" and (file, n) not in self._measured
+            ]
+            parquet.check_texts(connection, file, texts)
+            self._measured.update((file, name) for name in texts)
+        return list(columns)
+
+
+def open_inside(folder: Path, file: Path) -> BinaryIO:
+    """Open a regular file of a repository at ``folder``, through no link but those of the cache of
+    the Hub's client, which lead from ``snapshots/<commit>`` to its own ``blobs``.
+
+    Raises :class:`Unreadable`, and ``FileNotFoundError`` without one.
+    """
+    root, target = Path(os.path.realpath(folder)), Path(os.path.realpath(file))
+    if not os.path.lexists(file):
+        raise FileNotFoundError(2, "No such file or directory", str(file))
+    in_cache = root.parent.name == "snapshots" and target.parent == root.parents[1] / "blobs"
+    if not in_cache and target != root / file.relative_to(folder):
+        raise Unreadable("is a symbolic link, or in a linked folder; put the file itself there")
+    return open_regular(target)
 
 
 def _check_manifest(manifest: dict[str, Any]) -> None:
@@ -78,8 +161,15 @@ def _check_manifest(manifest: dict[str, Any]) -> None:
     texts = [manifest["release"], manifest["version"]]
     texts += [entry["sha256"] for entry in manifest["shards"].values()]
     texts += [split["truth"] for split in manifest["splits"].values()]
+    counts = [entry[key] for entry in manifest["shards"].values() for key in ("rows", "bytes")]
+    tables = [manifest.get("deprecated", {}), *manifest.get("deprecated", {}).values()]
+    tables += [split.get("exams", {}) for split in manifest["splits"].values()]
     if not all(isinstance(text, str) for text in texts):
         raise TypeError("not text")
+    if not all(type(count) is int and count >= 0 for count in counts):
+        raise TypeError("no count")
+    if not all(isinstance(table, dict) for table in tables):
+        raise TypeError("no table")
 
 
 def _check_names(manifest: Mapping[str, Any], file: Path) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from sys import intern
 from typing import Final, TypeVar
 
+from grader.errors import UsageError
 from grader.io.jsonio import canonical_json
 from grader.scoring.model import CheckedAnswer, RawAnswer, Score, Truth
 from grader.scoring.route import needs_mark, route
@@ -35,13 +36,14 @@ def verify(task: Task, truth: Truth, checked: CheckedAnswer) -> CheckedAnswer:
     return (
         checked
         if verifier is None
-        else _with_task_named(task, lambda: verifier(task, truth, checked))
+        else _with_task_named(task, truth, lambda: verifier(task, truth, checked))
     )
 
 
 def score(task: Task, truth: Truth, checked: CheckedAnswer) -> Score:
-    """Grade one verified answer. Pure; raises :class:`GraderBug` if our code fails."""
-    return _with_task_named(task, lambda: _score(task, truth, checked))
+    """Grade one verified answer. Pure; raises :class:`GraderBug` if our code fails, ``UsageError``
+    if it fails because the truth is damaged."""
+    return _with_task_named(task, truth, lambda: _score(task, truth, checked))
 
 
 def score_answer(task: Task, truth: Truth, raw: RawAnswer | None) -> Score:
@@ -49,14 +51,34 @@ def score_answer(task: Task, truth: Truth, raw: RawAnswer | None) -> Score:
     return score(task, truth, verify(task, truth, check(task, raw)))
 
 
-def _with_task_named(task: Task, step: Callable[[], Result]) -> Result:
-    """Return what ``step`` returns; its exceptions become :class:`GraderBug` with the task."""
+def truth_problem(task: Task, truth: Truth, *, marked: bool = True) -> str | None:
+    """Return why a truth's own right answer cannot be written, is no valid one or, where it is
+    ``marked``, earns less than the whole point; None if all holds."""
+    shape = task.shape
+    try:
+        raw = RawAnswer(task.answer_file, shape.gold(task, truth).encode())
+        checked = shape.check(task, raw)
+        checked = shape.verify(task, truth, checked) if shape.verify else checked
+        points = _score(task, truth, checked).points if marked else 1.0
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    if checked.status != "scored":
+        return f"its right answer is invalid: {checked.message}"
+    return None if points > 1 - 1e-9 else f"its right answer earns {points:g} of 1 point"
+
+
+def _with_task_named(task: Task, truth: Truth, step: Callable[[], Result]) -> Result:
+    """Return what ``step`` returns; an exception from it becomes a :class:`GraderBug` with the
+    task, or ``UsageError`` where not even the right answer can be written."""
     try:
         return step()
     except Exception as error:
-        raise GraderBug(
-            f"task {task.task_id} ({task.spec.key}): {type(error).__name__}: {error}"
-        ) from error
+        text = f"task {task.task_id} ({task.spec.key}): "
+        problem = truth_problem(task, truth, marked=False)
+        if problem is not None or isinstance(error, UsageError):
+            text += f"its truth cannot be used ({problem or error}); fetch the release again"
+            raise UsageError(text) from error
+        raise GraderBug(f"{text}{type(error).__name__}: {error}") from error
 
 
 def _score(task: Task, truth: Truth, checked: CheckedAnswer) -> Score:

@@ -52,8 +52,9 @@ class Shape:
     the truth can tell, before it is scored; ``sign`` takes ``(checked, source, key)`` and gives an
     answer after its signatures were compared with the host's key, and the names of the submissions
     whose work it records; ``facts`` are what ``extra_json`` of a score row says of a task whether
-    or not it was answered. They are functions of a module (or partials of one), so that a task can
-    be sent to another process.
+    or not it was answered; ``check_truth`` raises ``ValueError`` for a truth that no answer can be
+    held against, where its schema alone does not say so. They are functions of a module (or
+    partials of one), so that a task can be sent to another process.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Shape:
         member(default=None, compare=False)
     )
     facts: Callable[[Truth], Mapping[str, Any]] | None = member(default=None, compare=False)
+    check_truth: Callable[["Task", Truth], None] | None = member(default=None, compare=False)
 
     @property
     def abstainable(self) -> bool:

@@ -18,8 +18,9 @@ from builder.tracks import TRACKS
 from causal_exams.extraction import answer_in, blocks, yes_or_no
 from grader.answers.check import read_predictions
 from grader.answers.parquet_answers import card_of, read_parquet_answers
-from grader.answers.submission import Submission, Unreadable
+from grader.answers.submission import Submission
 from grader.errors import Invalid, UsageError
+from grader.io.files import Unreadable
 from grader.io.jsonio import BadJson, canonical_json, parse_strict
 from grader.io.schemas import first_problem
 from grader.laboratory.equation import BadHypothesis, read_equation

@@ -100,6 +100,13 @@ def _bounded_mean(values: Sequence[float]) -> float:
         return largest
 
 
+def check_labels(task: Task, truth: Truth) -> None:
+    """Raise ``ValueError`` unless there is one held-out label for each row to predict."""
+    count, rows = len(truth.labels or ()), task.inputs["rows"]
+    if count != rows:
+        raise ValueError(f"column values of its labels: {count} of {rows} labels")
+
+
 def _labels(truth: Truth) -> tuple[float, ...]:
     """Return the held-out labels; raise ``ValueError`` without any, which is a broken release."""
     if truth.labels is None:

@@ -119,6 +119,12 @@ def numeric_target(truth: Truth) -> float:
     return truth.value
 
 
+def check_value(task: Task, truth: Truth) -> None:
+    """Raise ``ValueError`` for an identifiable target without a value."""
+    if truth.value is None and not truth.should_abstain:
+        raise ValueError("column value: null, though the target is identifiable")
+
+
 def f1(answer: frozenset[Hashable], target: frozenset[Hashable]) -> float:
     """Return F1 = 2|A ∩ B| / (|A| + |B|); 1 when both are empty."""
     if not answer and not target:

@@ -7,9 +7,14 @@ from typing import Final
 from grader.answers.check import check_csv, check_json, with_bounds
 from grader.scoring.shape import Shape, read_variants
 from grader.tracks.causalds import gold
-from grader.tracks.causalds.prediction import point_predictor, prediction_interval
+from grader.tracks.causalds.prediction import (
+    check_labels,
+    point_predictor,
+    prediction_interval,
+)
 from grader.tracks.causalds.scoring import (
     both_signs,
+    check_value,
     directed_edges,
     effect_interval,
     effect_point,
@@ -41,12 +46,13 @@ DOMINANCE: Final = ("direct", "indirect", "tie")
 _exact = partial(Shape, pool="pass", metric="exact", check=check_json)
 _label = partial(_exact, score=exact_answer, gold=gold.first_accepted)
 _number = partial(
-    Shape, kind="number", pool="nrel_point", metric="abs_error", check=check_json, gold=gold.number
-)
+    Shape, kind="number", pool="nrel_point", metric="abs_error", check=check_json,
+    gold=gold.number, check_truth=check_value,
+)  # fmt: skip
 _interval = partial(
     Shape, kind="interval", pool="nrel_interval", metric="interval_score",
     check=partial(check_json, then=with_bounds), score=effect_interval, gold=gold.interval,
-    abstention=None,
+    abstention=None, check_truth=check_value,
 )  # fmt: skip
 _f1 = partial(Shape, pool="f1", metric="f1", check=check_json, input_mode="story")
 
@@ -58,11 +64,12 @@ _ENDS: Final = ("prediction", "lower", "upper")
 PREDICTION: Final = Shape(
     "prediction_csv", "predictions", "prediction", "nrel_point", "rmse",
     partial(check_csv, columns=_POINT), point_predictor, partial(gold.predictions, columns=_POINT),
+    check_truth=check_labels,
 )  # fmt: skip
 PREDICTION_INTERVAL: Final = Shape(
     "prediction_interval_csv", "predictions", "prediction", "nrel_interval", "interval_score",
     partial(check_csv, columns=_ENDS), prediction_interval,
-    partial(gold.predictions, columns=_ENDS),
+    partial(gold.predictions, columns=_ENDS), check_truth=check_labels,
 )  # fmt: skip
 
 # --- Right or wrong -----------------------------------------------------------------------------

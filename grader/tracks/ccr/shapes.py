@@ -18,13 +18,21 @@ from grader.tracks.ccr.algorithm import (
     relative_error,
 )
 from grader.tracks.ccr.checks import (
+    RUNGS,
     Answers,
     check_deduction,
     check_quantities,
     check_units,
     merge_units,
 )
-from grader.tracks.ccr.estimates import PairEstimate, estimate, resample
+from grader.tracks.ccr.estimates import (
+    MEASURES,
+    PairEstimate,
+    estimate,
+    exact_of,
+    resample,
+    weights_of,
+)
 
 
 def score_quantities(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
@@ -103,6 +111,25 @@ def valid_share(truth: Truth, sets: Sequence[Answers | None], pair: PairEstimate
     return sum(agrees(exact, value) for value in values) / len(values)
 
 
+def _check_pair(task: Task, truth: Truth) -> None:
+    """Raise ``ValueError`` unless answers and weights fit the cases, and the pair its tree."""
+    target, units = truth.target, task.inputs["units"]
+    tree, pair = target["tree"], (target["cause"], target["effect"])
+    if not set(pair) <= set(tree) or tree.index(pair[0]) >= tree.index(pair[1]):
+        raise ValueError("column target_json: cause and effect are not in order in the tree")
+    lengths = {len(target["answers"][rung]) for rung in RUNGS}
+    if lengths != {units} or len(weights_of(target)) != units:
+        raise ValueError(f"column target_json: not one answer and weight for each of {units} cases")
+    if not exact_of(target).keys() >= set(MEASURES):
+        raise ValueError("column target_json: at /exact: a measure is absent")
+
+
+def _check_deduction(task: Task, truth: Truth) -> None:
+    """Raise ``ValueError`` where a number follows and the truth has none."""
+    if truth.target["verdict"] == "value" and truth.value is None:
+        raise ValueError("column value: null, though a number follows")
+
+
 def _gold_units(task: Task, truth: Truth) -> str:
     answers = truth.target["answers"]
     return pretty_json({rung: [bit == "1" for bit in answers[rung]] for rung in sorted(answers)})
@@ -122,7 +149,7 @@ _shape = partial(Shape, pool="pass", metric="rae", input_mode="prompt")
 
 UNIT_ANSWERS: Final = _shape(
     "unit_answers", "units", "do_true", check=partial(check_json, then=check_units),
-    score=score_pair, gold=_gold_units, merge=merge_units,
+    score=score_pair, gold=_gold_units, merge=merge_units, check_truth=_check_pair,
 )  # fmt: skip
 QUANTITIES: Final = _shape(
     "quantities",
@@ -139,6 +166,7 @@ DEDUCTION: Final = _shape(
     check=partial(check_json, then=check_deduction),
     score=score_deduction,
     gold=_gold_deduction,
+    check_truth=_check_deduction,
 )
 
 

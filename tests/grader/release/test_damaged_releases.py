@@ -1,0 +1,261 @@
+"""A release that was damaged, or made to harm: each command refuses it in a line, and soon."""
+
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import duckdb
+import pytest
+from grading import Runner
+from small_release import TASKS, restate, rewrite, task_id, write_manifest
+
+TASK_SHARD: Final = "causalds/dev-00000-of-00001.parquet"
+EXAMS: Final = "causalds_exams/dev-00000-of-00001.parquet"
+TRUTHS: Final = "causalds_truth/dev-00000-of-00001.parquet"
+LABELS: Final = "causalds_labels/dev-00000-of-00001.parquet"
+SCENES: Final = "causalds_scenes/dev-00000-of-00001.parquet"
+
+Rows = list[dict[str, Any]]
+Damage = Callable[[Path], object]
+"""What is done to the public side of a release."""
+
+
+def row_of(rows: Rows, name: str) -> dict[str, Any]:
+    """The row of the task called ``name``."""
+    (row,) = [row for row in rows if row["task_id"] == task_id(name)]
+    return row
+
+
+def cell(shard: str, name: str, column: str, value: object) -> Damage:
+    """Put ``value`` into one cell; a function changes what is there."""
+
+    def change(rows: Rows) -> None:
+        row = row_of(rows, name)
+        row[column] = value(row[column]) if callable(value) else value
+
+    return lambda side: rewrite(side, shard, change)
+
+
+def member(shard: str, name: str, column: str, key: str, value: object) -> Damage:
+    """Put ``value`` into one member of a JSON cell; ``...`` removes the member."""
+
+    def change(text: str) -> str:
+        document = json.loads(text) | {key: value}
+        if value is ...:
+            del document[key]
+        return json.dumps(document)
+
+    return cell(shard, name, column, change)
+
+
+def query(shard: str, select: str) -> Damage:
+    """Replace a shard by a query over it (``old``), and let the manifest fit."""
+
+    def damage(side: Path) -> None:
+        file, new = side / shard, side / "new.parquet"
+        with duckdb.connect() as connection:
+            connection.execute(f"CREATE VIEW old AS FROM read_parquet('{file}')")
+            options = "FORMAT parquet, COMPRESSION zstd"
+            connection.execute(f"COPY ({select}) TO '{new}' ({options})")
+            counted = connection.execute(f"SELECT count(*) FROM '{new}'").fetchone()
+        new.replace(file)
+        restate(side, shard)
+        state(lambda m: m["shards"][shard].update(rows=counted[0] if counted else 0))(side)
+
+    return damage
+
+
+def state(change: Callable[[dict[str, Any]], object]) -> Damage:
+    """Change the manifest."""
+
+    def damage(side: Path) -> None:
+        manifest = json.loads((side / "manifest.json").read_text("utf-8"))
+        change(manifest)
+        write_manifest(side, manifest)
+
+    return damage
+
+
+def in_place(name: str, make: Callable[[Path], object]) -> Damage:
+    """Put something else in the place of a file."""
+
+    def damage(side: Path) -> None:
+        file = side / name
+        kept = file.rename(side.parent / "kept")
+        make(file)
+        kept.touch()
+
+    return damage
+
+
+def sparse(size: int) -> Callable[[Path], None]:
+    """Make a file of ``size`` bytes that takes no room."""
+
+    def make(file: Path) -> None:
+        file.touch()
+        os.truncate(file, size)
+
+    return make
+
+
+def link(file: Path) -> None:
+    """Make a link to the file that was there."""
+    file.symlink_to(file.parents[1].parent / "kept" if file.suffix == ".parquet" else
+                    file.parents[1] / "kept")  # fmt: skip
+
+
+def rows_of(shard: str, change: Callable[[Rows], object]) -> Damage:
+    """Change the rows of a shard."""
+    return lambda side: rewrite(side, shard, change)
+
+
+def repeat_first(rows: Rows) -> None:
+    """Give the first row twice."""
+    rows.append(dict(rows[0]))
+
+
+DEEP: Final = "[" * 100_000 + "]" * 100_000
+MUTATIONS: Final[dict[str, tuple[Damage, str]]] = {
+    "a truth that is not a number": (cell(TRUTHS, "ate", "value", float("nan")), "value"),
+    "an infinite truth": (cell(TRUTHS, "ate", "value", float("inf")), "value"),
+    "a negative error": (cell(TRUTHS, "ate", "value_se", -1.0), "value_se"),
+    "an error that is not a number": (cell(TRUTHS, "ate", "value_se", float("nan")), "value_se"),
+    "no value": (cell(TRUTHS, "ate", "value", None), "value"),
+    "text in the column of values": (
+        query(TRUTHS, "SELECT * REPLACE ('much' AS value) FROM old"), "value"),
+    "integers in the column of abstentions": (
+        query(TRUTHS, "SELECT * REPLACE (1 AS should_abstain) FROM old"), "should_abstain"),
+    "null abstention": (cell(TRUTHS, "ate", "should_abstain", None), "should_abstain"),
+    "null structure": (cell(TRUTHS, "ate", "structure", None), "structure"),
+    "null target": (cell(TRUTHS, "ate", "target_json", None), "target_json"),
+    "no column of targets": (query(TRUTHS, "SELECT * EXCLUDE target_json FROM old"), "target_json"),
+    "a target that is a list": (cell(TRUTHS, "sign", "target_json", "[]"), "target_json"),
+    "a deep target": (cell(TRUTHS, "sign", "target_json", DEEP), "target_json"),
+    "nothing accepted": (member(TRUTHS, "sign", "target_json", "accepted", []), "accepted"),
+    "text where a list is accepted": (
+        member(TRUTHS, "sign", "target_json", "accepted", 5), "accepted"),
+    "no accepted answers": (member(TRUTHS, "sign", "target_json", "accepted", ...), "accepted"),
+    "a target without edges": (member(TRUTHS, "sketch", "target_json", "edges", ...), "edges"),
+    "an edge of one node": (member(TRUTHS, "sketch", "target_json", "edges", [["a"]]), "edges"),
+    "nodes that are numbers": (member(TRUTHS, "sketch", "target_json", "nodes", [1, 2]), "nodes"),
+    "an unknown category": (member(TRUTHS, "sets", "target_json", "category", "odd"), "category"),
+    "a category without its sets": (member(TRUTHS, "sets", "target_json", "sets", ...), "sets"),
+    "an unknown member": (member(TRUTHS, "ate", "target_json", "surprise", 1), "surprise"),
+    "an infinite deviation": (
+        cell(TRUTHS, "predict", "target_json", lambda t: t.replace('"sd": ', '"sd": 1e999, "_": ')),
+        "target_json"),
+    "a deviation in words": (member(TRUTHS, "predict", "target_json", "sd", "wide"), "sd"),
+    "a truth twice": (rows_of(TRUTHS, repeat_first), "twice"),
+    "no truth for a task": (rows_of(TRUTHS, lambda rows: rows.pop()), "no truth for task"),
+    "labels that are not numbers": (
+        query(LABELS, "SELECT * REPLACE (['NaN'::FLOAT, 0, 2, 2] AS values) FROM old"), "values"),
+    "labels in words": (query(LABELS, "SELECT * REPLACE (['a'] AS values) FROM old"), "values"),
+    "too few labels": (
+        query(LABELS, "SELECT * REPLACE ([1.0::FLOAT] AS values) FROM old"), "values"),
+    "no labels": (query(LABELS, "FROM old LIMIT 0"), "labels"),
+    "no level of an interval": (
+        member(TASK_SHARD, "interval", "inputs_json", "alpha", ...), "alpha"),
+    "a level of zero": (member(TASK_SHARD, "interval", "inputs_json", "alpha", 0), "alpha"),
+    "no number of rows": (member(TASK_SHARD, "predict", "inputs_json", "rows", ...), "rows"),
+    "no variables to choose from": (
+        member(TASK_SHARD, "sets", "inputs_json", "available", "all"), "available"),
+    "deep inputs": (cell(TASK_SHARD, "ate", "inputs_json", DEEP), "inputs_json"),
+    "null inputs": (cell(TASK_SHARD, "ate", "inputs_json", None), "inputs_json"),
+    "null prompt": (cell(TASK_SHARD, "ate", "prompt", None), "prompt"),
+    "null instance": (cell(TASK_SHARD, "ate", "instance_id", None), "instance_id"),
+    "null task": (cell(TASK_SHARD, "ate", "task_id", None), "task_id"),
+    "a task twice": (rows_of(TASK_SHARD, repeat_first), "twice"),
+    "an unknown variant": (cell(TASK_SHARD, "ate", "variant", "odd"), "unknown to this grader"),
+    "an unknown track": (cell(TASK_SHARD, "ate", "track", "odd"), "unknown to this grader"),
+    "an unknown mode": (cell(TASK_SHARD, "ate", "input_mode", "odd"), "input_mode"),
+    "another answer schema": (cell(TASK_SHARD, "ate", "answer_schema", "sign"), "specification"),
+    "a huge cell": (cell(TASK_SHARD, "ate", "prompt", "x" * (5 << 20)), "4 MiB"),
+    "a task without an exam's task": (rows_of(TASK_SHARD, lambda rows: rows.pop()), "not in the"),
+    "an exam that lists a task twice": (rows_of(EXAMS, repeat_first), "exam"),
+    "30 million equal rows of an exam": (
+        query(EXAMS, "SELECT old.* FROM (FROM old LIMIT 1) old, range(30_000_000)"), "rows"),
+    "more rows than the manifest says": (
+        lambda side: (query(EXAMS, "FROM old")(side),
+                      state(lambda m: m["shards"][EXAMS].update(rows=1))(side)), "rows"),
+    "a negative count": (state(lambda m: m["shards"][EXAMS].update(rows=-1)), "manifest"),
+    "a count in words": (state(lambda m: m["shards"][EXAMS].update(rows="many")), "manifest"),
+    "a table that is a number": (state(lambda m: m.update(deprecated={"dev": 5})), "manifest"),
+    "a shard that is a pipe": (in_place(TASK_SHARD, os.mkfifo), "regular file"),
+    "a shard that is a link": (in_place(TASK_SHARD, link), "link"),
+    "a shard that is a folder": (in_place(TASK_SHARD, Path.mkdir), "directory"),
+    "a manifest that is a pipe": (in_place("manifest.json", os.mkfifo), "regular file"),
+    "a manifest that is a link": (in_place("manifest.json", link), "link"),
+    "a manifest of 6 GiB": (in_place("manifest.json", sparse(6 << 30)), "16 MiB"),
+    "a deep manifest": (
+        lambda side: (side / "manifest.json").write_text(DEEP), "manifest"),
+    "a shard of 6 GiB": (in_place(TASK_SHARD, sparse(6 << 30)), "bytes"),
+}  # fmt: skip
+"""What is damaged, how, and what the line about it names."""
+
+SCENE_DAMAGE: Final[dict[str, Damage]] = {
+    "no scenes": query(SCENES, "FROM old LIMIT 0"),
+    "a null story": query(SCENES, "SELECT * REPLACE (NULL::VARCHAR AS story) FROM old"),
+    "a column of a table twice": query(
+        SCENES, "SELECT * REPLACE (list_concat(data, data) AS data) FROM old"
+    ),
+    "a table in words": query(
+        SCENES, "SELECT * REPLACE ([{'name': 'a', 'values': ['x']}] AS data) FROM old"
+    ),
+    "a table of infinities": query(
+        SCENES,
+        "SELECT * REPLACE ([{'name': 'a', 'values': ['inf'::FLOAT]}] AS data) FROM old",
+    ),
+    "a column without a name": query(
+        SCENES, "SELECT * REPLACE ([{'name': NULL, 'values': [1]}] AS data) FROM old"
+    ),
+}
+
+
+def refused(runner: Runner, words: tuple[str | Path, ...]) -> str:
+    """Run a command that must refuse a release; return its line."""
+    start = time.monotonic()
+    run = runner.run(*words)
+    assert time.monotonic() - start < 10, words
+    assert run.code in ((1, 2) if words[0] == "verify" else (0, 2)), (words, run.out + run.err)
+    assert run.code == 2 or words[0] != "verify" or "FAIL" in run.out
+    return " ".join((run.out if run.code == 1 else run.err).split())
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_every_command_refuses_a_damaged_release_in_one_line(
+    runner: Runner, own_release: Path, gold: Path, tmp_path: Path, name: str
+) -> None:
+    """Fifteen of forty-two ended as "our fault", one of them after minutes."""
+    damage, named = MUTATIONS[name]
+    damage(own_release / "public")
+    dev = ("--release", own_release, "--split", "dev")
+    work, asked = tmp_path / "work", next(iter(TASKS))
+    told = {
+        words[0]: refused(runner, words)
+        for words in (
+            ("verify", own_release),
+            ("workspace", *dev, "--exam", "all", "--out", work),
+            ("grade", gold, *dev, "--exam", "all"),
+            ("grade", gold, *dev, "--exam", "mini"),
+            ("explain", task_id(asked), *dev, "--answers", gold),
+        )
+    }
+    assert named in told["verify"], told
+    assert not work.exists() or not told["workspace"]
+
+
+@pytest.mark.parametrize("name", SCENE_DAMAGE)
+def test_a_damaged_scene_is_named(
+    runner: Runner, own_release: Path, tmp_path: Path, name: str
+) -> None:
+    """Workspaces write what scenes hold."""
+    SCENE_DAMAGE[name](own_release / "public")
+    out = tmp_path / "work"
+    words = ("workspace", "--release", own_release, "--split", "dev", "--exam", "all", "--out", out)
+    message = runner.fails(*words)
+    assert "scene" in message and message.count("\n") == 1 and not out.exists()
+    run = runner.run("verify", own_release)
+    assert run.code == 1 and "scene" in run.out
