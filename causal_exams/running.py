@@ -42,7 +42,8 @@ from grader.tracks import TRACKS
 
 CHARACTERS: Final = 4
 """Characters of English that are about one token."""
-_BEFORE: Final = {".lock", "host.key", "logs"}
+_UNFINISHED: Final = ".host.key"
+_BEFORE: Final = {".lock", "host.key", _UNFINISHED, "logs"}
 """The names in a folder whose run ended before the first task."""
 _SHOWN: Final = 300
 """Characters of an error that are shown."""
@@ -105,9 +106,7 @@ def sit(run: Run) -> int:
         model = model_settings(run.model, run.model_base_url, run.model_args)
         key = run.out / "host.key"  # signs transcripts; never in the answers folder
         if not key.exists():
-            descriptor = os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            os.write(descriptor, secrets.token_bytes(32))
-            os.close(descriptor)
+            _make_key(key)
         write_text(run.out / "run.json", pretty_json({**card, "partial": "it has not ended yet"}))
         try:
             _ask_model(run, model, [exam_task(track, run.sitting) for track in tracks], costs)
@@ -143,6 +142,15 @@ def _locked_folder(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(lock)
+
+
+def _make_key(path: Path) -> None:
+    """Write a new key of 32 random bytes, which nobody else can read; whole or not at all."""
+    unfinished = path.with_name(_UNFINISHED)
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.write(descriptor, secrets.token_bytes(32))
+    os.close(descriptor)
+    unfinished.rename(path)
 
 
 def _choose_tasks(run: Run, exam: Exam) -> frozenset[str]:

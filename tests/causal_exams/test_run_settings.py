@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -181,3 +182,24 @@ def test_grading_loads_no_client_of_a_model(root: Path) -> None:
         [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
     )
     assert done.stdout == "[]\n"
+
+
+def test_a_run_killed_as_it_makes_its_key_leaves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It left an empty one, with which no later run could go on."""
+    pytest.importorskip("inspect_ai", reason="needs the extra run")
+    from causal_exams.running import _BEFORE, _make_key
+
+    def killed(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    key = tmp_path / "host.key"
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", killed)
+        with pytest.raises(KeyboardInterrupt):
+            _make_key(key)
+    assert not key.exists() and set(os.listdir(tmp_path)) <= _BEFORE
+    _make_key(key)
+    assert len(key.read_bytes()) == 32 and key.stat().st_mode & 0o077 == 0
+    assert os.listdir(tmp_path) == ["host.key"]
