@@ -85,7 +85,7 @@ def test_no_room_for_an_output_is_one_line_and_nothing_is_left(
     """DuckDB's own words for it named a temporary file, with JSON inside."""
     out = tmp_path / "outputs" / f"x.{kind}"
     out.parent.mkdir()
-    words = [gold, "--exam", "all", f"--{kind}", out]
+    words: list[str | Path] = [gold, "--exam", "all", f"--{kind}", out]
     if kind == "pack":
         out = out.with_name("x.parquet")
         words = ["pack", gold, "--exam", "all", "--name", "x", "--out", out]
