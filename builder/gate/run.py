@@ -89,11 +89,7 @@ def run_gate(
                 found = read_check(part)
                 checked[part.origin.split].add(found)
                 total.add(found)
-            if staging is not None and (lost := _lost_rows(parts, staging)):
-                # Told of a fault alone: without the staged parts there is nothing to say, and
-                # `check` must give the report of the build.
-                lines.append(line_of("checks of parts", lost, ""))
-            lines += _rows(total)
+            lines += _rows(parts, total, staging)
             if not all(line.ok for line in lines):
                 return GateReport(tuple(lines))
             lines += _truths(tables, total)
@@ -195,9 +191,13 @@ def _row_counts(parts: Iterable[Part]) -> Counter[tuple[str, str]]:
     return counts
 
 
-def _rows(found: Findings) -> Iterator[GateLine]:
+def _rows(parts: Sequence[Part], found: Findings, staging: Path | None) -> Iterator[GateLine]:
     """Yield two lines on the parts' rows: that tasks, truths and scenes refer to each other, and
-    that tasks agree with the specification."""
+    that tasks agree with the specification. Yield one more before them where rows that were staged
+    are lost."""
+    # Told of a fault alone: a later check has no staged parts, and must give the build's report.
+    if staging is not None and (lost := _lost_rows(parts, staging)):
+        yield line_of("checks of parts", lost, "")
     figure = f"{found.counts['tasks']} agree with the specification"
     yield line_of(REFERENCES, found.problems[REFERENCES], "every row belongs to a whole instance")
     yield line_of(TASK_ROWS, found.problems[TASK_ROWS], figure)
