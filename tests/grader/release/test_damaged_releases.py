@@ -224,7 +224,14 @@ def refused(runner: Runner, words: tuple[str | Path, ...]) -> str:
     return " ".join((run.out if run.code == 1 else run.err).split())
 
 
-@pytest.mark.parametrize("name", MUTATIONS)
+EACH: Final = [
+    name if number % 4 == 0 else pytest.param(name, marks=pytest.mark.slow)
+    for number, name in enumerate(MUTATIONS)
+]
+"""One in four is tried in every run, all of them in a slow one."""
+
+
+@pytest.mark.parametrize("name", EACH)
 def test_every_command_refuses_a_damaged_release_in_one_line(
     runner: Runner, own_release: Path, gold: Path, tmp_path: Path, name: str
 ) -> None:
