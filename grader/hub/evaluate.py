@@ -328,7 +328,9 @@ def rescore(
             files = {}
             for row in some:
                 one, sha256 = stored.get(row["id"]), row["submission_sha256"]
-                file = one and download_graded(api, inbox, one, sha256, setup.work)
+                file = None
+                if one is not None:
+                    file = download_graded(api, inbox, one, sha256, setup.work)
                 if one is None or file is None:
                     who = f"{row['id']}  {row['team']}"
                     tell(f"{who}  the file that was graded is not in {inbox}; left as it was")
