@@ -79,10 +79,14 @@ def _side(label: str, side: Side) -> Iterator[Check]:
     yield _check(f"{label} files", remedies, "no other shard")
 
 
-def _damage(side: Side, name: str) -> None:
-    """Raise ``UsageError`` where a shard is not as the manifest says."""
+def _damage(side: Side, name: str) -> str | None:
+    """Return how a shard differs from what the manifest says, None if it does not."""
     config, _, rest = name.partition("/")
-    side.shards(config, rest.rsplit("-", 3)[0])
+    try:
+        side.shards(config, rest.rsplit("-", 3)[0])
+    except UsageError as error:
+        return str(error)
+    return None
 
 
 def _tasks(release: ReleaseFolder, split: str, proofs: bool) -> Iterator[Check]:

@@ -325,7 +325,7 @@ def rescore(
     for (split, name), group in _older_rows(results.rows.values(), setup).items():
         exam = exam_of(setup, split, name)
         for some in _batches(group, setup.workers):
-            files = {}
+            files: dict[Path, Delivery] = {}
             for row in some:
                 one, sha256 = stored.get(row["id"]), row["submission_sha256"]
                 file = None

@@ -6,8 +6,9 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Self
+from typing import Any, Final, Self
 
 import duckdb
 
@@ -84,9 +85,8 @@ class Side:
         if track == config:
             return MAX_TASKS * (_PRIVATE_CONFIGS if config == "commitments" else 1)
         own = f"{track}/{split}-"
-        tasks = sum(
-            s["rows"] for name, s in self.manifest["shards"].items() if name.startswith(own)
-        )
+        shards = self.manifest["shards"]
+        tasks: int = sum(shards[name]["rows"] for name in shards if name.startswith(own))
         exams = self.manifest["splits"].get(split, {}).get("exams", ())
         return min(MAX_TASKS, tasks * max(1, len(exams)))
 
@@ -138,7 +138,7 @@ class Side:
         return list(columns)
 
 
-def open_inside(folder: Path, file: Path) -> BinaryIO:
+def open_inside(folder: Path, file: Path) -> BufferedReader:
     """Open a regular file of a repository at ``folder``, through no link but those of the cache of
     the Hub's client, which lead from ``snapshots/<commit>`` to its own ``blobs``.
 

@@ -109,10 +109,10 @@ def test_namesakes_are_told_apart_and_copies_flagged(
 @pytest.mark.parametrize(
     ("option", "name", "said"),
     [
-        ("--csv", "out.xlsx", "end it in .csv"),
-        ("--json", "out.html", "end it in .json"),
-        ("--html", "out.json", "end it in .html"),
-        ("--parquet", "out.csv", "end it in .parquet"),
+        ("--csv", "out.xlsx", "end its name in .csv"),
+        ("--json", "out.html", "end its name in .json"),
+        ("--html", "out.json", "end its name in .html"),
+        ("--parquet", "out.csv", "end its name in .parquet"),
         ("--json", "absent/out.json", "make it first"),
     ],
 )
