@@ -90,7 +90,10 @@ def solver(client: Client) -> None:
 
 
 def _level(notebook: Notebook, entry: Mapping[str, Any], turn: int) -> float:
-    """Return the ``turn``-th value (from 0) of a property: the far end, the other, between."""
+    """Return the value for a property's ``turn``-th setting (from 0).
+
+    First the end of its range far from the last reading, then the other end, then values between.
+    """
     low, high = float(entry["low"]), float(entry["high"])
     # Off whole numbers: a setting at the property's base, which may be whole, would show nothing.
     near = MARGIN * (high - low)
@@ -183,14 +186,17 @@ def predict(client: Client, value: float, hypothesis: Mapping[str, Any]) -> None
 
 
 def run_session(episode: Episode, agent: Agent, submission: str) -> str:
-    """Let ``agent`` experiment in this process; return the transcript under ``submission``."""
+    """Let ``agent`` experiment here; return the transcript, which names ``submission``."""
     session = Session(episode, submission=submission)
     agent(Client(session))
     return session.laboratory.transcript_text()
 
 
 def laboratory_solver(name: str, agent: Agent, otherwise: Solver | None = None) -> Solver:
-    """Return a solver that lets ``agent`` experiment as ``name``; ``otherwise`` needs no truth."""
+    """Return a solver that lets ``agent`` experiment as the submission ``name``.
+
+    ``otherwise`` answers where the truth is private; without it that is a ``UsageError``.
+    """
 
     def answers(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
         if exam.private is None and not exam.release.has_public_truth(exam.split):

@@ -24,7 +24,7 @@ _TINY: Final = 1e-7
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A reading as it constrains one node: its base is ``offset``, or unknown in a ``group``."""
+    """A reading as it constrains a node: its base is ``offset``, or unknown, one a ``group``."""
 
     reading: Reading
     offset: float
@@ -157,7 +157,7 @@ def fit(notebook: Notebook, node: str, parents: Iterable[str]) -> Fit:
 
 
 def _solve(design: Floats, left: Floats) -> tuple[Floats, Floats, int]:
-    """Return least squares of ``left`` on ``design``: solution, errors by rounding, rank."""
+    """Return least squares of ``left`` on ``design``: solution, standard errors, rank."""
     count = design.shape[1]
     if not count or not len(left):
         return np.zeros(count), np.full(count, math.inf), 0
@@ -171,7 +171,7 @@ def _solve(design: Floats, left: Floats) -> tuple[Floats, Floats, int]:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """One fit a node; a ``doubtful`` node has another as small, or coefficients left open."""
+    """One fit a node; ``doubtful``: a feasible one no larger, or coefficients not determined."""
 
     fits: Mapping[str, Fit]
     doubtful: tuple[str, ...]
@@ -208,7 +208,11 @@ def explain(notebook: Notebook) -> Explanation:
 
 
 def _rank_parent_sets(notebook: Notebook, node: str) -> list[tuple[float, Fit]]:
-    """Return (cost, fit) on every parent set: by size where feasible, else :func:`_cost`."""
+    """Return (cost, fit) of a node on parent sets, cheapest first.
+
+    The cost is their size if some fit is feasible (then alone returned) and nothing disturbs, else
+    :func:`_cost`.
+    """
     causes = notebook.causes(node)
     found: list[tuple[float, Fit]] = []
     exact = False
@@ -223,7 +227,7 @@ def _rank_parent_sets(notebook: Notebook, node: str) -> list[tuple[float, Fit]]:
 
 
 def _cost(notebook: Notebook, node: str, candidate: Fit) -> float:
-    """Return a fit's Bayesian information criterion by its largest residual, at least rounding."""
+    """Return 2 n ln(max(error, ROUNDING)) + 2 terms ln(n + 1), a Bayesian information criterion."""
     count = max(len(notebook.rows(node)), 1)
     terms = len(candidate.parents) * (2 if notebook.quadratic else 1)
     return 2 * count * math.log(max(candidate.error, ROUNDING)) + terms * math.log(count + 1) * 2

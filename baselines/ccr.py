@@ -55,7 +55,7 @@ def _quantity(prompt: str) -> Quantity:
 
 
 def _linear_quantity(prompt: str) -> Quantity:
-    """Return total effects in a prompt's linear model, by cause and effect."""
+    """Return a function: total effect in a prompt's linear model, whatever the measure."""
     context = _linear_context(prompt)
     return lambda _, cause, effect: total_effect(context, cause, effect)
 
@@ -156,7 +156,7 @@ def perfect(_: Task, read: Simulation) -> Answer:
 
 
 def noise(rate: float, seed: str = "") -> SolveTask:
-    """Return a solver that flips right answers of simulation with probability ``rate``."""
+    """Return a solver of right answers, in simulation each flipped with probability ``rate``."""
 
     @_simulating
     def answer(task: Task, read: Simulation) -> Answer:
@@ -218,10 +218,12 @@ def naive(task: Task) -> Answer:
 
 
 def _global_wrong(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
+    """Answer with :func:`global_wrong` over all tasks of the exam."""
     return from_prompts(global_wrong(tasks))(exam, tasks)
 
 
 def _noisy(rate: float) -> Solver:
+    """Return :func:`noise` as a solver of exams."""
     return from_prompts(noise(rate))
 
 

@@ -42,7 +42,7 @@ _PALETTE: Final = re.compile(r"(\w+) \(((?:\w+, )+\w+)\)")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A variable's rule: ``holder`` has ``need`` (blank: is there), joined with its parents."""
+    """A rule: ``holder`` has ``need`` (blank: is there) ``own`` (parents joined by ``among``)."""
 
     holder: str
     need: str
@@ -83,7 +83,7 @@ class StoryModel:
         return self.palette[said] == rule.need
 
     def state(self, clause: str) -> tuple[str, bool]:
-        """Return the variable of a clause and whether it is said to hold; raises ``ValueError``."""
+        """Return the variable of a clause and whether it holds; ``ValueError`` if of none."""
         match = self.theme.state.search(clause)
         if match is None:
             raise ValueError(f"no state of this theme: {clause}")
@@ -158,7 +158,7 @@ def _rule(theme: Patterns, body: str) -> Rule:
 
 @dataclass(frozen=True)
 class Simulation:
-    """A simulation task as read: whether own conditions are met by case; cause; effect."""
+    """A task as read: per case, which own conditions are met; cause to set; effect asked about."""
 
     story: StoryModel
     cases: tuple[dict[str, bool], ...]

@@ -58,7 +58,7 @@ class ShownScene:
 
 @dataclass(frozen=True, slots=True)
 class OpenedExam:
-    """A chosen exam in order; ``path`` and ``private`` are for systems that see the truth."""
+    """A chosen exam, tasks in order; ``path`` (as asked for) and ``private`` serve truth-seers."""
 
     release: ReleaseFolder
     split: str
@@ -89,7 +89,7 @@ def open_exam(
 def iterate_scenes(
     exam: OpenedExam, tasks: Iterable[Task]
 ) -> Iterator[tuple[ShownScene, list[Task]]]:
-    """Yield each scene and view with its tasks, a few at a time; none without scenes."""
+    """Yield each scene in one view with its tasks, without tasks of tracks without scenes."""
     by_view: dict[tuple[str, str], list[Task]] = {}
     for task in tasks:
         by_view.setdefault((task.instance_id, task.view), []).append(task)
@@ -115,7 +115,7 @@ Answer = Mapping[str, Any] | str
 
 
 def prepare_folder(folder: Path, system: str, settings: Mapping[str, Any], notes: str) -> None:
-    """Remove the system's old answers, write ``run.json``; ``UsageError`` for other files."""
+    """Remove ``system``'s old answers, write ``run.json``; ``UsageError`` for others' files."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         old = sorted(folder.iterdir())
@@ -247,7 +247,7 @@ def answer_randomly(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
 
 
 def constants_of(task: Task, story: str = "") -> dict[str, str]:
-    """Return a task's constant answers by name; graphs need variables from ``story``."""
+    """Return a task's constant answers: name -> text; graph tasks take variables from ``story``."""
     floors = TRACKS[task.track].floors
     assert floors is not None
     return dict(floors.constants(task, _names(task, story)))

@@ -139,7 +139,10 @@ def symbolic(task: Task) -> dict[str, Any]:
 
 
 def other_program(puzzle: Puzzle, *, first: bool = False) -> dict[str, Any]:
-    """Answer with the reference after the cheapest flip that an experiment can show."""
+    """Answer with the reference after one flip, at an unseen pattern, that an experiment can show.
+
+    It is the flip that adds least AST size, or the ``first``. Without one return the reference.
+    """
     assert puzzle.reference is not None
     answer = find_alternative(
         puzzle.reference, puzzle.tables, puzzle.disclosure, smallest=not first
@@ -148,7 +151,7 @@ def other_program(puzzle: Puzzle, *, first: bool = False) -> dict[str, Any]:
 
 
 def reference_answer(puzzle: Puzzle) -> dict[str, Any]:
-    """Return the reference as an answer: legal, and worth nothing."""
+    """Answer with the reference itself, its first root set to 1, witness zeros: worth nothing."""
     assert puzzle.reference is not None
     roots = [name_of(v) for v in puzzle.reference.roots]
     return {
@@ -170,7 +173,7 @@ def as_answer(task: Task, found: FittedProgram | None) -> dict[str, Any]:
 
 
 def majority(task: Task) -> dict[str, Any]:
-    """Answer with constants: what a variable is more often where unset; or the reference."""
+    """Answer with constants, the value more often seen unset; the reference if alternative."""
     puzzle = read_puzzle(task)
     if puzzle.reference is not None:
         return reference_answer(puzzle)
@@ -223,6 +226,7 @@ def _hypotheses(puzzle: Puzzle) -> list[ParentLimits]:
     scores = bdeu(puzzle.rows)
 
     def score(setting: ParentLimits) -> float:
+        """Return the sum of the scores of roots and of the learned graph."""
         graph = learn_graph(setting, scores)
         roots = sum(scores[root, 0] for root in members(setting.roots))
         index = _index(puzzle.n)
@@ -296,7 +300,7 @@ def _by_score(setting: ParentLimits, scores: Floats) -> Proposals:
 def place_mechanisms(
     puzzle: Puzzle, setting: ParentLimits, proposals: Proposals, cap: int
 ) -> FittedProgram | None:
-    """Return a program that fits, best parents first (AST size to ``cap``), or None."""
+    """Return a program that fits on proposed parents, or None. ``cap`` bounds AST sizes."""
     index, choices, known = _index(puzzle.n), dict[int, Choice](), setting.roots
     fits = {
         v: [
@@ -336,7 +340,10 @@ def _index(n: int) -> dict[int, int]:
 
 
 def bdeu(rows: ObservedRows, sample_size: float = 1.0) -> Floats:
-    """Return BDeu scores (n, sets), higher better, over rows where the variable is not set."""
+    """Return BDeu scores (n, sets) over rows where the variable is not set.
+
+    A higher score is better. ``sample_size`` is the equivalent sample size of the prior.
+    """
     n = rows.values.shape[1]
     sets = sets_of(n)
     pattern = patterns(rows)

@@ -55,7 +55,9 @@ def appendix_c(bypass: bool) -> LinearContext:
 
 
 def sampled_pns(context: BooleanContext) -> Estimate:
-    """Return an estimator of PNS: the share of a sample that do(cause) alone makes true."""
+    """Return an estimator of PNS: the share of a sample where the effect is 1 under do(cause = 1)
+    and 0 under do(cause = 0).
+    """
     odds = np.array(context.tenths)[:, None] / 10
 
     def estimate(pair: Pair, size: int, rng: np.random.Generator) -> float:
@@ -70,7 +72,10 @@ def sampled_pns(context: BooleanContext) -> Estimate:
 def regression_coefficient(
     context: LinearContext, adjusted: Mapping[Pair, Sequence[str]]
 ) -> Estimate:
-    """Return an estimator of a total effect by regression, ``adjusted`` by pair (C.1: X5)."""
+    """Return an estimator of a total effect: the cause's coefficient in a new observational sample.
+
+    ``adjusted`` are further regressors by pair (C.1: X5, where it is a common cause).
+    """
 
     def estimate(pair: Pair, size: int, rng: np.random.Generator) -> float:
         """Return the least squares coefficient of the cause in a new sample of ``size`` units."""

@@ -41,7 +41,7 @@ CAP: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One task: its like in ``group``, resampled by ``cluster``; ln support; capped loss."""
+    """One task: its like in ``group``, resampled by ``cluster``; ln of support; loss cut to CAP."""
 
     group: str
     cluster: str

@@ -178,19 +178,23 @@ def _form(**fields: Callable[[Task, Analyst], object]) -> Form:
 
 
 def _plain_sign(task: Task, analyst: Analyst) -> str:
+    """Return the sign of the correlation of treatment and outcome."""
     # The word for zero that imported releases accept, too; ours ask for "0".
     return analyst.label(analyst.association(task)[0], "unknown")
 
 
 def _partial_sign(task: Task, analyst: Analyst) -> str:
+    """Return the sign of that correlation given the third variable."""
     return analyst.label(analyst.association(task, third(task))[0], "unknown")
 
 
 def _change(task: Task, analyst: Analyst) -> float:
+    """Return the partial correlation given the third variable less the plain one."""
     return analyst.association(task, third(task))[1]
 
 
 def _most_changing(task: Task, analyst: Analyst) -> str:
+    """Return the candidate that, when given, changes the correlation of X and Y most in size."""
     candidates: list[str] = task.inputs["candidates"]
     return max(candidates, key=lambda z: abs(analyst.association(task, z)[1]))
 
@@ -202,11 +206,13 @@ def _effect(task: Task, analyst: Analyst) -> Estimate | None:
 
 
 def _value(task: Task, analyst: Analyst) -> Answer:
+    """Answer with the effect's estimate alone, null to abstain."""
     found = _effect(task, analyst)
     return {task.shape.field: None if found is None else found.value}
 
 
 def _interval(task: Task, analyst: Analyst) -> Answer:
+    """Answer with the effect's estimate and both ends of its interval, all null to abstain."""
     found = _effect(task, analyst)
     if found is None:
         return {task.shape.field: None, "ci_lower": None, "ci_upper": None}
@@ -214,6 +220,7 @@ def _interval(task: Task, analyst: Analyst) -> Answer:
 
 
 def _sign(task: Task, analyst: Analyst) -> Answer:
+    """Answer with the sign of the effect, "unknown" to abstain."""
     found = _effect(task, analyst)
     return {"sign": "unknown" if found is None else analyst.label(found.value, "0")}
 
@@ -250,7 +257,7 @@ FORMS: Final[Mapping[str, Form]] = {
 
 @dataclass(eq=False)
 class SceneAnalysis:
-    """The informed analyst's findings in ``shown``; ``corrected`` by double sampling."""
+    """Analysis of ``shown``. ``corrected`` corrects estimates by the calibration rows."""
 
     shown: ShownScene
     corrected: bool = False
@@ -284,7 +291,7 @@ class SceneAnalysis:
         return self._graphs[known]
 
     def sketch(self, task: Task) -> tuple[tuple[str, str], ...]:
-        """Return the direct effects (cause, effect) that the story tells, of as many variables."""
+        """Return the (cause, effect) pairs that the story tells, given the task's count of variables."""
         return self._read((), task.inputs["variables"]).edges
 
     def association(self, task: Task, *given: str) -> list[float]:

@@ -34,7 +34,10 @@ GUESS_WIDTH: Final = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to estimate an effect, zero without ``estimator``; ``widen`` > 1 where it is a guess."""
+    """How to estimate an effect from ``names``. Without ``estimator`` it is 0.
+
+    Its interval is ``widen`` times as wide as usual, more than once where it is a guess.
+    """
 
     names: frozenset[str] = frozenset()
     estimator: Estimator | None = None
@@ -59,12 +62,15 @@ def plan_effect(graph: LatentDAG, contrast: Contrast, effect: str, *, binary: bo
 
 
 def is_effect_identifiable(graph: LatentDAG, x: str, y: str, effect: str, *, binary: bool) -> bool:
-    """Tell whether "ATE", "ETT", "NDE" or "NIE" of x (``binary``) on y is identifiable."""
+    """Tell whether "ATE", "ETT", "NDE" or "NIE" of x (two-valued if ``binary``) is identifiable."""
     return is_identifiable(graph, x, y, _EFFECTS[effect], binary_treatment=binary)
 
 
 def efficient_set(graph: LatentDAG, x: str, y: str) -> list[str]:
-    """Return the sorted set of least variance (Henckel et al. 2022, 3.10), or a minimal one."""
+    """Return, sorted, the adjustment set of least variance (Henckel et al. 2022, Theorem 3.10).
+
+    Where that set is not valid, return a minimal valid one. Some valid set must exist.
+    """
     on_paths = (graph.descendants((x,)) & graph.ancestors((y,))) - {x}
     parents = {parent for node in on_paths for parent in graph.parents(node)} - on_paths - {x}
     valid = valid_adjustment_sets(graph, x, y)
@@ -73,7 +79,10 @@ def efficient_set(graph: LatentDAG, x: str, y: str) -> list[str]:
 
 
 def _total(graph: LatentDAG, contrast: Contrast) -> Plan:
-    """Return how to estimate a total effect: back door, front door, or a guess, wider."""
+    """Return how to estimate a total effect: by back door, else front door, else by a guess.
+
+    A guess adjusts for all observed non-descendants of x and has a wider interval.
+    """
     x, y = contrast.x, contrast.y
     if valid_adjustment_sets(graph, x, y):
         return _backdoor(contrast, efficient_set(graph, x, y))
@@ -99,7 +108,7 @@ def _without_edges_out_of(graph: LatentDAG, nodes: Collection[str]) -> LatentDAG
 
 
 def _natural(graph: LatentDAG, contrast: Contrast, effect: str) -> Plan:
-    """Return how to estimate the "NDE" or "NIE" by mediation; a guess is wider."""
+    """Return how to estimate "NDE" or "NIE": a guess without :func:`natural_covariates`."""
     x, y = contrast.x, contrast.y
     mediators = sorted(name for name in graph.mediators(x, y) if name not in graph.latent)
     found = natural_covariates(graph, x, y)

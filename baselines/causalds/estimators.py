@@ -168,7 +168,7 @@ def summary(draws: FloatArray, widen: float = 1.0) -> Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _Surface:
-    """A fitted regression of ``(response − low) / span``, with coefficients (B, p)."""
+    """A fitted regression of ``(response − low) / span``, both (B, 1); ``beta`` is (B, p)."""
 
     basis: Basis
     beta: FloatArray
@@ -192,7 +192,7 @@ class _Surface:
 def _outcome(
     columns: Columns, y: FloatArray, focus: str, weights: FloatArray, chosen: Chosen
 ) -> _Surface:
-    """Return the regression of y, (n,), by ``chosen["outcome"]``, logistic where it is binary."""
+    """Return the regression of y, (n,), logistic if binary; its terms are kept in ``chosen``."""
     if "outcome" not in chosen:
         chosen["outcome"] = select_terms(columns, y, [is_binary(y)], focus)
     return _fit_surface(chosen["outcome"], columns, y, weights, np.zeros((1, 1)), np.ones((1, 1)))
@@ -259,7 +259,7 @@ class Tables:
 
 
 def tables_of(shown: ShownScene, whole: ShownScene, *, corrected: bool) -> Tables:
-    """Return a scene's tables as released, and with measured variables predicted."""
+    """Return a scene's tables from it as released and (``whole``) with predicted variables."""
     measured = frozenset(name for name in shown.calibration if name not in shown.data)
     if not measured:
         return Tables(whole.data, {}, np.zeros(0, dtype=np.int64), measured, corrected)
@@ -303,7 +303,7 @@ def draws(
 
 
 def _slope(honest: FloatArray, noise: FloatArray) -> FloatArray:
-    """Return the regression slope of ``honest`` on ``noise`` by draw, cut to 0 .. _MOST_SHIFT."""
+    """Return, by component over draws, the slope of ``honest`` on ``noise`` in 0 .. _MOST_SHIFT."""
     centred = noise - noise.mean(axis=0)
     variance = (centred**2).mean(axis=0)
     covariance = ((honest - honest.mean(axis=0)) * centred).mean(axis=0)

@@ -35,7 +35,7 @@ Solve = Callable[[Task, SceneAnalysis], Answer]
 
 
 def make_solver(scene: ShownScene, *, corrected: bool = False) -> Callable[[Task], Answer]:
-    """Return the solver of one scene, as ``naive`` where it has none for the variant."""
+    """Return the solver of one scene, read once; it answers as ``naive`` a variant it cannot."""
     import sklearn.ensemble  # noqa: F401  # loaded now: a limit of threads holds for what is loaded
 
     analysis = SceneAnalysis(scene, corrected)
@@ -54,7 +54,7 @@ def _forecast(task: Task, analysis: SceneAnalysis) -> Forecast:
 
 @lru_cache(maxsize=1)
 def _forecast_of(analysis: SceneAnalysis, y: str, alpha: float) -> Forecast:
-    """Return held-out Y with bounds at ``alpha``, fitted on calibration rows if measured."""
+    """Return held-out Y with bounds at ``alpha``; fitted on calibration rows if Y is measured."""
     shown, whole = analysis.shown, analysis.predicted_scene
     train: dict[str, FloatArray] = {**shown.data, **whole.data}
     test = {name: v for name, v in {**shown.test, **whole.test}.items() if name != y}
@@ -69,6 +69,7 @@ def _forecast_of(analysis: SceneAnalysis, y: str, alpha: float) -> Forecast:
 
 
 def _prediction_interval(task: Task, analysis: SceneAnalysis) -> Answer:
+    """Answer with a CSV of predictions and bounds for the held-out rows."""
     found = _forecast(task, analysis)
     return csv_text(prediction=found.prediction, lower=found.lower, upper=found.upper)
 
@@ -84,6 +85,7 @@ def _query(task: Task, analysis: SceneAnalysis) -> tuple[LatentDAG, str, str]:
 
 
 def _counterfactual_identifiable(task: Task, analysis: SceneAnalysis) -> Answer:
+    """Answer whether the estimand is identifiable; levels 0 and 1 mean a binary treatment."""
     # The two levels are all that a story task tells of the treatment's kind.
     binary = (task.inputs["x0"], task.inputs["x1"]) == (0, 1)
     query = _query(task, analysis)
@@ -116,6 +118,7 @@ def _minimal(graph: LatentDAG, x: str, y: str) -> list[list[str]]:
 
 
 def _matches(task: Task, analysis: SceneAnalysis) -> Answer:
+    """Answer whether ATE and correlation have the same sign; null where there is no ATE."""
     effect = analysis.effect(task, "ATE")
     if effect is None:
         return {"matches": None}
@@ -123,6 +126,7 @@ def _matches(task: Task, analysis: SceneAnalysis) -> Answer:
 
 
 def _dominance(task: Task, analysis: SceneAnalysis) -> Answer:
+    """Answer which of NDE and NIE is larger in size; null where either is not identifiable."""
     direct, indirect = analysis.effect(task, "NDE"), analysis.effect(task, "NIE")
     if direct is None or indirect is None:
         return {"dominant": None}

@@ -147,6 +147,7 @@ def _default_answer(task: Task, analysis: NaiveAnalysis) -> Answer:
 
 
 def _matches(task: Task, analysis: NaiveAnalysis) -> Answer:
+    """Answer whether regression slope and correlation have the same sign."""
     signs = {
         analysis.label(value, "0")
         for value in (analysis.slope(task).value, analysis.association(task)[0])
@@ -155,6 +156,7 @@ def _matches(task: Task, analysis: NaiveAnalysis) -> Answer:
 
 
 def _dominance(task: Task, analysis: NaiveAnalysis) -> Answer:
+    """Answer which is larger in size, direct (slope with controls) or indirect; never "tie"."""
     direct, indirect = analysis.slope(task).value, analysis.indirect(task).value
     return {"dominant": "direct" if abs(direct) >= abs(indirect) else "indirect"}
 

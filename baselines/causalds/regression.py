@@ -142,6 +142,7 @@ def select_terms(
     binary, ones = is_binary(y), np.ones((1, len(y)))
 
     def score(option: tuple[list[Term], bool]) -> float:
+        """Return the BIC of these terms."""
         terms, logistic = option
         design = make_basis(columns, terms)(columns) if columns else np.ones((len(y), 1))
         mean = predict(design, fit(design, y, ones, logistic), logistic)[0]
