@@ -133,7 +133,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _cluster_address(engine: str) -> str | None:
-    """Return the Ray address in ``--engine``, blank for "ray" alone, None for processes."""
+    """Return the Ray address in ``--engine``, blank for "ray" alone, None for "processes". Raises
+    ``UsageError`` for any other engine."""
     kind, _, address = engine.partition(":")
     if kind == "ray":
         return address
@@ -165,7 +166,8 @@ def _describe_outcome(outcome: Outcome, out: Path, reporter: Reporter) -> None:
 
 
 def lock_document(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the lock of a public manifest: libraries, platform, hashes of public truth."""
+    """Return the lock of a public manifest: libraries, platform, and the content hash of every
+    config of every public-truth split."""
     splits: dict[str, dict[str, str]] = {}
     for name, split in manifest["splits"].items():
         if split["truth"] == "public":

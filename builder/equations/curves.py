@@ -33,7 +33,8 @@ _CALIBRATION: Final = 1000
 
 
 def draw_linear(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """Draw weights N(±0.8, 0.4) (per parent sd above one) and bias N(0, 0.5), 0 for a root."""
+    """Draw weights N(±0.8, 0.4), per sd of a parent whose sd exceeds one, and a bias N(0, 0.5),
+    which is 0 for a root."""
     weights = per_parent_sd(draw_signed(rng, len(parents), 0.8, 0.4), parents)
     return {"weights": weights, "bias": float(rng.normal(0.0, 0.5)) if parents else 0.0}
 
@@ -111,6 +112,7 @@ def _softplus_features(parameters: Parameters, columns: Sequence[Array]) -> list
 
 
 def _bias(rng: np.random.Generator) -> float:
+    """Draw from N(0, 0.5)."""
     return float(rng.normal(0.0, 0.5))
 
 
@@ -252,7 +254,7 @@ def draw_piecewise(rng: np.random.Generator, parents: Sequence[Parent]) -> Param
 
 
 def piecewise_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return ``b`` plus steps ``a [z > t]`` or hinges ``a max(z - t, 0)``, cut off."""
+    """Return ``b`` plus ``a [z > t]`` or ``a max(z - t, 0)`` of each parent's z, cut off."""
     total = np.asarray(scalar(parameters, "bias"))
     terms = (vector(parameters, key) for key in ("strengths", "steps", "knots"))
     for z, a, step, knot in zip(standardise(parameters, columns), *terms, strict=True):

@@ -92,7 +92,7 @@ def draw_signed(rng: np.random.Generator, count: int, location: float, spread: f
 
 
 def per_parent_sd(weights: Array, parents: Sequence[Parent]) -> tuple[float, ...]:
-    """Return weights of raw values: each over its parent's sd above one, so chains stay small."""
+    """Return weights of raw values: each over its parent's sd, where that exceeds one."""
     return tuple(float(w) / max(1.0, p.sd) for w, p in zip(weights, parents, strict=True))
 
 
@@ -122,7 +122,7 @@ def round_parameters(parameters: Parameters) -> Parameters:
 
 
 def input_scales(parents: Sequence[Parent]) -> dict[str, tuple[float, ...]]:
-    """Return ``standardise``'s parameters: a parent's mean, and its sd where that exceeds one."""
+    """Return ``standardise``'s parameters: each parent's mean, and its sd or, if larger, 1."""
     return {
         "centres": tuple(p.mean for p in parents),
         "scales": tuple(max(1.0, p.sd) for p in parents),

@@ -44,7 +44,8 @@ def is_structural_zero(quantity: Quantity) -> bool:
 
 
 def keeps(distance: float, margin: float, *errors: float) -> bool:
-    """Return whether ``distance`` exceeds ``margin`` by ``STANDARD_ERRORS`` combined ``errors``."""
+    """Return whether ``distance`` exceeds ``margin`` by at least ``STANDARD_ERRORS`` standard
+    errors. ``errors`` add up in squares."""
     return distance - margin >= STANDARD_ERRORS * math.hypot(*errors)
 
 

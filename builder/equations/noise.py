@@ -120,10 +120,12 @@ def _interpolate_quantiles(quantiles: Array, u: Array) -> Array:
 
 
 def _gauss_density(e: Array) -> Array:
+    """Return the density of the standard normal law at ``e``."""
     return exp(-0.5 * e * e) / math.sqrt(2 * math.pi)
 
 
 def _laplace_from_uniform(u: Array, shape: Shape) -> Array:
+    """Return quantiles of the Laplace law of variance one at ``u``. ``shape`` is not read."""
     tail = log(2.0 * np.minimum(u, 1.0 - u)) / _LAPLACE_RATE
     return np.where(u < 0.5, tail, -tail)
 
@@ -134,6 +136,7 @@ def _student_sd(shape: Shape) -> float:
 
 
 def _student_density(e: Array, shape: Shape) -> Array:
+    """Return the density at ``e`` of Student's t with ``shape[0]`` df, scaled to sd 1."""
     df, sd = shape[0], _student_sd(shape)
     log_norm = math.lgamma((df + 1) / 2) - math.lgamma(df / 2) - 0.5 * math.log(df * math.pi)
     t = e * sd
@@ -162,11 +165,13 @@ def _mixture_sd(shape: Shape) -> float:
 
 
 def _mixture_draw(rng: np.random.Generator, n: int, shape: Shape) -> Array:
+    """Return ``n`` draws of N(m, sd²), m any of the means ``shape`` with equal chance."""
     component = rng.integers(len(shape), size=n)
     return np.asarray(shape)[component] + _mixture_sd(shape) * rng.standard_normal(n)
 
 
 def _mixture_density(e: Array, shape: Shape) -> Array:
+    """Return the mean over m in ``shape`` of the densities of N(m, sd²) at ``e``."""
     sd = _mixture_sd(shape)
     parts = [_gauss_density((e - mean) / sd) for mean in shape]
     return np.asarray(np.sum(parts, axis=0) / (sd * len(shape)))

@@ -106,7 +106,8 @@ def _draw_node(
 
 
 def _pick_mechanism(rng: np.random.Generator, kind: Kind, parents: int, profile: Profile) -> str:
-    """Return the mechanism of a node with so many ``parents``, random unless it is a root."""
+    """Return the mechanism of a node with so many ``parents``, random unless it is a root. A
+    ``product`` of fewer than 2 or more than 3 becomes a random one of ``_RESPONSES``."""
     if not parents:
         return "logistic" if kind == "binary" else "linear_additive"
     mechanism = pick(rng, profile.binary if kind == "binary" else profile.continuous)

@@ -370,8 +370,10 @@ def _categories(values: Sequence[float | str]) -> Floats:
 
 
 def _digest(text: str) -> str:
+    """Return the SHA-256 of a text, in hexadecimal."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def _seed(text: str) -> int:
+    """Return the first 32 bits of a text's SHA-256."""
     return int(_digest(text)[:8], 16)

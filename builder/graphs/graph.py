@@ -72,7 +72,7 @@ class LatentDAG:
         return tuple(name for name in self.nodes if name not in self.latent)
 
     def mask(self, names: str | Iterable[str]) -> int:
-        """Return the bitmask of one name or several. Raises ValueError for no node."""
+        """Return the bitmask of one name or several. Raises ValueError for an unknown name."""
         mask = 0
         for name in (names,) if isinstance(names, str) else names:
             if name not in self.index:

@@ -46,6 +46,7 @@ def _motif(name: str, edges: str, latent: str = "", treatment: str = "X") -> Mot
 
 
 def _catalogue(*motifs: Motif) -> Mapping[str, Motif]:
+    """Return the motifs by name, read-only."""
     return MappingProxyType({motif.name: motif for motif in motifs})
 
 

@@ -104,7 +104,8 @@ def _value(scene: PublishedScene, effect: str) -> float:
 
 
 def _effect(item: Item) -> Answer:
-    """Return the truth about effects: to abstain if one is not identifiable, else its kind's."""
+    """Return the truth about effects. It abstains where one that is asked about is not
+    identifiable. Else it is a number, a sign, "direct" and so on, or true or false."""
     scene, shape = item.scene, item.spec.shape
     if not all(_identifiable(scene, effect) for effect in item.effects):
         numeric = shape.kind in ("number", "interval")
@@ -162,7 +163,8 @@ def _prediction(item: Item) -> Answer:
 
 
 def _number(item: Item) -> float:
-    """Return a number that needs no identifiability: an association, or its change."""
+    """Return a number that needs no identifiability: an association, its change by conditioning, or
+    one given a collider."""
     match item.spec.name:
         case "effect_size_point":
             return item.scene.truth.number("association", "value")
@@ -217,7 +219,7 @@ def _change(entry: Document) -> float:
 
 
 def _largest_change(item: Item) -> str:
-    """Return the name of the candidate that changes the association most; least id in ties."""
+    """Return the candidate that changes the association most in size, by name; least id in ties."""
     offered = sorted(item.candidates)
     if not offered:
         raise item.document.problem(("inputs", "conditioning_var_ids"), "is empty")

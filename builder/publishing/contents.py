@@ -39,7 +39,8 @@ _LETTER: Final = re.compile(r"[0-9A-Za-z]")
 
 
 def files_to_send(side: Path, manifest: Mapping[str, Any], repo: str, revision: str) -> Files:
-    """Return one side's files for ``repo`` at tag ``revision``, papers written for the Hub."""
+    """Return one side's files for ``repo`` at tag ``revision``, papers written for the Hub. Raises
+    ``UsageError`` for a link or another file in its folder."""
     _refuse_unknown_files(side, manifest)
     files: dict[str, Path | bytes] = {name: side / name for name in manifest["shards"]}
     files[MANIFEST] = side / MANIFEST
@@ -79,7 +80,8 @@ def refuse_private(opened: ReleaseFolder, tracks: Mapping[str, Track]) -> None:
 
 
 def private_in_public(opened: ReleaseFolder, tracks: Mapping[str, Track]) -> Iterator[str]:
-    """Yield a line a private thing in public; rows and errata need the private side."""
+    """Yield a line for each private thing in the public side. Rows and errata are compared only
+    where the private side is there."""
     private_splits = frozenset(n for n in opened.splits if not opened.has_public_truth(n))
     public = opened.public.path
     yield from _private_tables(public, tracks, private_splits)
@@ -91,7 +93,8 @@ def private_in_public(opened: ReleaseFolder, tracks: Mapping[str, Track]) -> Ite
 def _private_tables(
     public: Path, tracks: Mapping[str, Track], private_splits: frozenset[str]
 ) -> Iterator[str]:
-    """Yield a line for a shard of a private split that is no public table or has answers."""
+    """Yield a line for each shard of a private split that has not a public table's columns, and one
+    if the flat table has answers to such a split."""
     schemas: dict[str, pa.Schema] = {CONFIG: FLAT, COMMITTED: COMMITMENTS}
     for name, track in tracks.items():
         schemas |= {config: s for config, s in track.tables.items() if config not in track.private}

@@ -34,7 +34,8 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The files to send and names to remove; ``tagged`` if done before, ``notes`` when made."""
+    """The changes that bring ``files`` to a repository: names to send and to remove. ``tagged``:
+    the tag names these files already. ``notes`` are filled while changes are made."""
 
     files: Files
     send: Sequence[str]
@@ -54,7 +55,8 @@ class Changes:
 
 
 def compare(api: "HfApi", target: Target, files: Files) -> Changes:
-    """Return what to change for ``files``; ``UsageError`` for another tag or an open private."""
+    """Return the changes that bring ``files`` to a repository, and make none. Raises ``UsageError``
+    where the tag names other content, or a private target is open to everyone."""
     with explain_hub_errors(target.repo):
         if not api.repo_exists(target.repo, repo_type="dataset"):
             return Changes(files, sorted(files), [])
@@ -74,7 +76,8 @@ def compare(api: "HfApi", target: Target, files: Files) -> Changes:
 
 
 def make_changes(api: "HfApi", target: Target, changes: Changes) -> None:
-    """Create the repository, send, remove, tag; the same call resumes after ``UsageError``."""
+    """Create the repository, send, remove, tag; messages go to ``changes.notes``. The same call
+    resumes after ``UsageError``."""
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
     with explain_hub_errors(target.repo):
@@ -122,7 +125,7 @@ def _register(
 
 
 def _make_repository(api: "HfApi", target: Target) -> None:
-    """Create the repository where it is absent, and gate a private one."""
+    """Create an absent repository; gate a private one, or raise ``UsageError`` if it is open."""
     api.create_repo(target.repo, repo_type="dataset", private=target.private, exist_ok=True)
     _refuse_open(api, target)
     if target.private:

@@ -97,6 +97,7 @@ def weights_of(known: Collection[str], ordered: bool = False) -> WrapValidator:
     """
 
     def check(value: object, handler: Callable[[object], dict[str, float]]) -> dict[str, float]:
+        """Return the weights, or raise :class:`Fault`: no table, unknown name, none positive."""
         if not isinstance(value, Mapping):
             what = f"a table of weights such as {{ {next(iter(known))} = 1 }}"
             raise Fault(f"must be {what}, not {clip(value)}")

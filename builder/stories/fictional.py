@@ -53,7 +53,8 @@ def read_scenery(key: str, table: Mapping[str, Any]) -> Scenery:
 def invent_scene(
     rng: np.random.Generator, kinds: Mapping[str, Kind]
 ) -> tuple[StorySetting, dict[str, Variable]]:
-    """Return a setting and a variable by node id, no name in another; or ``ValueError``."""
+    """Return a setting and a variable by node id, no name in another. Raises ``ValueError`` where
+    the theme drawn has too few nouns of a kind."""
     vocabulary = pick(rng, themes())
     town = pick(rng, invented_words("town_tails"))
     variables = _invent_variables(rng, vocabulary, kinds, avoid=town)
@@ -113,7 +114,8 @@ def _clashes(name: str, taken: Sequence[str]) -> bool:
 
 @cache
 def invented_words(tails: Literal["tails", "town_tails"]) -> tuple[str, ...]:
-    """Return all invented words (head + tail, 5 to 10 letters, none known), sorted."""
+    """Return all invented words of names ("tails") or towns, sorted. A word is head + tail, 5 to 10
+    letters, and no known word."""
     lists = {key: text.split() for key, text in _read("syllables.toml").items()}
     joined = {
         head + tail
@@ -125,6 +127,7 @@ def invented_words(tails: Literal["tails", "town_tails"]) -> tuple[str, ...]:
 
 
 def _read(name: str) -> dict[str, Any]:
+    """Return the TOML file ``name`` of this folder, parsed."""
     return tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
 
 
@@ -141,7 +144,8 @@ LETTER_SCENERY: Final = read_scenery("letters", _LETTERS["theme"])
 def letter_scene(
     rng: np.random.Generator, kinds: Mapping[str, Kind]
 ) -> tuple[StorySetting, dict[str, Variable]]:
-    """Return a setting of nothing and variables called by random letters, with units."""
+    """Return a setting of nothing and variables called by random letters, with units. Raises
+    ``ValueError`` for more nodes than letters."""
     if len(kinds) > len(LETTERS):
         raise ValueError(f"{len(kinds)} variables, but there are {len(LETTERS)} letters")
     names = random_order(rng, LETTERS[: max(len(kinds), len(_SINGLE))])

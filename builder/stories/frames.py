@@ -66,7 +66,8 @@ _PLURALS: Final[Mapping[str, str]] = _TEXTS["plurals"]
 
 
 def number_forms(word: str) -> tuple[str, str]:
-    """Return singular and plural of "has/have", or of a singular by lookup or less "s"."""
+    """Return (singular, plural): both from "has/have"; else ``word`` is the singular, and the
+    plural is looked up or formed by dropping a final "s" ("acts", "act")."""
     if "/" in word:
         singular, plural = word.split("/")
         return singular, plural

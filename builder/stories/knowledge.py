@@ -48,6 +48,7 @@ class Concept(TomlModel):
 
     @model_validator(mode="after")
     def _check_kinds(self) -> Self:
+        """Raise :class:`Fault` where a kind lacks its facts: unit and range, or states."""
         for kind, key, what in (
             ("continuous", "unit", "text"),
             ("continuous", "range", "two numbers, the least and the most"),
@@ -171,6 +172,7 @@ def domain(key: str) -> Domain:
 
 
 def _files() -> dict[str, Path]:
+    """Return the path of every domain by key; one of ``--domains`` replaces ours."""
     return {**_our_files(), **{path.stem: path for path in own_files()}}
 
 

@@ -86,6 +86,7 @@ def matches(
     place = {old: new for new, old in enumerate(turn)}
 
     def permute(mask: int) -> int:
+        """Return a mask of concepts as a mask of their places in ``turn``."""
         return sum(1 << place[i] for i in _positions(mask))
 
     children = [permute(domain.children[i]) for i in turn]
@@ -98,6 +99,7 @@ def matches(
     found: list[int] = []
 
     def extend(depth: int) -> Iterator[tuple[int, ...]]:
+        """Yield the matches that extend ``found``, which holds the first ``depth`` nodes."""
         if depth == len(allowed):
             yield tuple(turn[i] for i in found)
             return
@@ -193,7 +195,8 @@ class Namer:
     def name_once_more(
         self, graph: LatentDAG, kinds: Mapping[str, Kind], first: int
     ) -> Naming | None:
-        """Return names that another scene may have, too; None where no domain matches."""
+        """Return names that another scene may have, too, whatever the domain's share. None where no
+        domain matches."""
         shape = pattern(graph, tuple(kinds[node] for node in graph.nodes))
         found = (self._match(shape, domains()[number], "yes") for number in self._order(first))
         return next(filter(None, found), None)

@@ -46,7 +46,8 @@ class NarrationFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SceneToTell:
-    """A graph, kinds by node id, and what its verbaliser reads: naming, seeds or a story."""
+    """A graph, kinds by node id, and what its verbaliser reads: ``naming`` (knowledge), ``seeds``
+    (a language model) or ``stored`` (stored)."""
 
     graph: LatentDAG
     kinds: Mapping[str, Kind]

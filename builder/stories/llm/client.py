@@ -50,6 +50,7 @@ def line(most: int) -> AfterValidator:
     """Return a validator that makes spaces single and refuses all but 1 to ``most`` characters."""
 
     def check(text: str) -> str:
+        """Return the text with single spaces, or raise ``ValueError`` for its length."""
         tidy = " ".join(text.split())
         if not 0 < len(tidy) <= most:
             raise ValueError(f"must have 1 to {most} characters")
@@ -89,7 +90,8 @@ def _as_json(content: Mapping[str, object]) -> str:
 
 
 class Client:
-    """One scene's access to the model, within a budget; replies are recorded under ``key``."""
+    """One scene's access to the model, within a budget. Replies are taken from the scene's
+    transcript (named by ``key``) where it has them, else recorded there."""
 
     def __init__(self, settings: Settings, key: bytes) -> None:
         self.settings = settings
@@ -123,7 +125,8 @@ class Client:
         model: type[Made],
         lacks: Callable[[Made], Iterable[str]] = lambda reply: (),
     ) -> Made:
-        """Return the reply as a ``model`` that ``lacks`` nothing, re-asked, or NarrationFailed."""
+        """Return the reply as a ``model``, asked for again if it is none or ``lacks`` yields
+        anything. Raises :class:`NarrationFailed` when the repairs are used up."""
         thread = list(messages)
         for _ in range(self.settings.budgets.repairs + 1):
             text = self.ask(stage, thread)

@@ -97,7 +97,8 @@ def sketch(graph: LatentDAG, kinds: Mapping[str, Kind], names: Mapping[str, str]
 
 
 def stages(graph: LatentDAG, whole: Sketch, names: Mapping[str, str]) -> list[Stage]:
-    """Return the stages of naming: host motif, then each graft with its anchors."""
+    """Return the stages of naming: the host motif, then each graft with its anchors, the nodes of
+    earlier stages that it has an edge with. ``names`` maps nodes to the ids of ``whole``."""
     number = _stage_numbers(graph)
     found = []
     for stage in sorted(set(number.values())):
@@ -135,7 +136,8 @@ _State = Annotated[str, line(80), AfterValidator(lambda text: text.rstrip("."))]
 
 
 class NamedVariable(Reply):
-    """A variable as a model names it by public ``id``; its claims are unchecked."""
+    """A variable as a model names it by public ``id``; its claims are unchecked. ``meaning`` says
+    what it measures, for auditor and writer."""
 
     id: Annotated[str, line(10)]
     name: Annotated[str, line(120)]
@@ -182,7 +184,8 @@ class FixedNames:
 
 
 def rule_violations(proposal: Proposal, stage: Sketch, names: FixedNames) -> Iterator[str]:
-    """Yield, a line each, where a proposal breaks rules that need no model."""
+    """Yield, a line each, where a proposal breaks rules that need no model: one entry for each id,
+    ``names`` respected, no two alike, the node's kind, plain words."""
     by_id, counts = proposal.by_id, Counter(one.id for one in proposal.variables)
     yield from (f"{node} has no entry" for node in stage.graph.nodes if node not in by_id)
     yield from (f"{node} is no id of this system" for node in by_id if node not in stage.kinds)

@@ -117,7 +117,8 @@ class Dealer:
         self._order: Iterator[int] = iter(())
 
     def deal(self, graph: LatentDAG, kinds: Mapping[str, Kind], outcome: str) -> tuple[Seed, ...]:
-        """Return ``_DEALT`` x R seeds on host edges at the outcome, observed if any; or ()."""
+        """Return three times R (``budgets.seeds``) seeds on edges of the host at the outcome,
+        observed ones if any. Empty without such an edge."""
         edges = [
             edge
             for edge in graph.edges

@@ -87,7 +87,8 @@ def table_without_places(table: Mapping[str, object]) -> dict[str, object]:
 
 
 def _check_places(settings: Settings) -> Settings:
-    """Return the settings; ``Fault`` for a bad or secret URL, or public transcripts."""
+    """Return the settings. Raises ``Fault`` for an endpoint that is no http(s) URL or holds a
+    secret, and for transcripts in a public folder."""
     try:
         parts = urlsplit(settings.endpoint)
         is_plain = parts.scheme in ("http", "https") and bool(parts.hostname)

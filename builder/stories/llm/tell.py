@@ -68,7 +68,8 @@ def tell_scene(scene: SceneToTell, settings: Settings, key: bytes) -> Narration:
 def _seed(
     client: Client, host: Stage, dealt: Sequence[Seed], ids: Mapping[str, str], hint: str
 ) -> tuple[dict[str, str], str]:
-    """Return names and field of the first seed that passes, or none and ``hint``; or raise."""
+    """Return names by public id, and field, of the first seed that passes the pre-audit, else ({},
+    ``hint``). Raises NarrationFailed if none passes and one is required."""
     for seed in dealt:
         fixed = {ids[node]: name for node, name in seed.names}
         if pre_audit(client, host.sketch, fixed):
@@ -144,6 +145,7 @@ def _map_stage(
     }
 
     def judge(proposal: Proposal) -> Verdict:
+        """Return broken rules or, if there are none, the auditor's findings; and flags."""
         flags = yellow_flags({one.id: f"{one.name}: {one.meaning}" for one in proposal.variables})
         if rules := [*rule_violations(proposal, stage, names)]:
             return rules, (), flags
@@ -203,6 +205,7 @@ def _audit(
     }
 
     def lacks(audit: _Audit) -> Iterator[str]:
+        """Yield the non-edges and effects of the stage without a verdict."""
         pairs = {frozenset((one.a, one.b)) for one in audit.pairs}
         effects = {(one.cause, one.effect) for one in audit.effects}
         yield from (f"{a}, {b}" for a, b in stage.non_edges if frozenset((a, b)) not in pairs)
@@ -258,7 +261,7 @@ class _Draft(Reply):
 
 
 def _write_story(client: Client, proposal: Proposal, facts: Facts, closing: str) -> Telling:
-    """Return a story that both verifiers pass in S rounds (Alg. 4), or raise."""
+    """Return a story that both verifiers pass in S rounds (Alg. 4), or raise NarrationFailed."""
     flags = yellow_flags({one.name: f"{one.name}: {one.meaning}" for one in proposal.variables})
     material = {
         "domain": proposal.domain,
@@ -269,6 +272,7 @@ def _write_story(client: Client, proposal: Proposal, facts: Facts, closing: str)
     }
 
     def judge(draft: _Draft) -> Verdict:
+        """Return what our verifier finds or, if nothing, the model's; and flags."""
         telling = draft.telling(proposal.record, facts, closing)
         if wrong := verify_attested(telling.story, telling.attestations, facts):
             return wrong, (), flags
@@ -317,6 +321,7 @@ def _verify(client: Client, content: Mapping[str, object], facts: Facts) -> _Sto
     """Return the model's verdicts on a story, one for every variable and effect at least."""
 
     def lacks(verdict: _StoryVerdict) -> list[str]:
+        """Return the variables and effects of the scene without a verdict, by name."""
         names = {v.name for v in facts.variables.values()}
         effects = {(one.cause, one.effect) for one in verdict.effects}
         missing = sorted(names - {one.name for one in verdict.variables})

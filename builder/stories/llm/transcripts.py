@@ -23,7 +23,8 @@ def request_hash(request: Mapping[str, Any]) -> str:
 
 
 class Transcript:
-    """One scene's recorded calls, in a file of ``folder`` named by a hash of ``key``."""
+    """One scene's recorded calls, in a file of ``folder`` named by a hash of ``key``. Those of
+    earlier runs are read first; ``UsageError`` for a damaged or unreadable file."""
 
     def __init__(self, folder: Path, key: bytes) -> None:
         name = hashlib.sha256(b"causal-exams transcript\0" + key).hexdigest()[:32]

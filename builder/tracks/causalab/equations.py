@@ -94,14 +94,17 @@ def _quadratic(graph: LatentDAG, rng: np.random.Generator) -> Equations:
 
 
 def _whole_base(rng: np.random.Generator) -> float:
+    """Draw a whole number from 15 to 25."""
     return float(rng.integers(15, 26))
 
 
 def _weight(rng: np.random.Generator) -> float:
+    """Draw ±U(``WEIGHTS``), to three decimals."""
     return _sign(rng) * round(float(rng.uniform(*WEIGHTS)), 3)
 
 
 def _sign(rng: np.random.Generator) -> float:
+    """Draw 1 or -1, each with probability 1/2."""
     return 1.0 if rng.random() < 0.5 else -1.0
 
 

@@ -254,7 +254,8 @@ def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
 
 
 def context_points(graded: Sequence[Graded]) -> float | None:
-    """Return the share (0 to 1) of right compositions of a context asked in full, else None."""
+    """Return the share (0 to 1) of compositions that are valid and consistent, None for a context
+    not asked in full."""
     scores = [score for _, _, score in graded if score.family == "simulation"]
     if not scores:
         return None

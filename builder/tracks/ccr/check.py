@@ -81,6 +81,7 @@ def _task_problems(
 
 
 def _ends(task: Row) -> Pair:
+    """Return (cause, effect) of a task."""
     return task["cause"], task["effect"]
 
 

@@ -60,6 +60,7 @@ def values_of(
     product over them. ``linear`` is None for a Boolean context, whose ``quantities`` are used."""
 
     def step(measure: str, pair: Pair) -> Fraction:
+        """Return the ATE of a linear context, else the stored ``measure`` of the pair."""
         return total_effect(linear, *pair) if linear else quantities[pair][measure]
 
     return [
@@ -233,6 +234,7 @@ def check_deduction(
     place = {name: k for k, name in enumerate(nodes)}
 
     def row(pair: Pair) -> list[float]:
+        """Return 1 for each adjacent pair that ``pair`` spans, 0 for the others."""
         return [float(place[pair[0]] <= k < place[pair[1]]) for k in range(len(nodes) - 1)]
 
     matrix = np.array([row(pair) for pair in givens])

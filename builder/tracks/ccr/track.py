@@ -34,7 +34,8 @@ Drawn = tuple[dict[str, Any], list[ContextTask], Mapping[str, int]]
 
 
 def build(spec: InstanceSpec) -> BuiltInstance:
-    """Return a context's tasks, as rows by table, and rejected draws, or raise ``UsageError``."""
+    """Return a context's tasks, as rows by table, and the counts of rejected draws by reason.
+    Raises ``UsageError`` if none can be drawn."""
     plan = ContextPlan.from_json(spec.config_json)
     key = attempt_key(spec.key, 0)
 

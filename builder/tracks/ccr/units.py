@@ -58,7 +58,8 @@ class PairUnits:
 def pair_units(
     context: BooleanContext, tree: CutTree, pair: Pair, rng: np.random.Generator
 ) -> PairUnits:
-    """Return a pair's units, in random order. Bits without a role are drawn too, so none shows."""
+    """Return a pair's units, in random order. Bits without a role are drawn too, so that a case
+    does not show which ones they are."""
     cause, effect = (context.dag.index[name] for name in pair)
     ancestors = ancestors_of(context.dag, effect)
     cells: tuple[tuple[str, Fraction], ...] = ()

@@ -80,9 +80,9 @@ class Deviation:
 @dataclass(frozen=True, slots=True)
 class Audit:
     """Hold the findings under a disclosure: are the held-out replay and the program determined?
-    ``deviating`` counts deviating pairs over all root sets, and ``first`` is one of them or None.
-    ``undetermined``, shape (held-out rows, n), flags the cells that some train-exact program gets
-    wrong."""
+    ``deviating`` counts pairs (node, parent set) of :class:`Deviation`, over all root sets, and
+    ``first`` is one of them or None. ``undetermined``, shape (held-out rows, n), flags the cells
+    that some train-exact program gets wrong."""
 
     determined: bool
     unique: bool

@@ -129,7 +129,8 @@ def add_counterexamples(
 
 
 def _one_more(rng: np.random.Generator, evidence: Evidence) -> ReplayWorld:
-    """Draw a level's needless world, with 2 to n - 1 random targets: no prompt is another's."""
+    """Draw the world that a level adds where it needs none, with 2 to n - 1 random targets. Two
+    levels then never have the same prompt."""
     return _simulate_allowed(rng, evidence, _multi_targets(rng, evidence.program, CANDIDATES))[0]
 
 

@@ -112,7 +112,7 @@ def assemble(
 
 
 def sample_program(rng: np.random.Generator, settings: Generation = PAPER) -> HiddenProgram:
-    """Draw a program (Algorithm 1). Raises Rejection where no formula has an allowed size."""
+    """Draw a program (Algorithm 1). Raises Rejection where none has an allowed size and depth."""
     first, last = settings.variables
     n = int(rng.choice(range(first, last + 1)))
     bound = int(rng.choice(list(WINDOWS), p=list(WINDOWS.values())))

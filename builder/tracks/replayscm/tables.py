@@ -76,7 +76,8 @@ class PartialTables:
         return self.zeros | self.ones
 
     def consistent(self) -> Flags:
-        """Return (n, sets): no pattern of S is seen with both values of V, and V is not in S."""
+        """Return flags (n, sets) of V and S: V not in S, and no pattern of S seen with both values
+        of V."""
         own = sets_of(self.n).masks >> np.arange(self.n)[:, None] & 1 == 1
         return np.asarray(((self.zeros & self.ones) == 0) & ~own)
 

@@ -114,7 +114,8 @@ def task_truth(made: Instance, pool: Pool, matched: bool, key: bytes) -> dict[st
 
 
 def hidden_world(made: Instance, tasks: Mapping[str, str]) -> dict[str, Any]:
-    """Return the world row's content. ``tasks`` maps task ids to labels of pools."""
+    """Return the world row's content: program, worlds, and figures of its construction. ``tasks``
+    maps task ids to labels of pools."""
     program = made.evidence.program
     return {
         "program": program.to_json(),

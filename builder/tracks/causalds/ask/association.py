@@ -54,7 +54,8 @@ def effect_size_point(scene: Scene, rng: np.random.Generator) -> Iterator[Questi
 
 @asks("association.sign_before_after")
 def sign_before_after(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for the signs of correlation and partial correlation, given up to three nodes each."""
+    """Ask for the signs of the correlation and of the partial correlation, for each of up to three
+    variables given. Not asked where a sign lies inside its margin."""
     before, least_before = clear_association(scene)
     for node in scene.other_nodes[:MOST_NAMED]:
         after, least_after = _clear_label(scene, scene.truths.partial[node], node)
@@ -112,7 +113,8 @@ def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Itera
 
 @asks("collider_phenomenon.induced_association_sign_only")
 def induced_association_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for the sign of the partial correlation given a path opener and given another node."""
+    """Ask for the sign of the partial correlation given a path opener and given another node, each
+    where it is clear of its margin."""
     for node in _one_of_each(scene):
         label, margin = _clear_label(scene, scene.truths.partial[node], node)
         if label is not None:
@@ -168,7 +170,8 @@ def clear_association(scene: Scene) -> tuple[str | None, str]:
 
 
 def _clear_label(scene: Scene, quantity: Quantity, *named: str) -> tuple[str | None, str]:
-    """Return the label of a quantity's sign (None inside its margin), and the margin as printed."""
+    """Return the label of a quantity's sign (None inside its margin), and the margin as printed.
+    ``named`` are the nodes that the question names besides X and Y."""
     margin = _margin(scene, *named)
     return clear_sign(quantity, margin), number(margin)
 

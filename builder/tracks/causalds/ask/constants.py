@@ -77,6 +77,7 @@ def _contents(task: Task, truth: Truth) -> Iterator[tuple[str, Mapping[str, obje
     kind, field = shape.kind, shape.field
 
     def always(*values: object) -> Iterator[tuple[str, Mapping[str, object]]]:
+        """Yield, for each value, a name and an answer whose ``field`` holds it."""
         for value in values:
             yield f"always {_as_text(value)}", {field: value}
 

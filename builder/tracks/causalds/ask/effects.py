@@ -74,7 +74,8 @@ for _family, _names in (
 
 @asks("effect_estimate.ate_vs_assoc_sign_match")
 def ate_vs_assoc_sign_match(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask whether association (its sign must be clear) and ATE have the same sign, and not 0."""
+    """Ask whether association (its sign must be clear) and ATE have the same sign, and not 0.
+    Abstaining is right where the ATE is not identifiable."""
     effect = scene.truths.ate
     associated, margin = clear_association(scene)
     caused = None if effect is None else clear_effect_sign(effect, scene.truths.outcome_sd)
@@ -88,7 +89,8 @@ def ate_vs_assoc_sign_match(scene: Scene, rng: np.random.Generator) -> Iterator[
 
 @asks("mediation_effect.direct_vs_indirect_dominance")
 def direct_vs_indirect_dominance(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask which natural effect is larger in absolute value, or a tie, where that is clear."""
+    """Ask which natural effect is larger in absolute value, or a tie, where that is clear.
+    Abstaining is right unless both are identifiable."""
     nde, nie = scene.truths.nde, scene.truths.nie
     label = None
     if nde is not None and nie is not None:

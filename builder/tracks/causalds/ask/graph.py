@@ -68,7 +68,8 @@ def identifiable_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Que
 
 @asks("counterfactual_identification.identifiable_boolean")
 def counterfactual(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask whether the ETT and, with mediators, NDE and NIE are identifiable. False abstains."""
+    """Ask, one by one, whether ETT and, with mediators, NDE and NIE are identifiable. False counts
+    as abstaining."""
     observed = any_order(rng, scene.observed_names)
     x0, x1 = scene.truths.levels
     verdicts = {"ETT": scene.truths.ett is not None}
@@ -127,7 +128,8 @@ def _adjustment(
     scene: Scene, rng: np.random.Generator, target: Mapping[str, object], *, place: str
 ) -> Question:
     """Return a question about valid adjustment sets with the truth ``target``. Where there is none,
-    an answer holds a word in place of its ``place`` ("list" or "number")."""
+    an answer holds a word in place of its ``place`` ("list" or "number"). Abstaining is right where
+    the ATE is not identifiable."""
     available = any_order(rng, map(scene.name, scene.other_nodes))
     truth = Truth(dict(target), should_abstain=adjustment_category(scene.plan) == "non_id")
     slots = {"available": bullets(available or ["none"]), "place": place}

@@ -56,15 +56,18 @@ def noise_scale(node: Mapping[str, Any], columns: Columns, size: int) -> Array:
 
 
 def _zscores_of_parents(p: Numbers, columns: Columns) -> list[Array]:
+    """Return (column - centre) / scale of each parent, by the parameters."""
     return [(c - m) / s for c, m, s in zip(columns, p["centres"], p["scales"], strict=True)]
 
 
 def _softplus(z: Array) -> Array:
+    """Return log(1 + exp(z)), z clipped to ±20."""
     kept = z.clip(-20.0, 20.0)
     return np.asarray(np.maximum(kept, 0.0) + np.log1p(np.exp(-np.abs(kept))))
 
 
 def _line(p: Numbers, columns: Columns) -> Array:
+    """Return the bias plus each weight times the parent's raw value."""
     return np.asarray(p["bias"] + sum(w * c for w, c in zip(p["weights"], columns, strict=True)))
 
 
@@ -86,11 +89,13 @@ def _handcrafted_mean(p: Numbers, columns: Columns) -> Array:
 
 
 def _product(p: Numbers, columns: Columns) -> Array:
+    """Return the bias plus the strength times the product of softplus(z) of all parents."""
     logs = sum(np.log(_softplus(z)) for z in _zscores_of_parents(p, columns))
     return np.asarray(p["bias"] + p["strength"] * np.exp(logs))
 
 
 def _response(p: Numbers, columns: Columns) -> Array:
+    """Return the bias plus, for each parent, strength / (1 + (half / softplus(z)) ** power)."""
     total = np.asarray(p["bias"])
     for i, z in enumerate(_zscores_of_parents(p, columns)):
         ratio = p["halves"][i] / _softplus(z)
@@ -99,6 +104,7 @@ def _response(p: Numbers, columns: Columns) -> Array:
 
 
 def _rational(p: Numbers, columns: Columns) -> Array:
+    """Return (bias + pairs + w·z) / (1 + |lower_bias + lower_weights·z|)."""
     z = _zscores_of_parents(p, columns)
     upper = p["bias"] + _pairs(p, z) + sum(w * c for w, c in zip(p["weights"], z, strict=True))
     lower = p["lower_bias"] + sum(w * c for w, c in zip(p["lower_weights"], z, strict=True))
@@ -106,6 +112,7 @@ def _rational(p: Numbers, columns: Columns) -> Array:
 
 
 def _power(p: Numbers, columns: Columns) -> Array:
+    """Return the bias plus, for each parent, strength * sign(z) * min(|z|, 2) ** exponent."""
     total = np.asarray(p["bias"])
     for i, z in enumerate(_zscores_of_parents(p, columns)):
         size = np.minimum(np.abs(z), 2.0) ** p["exponents"][i]
@@ -114,6 +121,7 @@ def _power(p: Numbers, columns: Columns) -> Array:
 
 
 def _exp_log(p: Numbers, columns: Columns) -> Array:
+    """Return bias + sum(strength g), g = exp(z), z clipped to ±2, or log(1 + softplus(z))."""
     total = np.asarray(p["bias"])
     for i, z in enumerate(_zscores_of_parents(p, columns)):
         grown = np.exp(z.clip(-2.0, 2.0)) if p["exponential"][i] else np.log(1.0 + _softplus(z))
@@ -122,6 +130,7 @@ def _exp_log(p: Numbers, columns: Columns) -> Array:
 
 
 def _piecewise(p: Numbers, columns: Columns) -> Array:
+    """Return the bias plus each strength times [z > knot] (a step) or max(z - knot, 0)."""
     total = np.asarray(p["bias"])
     for i, z in enumerate(_zscores_of_parents(p, columns)):
         over = z - p["knots"][i]
@@ -144,10 +153,12 @@ def _neural(p: Numbers, columns: Columns) -> Array:
 
 
 def _logistic(p: Numbers, columns: Columns) -> Array:
+    """Return expit(bias + w·x), x the parents' raw values."""
     return np.asarray(1.0 / (1.0 + np.exp(-_line(p, columns))))
 
 
 def _shifted_logistic(p: Numbers, columns: Columns) -> Array:
+    """Return expit(bias + sum(weight z + bend softsign(z - shift))), over the parents."""
     total = np.asarray(p["bias"])
     for i, z in enumerate(_zscores_of_parents(p, columns)):
         off = z - p["shifts"][i]
@@ -156,13 +167,15 @@ def _shifted_logistic(p: Numbers, columns: Columns) -> Array:
 
 
 def _sharp_threshold(p: Numbers, columns: Columns) -> Array:
+    """Return expit(sharpness (w·z - threshold)), clipped to [0.02, 0.98]."""
     total = sum(w * z for w, z in zip(p["weights"], _zscores_of_parents(p, columns), strict=True))
     steep = 0.5 + 0.5 * np.tanh(0.5 * p["sharpness"] * (total - p["threshold"]))
     return np.asarray(np.minimum(np.maximum(steep, _CERTAINTY), 1.0 - _CERTAINTY))
 
 
 def _gate(p: Numbers, columns: Columns) -> Array:
-    """Return P(gate gives 1). An input holds above its cut or, negated, at or below it."""
+    """Return P(gate gives 1): 1 - flip where all inputs (``conjunction``) or any hold, else flip.
+    An input holds above its cut or, negated, at or below it."""
     inputs = zip(columns, p["cuts"], p["negated"], strict=True)
     held = np.sum([np.where(column > cut, 1 - no, no) for column, cut, no in inputs], axis=0)
     passed = held == len(columns) if p["conjunction"] else held >= 1

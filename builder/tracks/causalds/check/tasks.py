@@ -204,7 +204,8 @@ def _sets(case: Case, found: Sequence[frozenset[str]]) -> SecondTruth:
 
 
 def _count_truth(case: Case, counts: list[object], otherwise: list[object]) -> SecondTruth:
-    """Return a truth that accepts ``counts`` with valid sets, ``otherwise`` if identifiable."""
+    """Return a truth that accepts ``counts`` with valid sets, ``otherwise`` without one if the ATE
+    is identifiable, else "non_id"."""
     word = _category(case.scene)
     unidentified: list[object] = ["non_id"]
     answers = {"set": counts, "no_backdoor": otherwise, "non_id": unidentified}[word]
@@ -226,6 +227,7 @@ def _forbidden(case: Case) -> SecondTruth:
 
 
 def _story_names(scene: StoredScene, nodes: Iterable[str]) -> list[str]:
+    """Return the story names of ``nodes``, sorted."""
     return sorted(scene.names[node] for node in nodes)
 
 
@@ -259,7 +261,8 @@ def _match(case: Case) -> SecondTruth:
 
 
 def _dominance(case: Case) -> SecondTruth:
-    """Return "direct", "indirect", "tie", None if one is unidentifiable. Raises near the edge."""
+    """Return "direct", "indirect" or "tie", None if one is unidentifiable. Raises :class:`Unusable`
+    near the edge of the tie."""
     if not all(case.scene.is_identifiable(name) for name in ("nde", "nie")):
         return _label_truth(None, abstain=True)
     found = {name: case.stored_quantity(name) for name in ("nde", "nie")}

@@ -164,7 +164,8 @@ def _opens_or_seems_to(plan: ScenePlan) -> bool:
 
 
 def _association(zero: str, others: tuple[str, ...]) -> Classes:
-    """Return classes of a plan's correlation: ``zero`` if d-separated, else ``others``."""
+    """Return a function from plans to classes of the correlation: ``zero`` if X and Y are
+    d-separated, else ``others``."""
 
     def classes(plan: ScenePlan) -> tuple[str, ...]:
         motif = plan.structure.query
@@ -191,7 +192,8 @@ def _change(zero: str, others: tuple[str, ...]) -> Classes:
 
 
 def _partial_correlation(zero: str, others: tuple[str, ...]) -> Classes:
-    """Return a function from plans to classes: ``others``, and ``zero`` where it can vanish."""
+    """Return a function from plans to classes: ``others``, and ``zero`` where the partial
+    correlation given some variable vanishes."""
     return lambda plan: (*others, zero) if association_vanishes(plan) else others
 
 

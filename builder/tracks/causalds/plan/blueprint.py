@@ -154,7 +154,8 @@ def _spread_evenly(rng: np.random.Generator, places: Sequence[int], count: int) 
 def _add_grafts(
     composition: Composition, rng: np.random.Generator, found: list[Motif], labels: list[str]
 ) -> None:
-    """Graft motifs of ``found`` by the requested shares, and label them ``grafted_<k>``."""
+    """Graft motifs in ``found`` by the requested shares; set their ``labels`` to
+    ``grafted_<k>``."""
     hosts = [i for i, motif in enumerate(found) if motif.name in HOSTS]
     numbers = [
         k for k, n in enumerate(_graft_counts(composition, len(found))) if k for _ in range(n)
@@ -170,7 +171,8 @@ def _add_grafts(
 def _add_confounders(
     composition: Composition, rng: np.random.Generator, found: list[Motif]
 ) -> None:
-    """Add a latent confounder to the requested share of those motifs whose ATE it spoils."""
+    """Add a latent confounder to ``found``'s motifs, to the requested share of all scenes, and only
+    where it makes the ATE unidentifiable."""
     wanted = count_of(composition.confounded, len(found))
     able = [
         i for i, motif in enumerate(found) if motif.name in MOTIFS and confounding_spoils(motif)

@@ -108,7 +108,8 @@ def _motif_shares(parts: Composition) -> dict[str, float]:
 
 
 def _verdict_shares(parts: Composition) -> dict[str, float]:
-    """Return the shares of verdicts: unidentifiable motifs and injected confounders are lost."""
+    """Return the requested shares of verdicts. Not identifiable are the motifs that are so by
+    nature and the scenes with an injected confounder."""
     catalogue = {**MOTIFS, **PLANTED}
     spoiled = parts.confounded + sum(
         share for name, share in _motif_shares(parts).items() if _verdict(catalogue[name]) == _LOST
