@@ -39,7 +39,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Add the exam, print its composition, write the gate's record; 1 where that refuses it."""
+    """Add the exam, print its composition, write the gate's record; 1 where that refuses it. Of a
+    public side alone no gate is run."""
     release = arguments.release
     added = draw_extra_exam(
         release,

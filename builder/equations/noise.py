@@ -151,7 +151,8 @@ def _student_quantiles(shape: Shape) -> Array:
 
 
 def _mixture_shape(rng: np.random.Generator, scale: float) -> Shape:
-    """Draw 2 to 6 centred means U(-1, 1), components' sd 0.85 * scale, for variance one."""
+    """Draw 2 to 6 means U(-1, 1), centred, for components of sd 0.85 * scale. Return the means
+    divided by the mixture's sd, for a variance of one."""
     means = rng.uniform(-1.0, 1.0, int(rng.integers(2, 7)))
     means = means - means.mean()
     total = math.sqrt(float(np.mean(means * means)) + (0.85 * scale) ** 2)

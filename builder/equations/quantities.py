@@ -90,7 +90,7 @@ def effect(
     only = (needed | causes if weighted else needed) - {y}
 
     def integrand(noise: NoiseSample) -> list[Array]:
-        """Return each unit's effect times its weight, and the weight (1 but for the ETT)."""
+        """Return each unit's effect times its weight, and the weight (1 if not ``weighted``)."""
         runs = [
             world.run(noise, {x: level}, only)
             if any(behind == place for _, behind, _ in _TERMS[name])

@@ -113,7 +113,7 @@ def _private_tables(
 
 
 def _private_rows(public: Path, private: Path, private_splits: frozenset[str]) -> Iterator[str]:
-    """Yield a line a table of a public-truth split with a row id of the private side."""
+    """Yield a line for each table of a public-truth split with a row id of the private side."""
     private_ids = {
         name
         for config in configs(private)

@@ -48,7 +48,8 @@ class Draft:
         return undealt.pop()
 
     def sentence(self, text: str) -> str:
-        """Return ``text`` as a sentence, its slots (scenery, ``{count}``) filled in."""
+        """Return ``text`` with a capital, a full stop, and its slots (scenery, ``{count}``)
+        filled."""
         scenery = self.setting.scenery
         count = frames.COUNT_WORDS[len(self.facts.variables)]
         if _VOWEL.match(scenery.record):

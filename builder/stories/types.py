@@ -115,7 +115,8 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """A causal pair to start from: (node, name) of both; field ``hint``; CauseNet ``support``."""
+    """A causal pair to start from: (node, name) of cause and effect; its field ``hint``, blank if
+    from CauseNet; its ``support``, the number of sources there, 0 if not known."""
 
     names: tuple[tuple[str, str], ...]
     hint: str = ""

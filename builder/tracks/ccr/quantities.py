@@ -186,7 +186,7 @@ def path_sum(context: LinearContext, cause: str, effect: str) -> Fraction:
     start, node = context.dag.index[cause], context.dag.index[effect]
 
     def paths(v: int) -> Fraction:
-        """Return the sum over directed paths from the cause to node ``v``."""
+        """Return the sum over directed paths from the cause to ``v`` of their products."""
         if v == start:
             return Fraction(1)
         rows = zip(context.parents[v], context.coefficients[v], strict=True)

@@ -117,7 +117,8 @@ def case_lines(words: Words, cases: Bits, rng: np.random.Generator) -> list[str]
 def simulation_prompt(
     words: Words, story: str, nodes: tuple[int, int], cases: Sequence[str], answer_file: str
 ) -> str:
-    """Return the whole prompt; ``nodes`` are the indices of cause and effect."""
+    """Return the whole prompt: context, cases, three questions, how to answer. ``nodes`` are the
+    indices of cause and effect."""
     cause, effect = nodes
     question = words.questions[effect]
     later = question[0].lower() + question[1:]

@@ -84,7 +84,8 @@ def ends(scene: Scene) -> dict[str, object]:
 
 
 def fill(path: str, slots: Mapping[str, object]) -> str:
-    """Return a filled text of wording.toml by path. Raises ``KeyError`` for a missing slot."""
+    """Return the text at ``path`` of wording.toml, its shared texts and ``slots`` filled in. Raises
+    ``KeyError`` for a missing slot."""
     return _fill_text(_TEXTS[path], slots)
 
 
