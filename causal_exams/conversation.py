@@ -266,6 +266,7 @@ def shell_tool(name: str) -> ToolDef:
     program, member = _SHELL[name]
 
     async def run(members: Members) -> str:
+        """Run the member's text; return its output, shortened, and its status unless None."""
         output, status = await execute(program, str(members.get(member, "")), SECONDS)
         end = "" if status is None else "\n" + wording("shell.status", code=status)
         return shorten_output(output) + end
@@ -284,6 +285,7 @@ def laboratory_tools(session: Session, *, recorded: bool = False) -> list[ToolDe
     """
 
     def use(name: str, members: Members) -> Mapping[str, Any]:
+        """Return the reply; with ``recorded``, an intervention first states a hypothesis."""
         if recorded and name == "intervene":
             reply = session.use("hypothesise", members)
             if not reply["ok"] and session.laboratory.transcript[-1]["event"] == "reprompt":

@@ -172,6 +172,7 @@ def workspace(exam: Exam) -> Solver:
 
 
 def _task_of(exam: Exam, state: TaskState) -> Task:
+    """Return the exam's task that the sample's id names."""
     return next(task for task in exam.tasks if task.task_id == state.sample_id)
 
 

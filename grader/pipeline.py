@@ -131,6 +131,7 @@ def check_attempts(tasks: Sequence[Task], submission: Submission) -> list[Answer
 
 
 def _check(task: Task, raw: RawAnswer | None, budget: Budget) -> CheckedAnswer:
+    """Check one raw answer, timed; once the time limit is used up the answer is refused."""
     if raw is not None and raw.data is not None and budget.time_limit:
         raw = budget.refused_answer(raw.source)
     with budget.measure_time():
@@ -149,6 +150,7 @@ def verify_attempts(exam: Exam, signed: Sequence[Answers], budget: Budget) -> li
 
 
 def _verify(exam: Exam, task: Task, checked: Answers, budget: Budget) -> CheckedAnswer:
+    """Verify one checked answer with the truth, timed; refused once the time limit is used up."""
     answer = budget.within_time(checked[task.task_id], task.answer_file)
     with budget.measure_time():
         return verify(task, exam.truths[task.task_id], answer)

@@ -80,7 +80,7 @@ def _side(label: str, side: Side) -> Iterator[Check]:
 
 
 def _damage(side: Side, name: str) -> str | None:
-    """Return how a shard differs from what the manifest says, None if it does not."""
+    """Return how a shard differs from the manifest, in a sentence, or None if it does not."""
     config, _, rest = name.partition("/")
     try:
         side.shards(config, rest.rsplit("-", 3)[0])

@@ -291,7 +291,7 @@ class SceneAnalysis:
         return self._graphs[known]
 
     def sketch(self, task: Task) -> tuple[tuple[str, str], ...]:
-        """Return the (cause, effect) pairs that the story tells, given the task's count of variables."""
+        """Return the (cause, effect) pairs that the story tells; the task gives its variables."""
         return self._read((), task.inputs["variables"]).edges
 
     def association(self, task: Task, *given: str) -> list[float]:

@@ -67,6 +67,7 @@ def questions(prompt: str) -> list[Question]:
 
 
 def _text(context: str, case: str, before: str, question: str) -> str:
+    """Return a prompt: context (unless blank), case, ``before`` (unless blank), question."""
     pieces = (context.strip(), wording("ccr-paper.case", case=case), before, question)
     return "\n\n".join(filter(None, pieces)) + " " + wording("ccr-paper.concise")
 

@@ -92,6 +92,7 @@ class Budget:
 
 
 def _over_limit(limit: str, option: str) -> str:
+    """Return the reason for refusing an answer beyond the budget that ``option`` sets."""
     return f"comes after the submission's budget of {limit} was used up ({option} sets another)"
 
 

@@ -103,6 +103,7 @@ def in_time(ledger: Path | None, exam: Exam, results: Sequence[Result]) -> list[
 
 
 def _result(source: Path, outcome: bytes | WorkFailure) -> Result:
+    """Return a worker's outcome as a value: bytes are an entry or why it is left out."""
     if isinstance(outcome, WorkFailure):
         return NotGraded(source, outcome.reason, outcome.again)
     document = json.loads(outcome)

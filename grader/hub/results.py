@@ -93,6 +93,7 @@ class ResultsDataset:
 
 
 def _log_line(row: Mapping[str, Any], event: str) -> Row:
+    """Return the columns ``_LOGGED`` for the log: row, event and the report's figures."""
     report, release = row["report"] or {}, row["release"]
     figures = {name: report.get(name) for name in ("points", "skill", "skill_interval")}
     line = {**row, **figures, "event": event, "release": release["name"]}

@@ -78,6 +78,7 @@ def write_site(out: Path, rows: Mapping[str, Row], results: str, title: str, tra
 
 
 def _file(board: Board) -> str:
+    """Return the file name of a board's page."""
     return f"exam-{board.key}.html"
 
 
@@ -141,10 +142,12 @@ def _index(boards: Sequence[Board], rows: Mapping[str, Row], title: str) -> str:
 
 
 def _setting(row: Row) -> str:
+    """Return a row's setting, ``_UNSTATED`` for none of ``SETTINGS``."""
     return row["setting"] if row["setting"] in SETTINGS else _UNSTATED
 
 
 def _setting_id(setting: str) -> str:
+    """Return the HTML id of a setting."""
     return f"s-{setting.replace(' ', '-')}"
 
 

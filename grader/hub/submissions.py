@@ -244,4 +244,5 @@ def comment(row: Mapping[str, Any], results: str) -> str:
 
 
 def _plain(words: str) -> str:
+    """Return untrusted words printable, Markdown escaped, at most 400 characters."""
     return _MARKUP.sub(r"\\\1", printable(words))[:400]

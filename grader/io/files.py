@@ -168,6 +168,7 @@ def _remove(path: Path) -> None:
 
 
 def _umask() -> int:
+    """Return the process's umask, which is set to 0 for a moment."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

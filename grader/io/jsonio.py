@@ -119,6 +119,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _finite_float(text: str) -> float:
+    """Return the number; raises :class:`BadJson` for one beyond a double."""
     value = float(text)
     if not math.isfinite(value):
         raise BadJson("non_finite", f"{text[:40]} is beyond a double; write a finite number")
@@ -126,6 +127,7 @@ def _finite_float(text: str) -> float:
 
 
 def _bounded_int(text: str) -> int:
+    """Return the integer; raises :class:`BadJson` beyond ``MAX_INTEGER_DIGITS``."""
     if len(text.lstrip("-")) > MAX_INTEGER_DIGITS:
         raise BadJson(
             "huge_number",

@@ -40,7 +40,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """The hidden shift of ``nodes``: its possible ``values``, and one an intervention."""
+    """The hidden shift of ``nodes``: its possible ``values``, its ``sequence`` by intervention."""
 
     nodes: tuple[str, ...]
     values: tuple[float, ...]
@@ -76,7 +76,7 @@ class Episode:
 
     @classmethod
     def load(cls, task_id: str, public: Mapping[str, Any], private: Mapping[str, Any]) -> Self:
-        """Return the episode of a task; raises :class:`EpisodeError` where its parts are wrong."""
+        """Return a task's episode; ``EpisodeError`` if a part is malformed or the two disagree."""
         try:
             return cls._parse(task_id, public, private)
         except (KeyError, TypeError, AttributeError, OverflowError, AmbiguousNames) as error:
@@ -192,12 +192,14 @@ class Episode:
 
 
 def _number(value: object) -> float:
+    """Return a finite int or float as a float; else raise :class:`EpisodeError`, for a bool too."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise EpisodeError(f"{value!r} is not a finite number")
     return float(value)
 
 
 def _range(low: object, high: object, where: str) -> tuple[float, float]:
+    """Return (low, high); raises :class:`EpisodeError` unless low < high. ``where`` names it."""
     bounds = _number(low), _number(high)
     if not bounds[0] < bounds[1]:
         raise EpisodeError(f"{where}: an empty range")

@@ -69,7 +69,10 @@ class Equation:
 
 
 def read_equation(text: str, factor: Factor) -> Equation:
-    """Return the equation on a right side; ``factor`` gives kind and term of a name."""
+    """Return the equation on a right side, or raise :class:`BadHypothesis`.
+
+    ``factor`` gives the kind of a name (``variable``, ``symbol`` or ``base``) and its term.
+    """
     equation = Equation(False, None, {})
     text = text.strip()
     place = 0

@@ -119,7 +119,7 @@ class _Parser:
         return node
 
     def _edges(self, value: object) -> frozenset[tuple[str, str]]:
-        """Return the edges as (parent, child) without repeats; a circle is a ``BadHypothesis``."""
+        """Return (parent, child) edges, each once; ``BadHypothesis`` for a circle or bad edge."""
         if not isinstance(value, list) or len(value) > MAX_EDGES:
             raise BadHypothesis(f"edges: not a list of at most {MAX_EDGES} edges")
         edges = set()
@@ -180,6 +180,7 @@ class _Parser:
         return None
 
     def _properties(self) -> Iterable[str]:
+        """The node names but the target's, each once."""
         return dict.fromkeys(n for n in self._spellings.values() if n != self._target)
 
     def _equation(self, text: object) -> Equation:

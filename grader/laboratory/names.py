@@ -22,7 +22,10 @@ class AmbiguousNames(ValueError):
 
 
 def spellings_of(public: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return nodes by plain spelling, display and short forms; or ``AmbiguousNames``."""
+    """Return each node's name by plain spelling, display name and (target) usual short forms.
+
+    A property called so keeps its short form. Raises :class:`AmbiguousNames`.
+    """
     target = public["target"]
     found: dict[str, str] = {}
     for entry in [*public["variables"], target]:

@@ -61,6 +61,7 @@ def _replay_line(laboratory: Laboratory, line: Line, number: int) -> None:
 
 
 def _note(text: object) -> str:
+    """Return ``text``; raises ``TypeError`` if it is no text or longer than ``_MAX_NOTE``."""
     if not isinstance(text, str) or len(text) > _MAX_NOTE:
         raise TypeError
     return text

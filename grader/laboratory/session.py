@@ -96,7 +96,10 @@ class Laboratory:
         return "".join(write_line(line) for line in self._lines[start:])
 
     def intervene(self, name: object, value: object) -> Reading:
-        """Set a property, rounded to 0.01; return what is then shown. Refusals cost no budget."""
+        """Set a property of the manipulator crystal, rounded to 0.01; return what it then shows.
+
+        Raises :class:`RefusedRequest`, which costs no budget.
+        """
         request = {"op": "intervene", "name": name, "value": value}
         node, number = self._checked_setting(name, value, request)
         done = len(self.readings)
@@ -149,7 +152,7 @@ class Laboratory:
         return hypothesis
 
     def open_reactor(self) -> Reading:
-        """End the experiments; return the reactor crystal's properties without its target."""
+        """End the experiments; return the reactor crystal's properties, at each call the same."""
         self._refuse_when_closed()
         shown = dict(self.episode.public["reactor"])
         if self.phase == "experiments":
@@ -218,7 +221,7 @@ class Laboratory:
     def _checked_setting(
         self, name: object, value: object, request: Mapping[str, object]
     ) -> tuple[str, float]:
-        """Return (node, rounded value), or write the request down and refuse it."""
+        """Return (node, rounded value), or raise ``RefusedRequest``, noted unless closed."""
         episode = self.episode
         self._refuse_when_closed()
         if self.phase != "experiments":

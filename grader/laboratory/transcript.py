@@ -97,4 +97,5 @@ def _digest(content: Mapping[str, Any], previous: str) -> str:
 
 
 def _mac(digest: str, key: bytes) -> str:
+    """Return the signature of a digest: HMAC-SHA256, in hexadecimal."""
     return hmac.new(key, digest.encode("ascii"), hashlib.sha256).hexdigest()

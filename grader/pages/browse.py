@@ -146,6 +146,7 @@ def _notes(text: str) -> list[Block]:
 
 
 def _facts(explanation: Explanation) -> Table:
+    """Return the table of the world's facts: name and fact."""
     rows: list[list[str | Cell]] = [[name, Cell(fact, "code")] for name, fact in explanation.facts]
     return Table("", ["the world", ""], rows, left=2)
 
@@ -184,7 +185,7 @@ def _data(scene: Scene | None) -> list[Block]:
 
 
 def _truth(view: TaskView) -> list[Block]:
-    """Return rule, right answer with its standard error, proof and facts; [] when secret."""
+    """Return scoring rule, right answer with standard error, proof, world's facts; [] if secret."""
     task, truth, explanation = view.task, view.truth, view.explanation
     if truth is None:
         return []

@@ -99,6 +99,7 @@ def _offset(series: int, count: int) -> float:
 
 
 def _dot(dot: Dot, x: Scale, y: float) -> Iterator[str]:
+    """Yield a dot's interval, if any, as a pale thick line, then its mark, at height ``y``."""
     if dot.interval is not None:
         low, high = dot.interval
         style = f"stroke:{ink(dot.series)};stroke-width:4;stroke-opacity:.4;stroke-linecap:round"
@@ -152,6 +153,7 @@ def lines(
 
 
 def _with_legend(title: str, names: Sequence[str], top: float, parts: Sequence[str]) -> Svg:
+    """Return the picture of ``parts`` with the legend of ``names`` below ``top``."""
     marks, bottom = legend(names, _EDGE, top, WIDTH - 40)
     return Svg(title, WIDTH, bottom, [*parts, *marks])
 

@@ -50,7 +50,7 @@ def rank(reports: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
 
 
 def _is_better(better: dict[str, Any], worse: dict[str, Any], counts: str) -> bool:
-    """Return whether the intervals of ``counts`` are apart; without both, if values differ."""
+    """Return whether the interval of ``worse`` is wholly below; without both, if values differ."""
     high, low = (report.get(f"{counts}_interval") for report in (better, worse))
     if high is None or low is None:
         return bool(better[counts] != worse[counts])

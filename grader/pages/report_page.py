@@ -45,7 +45,7 @@ def report_page(
     more: Sequence[Section] = (),
     ahead: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """Return the page of a submission; ``scores`` and ``truths`` of what may be seen."""
+    """Return a submission's page: ``scores`` to be seen, ``truths`` to reveal, links ``ahead``."""
     dear = non_empty(costs(scores))
     endings = ", ".join(f"{name} {number}" for name, number in report.get("endings", {}).items())
     listed = non_empty(tasks(scores, truths or {}))

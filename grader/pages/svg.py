@@ -152,7 +152,7 @@ _ROUNDING: Final = 1e-9
 
 
 def rounded_up(value: float) -> float:
-    """Return the least 1, 2, 4 or 8 times a power of ten from 0.01 up to cover; 1 for 0."""
+    """Return the least of 1, 2, 4, 8 times a power of ten, from 0.01 up, to cover; 1 for 0."""
     if value <= _ROUNDING:
         return 1.0
     base = 10.0 ** max(-2, math.floor(math.log10(value)))
@@ -193,6 +193,7 @@ class Axis:
 
 
 def _power_of_ten(power: int) -> str:
+    """Return 10 ** power as a label, with k, M or G from 1000 on."""
     for size, unit in ((9, "G"), (6, "M"), (3, "k")):
         if power >= size:
             return f"{10 ** (power - size):,}{unit}"

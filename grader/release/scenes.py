@@ -68,6 +68,7 @@ def _table(table: str, columns: Sequence[Mapping[str, Any]]) -> list[Column]:
 
 
 def _scene_error(release: ReleaseFolder, place: tuple[object, ...], problem: str) -> UsageError:
+    """Return the error about a scene; ``place`` is (instance, view)."""
     where = f"{release.public.path}: the scene of instance {place[0]} in view {place[1]}"
     return UsageError(f"{where}: {problem}; {AGAIN}")
 

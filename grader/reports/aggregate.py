@@ -35,7 +35,7 @@ class Totals:
 
     @property
     def points(self) -> float | None:
-        """The mean over tracks, None if only some were attempted; attempting nothing is 0."""
+        """The unweighted mean over tracks; None for some tracks only, 0 for none attempted."""
         marks = [part["attempted"] > 0 for part in self.parts.values()]
         if any(marks) and not all(marks):
             return None
@@ -168,7 +168,7 @@ def _results(
 def _replicates(
     table: ScoreTable, scores: Sequence[Score], own: Mapping[str, TrackSummary]
 ) -> dict[str, list[float]]:
-    """Return replicates of each track's points (0 to 100): its own, else of the mean."""
+    """Return bootstrap replicates of each track's points (0 to 100): its own, else of tasks."""
     clusters: dict[str, dict[str, tuple[float, int]]] = {}
     for row in table.query("clusters"):
         clusters.setdefault(row["track"], {})[row["instance_id"]] = (row["points"], row["tasks"])
@@ -210,7 +210,7 @@ def _fill_slices(table: ScoreTable, parts: Mapping[str, dict[str, Any]]) -> None
 
 
 def _census(table: ScoreTable, expected: int) -> dict[str, Any]:
-    """Return the tasks by status and the invalid answers by reason; raises if the sum is wrong."""
+    """Return tasks by status, invalid answers by reason; ``AssertionError`` unless ``expected``."""
     counts = {"scored": 0, "missing": 0, "invalid": 0}
     reasons: dict[str, int] = {}
     for row in table.query("census"):

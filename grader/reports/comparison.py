@@ -51,6 +51,7 @@ def compare(first: GradedSubmission, second: GradedSubmission, tracks: Tracks) -
 
 
 def _system_and_census(graded: GradedSubmission) -> dict[str, Any]:
+    """Return the members ``system`` and ``census`` of a comparison."""
     report = graded.report
     return {"system": report["submission"]["system"], "census": report["census"]}
 

@@ -70,7 +70,7 @@ def show_all(
 
 
 def refuse_several(sources: Sequence[Path]) -> None:
-    """Raise ``UsageError`` for a team's second entry: the best of many is chance."""
+    """Raise ``UsageError`` where a team has several submissions to the final ranking."""
     for team, count in Counter(map(_team, sources)).items():
         if count > 1:
             raise UsageError(

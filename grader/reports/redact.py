@@ -101,7 +101,7 @@ class Ladder:
         return math.sqrt(nats / (2 * self.instances))
 
     def interval(self, figure: float) -> list[float]:
-        """Return 95% ends (0 to 100) of the exam's points: figure to next step, ± Hoeffding."""
+        """Return a 95% interval (0 to 100): figure to next step, each end wider by Hoeffding."""
         error = WHOLE * self._deviation(math.log(2 / 0.05))
         return [
             round(max(0.0, figure - error), 1),

@@ -127,7 +127,7 @@ def _score(task: Task, truth: Truth, checked: CheckedAnswer) -> Score:
 
 
 def _why(truth: Truth, checked: CheckedAnswer) -> str:
-    """Return the message without a mark: whether abstaining or committing was right."""
+    """Return the message of an answer without a mark: was it right to abstain or commit?"""
     if checked.abstained:
         return (
             "abstained, rightly: the target is not identifiable"

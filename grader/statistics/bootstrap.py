@@ -49,7 +49,7 @@ class Draws:
     counts: "NDArray[Any]"
 
     def sums(self, values: Sequence[tuple[str, float]]) -> "NDArray[Any]":
-        """Return sums (replicates,) of (instance, value) pairs, each as often as it was drawn."""
+        """Return sums (replicates,) of (instance, value) pairs, each as often as it is drawn."""
         import numpy as np
 
         places, terms = [self.place[name] for name, _ in values], [value for _, value in values]
@@ -60,7 +60,10 @@ class Draws:
         return sums
 
     def means(self, clusters: Clusters) -> list[float]:
-        """Return replicates of a mean over tasks, without draws that hold none of ``clusters``."""
+        """Return replicates of a mean over tasks: drawn sums over drawn numbers.
+
+        Draws that hold none of ``clusters`` are left out.
+        """
         sums = self.sums([(name, total) for name, (total, _) in clusters.items()])
         tasks = self.sums([(name, count) for name, (_, count) in clusters.items()])
         means: list[float] = (sums[tasks > 0] / tasks[tasks > 0]).tolist()

@@ -134,7 +134,7 @@ def difference(first: float, second: float, replicates: Sequence[float]) -> dict
 
 
 def _record(differences: Sequence[float]) -> dict[str, Any]:
-    """Return wins, ties (to ``SAME``) and losses of the first, and the sign test's p-value."""
+    """Return wins, ties (up to ``SAME``), losses of the first and the sign test's p-value."""
     wins = sum(value > SAME for value in differences)
     losses = sum(value < -SAME for value in differences)
     return {

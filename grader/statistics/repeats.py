@@ -23,6 +23,7 @@ def pass_all_k(attempts: int, passed: int, k: int) -> float:
 
 
 def _refuse_misuse(attempts: int, passed: int, k: int) -> None:
+    """Raise ``ValueError`` unless 1 <= k <= attempts and 0 <= passed <= attempts."""
     if not 1 <= k <= attempts:
         raise ValueError(f"k is {k}, but there are {attempts} attempts")
     if not 0 <= passed <= attempts:

@@ -21,7 +21,7 @@ WHOLE: Final = 100.0
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """Skill on the scale floor 0, gold 100, with replicates; ``floor`` in points, 0 to 100."""
+    """Skill where the floor is 0 and gold 100, as are replicates; ``floor`` in points, 0 to 100."""
 
     value: float
     replicates: Sequence[float]
@@ -29,7 +29,7 @@ class Skill:
 
 
 def on_scale(points: float, floor: float | None) -> float | None:
-    """Return points (0 to 100) between floor (0) and 100; None with a floor of 100 or none."""
+    """Return where points (0 to 100) lie from floor (0) to 100; None for a floor of 100 or None."""
     if floor is None or WHOLE - floor <= _NO_ROOM:
         return None
     return WHOLE * ((points - floor) / (WHOLE - floor))
@@ -85,7 +85,7 @@ def overall_skill(skills: Mapping[str, Skill | None]) -> Skill | None:
 
 
 def members(skill: Skill | None) -> dict[str, Any]:
-    """Return skill, its interval (95%), detectable and floor for a report, or nulls."""
+    """Return ``skill`` and its 95% interval, detectable difference and floor, or nulls."""
     if skill is None:
         return dict.fromkeys(("skill", "skill_interval", "skill_detectable", "floor"))
     return {

@@ -164,7 +164,7 @@ class Evidence:
         return bool(norm <= len(rows) ** 0.5 * (1 + _SLOP))
 
     def rows(self, node: str) -> list[Row]:
-        """Return a node's equations; of crystals' records only a given chain's first counts."""
+        """Return a node's equations; records enter only as the first reading of a given chain."""
         public = self.episode.public
         rows: list[Row] = []
         if public["chain"]:

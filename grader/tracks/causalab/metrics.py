@@ -115,7 +115,10 @@ def coefficient_rates(episode: Episode, hypothesis: Hypothesis) -> Rates:
 
 
 def reference_coefficient_rates(episode: Episode, hypothesis: Hypothesis) -> Rates:
-    """Return the released scorer's rates: every linear term, within 1e-6."""
+    """Return rates of linear coefficients within 1e-6, as the released scorer does.
+
+    Every declared linear one counts as predicted, null and zero ones too.
+    """
     true = {t.parent: t.linear for t in episode.model.equations[episode.target]}
     declared = {
         parent: linear

@@ -46,7 +46,7 @@ def facts(truth: Truth) -> dict[str, Any]:
 
 
 def verify_checked(task: Task, truth: Truth, checked: CheckedAnswer) -> CheckedAnswer:
-    """Return the answer with its session replayed; contradictions are invalid."""
+    """Return the answer, its session replayed (nothing set in a short form), or it as invalid."""
     if checked.status != "scored":
         return checked
     answer, episode = checked.answer, episode_of(task, truth)

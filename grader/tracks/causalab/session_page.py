@@ -121,6 +121,7 @@ def _curves(rows: Sequence[Mapping[str, Any]], last: int) -> Svg:
 
 
 def _hypotheses(laboratory: Laboratory, steps: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the table of hypotheses, each with the size of the equivalence class at its step."""
     sizes = equivalence_sizes(Evidence(laboratory.episode, laboratory.readings))
     found = [{**row, "class_size": sizes[row["step"]]} for row in steps]
     rows = [[str(row["step"]), *(_short(row[key]) for key in _COLUMNS)] for row in found]
@@ -137,4 +138,5 @@ def _readings(laboratory: Laboratory) -> Table:
 
 
 def _short(value: float | None) -> str:
+    """Return three digits of a number, a dash for None."""
     return "–" if value is None else f"{value:.3g}"

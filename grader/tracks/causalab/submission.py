@@ -63,7 +63,7 @@ def sign(checked: CheckedAnswer, source: str, key: bytes) -> tuple[CheckedAnswer
 
 
 def _check_document(task: Task, source: str, data: bytes) -> CheckedAnswer:
-    """Return the checked answer, a refused hypothesis as its message; or raise."""
+    """Return the checked answer; a short form's hypothesis may be refused, as the message says."""
     try:
         document = _short_form(data)
         answer = _transcript(task, data) if document is None else _check_short(task, document)
@@ -74,7 +74,7 @@ def _check_document(task: Task, source: str, data: bytes) -> CheckedAnswer:
 
 
 def _transcript(task: Task, data: bytes) -> LabAnswer:
-    """Return a transcript with its chain checked, or raise ``TranscriptError``."""
+    """Return a transcript, chain checked without key; ``TranscriptError`` if broken or unclosed."""
     lines = read_lines(data)
     check_chain(lines)
     if lines[0].get("task_id") != task.task_id:
@@ -99,7 +99,7 @@ def _short_form(data: bytes) -> Mapping[str, Any] | None:
 
 
 def _check_short(task: Task, document: Mapping[str, Any]) -> LabAnswer:
-    """Return a short form, either half alone too; or raise where there are interventions."""
+    """Return a short form, either half alone too; ``TranscriptError`` if the task has a budget."""
     if task.inputs["budget"]:
         raise TranscriptError(
             0, "an answer without a transcript; only a task without interventions takes one"

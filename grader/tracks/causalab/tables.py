@@ -57,6 +57,7 @@ def experimenting(parts: Sequence[Part]) -> list[dict[str, Any]]:
 
 
 def _spot(rates: Rates) -> Point:
+    """Return (accuracy, edge F1), a mark's place."""
     return rates["accuracy"], rates["edge_f1"]
 
 
@@ -102,7 +103,9 @@ def _mean(rows: Sequence[Rates]) -> Point:
 
 
 def _sizes(parts: Sequence[Part]) -> tuple[list[int], list[tuple[str, dict[int, Rates]]]]:
-    """Return the sorted sizes of the main suites, and (system, rates by size) of those drawn."""
+    """Return, of the first ``_DRAWN`` parts alone, the sorted sizes of their main suites, and
+    (system, rates by size) of each.
+    """
     found = [(part["system"], _main(part)) for part in parts[:_DRAWN]]
     return sorted({size for _, suites in found for size in suites}), found
 
@@ -123,7 +126,10 @@ def by_size(parts: Sequence[Part]) -> list[Svg]:
 
 
 def gaps(parts: Sequence[Part]) -> list[Block]:
-    """Return the first system minus each other, drawn for one (Figure 5); [] without two."""
+    """Return the first system minus each other, in percentage points, by size (Figure 5).
+
+    Above the table the first other that differs is drawn. [] without two systems and two sizes.
+    """
     sizes, ((first, best), *others) = _sizes(parts)
     if not others or len(sizes) < 2:
         return []
@@ -156,7 +162,7 @@ Regimes = Mapping[str, Mapping[str, Mapping[int, tuple[str, Rates]]]]
 
 
 def _regimes(part: Part) -> Regimes:
-    """Return a system's suites that have several regimes: what is observed, what is set."""
+    """Return a system's suites of several regimes: family -> mode -> budget or records -> rates."""
     found: dict[str, dict[str, dict[int, tuple[str, Rates]]]] = {}
     for label, rates in part["suites"].items():
         suite, _, regime = label.rpartition(" ")
@@ -268,7 +274,7 @@ def _main_size(label: str) -> int | None:
 
 
 def _size_of_base(label: str) -> int | None:
-    """Return the size of the main suite that a suite varies, None where it varies none."""
+    """Return the size of the main suite that a suite varies; None for main, scaling, wide."""
     match = _VARIED.fullmatch(label)
     if match is None or _main_size(label) is not None or _SCALING.fullmatch(label):
         return None

@@ -78,7 +78,7 @@ def _fill_readings(track: Members, table: ScoreTable) -> list[tuple[str, str, st
 
 
 def losses_by_reading(scores: Sequence[Score]) -> dict[str, list[TaskLoss]]:
-    """Return sorted (instance, pool, loss) by reading, without tasks that it drops."""
+    """Return (instance, pool, loss) of tasks by reading; the paper's drops some tasks."""
     ordered = sorted(scores, key=attrgetter("instance_id", "task_id"))
     return {
         "fixed": [(score.instance_id, score.pool, score.loss) for score in ordered],
@@ -250,7 +250,7 @@ def composite_ranks(systems: Sequence[Mapping[str, Any]]) -> list[float | None]:
 
 
 def leaderboard_ranks(reports: Sequence[Mapping[str, Any]]) -> list[dict[str, float | None]]:
-    """Return Composite Ranks by reading of each report, {} without causalds."""
+    """Return each report's Composite Rank by reading; {} if it answers no causalds task."""
     ranks: list[dict[str, float | None]] = [{} for _ in reports]
     tracks = [report["tracks"].get("causalds", {}) for report in reports]
     places = [place for place, track in enumerate(tracks) if track.get("attempted")]

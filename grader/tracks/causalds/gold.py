@@ -19,6 +19,7 @@ def predictions(task: Task, truth: Truth, *, columns: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=4)  # the views of a scene have the same labels
 def _table(labels: tuple[float, ...], columns: tuple[str, ...]) -> str:
+    """Return a CSV with each label in all of ``columns``."""
     rows = (",".join([repr(label)] * len(columns)) for label in labels)
     return "\n".join([",".join(columns), *rows]) + "\n"
 

@@ -99,7 +99,10 @@ def _contrast(arm: str, pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _parts_by_validity(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
-    """Return the mean difference by validity of both answers (Figure 10); they add up."""
+    """Return pairs and ``contribution`` to the mean difference, by which answers are valid.
+
+    A contribution is a sum over the number of all pairs: they add up to the mean (Figure 10).
+    """
     kinds: dict[tuple[bool, bool], str] = {
         (True, True): "valid in both",
         (True, False): "valid in the reference only",
@@ -115,7 +118,7 @@ def _parts_by_validity(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str
 
 
 def _ranges(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Return how far capped losses move in a bundle, and how often (Table 23), or None."""
+    """Return how far capped losses move in a bundle, how often (Table 23); None without rows."""
     if not rows:
         return None
     widths = [row["range"] for row in rows]

@@ -58,6 +58,7 @@ def _binary(labels: Sequence[float], predictions: Sequence[float], sd: float) ->
 
 
 def _clip_all(values: Sequence[float], low: float, high: float) -> list[float]:
+    """Return the values cut to ``low`` .. ``high``."""
     return [low if x < low else high if x > high else x for x in values]
 
 

@@ -60,7 +60,7 @@ def exact_name(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 
 def reader(names: Iterable[str]) -> Callable[[str], str]:
-    """Return the function from a spelling to the normal name, which need not be of ``names``."""
+    """Return the function from a spelling to the normal name; one of no name becomes its own."""
     return partial(known_name, known=frozenset(map(normal_name, names)))
 
 
@@ -190,7 +190,7 @@ def one_of_the_sets(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 
 def _as_a_word(given: object, truth: Truth) -> bool | None:
-    """Return whether the right word is given, False if only one side has a word; None for lists."""
+    """Return whether the right word is given, False for word against list; None for two lists."""
     category = normal_label(given) if isinstance(given, str) else "set"
     right: str = truth.target["category"]
     return None if category == right == "set" else category == right

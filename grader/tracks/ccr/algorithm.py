@@ -76,7 +76,7 @@ class Errors:
 
 
 def paths(nodes: Sequence[str], pair: PairName) -> list[tuple[str, ...]]:
-    """Return every path between a pair of a cut tree, the direct one first, then longer ones."""
+    """Return all paths between the ends of cut tree ``nodes``, by skipping nodes, direct first."""
     low, high = nodes.index(pair[0]), nodes.index(pair[1])
     return [
         (pair[0], *between, pair[1])

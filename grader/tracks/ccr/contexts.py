@@ -74,7 +74,7 @@ class ContextResult:
 def evaluate_context(
     scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, CheckedAnswer]
 ) -> ContextResult | None:
-    """Return a context's result over compositions whose pairs are all asked, or None."""
+    """Return a context's result by the compositions whose pairs are all asked; None without."""
     by_pair: dict[PairName, Score] = {}
     targets: dict[PairName, Mapping[str, Any]] = {}
     for score in scores:
@@ -218,7 +218,7 @@ def _select_measure(estimates: Estimates, measure: str) -> dict[PairName, float 
 
 
 def _factual_is_readable(pairs: Sequence[Row]) -> bool:
-    """Return whether at most ``MAX_INVALID`` of the factual answers are no yes or no."""
+    """Return whether at most the share ``MAX_INVALID`` of factual answers is neither yes nor no."""
     factual: float = sum(row["answers"] for row in pairs) / len(RUNGS)
     unreadable: int = sum(row["unreadable_factual"] for row in pairs)
     return unreadable <= MAX_INVALID * factual

@@ -48,7 +48,7 @@ class PairEstimate:
 
     @property
     def rae(self) -> float | None:
-        """Return the PNS's external error; None without estimates, infinite if only truth is 0."""
+        """The relative error of the PNS; None without estimates, infinite if only truth is 0."""
         if self.estimates is None:
             return None
         return relative_error(self.exact["pns"], self.estimates["pns"])
@@ -107,6 +107,7 @@ def estimate(target: Mapping[str, Any], sets: Sequence[Answers | None]) -> PairE
 
 
 def _truth_of(target: Mapping[str, Any]) -> dict[str, list[int]]:
+    """Return the right answers (0 or 1) by rung, in the order of the cases."""
     return {rung: [int(bit) for bit in target["answers"][rung]] for rung in RUNGS}
 
 
@@ -148,7 +149,10 @@ def _measures(
 def _standard_error(
     target: Mapping[str, Any], truth: Mapping[str, list[int]], given: Sequence[Answers]
 ) -> float:
-    """Return the PNS's stratified standard error, sqrt(sum P_c^2 s_c^2 / n_c); or 0."""
+    """Return the PNS's stratified standard error, sqrt(sum P_c^2 s_c^2 / n_c); 0 without strata.
+
+    Only the first answer set counts.
+    """
     cells = target["weights"].get("cells")
     if not cells:
         return 0.0

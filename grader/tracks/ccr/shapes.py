@@ -36,7 +36,7 @@ from grader.tracks.ccr.estimates import (
 
 
 def score_quantities(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Mark as right if every listed quantity is within the threshold; the worst error."""
+    """Mark as right if every listed quantity is near; the value is the worst error given."""
     given = answer["quantities"]
     worst, wrong = 0.0, []
     for name, quantity in sorted(truth.target["quantities"].items()):
@@ -55,7 +55,7 @@ def score_quantities(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 
 def score_deduction(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Mark a number within the threshold, or the right word where none follows."""
+    """Mark the right number or word: the value is a number's relative error, else 1 or 0."""
     given, verdict = answer["value"], truth.target["verdict"]
     if isinstance(given, str) or verdict != "value":
         right = given == verdict
@@ -131,16 +131,19 @@ def _check_deduction(task: Task, truth: Truth) -> None:
 
 
 def _gold_units(task: Task, truth: Truth) -> str:
+    """Return the right answers by rung, in the order of the cases, as JSON."""
     answers = truth.target["answers"]
     return pretty_json({rung: [bit == "1" for bit in answers[rung]] for rung in sorted(answers)})
 
 
 def _gold_quantities(task: Task, truth: Truth) -> str:
+    """Return the exact quantities by name as JSON."""
     listed = truth.target["quantities"]
     return pretty_json({"quantities": {n: float(Fraction(q["exact"])) for n, q in listed.items()}})
 
 
 def _gold_deduction(task: Task, truth: Truth) -> str:
+    """Return the number that follows, or else the verdict, as JSON."""
     verdict = truth.target["verdict"]
     return pretty_json({"value": truth.value if verdict == "value" else verdict})
 

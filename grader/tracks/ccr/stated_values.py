@@ -122,4 +122,5 @@ def _errors(measure: str, listed: Mapping[str, Any], given: Mapping[str, float])
 
 
 def _has_pairs(exact: Mapping[PairName, float], path: Sequence[str]) -> bool:
+    """Return whether ``exact`` has every pair of neighbours of a path."""
     return all(edge in exact for edge in pairwise(path))

@@ -68,6 +68,7 @@ def _fill(table: ScoreTable, name: str, rows: Sequence[Row]) -> None:
 
 
 def _context_row(context: ContextResult) -> Row:
+    """Return a context as a row: quadrant (``class``), completeness and share."""
     return {
         "instance_id": context.instance_id,
         "class": context.quadrant,
@@ -105,7 +106,7 @@ def contexts_of(
 
 
 def _replicates(clusters: Sequence[Mapping[str, Any]], seed: int) -> list[float]:
-    """Return replicates (0 to 100) of the mean of parts, each resampled alone."""
+    """Return replicates (0 to 100) of the headline: parts resampled one by one, then averaged."""
     parts: dict[str, dict[str, tuple[float, int]]] = {}
     for row in clusters:
         parts.setdefault(row["part"], {})[row["name"]] = (row["points"], row["tasks"])

@@ -108,6 +108,7 @@ def names_of(parts: Sequence[Part]) -> list[str]:
 
 
 def _shares(part: Part) -> dict[str, float]:
+    """Return the share of each quantity by name."""
     return {name_of(row): row["share"] for row in part.get("quantities", ())}
 
 
@@ -171,7 +172,7 @@ def _spread(series: int, ratios: Sequence[float]) -> Dot:
 
 
 def error_tests(parts: Sequence[Part]) -> list[Table]:
-    """Return signed-rank tests of errors, the first system against each other; [] without."""
+    """Return signed-rank tests of errors, first system against each other; [] if it has none."""
     first, *others = _shown_in_pictures(parts) or [{}]
     if not others:
         return []
@@ -190,6 +191,7 @@ def error_tests(parts: Sequence[Part]) -> list[Table]:
 
 
 def _errors(part: Part) -> Errors:
+    """Return |ratio − 1| of each estimate, by (quantity, instance)."""
     return {
         (name_of(row), row["instance_id"]): [abs(ratio - 1) for ratio in row["ratios"]]
         for row in part.get("details", {}).get("estimates", [])
@@ -213,7 +215,7 @@ def _error_test(own: Errors, other: Errors, quantity: str) -> Cell:
 
 
 def _pair_up(first: Sequence[float], second: Sequence[float]) -> Iterator[tuple[float, float]]:
-    """Pair two systems' errors one by one, a single one with each of the other's."""
+    """Pair two systems' errors one by one, a single one with all, and leave out the unpaired."""
     count = max(len(first), len(second)) if first and second else 0
     columns = [[*row] * count if len(row) == 1 else row for row in (first, second)]
     return zip(columns[0][:count], columns[1][:count], strict=False)

@@ -116,10 +116,12 @@ def _close(open_nodes: list[tuple[str, list[Formula]]]) -> Formula | None:
 
 
 def _arity_fits(operator: str, count: int) -> bool:
+    """Return whether an operator takes so many arguments: "not" 1, others 2 or more."""
     return count == 1 if operator == "not" else count >= 2
 
 
 def _quote(token: str) -> str:
+    """Return a token in ASCII quotes, cut to 30 characters."""
     return ascii(token if len(token) <= 30 else token[:29] + "…")
 
 
@@ -176,7 +178,7 @@ def canonical(formula: Formula) -> Formula:
 
 
 def evaluate(formula: Formula, columns: Mapping[str, int], full: int) -> int:
-    """Return the rows (bits of ``full``) where a formula holds, given ``columns`` by name."""
+    """Return the rows (bits of ``full``) where a formula holds; ``columns``: name -> rows of 1."""
     if not formula.operator:
         return columns[formula.name]
     values = [evaluate(child, columns, full) for child in formula.arguments]

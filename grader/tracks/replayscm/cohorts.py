@@ -65,7 +65,10 @@ def cohort_means(parts: Sequence[Part]) -> Rows:
 
 
 def pooled_differences(parts: Sequence[Part]) -> Rows:
-    """Return F.1, F.4: cohorts minus base, intervals over systems, then programs."""
+    """Return F.1, F.4: cohorts minus base, with two rows of intervals each.
+
+    The first resamples systems, the second programs, where the difference is left out.
+    """
     programs, systems = _values_by_pool(parts), _means_by_system(parts)
     rows = []
     for first, base in _pairs(programs):
@@ -164,10 +167,12 @@ def _pairs(pools: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _comparison_text(pool: str) -> str:
+    """Return the label of a cohort minus its base."""
     return f"{pool}: {COHORTS[pool.partition('-')[2]]} − base"
 
 
 def _mean(values: Values) -> Figures:
+    """Return the figures' means over programs."""
     return Figures.from_means(*(fmean(values[metric].values()) for metric in _METRICS))
 
 

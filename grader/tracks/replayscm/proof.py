@@ -137,7 +137,7 @@ def _split(worlds: Worlds, pattern: Pattern, members: Sequence[str], child: str)
 
 
 def _closure(options: Options, roots: Iterable[str], waiting: Iterable[str]) -> set[str]:
-    """Return ``roots`` and what can follow them, once some of its parent sets stands."""
+    """Return ``roots`` and all of ``waiting`` that can follow, after one of their parent sets."""
     placed, left = set(roots), set(waiting)
     while ready := {
         child for child in left if any(placed.issuperset(o.members) for o in options[child])
@@ -216,7 +216,7 @@ def problem_of(task: Task, truth: Truth) -> str | None:
 
 
 def _signature(names: Sequence[str], world: Mapping[str, Any]) -> tuple[object, ...]:
-    """Return mode and targets, with hard constants: what no two kinds of worlds share."""
+    """Return mode and targets with hard constants: held-out worlds share no training world's."""
     constants = world["rows"][0] if world["mode"] == "hard_constant" else ""
     shown = dict(zip(names, constants, strict=False))
     return world["mode"], tuple((name, shown.get(name)) for name in sorted(world["targets"]))

@@ -84,7 +84,9 @@ def run(
 
 @dataclass(frozen=True, slots=True)
 class Separation:
-    """Shares of root assignments (``pair``) and cells (``cell``) that one do() separates."""
+    """How far one do() separates two programs: the share of root assignments whose rows differ
+    (``pair``) and of all cells that differ (``cell``).
+    """
 
     pair: float
     cell: float

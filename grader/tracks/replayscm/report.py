@@ -120,7 +120,7 @@ def _intervals(values: Figures, programs: Sequence[str]) -> dict[str, list[float
 
 
 def _by_pool(scores: Sequence[Score]) -> dict[str, dict[str, dict[str, float]]]:
-    """Return figures by pool (``-Full`` also as ``-Match``), program, metric; 0 if invalid."""
+    """Return figures by pool (matched ``-Full`` also as ``-Match``), program, metric; else 0."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for score in scores:
         extra = json.loads(score.extra_json)

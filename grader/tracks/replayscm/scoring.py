@@ -105,7 +105,7 @@ def facts(truth: Truth) -> dict[str, Any]:
 
 
 def induction(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
-    """Mark an induced program: 1 if exact everywhere, lost all the same if its roots are wrong."""
+    """Mark an induced program: value 1 if exact everywhere, loss 0 only if its roots are, too."""
     program, problem = answer.program, answer.problem
     heldout = pack(problem.names, truth.target["heldout"])
     train, test = replay(program, problem.training), replay(program, heldout)
@@ -246,7 +246,7 @@ def _why(train: Replay, test: Replay, root_exact: bool) -> str:
 def _why_no_alternative(
     train: Replay, structure: Structure, known: bool, pair: float, witness: bool
 ) -> str:
-    """Return the first thing that is wrong; ``pair`` is PairDisagreementRate."""
+    """Return the first thing wrong with an alternative, "" if none; ``pair`` is its separation."""
     if not structure.changed:
         return "the program is the reference: no mechanism is another function"
     if not train.exact:

@@ -12,10 +12,12 @@ from grader.tracks.replayscm.submission import check
 
 
 def _gold(task: Task, truth: Truth) -> str:
+    """Return the hidden program's mechanisms as JSON."""
     return pretty_json({"mechanisms": truth.target["gold"]})
 
 
 def _gold_roots(task: Task, truth: Truth) -> str:
+    """Return the hidden program's mechanisms and roots as JSON."""
     return pretty_json({"mechanisms": truth.target["gold"], "roots": truth.target["roots"]})
 
 

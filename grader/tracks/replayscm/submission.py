@@ -167,7 +167,10 @@ def check(task: Task, raw: RawAnswer) -> CheckedAnswer:
 
 
 def _select_candidate(task: Task, data: bytes) -> tuple[Candidate, ProgramAnswer | StageFailure]:
-    """Return the first object that is valid, with it; else the best and its failure."""
+    """Return the first valid object and its answer; else the best by form and why it is none.
+
+    Raises ``StageFailure`` for a response without an object.
+    """
     failures: list[tuple[Candidate, StageFailure]] = []
     try:
         for candidate in candidates(data):
@@ -247,6 +250,7 @@ def _check_keys(problem: Problem, roots: tuple[str, ...], mechanisms: Mapping[st
 
 
 def _parse(child: str, text: str) -> Formula:
+    """Return the formula of ``child``, or raise :class:`StageFailure` ("parse")."""
     try:
         return parse(text)
     except FormulaError as error:
