@@ -24,7 +24,7 @@ _TINY: Final = 1e-7
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A reading as it constrains a node: its base is ``offset``, or unknown, one a ``group``."""
+    """A reading as a row for a node: its base is ``offset``, or unknown, shared by a ``group``."""
 
     reading: Reading
     offset: float
@@ -171,7 +171,7 @@ def _solve(design: Floats, left: Floats) -> tuple[Floats, Floats, int]:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """One fit a node; ``doubtful``: a feasible one no larger, or coefficients not determined."""
+    """One fit a node; ``doubtful`` ones have another feasible fit as small, or open terms."""
 
     fits: Mapping[str, Fit]
     doubtful: tuple[str, ...]

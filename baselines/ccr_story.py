@@ -42,7 +42,10 @@ _PALETTE: Final = re.compile(r"(\w+) \(((?:\w+, )+\w+)\)")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: ``holder`` has ``need`` (blank: is there) ``own`` (parents joined by ``among``)."""
+    """A variable's rule. Its own condition is that ``holder`` has ``need`` (blank: is there).
+
+    ``among`` joins the parents, ``own`` joins the condition with them.
+    """
 
     holder: str
     need: str
@@ -83,7 +86,7 @@ class StoryModel:
         return self.palette[said] == rule.need
 
     def state(self, clause: str) -> tuple[str, bool]:
-        """Return the variable of a clause and whether it holds; ``ValueError`` if of none."""
+        """Return the variable of a clause and whether it holds; ``ValueError`` if there is none."""
         match = self.theme.state.search(clause)
         if match is None:
             raise ValueError(f"no state of this theme: {clause}")

@@ -58,7 +58,7 @@ class ShownScene:
 
 @dataclass(frozen=True, slots=True)
 class OpenedExam:
-    """A chosen exam, tasks in order; ``path`` (as asked for) and ``private`` serve truth-seers."""
+    """A chosen exam, tasks in order; only systems that see truths use ``path`` and ``private``."""
 
     release: ReleaseFolder
     split: str
@@ -89,7 +89,7 @@ def open_exam(
 def iterate_scenes(
     exam: OpenedExam, tasks: Iterable[Task]
 ) -> Iterator[tuple[ShownScene, list[Task]]]:
-    """Yield each scene in one view with its tasks, without tasks of tracks without scenes."""
+    """Yield each scene in one view, with its tasks. Tasks without a scene are left out."""
     by_view: dict[tuple[str, str], list[Task]] = {}
     for task in tasks:
         by_view.setdefault((task.instance_id, task.view), []).append(task)

@@ -141,7 +141,7 @@ def symbolic(task: Task) -> dict[str, Any]:
 def other_program(puzzle: Puzzle, *, first: bool = False) -> dict[str, Any]:
     """Answer with the reference after one flip, at an unseen pattern, that an experiment can show.
 
-    It is the flip that adds least AST size, or the ``first``. Without one return the reference.
+    It is the one of least AST size, or with ``first`` the first. Without one return the reference.
     """
     assert puzzle.reference is not None
     answer = find_alternative(
@@ -173,7 +173,7 @@ def as_answer(task: Task, found: FittedProgram | None) -> dict[str, Any]:
 
 
 def majority(task: Task) -> dict[str, Any]:
-    """Answer with constants, the value more often seen unset; the reference if alternative."""
+    """Answer with constants, the commoner value where unset; an alternative with its reference."""
     puzzle = read_puzzle(task)
     if puzzle.reference is not None:
         return reference_answer(puzzle)

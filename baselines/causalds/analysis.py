@@ -257,7 +257,7 @@ FORMS: Final[Mapping[str, Form]] = {
 
 @dataclass(eq=False)
 class SceneAnalysis:
-    """Analysis of ``shown``. ``corrected`` corrects estimates by the calibration rows."""
+    """The informed analyst of one scene; ``corrected`` corrects estimates by calibration rows."""
 
     shown: ShownScene
     corrected: bool = False
@@ -291,7 +291,7 @@ class SceneAnalysis:
         return self._graphs[known]
 
     def sketch(self, task: Task) -> tuple[tuple[str, str], ...]:
-        """Return the (cause, effect) pairs that the story tells; the task gives its variables."""
+        """Return the story's (cause, effect) pairs; the task gives the number of variables."""
         return self._read((), task.inputs["variables"]).edges
 
     def association(self, task: Task, *given: str) -> list[float]:

@@ -35,7 +35,7 @@ Solve = Callable[[Task, SceneAnalysis], Answer]
 
 
 def make_solver(scene: ShownScene, *, corrected: bool = False) -> Callable[[Task], Answer]:
-    """Return the solver of one scene, read once; it answers as ``naive`` a variant it cannot."""
+    """Return a scene's solver, ``corrected`` or not; by ``naive`` for variants without one."""
     import sklearn.ensemble  # noqa: F401  # loaded now: a limit of threads holds for what is loaded
 
     analysis = SceneAnalysis(scene, corrected)
@@ -126,7 +126,7 @@ def _matches(task: Task, analysis: SceneAnalysis) -> Answer:
 
 
 def _dominance(task: Task, analysis: SceneAnalysis) -> Answer:
-    """Answer which of NDE and NIE is larger in size; null where either is not identifiable."""
+    """Answer which of NDE and NIE is larger in size, or "tie"; null without both effects."""
     direct, indirect = analysis.effect(task, "NDE"), analysis.effect(task, "NIE")
     if direct is None or indirect is None:
         return {"dominant": None}

@@ -199,7 +199,7 @@ def _number(value: object) -> float:
 
 
 def _range(low: object, high: object, where: str) -> tuple[float, float]:
-    """Return (low, high); raises :class:`EpisodeError` unless low < high. ``where`` names it."""
+    """Return (low, high); ``EpisodeError``, its message beginning ``where``, unless low < high."""
     bounds = _number(low), _number(high)
     if not bounds[0] < bounds[1]:
         raise EpisodeError(f"{where}: an empty range")

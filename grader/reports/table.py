@@ -131,7 +131,7 @@ _FORMATS = {"csv": "FORMAT csv, HEADER", "parquet": "FORMAT parquet, COMPRESSION
 
 
 def write_scores(path: Path, kind: str, scores: Sequence[Score], truths: Mapping[str, Any]) -> None:
-    """Write the score rows, ``truth_json`` beside, as ``csv`` or ``parquet``; or UsageError."""
+    """Write score rows as ``csv`` or ``parquet``, ``truths`` as ``truth_json``; or UsageError."""
     with ScoreTable(scores) as table:
         rows = table.connection.execute("SELECT * FROM scores ORDER BY task_id").fetchall()
         names = [column[0] for column in table.connection.description or ()]

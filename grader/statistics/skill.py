@@ -21,7 +21,7 @@ WHOLE: Final = 100.0
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """Skill where the floor is 0 and gold 100, as are replicates; ``floor`` in points, 0 to 100."""
+    """Skill and its replicates: 0 at the floor, 100 at gold. ``floor`` is in points, 0 to 100."""
 
     value: float
     replicates: Sequence[float]

@@ -76,7 +76,7 @@ class Errors:
 
 
 def paths(nodes: Sequence[str], pair: PairName) -> list[tuple[str, ...]]:
-    """Return all paths between the ends of cut tree ``nodes``, by skipping nodes, direct first."""
+    """Return all paths of a pair in cut tree ``nodes``, any nodes between skipped, direct first."""
     low, high = nodes.index(pair[0]), nodes.index(pair[1])
     return [
         (pair[0], *between, pair[1])
@@ -134,7 +134,7 @@ def compose_pn_ps(
 
 
 def _compose_two(first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
-    """Return (PN, PS) of two steps, each (PN, PS); zeros where one is not positive."""
+    """Return (PN, PS) of two steps (Eq. B.28, B.29); zeros where one of them is not positive."""
     (pn1, ps1), (pn2, ps2) = first, second
     if min(pn1, ps1, pn2, ps2) <= 0:
         return 0.0, 0.0

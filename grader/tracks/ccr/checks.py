@@ -47,7 +47,7 @@ def check_units(task: Task, document: dict[str, Any]) -> tuple[Answers, ...]:
 
 
 def merge_units(attempts: Sequence[CheckedAnswer]) -> CheckedAnswer:
-    """Join a pair's replicates, None for each unusable; if all are, the first invalid or first."""
+    """Join a pair's replicates, None for each unusable; without a usable one return an invalid."""
     usable = [attempt for attempt in attempts if attempt.status == "scored"]
     if not usable:
         return next((a for a in attempts if a.status == "invalid"), attempts[0])

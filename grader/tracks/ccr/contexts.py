@@ -74,7 +74,7 @@ class ContextResult:
 def evaluate_context(
     scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, CheckedAnswer]
 ) -> ContextResult | None:
-    """Return a context's result by the compositions whose pairs are all asked; None without."""
+    """Return the result over compositions whose pairs are all among the tasks; None without."""
     by_pair: dict[PairName, Score] = {}
     targets: dict[PairName, Mapping[str, Any]] = {}
     for score in scores:

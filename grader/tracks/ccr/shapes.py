@@ -36,7 +36,7 @@ from grader.tracks.ccr.estimates import (
 
 
 def score_quantities(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Mark as right if every listed quantity is near; the value is the worst error given."""
+    """Mark as right if each listed quantity is within the threshold; value: the worst error."""
     given = answer["quantities"]
     worst, wrong = 0.0, []
     for name, quantity in sorted(truth.target["quantities"].items()):

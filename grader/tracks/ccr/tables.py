@@ -172,7 +172,7 @@ def _spread(series: int, ratios: Sequence[float]) -> Dot:
 
 
 def error_tests(parts: Sequence[Part]) -> list[Table]:
-    """Return signed-rank tests of errors, first system against each other; [] if it has none."""
+    """Return signed-rank tests of errors, first system against each other; [] for one system."""
     first, *others = _shown_in_pictures(parts) or [{}]
     if not others:
         return []

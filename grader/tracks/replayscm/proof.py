@@ -216,7 +216,7 @@ def problem_of(task: Task, truth: Truth) -> str | None:
 
 
 def _signature(names: Sequence[str], world: Mapping[str, Any]) -> tuple[object, ...]:
-    """Return mode and targets with hard constants: held-out worlds share no training world's."""
+    """Return mode and targets, with hard constants. No held-out world has a training world's."""
     constants = world["rows"][0] if world["mode"] == "hard_constant" else ""
     shown = dict(zip(names, constants, strict=False))
     return world["mode"], tuple((name, shown.get(name)) for name in sorted(world["targets"]))

@@ -123,7 +123,7 @@ def interventions(program: BooleanProgram) -> Iterator[tuple[str, int]]:
 def shows_difference(
     first: BooleanProgram, second: BooleanProgram, name: str, value: int, witness: Mapping[str, int]
 ) -> bool:
-    """Return whether the row with these (and just these) roots differs under do()."""
+    """Return whether the row of ``witness`` (it must give all roots not set) differs under do()."""
     free = {root for root in first.roots if root != name}
     repeated = witness.keys() - free
     if not free <= witness.keys() or any(

@@ -136,7 +136,7 @@ def _by_pool(scores: Sequence[Score]) -> dict[str, dict[str, dict[str, float]]]:
 def _deltas(
     values: Mapping[str, Figures], first: str, second: str, subset: str
 ) -> list[dict[str, Any]]:
-    """Return each metric's mean difference over programs in a ``subset`` of both pools."""
+    """Return each metric's mean of first minus second pool, over both's programs in ``subset``."""
     shared = set(_subset(values[first], subset)) & set(_subset(values[second], subset))
     found = []
     # Structure by subset would be a table that nobody asks for.
