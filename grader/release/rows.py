@@ -19,10 +19,10 @@ TRUTH_COLUMNS: Final = (
 )  # fmt: skip
 
 TEXT: Final = ("VARCHAR",)
-_TABLE: Final = ("STRUCT(name VARCHAR, values FLOAT[])[]",)
+_TABLE: Final = tuple(f"STRUCT(name VARCHAR, values {kind}[])[]" for kind in ("FLOAT", "DOUBLE"))
 COLUMN_TYPES: Final[Mapping[str, Sequence[str]]] = {
     "rung": ("TINYINT",), "should_abstain": ("BOOLEAN",), "value": ("DOUBLE",),
-    "value_se": ("DOUBLE",), "value_draws": ("BIGINT",), "values": ("FLOAT[]",),
+    "value_se": ("DOUBLE",), "value_draws": ("BIGINT",), "values": ("FLOAT[]", "DOUBLE[]"),
     "columns": ("STRUCT(name VARCHAR, kind VARCHAR)[]",),
     "data": _TABLE, "test_features": _TABLE, "calibration": _TABLE,
 }  # fmt: skip

@@ -33,7 +33,7 @@ def read_scenes(
     scenes = {}
     columns = ("instance_id", "view", "story", "columns", *TABLES)
     for row in _rows(release, release.public, "{}_scenes", split, columns, instances):
-        place = row["instance_id"], row["view"]
+        place = row["instance_id"], row.get("view", "")
         try:
             tables = {name: _table(name, row[name]) for name in TABLES if row.get(name)}
             if None in (row["story"], row["columns"], *place, *(row["columns"] or ())):

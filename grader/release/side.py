@@ -67,8 +67,8 @@ class Side:
         rows, most = sum(listed[name]["rows"] for name in names), self._most_rows(config, split)
         if rows > most:
             raise UsageError(
-                f"{self.path / config}: {rows:,} rows in split {split}, where at most {most:,} are "
-                "read; tell the release's maintainer"
+                f"{self.path}: {rows:,} rows of {config} in split {split}, where at most {most:,} "
+                "are read; tell the release's maintainer"
             )
         for name in names:
             self.check(name)

@@ -154,7 +154,7 @@ def write_release(root: Path, scenes: list[ShownScene]) -> Path:
         junk = root / "public" / config / "dev-00000-of-00001.parquet"
         junk.parent.mkdir()
         junk.write_bytes(b"whoever opens this fails")
-        shards[f"{config}/{junk.name}"] = {"sha256": "0" * 64}
+        shards[f"{config}/{junk.name}"] = {"sha256": "0" * 64, "rows": 0, "bytes": 0}
     (root / "private").mkdir()
     (root / "private" / "manifest.json").write_text("whoever opens this fails")
     splits = {"dev": {"truth": "public"}}

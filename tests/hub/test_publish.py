@@ -182,7 +182,7 @@ def _restate(side: Path, name: str) -> None:
 
 
 def _rename_truth(release: Path) -> None:
-    target = "causalds_scenes/test-00000-of-00001.parquet"
+    target = "causalds_notes/test-00000-of-00001.parquet"
     source = release / "private/causalds_truth/test-00000-of-00001.parquet"
     shutil.copy(source, release / "public" / target)
     _restate(release / "public", target)

@@ -78,7 +78,8 @@ def edit(release: Path, side: str, name: str, change: Callable[[Rows], Rows | No
     manifest = release / side / "manifest.json"
     document = json.loads(manifest.read_text(encoding="utf-8"))
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    document["shards"][shard] |= {"sha256": digest, "rows": len(rows)}
+    size = path.stat().st_size
+    document["shards"][shard] |= {"sha256": digest, "bytes": size, "rows": len(rows)}
     manifest.write_text(json.dumps(document), encoding="utf-8")
 
 

@@ -145,7 +145,7 @@ def test_an_id_used_twice(release: Path) -> None:
         rows[1] |= {name: rows[0][name] for name in ("task_id", "answer_file")}
 
     edit(release, "public", "ccr/dev", repeat)
-    assert "1 repeated ids" in problems(release, "task ids")
+    assert "is there twice" in problems(release, "dev tasks")
 
 
 def test_a_private_value_in_a_public_file(release: Path) -> None:

@@ -85,7 +85,10 @@ def test_prose_and_rules_tell_one_problem(root: Path) -> None:
         ({"scenes": 25}, "scenes: 24 scenes are stored"),
         ({"words": "knowledge", "composition": "full"}, 'stored: serves words = "stored" alone'),
         ({"stored": {"file": "none.json", "model": "m", "told_on": "d"}}, "cannot be read"),
-        ({"stored": {"file": "prose.toml", "model": "m", "told_on": "d"}}, "no file of stored"),
+        (
+            {"stored": {"file": "prose.toml", "model": "m", "told_on": "d"}},
+            "is not a file of stored scenes",
+        ),
     ],
 )
 def test_what_stored_scenes_cannot_do_is_said(

@@ -295,7 +295,7 @@ def test_answers_of_a_run_of_another_release_are_remarked_on(
         (copied / "run.json").write_text(json.dumps({"hashes": {"release": hashes}}))
         runner.run(*words)
         notices = json.loads(report.read_text())["notices"]
-        assert any("of another release" in note for note in notices) == remarked
+        assert any("sat another build" in note for note in notices) == remarked
 
 
 def test_usage_figures_are_means_over_the_tasks_that_have_them(runner: Runner, gold: Path) -> None:
