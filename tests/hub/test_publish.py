@@ -184,6 +184,7 @@ def _restate(side: Path, name: str) -> None:
 def _rename_truth(release: Path) -> None:
     target = "causalds_notes/test-00000-of-00001.parquet"
     source = release / "private/causalds_truth/test-00000-of-00001.parquet"
+    (release / "public" / target).parent.mkdir()
     shutil.copy(source, release / "public" / target)
     _restate(release / "public", target)
 
