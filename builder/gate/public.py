@@ -32,8 +32,8 @@ class LeakSubject:
 
     @property
     def names(self) -> list[str]:
-        """The names that the task asks about, those of all columns and those in its lists, each
-        once."""
+        """The names of a task, each once: its ends, its scene table's columns, and those in lists
+        it shows, in this order."""
         columns = [name for name, _ in self.scene.columns] if self.scene else []
         listed = [name for order in self.told.orders for name in order]
         return list(dict.fromkeys(name for name in (*self.told.ends, *columns, *listed) if name))

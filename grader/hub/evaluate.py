@@ -241,7 +241,7 @@ def _grade_files(
 
 
 def _name(card: Mapping[str, Any], member: str, default: str = "") -> str:
-    """Return a member of a card as text. It is the submitter's: clipped, and never a path."""
+    """Return a submitter's text, cut to 200 characters, else ``default``; unsafe as a path."""
     return str(card.get(member, default))[:_LONGEST_NAME]
 
 

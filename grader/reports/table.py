@@ -131,7 +131,11 @@ _FORMATS = {"csv": "FORMAT csv, HEADER", "parquet": "FORMAT parquet, COMPRESSION
 
 
 def write_scores(path: Path, kind: str, scores: Sequence[Score], truths: Mapping[str, Any]) -> None:
-    """Write score rows as ``csv`` or ``parquet``, ``truths`` as ``truth_json``; or UsageError."""
+    """Write the score rows by task as ``csv`` or ``parquet``.
+
+    There is a column ``truth_json`` if ``truths`` (by task id) is not empty. Raises ``UsageError``
+    where ``path`` cannot be written.
+    """
     with ScoreTable(scores) as table:
         rows = table.connection.execute("SELECT * FROM scores ORDER BY task_id").fetchall()
         names = [column[0] for column in table.connection.description or ()]

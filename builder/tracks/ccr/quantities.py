@@ -50,7 +50,7 @@ class Response:
     @property
     def quantities(self) -> Quantities:
         """Return all four measures without confounding: ``PN = PNS / P(y_x)``, ``PS = PNS /
-        P(y'_x')`` (CCR Eq. B.7, B.8), and the ATE, which is the PNS."""
+        P(y'_x')`` (CCR Eq. B.7, B.8), and the ATE, which is the PNS. A quotient by 0 is 0."""
         return {
             "pns": self.pns,
             "pn": self.pns / self.high if self.high else Fraction(0),
@@ -77,7 +77,7 @@ def component_tables(
 
 
 def component_response(context: BooleanContext, component: Component) -> Response:
-    """Return the response of the leaf of a component to its root."""
+    """Return ``P(leaf = 1)`` under do(root = 1) and under do(root = 0), as exact fractions."""
     high, low, weights = component_tables(context, component)
     total = TENTHS ** (len(component) - 1)
     return Response(
@@ -98,7 +98,8 @@ def responses(context: BooleanContext, tree: CutTree) -> dict[Pair, Response]:
 
 
 def exact_quantities(context: Context, tree: CutTree | None = None) -> dict[Pair, Quantities]:
-    """Return each pair's PNS, PN, PS, ATE (linear: ATE alone). ValueError: no cut tree."""
+    """Return the exact PNS, PN, PS and ATE by pair of the cut tree, of a linear context the ATE
+    alone. Without ``tree`` it is that of the graph; raises ``ValueError`` if there is none."""
     tree = tree or cut_tree(context.dag)
     if isinstance(context, LinearContext):
         return {pair: {"ate": total_effect(context, *pair)} for pair in tree.pairs}

@@ -39,7 +39,11 @@ def write_prompt(inputs: Mapping[str, Any], variant: Variant, answer_file: str) 
 
 
 def _disclosure_text(inputs: Mapping[str, Any]) -> str:
-    """Return the Markdown list of what is disclosed: variables, roots, order or blocks, parents."""
+    """Return the Markdown list of what is disclosed.
+
+    It has the variables, the roots with the other variables, the order or else the blocks, and the
+    largest number of parents. Hidden roots or a hidden order are named as hidden.
+    """
     names, roots = inputs["variables"], inputs["roots"]
     told: dict[str, object] = {"variables": ", ".join(names)}
     if roots is None:

@@ -165,7 +165,7 @@ def _heldout(
     training: Sequence[ReplayWorld],
 ) -> list[ReplayWorld]:
     """Return eight worlds in random order, two to five on targets new to training, signatures all
-    new. Raises :class:`Rejection` where these run out."""
+    new. Raises :class:`Rejection` if 2000 draws do not suffice."""
     taken = {world.intervention for world in training}
     known = {world.targets for world in training}
     usual = sorted(known - {()})

@@ -103,8 +103,10 @@ def _novelty(record: Record) -> float:
 
 
 def _level_rows(matched: Sequence[Record]) -> list[list[str]]:
-    """Return Table F.2's rows, the paper's figures and ours by level, of the ``matched`` programs,
-    which have worlds at every level. Empty without any."""
+    """Return Table F.2's rows of cells: a row a figure (the paper's, then ours), a column a level.
+
+    ``matched`` programs have worlds at every level. Empty without any.
+    """
     if not matched:
         return []
     shares = {

@@ -81,8 +81,11 @@ def task_inputs(made: Instance, pool: Pool) -> dict[str, Any]:
 
 
 def task_truth(made: Instance, pool: Pool, matched: bool, key: bytes) -> dict[str, Any]:
-    """Return a task's truth: hidden program, what is determined, a right alternative (``Rejection``
-    if none), and a legal train-exact program that fails held-out, or None."""
+    """Return a task's truth: the hidden program, what is determined, and two other programs.
+
+    ``counterexample`` is legal and train-exact but fails held-out, or None. ``alternative`` is a
+    right one in a pool that asks for it, else None. Raises ``Rejection`` if such a pool has none.
+    """
     program, tables, alternative = made.evidence.program, made.tables[pool.level], None
     if pool.alternative:
         rng = stream(key, f"alternative/{pool.label}")

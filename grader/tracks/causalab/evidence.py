@@ -134,8 +134,9 @@ class Evidence:
     def explained_by(self, node: str, parents: Sequence[str]) -> bool:
         """Return whether some coefficients of ``parents`` fit every reading of property ``node``.
 
-        Rows are divided by their allowance. The true coefficients then miss none by more than 1,
-        so the least-squares solution has a residual norm of at most the root of their number.
+        True where there is no row. Rows are divided by their allowance. The true coefficients then
+        miss none by more than 1, so the least-squares solution has a residual norm of at most the
+        root of their number.
         """
         rows = self.rows(node)
         if not rows:
@@ -164,7 +165,10 @@ class Evidence:
         return bool(norm <= len(rows) ** 0.5 * (1 + _SLOP))
 
     def rows(self, node: str) -> list[Row]:
-        """Return a node's equations; records enter only as the first reading of a given chain."""
+        """Return a node's equations from the given chain and from the agent's own session.
+
+        The chain starts at the first record. Other records give no equation.
+        """
         public = self.episode.public
         rows: list[Row] = []
         if public["chain"]:

@@ -46,7 +46,10 @@ def facts(truth: Truth) -> dict[str, Any]:
 
 
 def verify_checked(task: Task, truth: Truth, checked: CheckedAnswer) -> CheckedAnswer:
-    """Return the answer, its session replayed (nothing set in a short form), or it as invalid."""
+    """Return the answer with its replayed ``laboratory``; a short form makes one without settings.
+
+    A transcript that does not replay gives an invalid answer. One not scored returns as it is.
+    """
     if checked.status != "scored":
         return checked
     answer, episode = checked.answer, episode_of(task, truth)

@@ -57,7 +57,7 @@ def experimenting(parts: Sequence[Part]) -> list[dict[str, Any]]:
 
 
 def _spot(rates: Rates) -> Point:
-    """Return (accuracy, edge F1), a mark's place."""
+    """Return a suite's place in the figure: (task accuracy, all-edge F1)."""
     return rates["accuracy"], rates["edge_f1"]
 
 

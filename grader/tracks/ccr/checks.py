@@ -47,7 +47,10 @@ def check_units(task: Task, document: dict[str, Any]) -> tuple[Answers, ...]:
 
 
 def merge_units(attempts: Sequence[CheckedAnswer]) -> CheckedAnswer:
-    """Join a pair's replicates, None for each unusable; without a usable one return an invalid."""
+    """Join a pair's replicates, None for each unusable.
+
+    Without a usable one, return the first invalid attempt, else the first attempt.
+    """
     usable = [attempt for attempt in attempts if attempt.status == "scored"]
     if not usable:
         return next((a for a in attempts if a.status == "invalid"), attempts[0])

@@ -74,7 +74,11 @@ class ContextResult:
 def evaluate_context(
     scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, CheckedAnswer]
 ) -> ContextResult | None:
-    """Return the result over compositions whose pairs are all among the tasks; None without."""
+    """Return the result of one context from the ``scores`` of its tasks.
+
+    It has every task's pair, and the compositions of each reference pair of which all paths have
+    their pairs among the tasks. None without such a reference pair.
+    """
     by_pair: dict[PairName, Score] = {}
     targets: dict[PairName, Mapping[str, Any]] = {}
     for score in scores:
@@ -162,7 +166,10 @@ def _composition(
     estimates: Estimates,
     resamples: Mapping[PairName, list[float]],
 ) -> Row:
-    """Return the row of one composition; its shares are of resampled estimates if there are any."""
+    """Return the row of one composition.
+
+    Its shares are of resampled estimates if there are any, else 1 or 0 for its only estimate.
+    """
     reference = (found.path[0], found.path[-1])
     truth, whole = exact[reference], estimates[reference]
     agreements = {}

@@ -52,7 +52,10 @@ class StatedContext:
         )
 
     def rows(self) -> list[Row]:
-        """Return a row of ``ccr_composed`` for each composition, and its ``path`` besides."""
+        """Return a row of ``ccr_composed`` for each composition, and its ``path`` besides.
+
+        ``eta`` is the mean error of all pairs, the same in every row, None if one is not stated.
+        """
         etas = [*self.errors.eta.values()]
         known = [eta for eta in etas if eta is not None]
         return [

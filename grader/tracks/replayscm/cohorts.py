@@ -108,7 +108,10 @@ _OUTCOMES: Final = ("joint", "alternative", "experiment_valid", "separates", "wi
 
 
 def by_source(parts: Sequence[Part]) -> Rows:
-    """Return Table G.2: means of ``n`` tasks by pool, system and who found an alternative."""
+    """Return Table G.2: means of ``n`` tasks by pool, system and who found an alternative.
+
+    ``source`` is the relation. Means are None where ``n`` is 0.
+    """
     known: dict[tuple[str, str], set[str]] = defaultdict(set)
     listed = rows_of(parts, "sources")
     for row in listed:
@@ -167,7 +170,7 @@ def _pairs(pools: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _comparison_text(pool: str) -> str:
-    """Return the label of a cohort minus its base."""
+    """Return a pool's label as compared to its base, such as "Ord-Match: disambiguated − base"."""
     return f"{pool}: {COHORTS[pool.partition('-')[2]]} − base"
 
 
@@ -177,8 +180,11 @@ def _mean(values: Values) -> Figures:
 
 
 def _intervals(first: Values, base: Values) -> dict[str, list[float] | None]:
-    """Return the central 95% of each difference over draws. Both sides draw alike where they have
-    the same names, as systems do, and independently where they have not, as cohorts of programs."""
+    """Return the central 95% of first minus base as ``<figure>_interval``, None without draws.
+
+    Both sides are drawn alike where they have the same names, as systems do, and independently
+    where they have not, as cohorts of programs.
+    """
     pairs = zip(_replicates(first), _replicates(base), strict=False)
     drawn = [one.minus(other) for one, other in pairs]
     columns = {

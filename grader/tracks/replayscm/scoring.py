@@ -105,7 +105,10 @@ def facts(truth: Truth) -> dict[str, Any]:
 
 
 def induction(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
-    """Mark an induced program: value 1 if exact everywhere, loss 0 only if its roots are, too."""
+    """Mark an induced program: value 1 if it is exact on all training and held-out worlds, else 0.
+
+    The loss is 0 if the declared roots are right, too, else 1.
+    """
     program, problem = answer.program, answer.problem
     heldout = pack(problem.names, truth.target["heldout"])
     train, test = replay(program, problem.training), replay(program, heldout)
