@@ -126,7 +126,7 @@ def compose(
     """Return a question about the global value, local ones given (Definition 3.4), with the wanted
     verdict. The values along one path determine it, and two pairs that overlap with the pair they
     share. Beside all adjacent pairs a composition agrees or contradicts, so that the pattern of
-    givens tells neither. ``inconsistent`` takes three components."""
+    givens tells neither. Raises ``ValueError`` for ``inconsistent`` with under three components."""
     edges, whole = list(pairwise(tree.nodes)), tree.global_pair
     if verdict == "insufficient":
         return Deduction(_values_at(values, _without_one(edges, rng)), whole, verdict, None)

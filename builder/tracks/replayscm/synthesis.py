@@ -72,8 +72,9 @@ class SmallestFormulas:
         return operation(operator, *(self.formula(member, names) for member in reversed(members)))
 
     def smallest(self, ones: int, zeros: int, inputs: int) -> int:
-        """Return the smallest function of ``inputs`` inputs that is 1 on ``ones`` and 0 on
-        ``zeros``, disjoint bit sets over patterns. Ties go to the lower truth table."""
+        """Return the truth table (of four inputs) of the smallest function of the first ``inputs``
+        that is 1 on ``ones`` and 0 on ``zeros``, disjoint bit sets over patterns. Ties go to the
+        lower truth table."""
         listed = self.by_size[inputs]
         fits = ((listed & ones) == ones) & ((listed & zeros) == 0)
         return int(listed[int(fits.argmax())])

@@ -99,7 +99,11 @@ def _short_form(data: bytes) -> Mapping[str, Any] | None:
 
 
 def _check_short(task: Task, document: Mapping[str, Any]) -> LabAnswer:
-    """Return a short form, either half alone too; ``TranscriptError`` if the task has a budget."""
+    """Return a short form, either half alone too. A hypothesis beside a prediction may be refused.
+
+    Raises ``TranscriptError`` if the task has a budget, and ``Invalid`` if the schema is not kept,
+    both halves are absent, or a hypothesis alone cannot be read.
+    """
     if task.inputs["budget"]:
         raise TranscriptError(
             0, "an answer without a transcript; only a task without interventions takes one"

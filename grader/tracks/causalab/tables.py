@@ -83,7 +83,7 @@ def accuracy_against_edges(parts: Sequence[Part]) -> list[Svg]:
 
 
 def _regime_means(suites: Mapping[str, Rates]) -> Iterator[tuple[str, Point, Point]]:
-    """Yield (size, observed, mixed) mean spots of each scaling suite with both regimes."""
+    """Yield (nodes as text, mean place observed, mixed) of scaling suites with both regimes."""
     found: dict[str, tuple[list[Rates], list[Rates]]] = {}
     for label, rates in suites.items():
         if (match := _SCALING.fullmatch(label)) and int(match[1]):
@@ -162,7 +162,7 @@ Regimes = Mapping[str, Mapping[str, Mapping[int, tuple[str, Rates]]]]
 
 
 def _regimes(part: Part) -> Regimes:
-    """Return a system's suites of several regimes: family -> mode -> budget or records -> rates."""
+    """Return the families of suites with several regimes: sorted by family, mode and amount."""
     found: dict[str, dict[str, dict[int, tuple[str, Rates]]]] = {}
     for label, rates in part["suites"].items():
         suite, _, regime = label.rpartition(" ")

@@ -171,7 +171,7 @@ def _mean_replicates(column: Sequence[Mapping[str, Any]], member: str, draws: Dr
 
 
 def _calibration(table: ScoreTable, draws: Draws | None) -> list[Members]:
-    """Return coverage, its 95% interval (given ``draws``) and width by variant (Table 6)."""
+    """Return a row a variant: coverage, its 95% interval (None without draws), width (Table 6)."""
     held = table.query("causalds/coverages") if draws is not None else []
     found = []
     for row in table.query("causalds/calibration"):

@@ -110,7 +110,7 @@ def _estimates(rows: Sequence[Mapping[str, Any]], count: int) -> dict[str, list[
 
 
 def _slices(passes: Sequence[Mapping[str, Any]], count: int) -> dict[str, dict[str, Any]]:
-    """Return tasks, pass@k, pass^k by slice (Table 21) and of due abstentions (Table 22)."""
+    """Return ``tasks``, ``pass_at`` and ``pass_all`` by axis and level (Tables 21 and 22)."""
     grouped: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
     for row in passes:
         if row["axis"] != "exam":

@@ -211,7 +211,7 @@ def _read_sets(given: Iterable[list[str]], target: Sequence[list[str]]) -> tuple
 def _f1_mark(
     given: frozenset[Any], target: frozenset[Any], named: Iterable[str], known: Iterable[str]
 ) -> Mark:
-    """Return the mark of F1 with precision and recall.
+    """Return the mark of F1 with precision and recall, each 0 where it would divide by 0.
 
     ``given`` and ``target`` are members with normal names. ``named`` are the names that occur in
     the answer, as it spells them; those that are not ``known`` are counted and listed in the

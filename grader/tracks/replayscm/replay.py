@@ -123,7 +123,10 @@ def interventions(program: BooleanProgram) -> Iterator[tuple[str, int]]:
 def shows_difference(
     first: BooleanProgram, second: BooleanProgram, name: str, value: int, witness: Mapping[str, int]
 ) -> bool:
-    """Return whether the row of ``witness`` (it must give all roots not set) differs under do()."""
+    """Return whether the programs differ under ``do(name = value)`` in the row of ``witness``.
+
+    False if it lacks a root that is not set, or gives more than a set root with its ``value``.
+    """
     free = {root for root in first.roots if root != name}
     repeated = witness.keys() - free
     if not free <= witness.keys() or any(
