@@ -85,7 +85,8 @@ def cases(scores: Sequence[Score], supports: Mapping[str, int]) -> Iterator[Case
 
 
 def regress(found: Sequence[Case]) -> Slope:
-    """Return the slope over the cases ``found``, with an interval that resamples their clusters."""
+    """Return the slope of loss on log support within groups, with an interval that resamples
+    ``found``'s clusters. It is None where no group has two supports."""
     groups: dict[str, list[Case]] = defaultdict(list)
     for case in found:
         groups[case.group].append(case)

@@ -75,7 +75,8 @@ class Side:
         return [self.file(name) for name in names]
 
     def file(self, name: str) -> Path:
-        """Return the file of a shard that the manifest lists."""
+        """Return the path of a shard ``config/file``, whether or not it is there. Raises
+        ``UsageError`` for a name that is not plain."""
         config, _, file = name.partition("/")
         return path_inside(path_inside(self.path, config), file)
 

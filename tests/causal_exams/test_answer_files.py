@@ -8,6 +8,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+
+pytest.importorskip("inspect_ai", reason="needs the extra run")
+
 from inspect_ai.util._sandbox.local import LocalSandboxEnvironment
 
 from causal_exams import conversation
