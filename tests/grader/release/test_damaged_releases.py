@@ -12,6 +12,9 @@ import pytest
 from grading import Runner
 from small_release import TASKS, restate, rewrite, task_id, write_manifest
 
+from grader.io.schemas import schema
+from grader.tracks import TRACKS
+
 TASK_SHARD: Final = "causalds/dev-00000-of-00001.parquet"
 EXAMS: Final = "causalds_exams/dev-00000-of-00001.parquet"
 TRUTHS: Final = "causalds_truth/dev-00000-of-00001.parquet"
@@ -266,3 +269,10 @@ def test_a_damaged_scene_is_named(
     assert "scene" in message and message.count("\n") == 1 and not out.exists()
     run = runner.run("verify", own_release)
     assert run.code == 1 and "scene" in run.out
+
+
+@pytest.mark.parametrize("track", TRACKS)
+@pytest.mark.parametrize("kind", ["inputs", "truth"])
+def test_inputs_and_truths_of_every_track_have_a_schema(track: str, kind: str) -> None:
+    """A schema file that is absent, for a track of somebody else's, would accept everything."""
+    assert schema(f"{kind}/{track}")
