@@ -29,7 +29,8 @@ class RefusedRequest(RuntimeError):
 
 
 class Client:
-    """An agent's end of a session; ``public`` is the episode as it is shown to agents."""
+    """An agent's end of a session, which it asks by JSON requests; ``public`` is the episode as
+    it is shown to agents."""
 
     def __init__(self, session: Session) -> None:
         self.public: Mapping[str, Any] = session.greeting()["episode"]

@@ -55,11 +55,11 @@ class Fit:
 
 
 class Notebook:
-    """Every reading of one session, as rows for every node; ``last`` is the newest reading or None.
+    """Every reading of one session, as rows for every node that is not held (mode ``do``);
+    ``last`` is the newest reading or None.
 
     ``public`` is the episode as agents see it. The readings that it shows are noted first.
-    ``disturbed`` says that a hidden influence may shift nodes at each intervention.
-    """
+    ``disturbed`` says that a hidden influence may shift nodes at each intervention."""
 
     def __init__(self, public: Mapping[str, Any]) -> None:
         self.target: str = public["target"]["name"]

@@ -55,9 +55,8 @@ def appendix_c(bypass: bool) -> LinearContext:
 
 
 def sampled_pns(context: BooleanContext) -> Estimate:
-    """Return an estimator of PNS: the share of a sample where the effect is 1 under do(cause = 1)
-    and 0 under do(cause = 0).
-    """
+    """Return an estimator of PNS from (pair, size, generator): the share of a sample of that
+    size where the effect is 1 under do(cause = 1) and 0 under do(cause = 0)."""
     odds = np.array(context.tenths)[:, None] / 10
 
     def estimate(pair: Pair, size: int, rng: np.random.Generator) -> float:

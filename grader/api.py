@@ -33,12 +33,11 @@ files."""
 
 
 class Release:
-    """One split of a release on disk, to look at and to grade against.
+    """One split of a release on disk, to look at and to hand to :func:`grade`.
 
     ``path`` is the release's folder or its public side (default: ``$CAUSAL_EXAMS_RELEASE``, then
     ``./release``), ``private`` the private side of a private split, ``split`` its name where there
-    are several.
-    """
+    are several."""
 
     def __init__(
         self,

@@ -97,6 +97,8 @@ def associations(
     x, y, *third = names
 
     def estimator(data: Columns, w: FloatArray, chosen: Chosen) -> FloatArray:
+        """Return draws of the correlation, (B, 1); given a third column, of the partial one and
+        its change, (B, 2)."""
         found = correlations(data, names, w)
         r = found[:, 0, 1]
         if not third:

@@ -96,7 +96,8 @@ def _total(graph: LatentDAG, contrast: Contrast) -> Plan:
 
 
 def _backdoor(contrast: Contrast, covariates: Sequence[str], widen: float = 1.0) -> Plan:
-    """Return how to estimate a total effect by adjustment for ``covariates``, valid or not."""
+    """Return how to estimate a total effect by adjustment for ``covariates``, valid or not, its
+    interval ``widen`` times as wide."""
     names = frozenset({contrast.x, contrast.y, *covariates})
     return Plan(names, partial(backdoor, contrast, covariates), widen)
 

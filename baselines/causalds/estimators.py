@@ -168,7 +168,8 @@ def summary(draws: FloatArray, widen: float = 1.0) -> Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _Surface:
-    """A fitted regression of ``(response − low) / span``, both (B, 1); ``beta`` is (B, p)."""
+    """A fitted regression, linear or ``logistic``, of ``(response − low) / span``, both (B, 1);
+    ``beta`` is (B, p), p the columns of ``basis``."""
 
     basis: Basis
     beta: FloatArray
@@ -303,7 +304,8 @@ def draws(
 
 
 def _slope(honest: FloatArray, noise: FloatArray) -> FloatArray:
-    """Return, by component over draws, the slope of ``honest`` on ``noise`` in 0 .. _MOST_SHIFT."""
+    """Return, by component over draws (the first axis), the slope of ``honest`` on ``noise`` in
+    0 .. _MOST_SHIFT; about 0 where ``noise`` is constant."""
     centred = noise - noise.mean(axis=0)
     variance = (centred**2).mean(axis=0)
     covariance = ((honest - honest.mean(axis=0)) * centred).mean(axis=0)

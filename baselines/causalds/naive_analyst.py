@@ -147,7 +147,8 @@ def _default_answer(task: Task, analysis: NaiveAnalysis) -> Answer:
 
 
 def _matches(task: Task, analysis: NaiveAnalysis) -> Answer:
-    """Answer whether regression slope and correlation have the same sign."""
+    """Answer whether the slope, all columns controlled, and the plain correlation have the same
+    sign (0 is +)."""
     signs = {
         analysis.label(value, "0")
         for value in (analysis.slope(task).value, analysis.association(task)[0])

@@ -237,8 +237,8 @@ def exp_log_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
 
 
 def draw_piecewise(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """Draw strengths ±U(0.4, 1.2), and for each parent a step (1) or a hinge (0) at U(-1, 1). A
-    binary parent has a step at one half."""
+    """Draw strengths ±U(0.4, 1.2), and for each parent, standardised, a step (1) or a hinge (0)
+    at U(-1, 1). A binary parent has a step at a raw one half."""
     count = len(parents)
     strengths = _strengths(rng, count)
     steps, knots = rng.integers(0, 2, count), rng.uniform(-1.0, 1.0, count)

@@ -80,7 +80,7 @@ def scalar(parameters: Parameters, key: str) -> float:
 
 
 def vector(parameters: Parameters, key: str) -> tuple[float, ...]:
-    """Return the parameter ``key``, which is a tuple of numbers."""
+    """Return the parameter ``key``, and assert that it is a tuple (of numbers)."""
     value = parameters[key]
     assert isinstance(value, tuple)
     return value

@@ -127,8 +127,8 @@ class ClassMeans(BaseEstimator):  # type: ignore[misc]
     """A classifier by class means: a row's score for a class is its inner product with the class's
     mean.
 
-    ``starts`` holds the first column of each feature. A feature's columns are scored together.
-    """
+    ``starts`` holds the first column of each feature. The products of a feature's columns are
+    summed to one score."""
 
     def __init__(self, starts: tuple[int, ...] = (0,)) -> None:
         self.starts = starts

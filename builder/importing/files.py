@@ -122,7 +122,7 @@ def read_object(file: Path) -> Document:
 
 
 def read_text(file: Path) -> str:
-    """Return the UTF-8 text in ``file``, with Unix line ends."""
+    """Return the UTF-8 text in ``file``, CR LF as LF, or raise ``UsageError``."""
     try:
         return read_bytes(file).decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as error:

@@ -203,7 +203,8 @@ def _label(item: Item) -> Answer:
 
 
 def _conditional(item: Item, node: str | None) -> Document:
-    """Return the conditional association on the variable with raw id ``node``."""
+    """Return the published entry on the association given the node with raw id ``node``, or
+    raise ``UsageError``."""
     truth, table = item.scene.truth, "conditional_associations_by_id"
     return truth.child(truth.need(table, str(node)), table, str(node))
 

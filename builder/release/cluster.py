@@ -105,7 +105,7 @@ class Cluster:
                 system.rm(self.store, recursive=True)
 
     def _address(self, job: PartJob) -> str:
-        """Return where the store has the part of a job."""
+        """Return where the store has the part of a job: ``<store>/<track>/<split>/<part>``."""
         return f"{self.store}/{job.origin.track}/{job.origin.split}/{job.folder.name}"
 
     @contextmanager

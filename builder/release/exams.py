@@ -64,10 +64,10 @@ def compose_public(
 
 
 def _draw_tasks(draw: Draw, candidates: Sequence[Candidate], key: bytes, where: str) -> DrawnExam:
-    """Return an exam of ``draw.tasks`` tasks of the candidates, balanced over variants, or of all.
+    """Return an exam of ``draw.tasks`` tasks of the candidates, or of all where that is None.
+    Variants are balanced, answers are not.
 
-    Raises ``UsageError``, which begins with ``where``, when there are too few.
-    """
+    Raises ``UsageError``, which begins with ``where``, when there are too few."""
     there = [task.name for one in candidates for task in one.tasks]
     if draw.tasks is None:
         return DrawnExam(tuple(there))
@@ -173,7 +173,8 @@ def _draws(split: SplitConfig, track: Track) -> list[Draw]:
 
 
 def _exam_key(root: bytes, split: SplitConfig, draw: Draw) -> bytes:
-    """Return the key of all random choices of one exam."""
+    """Return the key of all random choices of one exam, from ``root`` and the names of track,
+    split and exam."""
     return hmac_key(root, f"{draw.track}/{split.name}/exam/{draw.exam}")
 
 

@@ -120,12 +120,12 @@ def fill(
     mentions: dict[str, str] | None = None,
     singular: frozenset[str] = frozenset(),
 ) -> str:
-    """Return a frame with its variables named, and its bracketed verbs in the right number.
+    """Return a frame with its variables named, and its bracketed verbs ("[has/have]", "[acts]") in
+    the right number.
 
     ``variables`` maps slots to variables, ``mentions`` slots to the text that stands for one
     (default: its ``mention``). A bracketed verb agrees with the last slot before it. Slots in
-    ``singular`` hold a clause ("whether …"), which takes a singular verb. Other slots stay.
-    """
+    ``singular`` hold a clause ("whether …"), which takes a singular verb. Other slots stay."""
     parts: list[str] = []
     plural = False
     for piece in re.split(r"(\{\w+\}|\[[\w/]+\])", template):

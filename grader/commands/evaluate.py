@@ -98,7 +98,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _grade_again(
     inbox: str, kept: str, setup: EvaluationSetup, arguments: argparse.Namespace
 ) -> int:
-    """Grade stored submissions by another version of the release, and say what changed."""
+    """Grade stored submissions of the dataset ``inbox`` by another version of the release, put
+    their new rows into the dataset ``kept``, and say what changed."""
     with lock_folder(arguments.work):
         api = connect()
         changes = rescore(api, inbox, ResultsDataset(api, kept), setup, print_lines)

@@ -78,7 +78,7 @@ def write_site(out: Path, rows: Mapping[str, Row], results: str, title: str, tra
 
 
 def _file(board: Board) -> str:
-    """Return the file name of a board's page."""
+    """Return the file name of a board's page: ``exam-<key>.html``, its key a running number."""
     return f"exam-{board.key}.html"
 
 

@@ -189,7 +189,8 @@ def download_graded(
 
 
 def store(api: "HfApi", repo: str, one: Delivery, file: Path) -> None:
-    """Put the file that was graded on the main branch. Raises ``UsageError``."""
+    """Put the file that was graded on the main branch, at the delivery's path. Raises
+    ``UsageError``."""
     from huggingface_hub import CommitOperationAdd
 
     with explain_hub_errors(repo):

@@ -127,7 +127,8 @@ def _finite_float(text: str) -> float:
 
 
 def _bounded_int(text: str) -> int:
-    """Return the integer; raises :class:`BadJson` beyond ``MAX_INTEGER_DIGITS``."""
+    """Return the integer; raises :class:`BadJson` beyond ``MAX_INTEGER_DIGITS``, the sign not
+    counted."""
     if len(text.lstrip("-")) > MAX_INTEGER_DIGITS:
         raise BadJson(
             "huge_number",

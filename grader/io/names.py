@@ -126,7 +126,8 @@ def nearest_path(path: Path) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` for the nearest known name, or else a list of some."""
+    """Return ``"; did you mean 'x'?"`` for the nearest known name, or else a list of up to 12
+    (``"; there is none"`` without any)."""
     choices = sorted(known)
     if near := nearest(name, choices):
         return near

@@ -124,7 +124,8 @@ def _read_product(
 
 
 def _unreadable(rest: str) -> str:
-    """Return the message for a place where ``rest`` begins with neither a number nor a name."""
+    """Return the message for a place where ``rest``, maybe empty, begins with neither a number
+    nor a name."""
     if not rest or rest[0] in "+-*^=":
         return "freq_equation: it ends, or two operators meet, where a number or a name should be"
     return f"freq_equation: {clip(rest)} cannot be read; write a sum of coefficient*name"

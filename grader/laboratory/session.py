@@ -152,7 +152,8 @@ class Laboratory:
         return hypothesis
 
     def open_reactor(self) -> Reading:
-        """End the experiments; return the reactor crystal's properties, at each call the same."""
+        """End the experiments; return the reactor crystal's properties without frequency, at
+        each call the same."""
         self._refuse_when_closed()
         shown = dict(self.episode.public["reactor"])
         if self.phase == "experiments":

@@ -139,7 +139,8 @@ _PLOT_X, _PLOT_Y = 132.0, 54.0
 
 
 def histogram(name: str, values: Sequence[float]) -> Svg:
-    """Draw a column's finite values, ends marked below; up to two distinct ones have a bar each."""
+    """Draw a column's finite values, ends marked below; up to two distinct ones have a bar
+    each. Without any the plot is empty."""
     finite = [value for value in values if math.isfinite(value)]
     low, high = min(finite, default=0.0), max(finite, default=1.0)
     bins = _BINS if len(set(finite)) > 2 else max(1, len(set(finite)))

@@ -82,9 +82,9 @@ def refuse_several(sources: Sequence[Path]) -> None:
 def close(path: Path | None, exam: Exam, handed: Mapping[Path, str]) -> frozenset[Path]:
     """Record the final ranking once, and return the submissions that come too late for it.
 
-    ``handed`` maps each submission to the hash of its answers. The first call closes the exam;
-    later calls rank the same answers alone.
-    """
+    ``path`` is the ledger's, by default beside the private side. ``handed`` maps each
+    submission to the hash of its answers. The first call closes the exam; later calls rank the
+    same answers of the same team alone."""
     with _alone(path or default_path(exam), exam) as ledger:
         late = ledger.close({_team(source): answers for source, answers in handed.items()})
     return frozenset(source for source in handed if _team(source) in late)

@@ -21,9 +21,9 @@ Pairs = Sequence[tuple[Score, Score]]
 class RunFigure:
     """A figure that a track gives of each of several attempts as a complete exam, beside points.
 
-    ``name`` is its key in a report, ``label`` its name for people, ``digits`` its decimals. ``of``
-    gives the figure of one attempt by level (such as a reading), each of ``levels`` at most once.
-    """
+    ``name`` is its key in a report, ``label`` its name for people, ``digits`` its decimals.
+    ``of`` gives the figure of one attempt by level (such as a reading), for all or some of
+    ``levels``."""
 
     name: str
     label: str

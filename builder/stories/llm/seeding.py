@@ -117,8 +117,8 @@ class Dealer:
         self._order: Iterator[int] = iter(())
 
     def deal(self, graph: LatentDAG, kinds: Mapping[str, Kind], outcome: str) -> tuple[Seed, ...]:
-        """Return three times R (``budgets.seeds``) seeds on edges of the host at the outcome,
-        observed ones if any. Empty without such an edge."""
+        """Return three times R (``budgets.seeds``) seeds on random edges of the host into or
+        out of the outcome, observed ones if any. Empty without such an edge."""
         edges = [
             edge
             for edge in graph.edges

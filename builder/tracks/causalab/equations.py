@@ -154,8 +154,8 @@ def is_precise(
 def _session(
     equations: Equations, settable: Sequence[str], manipulator: Mapping[str, float]
 ) -> Iterator[tuple[dict[str, float], frozenset[str]]]:
-    """Yield readings of the manipulator's crystal and the properties set so far: none, then each
-    set to 0 in turn, then each to 100."""
+    """Yield readings of the manipulator's crystal (frequency too) and the properties set so
+    far: none, then each set to 0 in turn, then each to 100. What is set stays set."""
     crystal, done = Crystal(equations.model, manipulator, "shift"), set[str]()
     yield crystal.read(), frozenset()
     for level in BASES:

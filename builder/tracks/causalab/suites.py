@@ -129,8 +129,8 @@ def suite_of(text: str) -> Suite | None:
 
 
 def label(suite: Suite, setting: SuiteSetting) -> str:
-    """Return the name of an episode inside its instance: setting and suite, and the regime where
-    that is not the usual one of the suite."""
+    """Return the name of an episode inside its instance: ``setting/suite``, and the numbers of
+    records and interventions ("4o8i") where these are not the usual ones of the suite."""
     usual = SUITES.get(suite.name, suite)
     if (usual.observations, usual.budget) == (suite.observations, suite.budget):
         return f"{setting}/{suite.name}"

@@ -174,7 +174,8 @@ def _as_json(value: Quantity | Mapping[str, Quantity] | None) -> Any:
 
 
 def _causenet_pair(scene: Scene) -> dict[str, object]:
-    """Return ``{"causenet": …}``, the names' CauseNet pair with its support, {} if unknown."""
+    """Return ``{"causenet": …}``: the CauseNet pair that names an edge at the outcome, with its
+    support; {} if none does."""
     for seed in scene.plan.telling.seeds:
         if seed.support and all(scene.name(node) == name for node, name in seed.names):
             pair = [name for _, name in seed.names]

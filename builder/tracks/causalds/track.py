@@ -64,8 +64,8 @@ FAMILY_ATTEMPTS: Final = 55
 
 
 def composition(config: SceneSettings, specs: Sequence[InstanceSpec]) -> ByAxis:
-    """Return requested and realised numbers of scenes by axis, for the manifest. Of a private split
-    it adds each exam's planned tasks by axis, as ``<exam>: <axis>``."""
+    """Return requested and realised numbers of scenes by axis and level, for the manifest. Of a
+    private split it adds the same of each exam's planned tasks, as ``<exam>: <axis>``."""
     plans = [ScenePlan.from_json(s.config_json) for s in specs]
     found, views = composition_table(config, plans), config.views
     for name, model in config.exams:

@@ -74,7 +74,8 @@ def _program_rows(worlds: Sequence[Record]) -> list[list[str]]:
 
 
 def _world_rows(worlds: Sequence[Record]) -> list[list[str]]:
-    """Return rows of (figure, paper's, ours) about worlds, training ones at Original."""
+    """Return rows of (figure, paper's, ours) about worlds of programs, training ones at level
+    Original."""
     training = [world for record in worlds for world in record["levels"]["original"]]
     modes = Counter(world["mode"] for world in training)
     added = [record["statistics"]["disambiguation_worlds"] for record in worlds]

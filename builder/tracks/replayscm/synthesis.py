@@ -32,13 +32,13 @@ Ints = NDArray[np.int32]
 class SmallestFormulas:
     """The smallest formulas of all 65,536 functions of four inputs.
 
-    A function f is its truth table, a number of 16 bits: bit p is the value where input i has bit i
-    of p. ``sizes[f]`` is the size of its smallest formula. ``by_size[k]`` lists the functions that
-    depend on the first k inputs at most, by (size, truth table). The outermost operator of f is
-    ``OPERATORS[operators[f]]``, over the functions ``left[f]`` and ``right[f]``. Where ``left[f]``
-    is itself a chain of operator k, ``chain_left[k]`` and ``chain_right[k]`` split it further.
-    Absent arguments are -1. For a single input ``left[f]`` is its number.
-    """
+    A function f is its truth table, a number of 16 bits: bit p is the value where input i has
+    bit i of p. ``sizes[f]`` is the number of operators and leaves of its smallest formula.
+    ``by_size[k]`` lists the functions that depend on the first k inputs at most, by (size,
+    truth table). The outermost operator of f is ``OPERATORS[operators[f]]``, over the functions
+    ``left[f]`` and ``right[f]``. Where ``left[f]`` is itself a chain of operator k,
+    ``chain_left[k, left[f]]`` and ``chain_right[k, left[f]]`` split it further. Absent
+    arguments are -1. For a single input ``left[f]`` is its number."""
 
     sizes: NDArray[np.uint8]
     by_size: tuple[Ints, ...]

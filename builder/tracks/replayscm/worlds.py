@@ -80,7 +80,8 @@ def draw_intervention(rng: np.random.Generator, n: int) -> Intervention:
 
 
 def set_targets(rng: np.random.Generator, mode: Mode, n: int, count: int) -> Intervention:
-    """Draw an intervention of ``mode`` on ``count`` random variables."""
+    """Draw an intervention of ``mode`` on ``count`` random variables, with constants if it is
+    hard_constant."""
     targets = tuple(sorted(int(v) for v in rng.choice(n, size=count, replace=False)))
     return intervene(rng, mode, targets)
 

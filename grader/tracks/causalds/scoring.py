@@ -180,7 +180,8 @@ def listed_names(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 
 def one_of_the_sets(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Mark as right a list, in any order, that is one of the sets, or the right word."""
+    """Mark as right a list, in any order and with repeats, that is one of the sets, or the
+    right word."""
     given = answer[task.shape.field]
     if (right := _as_a_word(given, truth)) is not None:
         return exact(right)

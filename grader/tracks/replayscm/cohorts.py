@@ -29,10 +29,9 @@ class Figures:
     """Means of a pool, or differences of them: ``heldout`` is the share of held-out worlds
     replayed.
 
-    ``gap`` is that of training worlds minus ``heldout``, and ``retention`` is ``heldout`` over that
-    of training worlds, None where that is 0. ``train_exact`` is how often all training worlds are
-    exact.
-    """
+    ``gap`` is that of training worlds minus ``heldout``, and ``retention`` is ``heldout`` over
+    that of training worlds (a ratio of means), None where that is 0. ``train_exact`` is how
+    often all training worlds are exact."""
 
     heldout: float
     gap: float

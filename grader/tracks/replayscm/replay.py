@@ -85,8 +85,7 @@ def run(
 @dataclass(frozen=True, slots=True)
 class Separation:
     """How far one do() separates two programs: the share of root assignments whose rows differ
-    (``pair``) and of all cells that differ (``cell``).
-    """
+    (``pair``) and of cells, of endogenous variables not set, that differ (``cell``)."""
 
     pair: float
     cell: float

@@ -120,10 +120,10 @@ def _intervals(values: Figures, programs: Sequence[str]) -> dict[str, list[float
 
 
 def _by_pool(scores: Sequence[Score]) -> dict[str, dict[str, dict[str, float]]]:
-    """Return figures by pool, program and metric; of a matched ``-Full`` also as ``-Match``.
+    """Return each program's figures by pool, program (instance id) and metric; of a matched
+    ``-Full`` also as ``-Match``.
 
-    A replay metric without a figure is 0, one of ``STRUCTURE`` without is left out.
-    """
+    A replay metric without a figure is 0, one of ``STRUCTURE`` without is left out."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for score in scores:
         extra = json.loads(score.extra_json)

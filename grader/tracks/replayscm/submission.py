@@ -221,7 +221,8 @@ def _read_program(task: Task, document: dict[str, Any]) -> ProgramAnswer:
 
 
 def _declared_roots(problem: Problem, document: dict[str, Any]) -> tuple[str, ...]:
-    """Return the ``ROOTS`` different variables the answer names, or raise ``StageFailure``."""
+    """Return the ``ROOTS`` different variables the answer names, in its order, or raise
+    ``StageFailure``."""
     roots = document["roots"]
     unknown = [name for name in roots if name not in problem.names]
     if unknown or len(roots) != ROOTS or len(set(roots)) != ROOTS:

@@ -112,7 +112,7 @@ def _for_exams(
     config: SceneSettings, rng: np.random.Generator, split: str, count_root: bytes
 ) -> list[ScenePlan]:
     """Return scenes of their own for every exam, in the split's composition, as many as it has
-    tasks. Empty without exams."""
+    tasks. ``count_root`` keys which task each is asked. Empty without exams."""
     found: list[ScenePlan] = []
     for name, model in config.exams:
         key = hmac_key(count_root, f"{TRACK_NAME}/{split}/exam/{name}")
