@@ -27,7 +27,7 @@ $(RUN):
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.demo: pyproject.toml requirements.lock | $(RUN)
-	$(PIP) install $(LOCKED) --editable '.[build,baselines]'
+	$(PIP) install $(LOCKED) --editable '.[build,baselines,hub]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml requirements.lock | $(RUN)
