@@ -26,10 +26,10 @@ def write_workspaces(
 ) -> None:
     """Write one sub-folder of ``folder`` per task, named by its id.
 
-    ``tasks`` come with their prompts. Each folder holds ``prompt.md`` and ``answer.schema.json``;
-    where the track ships scenes, ``story.md``; data tasks also ``data.parquet`` and
-    ``columns.json``, and ``calibration.parquet`` where variables are measured; predictions also
-    ``test_features.parquet``.
+    ``tasks`` come with their prompts. Each folder holds ``prompt.md``, ``answer.schema.json`` and,
+    where the prompt names it, ``reading.md``; where it names or lacks it, the story in
+    ``story.md``; data tasks also ``data.parquet`` and ``columns.json``, and ``calibration.parquet``
+    where variables are measured; predictions also ``test_features.parquet``.
     """
     asked: dict[str, dict[tuple[str, str], list[Task]]] = {}
     for task in tasks:
@@ -44,7 +44,8 @@ def write_workspaces(
                 chunk = ordered[start : start + TOGETHER]
                 found = scenes_at(release, split, chunk) if has_scenes else {}
                 for place in chunk:
-                    folders = [_write_question(task, folder) for task in places[place]]
+                    reading = release.tracks[track].reading
+                    folders = [_write_question(task, folder, reading) for task in places[place]]
                     if has_scenes:
                         pairs = zip(places[place], folders, strict=True)
                         _write_scene(connection, found[place], list(pairs))
@@ -59,13 +60,15 @@ def workspace_files(release: ReleaseFolder, split: str, task: Task) -> dict[str,
         return {file.name: file.read_bytes() for file in sorted(place.iterdir())}
 
 
-def _write_question(task: Task, folder: Path) -> Path:
-    """Make the folder of one task, write its prompt and schema there, and return it."""
+def _write_question(task: Task, folder: Path, reading: Path | None) -> Path:
+    """Make the folder of one task, write its prompt, schema and ``reading`` there; return it."""
     place = path_inside(folder, task.task_id)
     place.mkdir()
     (place / "prompt.md").write_text(task.prompt, encoding="utf-8")
     document = schema(f"answers/{task.shape.name}")
     (place / "answer.schema.json").write_text(pretty_json(document), encoding="utf-8")
+    if reading is not None and reading.name in task.prompt:
+        shutil.copyfile(reading, place / reading.name)
     return place
 
 
@@ -75,7 +78,8 @@ def _write_scene(
     """Write story, columns and tables of a scene into the folders of its tasks."""
     written: dict[str, Path] = {}
     for task, place in places:
-        (place / "story.md").write_text(scene.story + "\n", encoding="utf-8")
+        if "story.md" in task.prompt or scene.story not in task.prompt:
+            (place / "story.md").write_text(scene.story + "\n", encoding="utf-8")
         if task.input_mode != "data":
             continue
         (place / "columns.json").write_text(pretty_json(scene.columns), encoding="utf-8")

@@ -29,7 +29,7 @@ class Frame:
 
     ``text`` has the slots ``{cause}`` and ``{effect}``. The slots named in ``clauses`` may also
     hold a clause ("whether …"). A ``graded`` frame is used only where the effect is continuous, an
-    ``alone`` frame only where the sentence tells no other effect and has no opening words.
+    ``alone`` frame only where the sentence tells no other effect.
     """
 
     text: str
@@ -48,9 +48,6 @@ REASONS_FIRST: Final = _TEXTS.lines("reasons_first")
 PAIRS_WITH_REASONS: Final = _TEXTS.lines("pairs_with_reasons")
 PAIRS_OF_CORES: Final = _TEXTS.lines("pairs_of_cores")
 UNMEASURED: Final = _TEXTS.lines("unmeasured")
-OPENERS: Final = _TEXTS.lines("openers")
-LATER_OPENERS: Final = _TEXTS.lines("later_openers")
-ASIDES: Final = _TEXTS.lines("asides")
 EFFECT_INTROS: Final = _TEXTS.lines("effect_intros")
 COUNT_INTROS: Final = _TEXTS.lines("count_intros")
 ONE_MEASURED: Final = _TEXTS.lines("one_measured")

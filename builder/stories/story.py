@@ -140,8 +140,6 @@ def fill(
     return "".join(parts)
 
 
-_OPENER_RATE = 0.3
-_ASIDE_RATE = 0.2
 _PAIR_RATE = 0.35
 _REASON_RATE = 0.85
 _PAIR_REASON_RATE = 0.6
@@ -155,11 +153,10 @@ Edge = tuple[str, str]
 
 @dataclass(frozen=True)
 class _Sentence:
-    """A sentence planned before its effects: how many (1, 2), mechanisms, opening words."""
+    """A sentence planned before its effects: how many (1, 2), and whether with mechanisms."""
 
     size: int
     reason: bool
-    opener: str
 
 
 def tell(rng: np.random.Generator, setting: StorySetting, facts: Facts) -> Telling:
@@ -212,14 +209,12 @@ def _tell_effects(draft: Draft) -> list[list[str]]:
         groups.append([edges.pop() for _ in range(plan.size)])
     by_state, unmeasured = _choose_mentions(draft, plans, groups)
     sentences = [draft.sentence(draft.deal(frames.EFFECT_INTROS))]
-    for place, (plan, group) in enumerate(zip(plans, groups, strict=True)):
+    for plan, group in zip(plans, groups, strict=True):
         teller = _EffectTeller(draft, by_state, unmeasured)
         text = teller.tell_one(plan, group[0]) if plan.size == 1 else teller.tell_two(plan, group)
         named = [(facts.variables[a].name, facts.variables[b].name) for a, b in group]
-        text = draft.sentence(plan.opener + text)
-        sentences.append(draft.attest(text, *(("edge", *names) for names in named)))
-        if place < len(groups) - 1 and draft.chance(_ASIDE_RATE):
-            sentences.append(draft.sentence(draft.deal(frames.ASIDES)))
+        whats = (("edge", *names) for names in named)
+        sentences.append(draft.attest(draft.sentence(text), *whats))
     if len(facts.edges) < _SPLIT_FROM:
         return [sentences]
     middle = (len(sentences) + 1) // 2
@@ -229,16 +224,10 @@ def _tell_effects(draft: Draft) -> list[list[str]]:
 def _plan_sentences(draft: Draft, effects: int) -> list[_Sentence]:
     """Return the plans of sentences that together tell ``effects`` edges, drawn by chance alone."""
     plans: list[_Sentence] = []
-    plain_so_far = True
     while effects:
         size = 2 if effects > 1 and draft.chance(_PAIR_RATE) else 1
         reason = draft.chance(_REASON_RATE if size == 1 else _PAIR_REASON_RATE)
-        opener = ""
-        if draft.chance(_OPENER_RATE) and plain_so_far and size == 1:
-            later = bool(plans) and draft.chance(0.5)
-            opener = draft.deal(frames.LATER_OPENERS if later else frames.OPENERS)
-        plain_so_far = not opener
-        plans.append(_Sentence(size, reason, opener))
+        plans.append(_Sentence(size, reason))
         effects -= size
     return plans
 
@@ -286,9 +275,9 @@ class _EffectTeller:
     unmeasured: set[Edge]
 
     def tell_one(self, plan: _Sentence, edge: Edge) -> str:
-        """Return the text for one effect, with its mechanism if planned and known. No opener."""
-        core, how = self.core(edge, alone=not plan.opener), self.clause(edge)
-        first = self.draft.chance(_REASON_FIRST_RATE) and not plan.opener
+        """Return the text for one effect, with its mechanism if planned and known."""
+        core, how = self.core(edge, alone=True), self.clause(edge)
+        first = self.draft.chance(_REASON_FIRST_RATE)
         if not plan.reason or how is None:
             return core
         frame = self.draft.deal(frames.REASONS_FIRST if first else frames.REASONS)

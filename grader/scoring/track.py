@@ -38,6 +38,8 @@ class Track:
 
     ``variants``
         its ways of asking, in the order in which they are listed.
+    ``reading``
+        a text that says how to read its tasks, for every workspace (``reading.md``).
     ``schemas``
         a folder laid out like ``schemas/``, where a track brings schemas of its own.
     ``rules``
@@ -69,6 +71,7 @@ class Track:
 
     name: str
     variants: tuple[Variant, ...]
+    reading: Path | None = None
     schemas: Path | None = None
     rules: int = 1
     bundle: Callable[[Task], tuple[str, str] | None] | None = None

@@ -48,7 +48,8 @@ def test_prompts_name_exactly_the_files_that_are_there() -> None:
     """The workspace writer makes these files and no others."""
     for _, task, _, _ in every_task():
         prompt, data = task["prompt"], task["input_mode"] == "data"
-        assert "`story.md`" in prompt and "`answer.schema.json`" in prompt
+        assert "story.md" not in prompt
+        assert "`reading.md`" in prompt and "`answer.schema.json`" in prompt
         assert ("data.parquet" in prompt) == ("columns.json" in prompt) == data
         assert ("test_features.parquet" in prompt) == (task["family"] == "prediction")
 

@@ -2,29 +2,29 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 from causalds_scenes import every_task, in_views, public, rows, values, world
 
-from builder.stories.fictional import LETTERS, themes
+from builder.stories.fictional import LETTERS
 from builder.stories.frames import NO_DIRECTION
-from builder.stories.knowledge import domains
+from builder.tracks.causalds.check.graph import Graph, graph_of
 from grader.opening import open_release
 from grader.scoring.model import RawAnswer
 from grader.scoring.score import score_answer
-from grader.tracks import VARIANTS
-
-NAMES = ("Moon dust", "Ring tilt", "Comet tail")
-"""Names of another world, which stand in examples: one that might be right would be an answer."""
+from grader.tracks import TRACKS, VARIANTS
 
 FILLED = {
     "<number>": "1.5", "<whole number>": "1", "<true or false>": "true", "<label>": "+",
 }  # fmt: skip
+"""What may stand in a blank that is no text already."""
 
 
 @cache
@@ -96,7 +96,7 @@ def test_whoever_reads_effects_off_a_story_learns_how_binary_variables_act() -> 
     """'Reaches 12 kilograms' might act through the kilograms."""
     told = set()
     for _, task, _, built in every_task():
-        reads = "complete account of the direct effects" in task["prompt"]
+        reads = "tells every direct effect" in task["prompt"]
         says = "only through which of the two holds" in task["prompt"]
         assert says == (reads and _binary(world(built)))
         told.add((reads, says))
@@ -115,18 +115,48 @@ def test_identifiability_states_what_may_be_assumed() -> None:
         assert ("independent of the errors" in prompt) == natural
 
 
-def test_the_word_on_zero_effects_is_said_of_the_effect_asked_and_where_it_can_be_zero() -> None:
-    """Natural effects are estimated only where neither is zero by the graph."""
-    for key, task, _, _ in every_task():
-        prompt, estimand = task["prompt"], json.loads(task["inputs_json"]).get("estimand")
-        assert "of its kind" not in prompt
-        names = re.findall(r"the (\w+) must be 0 and counts as identifiable", prompt)
-        if key.startswith("mediation_effect"):
-            assert names == [] and '"0"' not in prompt
-        elif key.startswith("counterfactual_identification"):
-            assert names == [name for name in ("ETT", "NDE") if name == estimand]
-        elif key.startswith(("effect_estimate", "counterfactual_effect")):
-            assert names == ["ATE" if key.startswith("effect") else "ETT"]
+def test_what_a_background_makes_zero_is_said_of_no_effect_in_particular() -> None:
+    """'If X has no direct effect on Y, the NDE must be 0' reads like an answer."""
+    for _, task, _, _ in every_task():
+        assert "must be 0" not in task["prompt"]
+        told = "An effect that the background makes 0 is identifiable." in task["prompt"]
+        assert told == ("*Identifiable*" in task["prompt"])
+
+
+def test_an_association_is_zero_only_where_the_background_d_separates() -> None:
+    """Prompts promise it: r and s - r if and only if, s only if the graph does."""
+    seen = set()
+    for _, _, _, built in every_task():
+        record = world(built)
+        graph, zero = graph_of(record["world"]["edges"], record["variables"]), _zero(record)
+        x, y = record["treatment"], record["outcome"]
+
+        def apart(a: str, b: str, *given: str, graph: Graph = graph) -> bool:
+            return nx.is_d_separator(graph, {a}, {b}, set(given))
+
+        assert zero["association"] == apart(x, y)
+        for z in record["quantities"]["partial"]:
+            alone = [apart(a, b) and apart(a, c) for a, b, c in permutations((x, y, z))]
+            assert zero["change", z] == any(alone)
+            assert zero["partial", z] <= apart(x, y, z)
+            seen.add((zero["partial", z], apart(x, y, z)))
+    assert seen == {(True, True), (False, True), (False, False)}
+
+
+def _zero(record: Mapping[str, Any]) -> dict[Any, bool]:
+    told = record["quantities"]
+    named = {(kind, z): one for kind in ("partial", "change") for z, one in told[kind].items()}
+    named["association"] = told["association"]
+    return {name: one["source"] == "structural_zero" for name, one in named.items()}
+
+
+def test_the_text_beside_every_task_says_each_rule_in_full() -> None:
+    """Prompts say them in a line each."""
+    reading = TRACKS["causalds"].reading
+    assert reading is not None
+    text = reading.read_text(encoding="utf-8")
+    for word in ("positivity", "never reversed", "simple random sample", "collider bias", "NIE ="):
+        assert word in text.replace("\n", " ")
 
 
 def test_a_prediction_names_only_columns_that_are_there_to_be_left_out() -> None:
@@ -200,20 +230,15 @@ def test_example_answers_fit_the_schema_once_filled_in(root: Path) -> None:
             example = example.replace(blank, content)
         schema = json.loads((root / f"schemas/answers/{task['answer_schema']}.json").read_text())
         Draft202012Validator(schema).validate(json.loads(example))
-        told, _, _ = _part(task["prompt"], "Answer").partition("```")
-        assert all(name in told for name in NAMES if name in example)
 
 
-def _known_names() -> Iterator[str]:
-    yield from (concept.name for domain in domains() for concept in domain.concepts)
-    yield from (noun for theme in themes() for noun, *_ in (*theme.continuous, *theme.binary))
-    yield from LETTERS
-
-
-def test_names_in_examples_are_of_another_world() -> None:
-    """No scene has them: neither the letters that stand for names, nor any domain's."""
-    known = {name.casefold() for name in _known_names()}
-    assert not {name.casefold() for name in NAMES} & known
+def test_examples_hold_blanks_and_nothing_that_might_be_an_answer() -> None:
+    """Three names in the shape of a fork are the answer to many a sketch, with other names."""
+    for key, task, _, _ in every_task():
+        (example,) = _examples(task["prompt"])
+        if not key.startswith("prediction"):
+            rest = re.sub(r'"?<[a-z ]+>"?', "", example)
+            assert re.fullmatch(r'[\w\s{}\[\]:,"]*', rest), example
 
 
 @pytest.mark.parametrize("key", sorted(v.key for v in VARIANTS if v.track == "causalds"))
@@ -226,6 +251,6 @@ def test_letters_for_names_stand_for_nothing_else(key: str) -> None:
         for variable in record["variables"].values():
             for told in (variable["name"], *(variable["states"] or ())):
                 text = text.replace(told, "")
-        used = {letter.upper() for letter in re.findall(r"(?<![\w])[A-Za-z](?![\w])", text)}
+        used = {letter.upper() for letter in re.findall(r"(?<![\w])[A-Za-z](?![\w]|-sep)", text)}
         used |= {symbol[0].upper() for symbol in re.findall(r"\b[A-Za-z]\d\b", text)}
         assert not used & set(LETTERS), used & set(LETTERS)

@@ -1,5 +1,5 @@
-"""Every phrase of the frames that joins effects or opens one, before names without an article, as
-the reader that knows no frame reads it."""
+"""Every phrase of the frames that joins effects, before names without an article, as the reader
+that knows no frame reads it."""
 
 import re
 from collections.abc import Iterator
@@ -35,8 +35,6 @@ def sentences() -> Iterator[tuple[str, tuple[str, ...]]]:
             yield filled(filled(frame, core), ends), effects
     for frame in (*frames.REASONS, *frames.REASONS_FIRST):
         yield filled(filled(frame, {"core": FORWARDS}), {"cause": "G", "effect": "L"}), ("GL",)
-    for opener, verb in product((*frames.OPENERS, *frames.LATER_OPENERS), (FORWARDS, BACKWARDS)):
-        yield filled(opener + verb, {"cause": "G", "effect": "L"}), ("GL",)
 
 
 def filled(text: str, slots: dict[str, str]) -> str:
@@ -56,4 +54,4 @@ def test_a_connecting_phrase_before_a_letter_belongs_to_no_effect() -> None:
         for (text, effects), edges in zip(told, read, strict=True)
         if {*edges} != {(a, b) for a, b in effects}
     ]
-    assert len(told) > 150 and not wrong
+    assert len(told) > 140 and not wrong

@@ -47,6 +47,7 @@ identifiable_boolean) and ``estimand`` ("ETT", "NDE" or "NIE": counterfactual id
 mediation, but not dominance).
 """
 
+from pathlib import Path
 from typing import Final
 
 from grader.scoring.track import RunFigure, Track, TrackPages
@@ -66,6 +67,7 @@ def _pages() -> TrackPages:
 TRACK: Final = Track(
     name="causalds",
     variants=CAUSALDS,
+    reading=Path(__file__).with_name("reading.md"),
     bundle=bundle,
     extend=extend,
     run_figure=RunFigure(

@@ -62,7 +62,7 @@ def sign_before_after(scene: Scene, rng: np.random.Generator) -> Iterator[Questi
         if before is None or after is None:
             continue
         accepted = {"accepted_before": _spellings(before), "accepted_after": _spellings(after)}
-        slots = {"symbol": "it", "margin": least_before, "margin_after": least_after}
+        slots = {"symbol": "it", "margin": least_before, "margin_s": least_after}
         yield _question_given(scene, node, Truth(accepted), **slots)
 
 
@@ -79,7 +79,7 @@ def delta_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question
     for node in scene.other_nodes[:MOST_NAMED]:
         label, margin = _clear_label(scene, scene.truths.change[node], node)
         if label is not None:
-            yield _question_given(scene, node, Truth({"accepted": [label]}), margin=margin)
+            yield _question_given(scene, node, Truth({"accepted": [label]}), margin_s=margin)
 
 
 @asks("association.argmax_change")
@@ -91,7 +91,7 @@ def argmax_change(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     if winner is None:
         return
     candidates = any_order(rng, [scene.name(node) for node in nodes])
-    slots = {"z": "Z", "candidates": bullets(candidates), "margin": number(margin)}
+    slots = {"z": "Z", "candidates": bullets(candidates), "margin_s": number(margin)}
     truth = Truth({"accepted": [scene.name(winner)]})
     yield Question({**ends(scene), "candidates": candidates}, truth, slots=slots)
 
@@ -108,7 +108,7 @@ def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Itera
         sign, margin = _clear_label(scene, scene.truths.partial[node], node)
         if sign is not None:
             truth = Truth({"accepted": [sign != "0"]})
-            yield _question_given(scene, node, truth, "variable", margin=margin)
+            yield _question_given(scene, node, truth, "variable", margin_s=margin)
 
 
 @asks("collider_phenomenon.induced_association_sign_only")
@@ -119,7 +119,7 @@ def induced_association_sign_only(scene: Scene, rng: np.random.Generator) -> Ite
         label, margin = _clear_label(scene, scene.truths.partial[node], node)
         if label is not None:
             truth = Truth({"accepted": _spellings(label)})
-            yield _question_given(scene, node, truth, "variable", symbol="s", margin=margin)
+            yield _question_given(scene, node, truth, "variable", symbol="s", margin_s=margin)
 
 
 @asks("collider_phenomenon.induced_association_strength_point")

@@ -114,8 +114,5 @@ def _inputs(scene: Scene) -> dict[str, object]:
 
 
 def _rule_slots(scene: Scene, name: str) -> dict[str, str]:
-    """Return the slots for the definition, identifiability and margin of the effect ``name``.
-    ``zero`` is empty for natural effects: those that are asked about are never zero by the
-    graph."""
-    slots = {**effect_slots(scene, name), "what": f"the {name} is", "sds": number(EFFECT_MARGIN)}
-    return {**slots, "zero": ""} if name in ("NDE", "NIE") else slots
+    """Return the slots for the definition, identifiability and margin of the effect ``name``."""
+    return {**effect_slots(scene, name), "what": f"the {name} is", "sds": number(EFFECT_MARGIN)}

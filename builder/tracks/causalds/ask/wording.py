@@ -83,12 +83,6 @@ def ends(scene: Scene) -> dict[str, object]:
     return {"treatment": scene.treatment.name, "outcome": scene.outcome.name}
 
 
-def fill(path: str, slots: Mapping[str, object]) -> str:
-    """Return the text at ``path`` of wording.toml, its shared texts and ``slots`` filled in. Raises
-    ``KeyError`` for a missing slot."""
-    return _fill_text(_TEXTS[path], slots)
-
-
 def _fill_text(text: str, slots: Mapping[str, object]) -> str:
     """Return a text, shared texts and then slots filled. Raises ``KeyError`` for a missing slot."""
     for _ in range(_DEEPEST):
@@ -108,21 +102,16 @@ def scene_slots(scene: Scene) -> dict[str, str]:
         "levels": levels(scene),
         "two_states": _TEXTS("condition.two_states") if _has_binary_column(scene) else "",
         "cross_world": "",
-        "zero": "",
     }
 
 
 def effect_slots(scene: Scene, name: str) -> dict[str, str]:
-    """Return the slots for what an effect ("ATE", "ETT", "NDE" or "NIE") is and what identifies it.
-    ``zero`` says that an effect which the graph makes 0 is identifiable; it is empty for the
-    NIE."""
-    own = {**scene_slots(scene), "name": name}
-    natural, zero = name in ("NDE", "NIE"), "zero_direct_effect" if name == "NDE" else "zero_effect"
+    """Return the slots for what an effect ("ATE", "ETT", "NDE" or "NIE") is and what identifies
+    it."""
     return {
         "name": name,
-        "effect": fill(f"shared.{name}", own),
-        "cross_world": _TEXTS("condition.cross_world") if natural else "",
-        "zero": "" if name == "NIE" else fill(f"condition.{zero}", own),
+        "effect": _fill_text(_TEXTS[f"shared.{name}"], scene_slots(scene)),
+        "cross_world": _TEXTS("condition.cross_world") if name in ("NDE", "NIE") else "",
     }
 
 
@@ -198,7 +187,7 @@ def write_prompt(
 
 def _files(scene: Scene, shown: Observation, variant: Variant) -> str:
     """Return the text that lists the files of a task."""
-    files = [_TEXTS("files.story")]
+    files = [_TEXTS("files.reading")]
     if variant.shape.input_mode == "data":
         files.append(_TEXTS("files.data", rows=f"{scene.plan.equations.train:,}"))
         files.append(_TEXTS("files.columns"))
