@@ -162,11 +162,15 @@ class Namer:
     ) -> None:
         self._rng = rng
         self._part = part
-        self._cap = max(1, int(LARGEST_SHARE * scenes))
-        self._dealt = _rounds(rng, scenes)
-        self._told: Counter[int] = Counter()
+        self.begin(scenes, max(1, int(LARGEST_SHARE * scenes)))
         self._sets: set[tuple[str, frozenset[str]]] = set()
         self._matches: set[Naming] = set()
+
+    def begin(self, scenes: int, most: int) -> None:
+        """Begin a group of scenes, of which a domain tells ``most``. Names stay given out."""
+        self._cap = most
+        self._dealt = _rounds(self._rng, scenes)
+        self._told: Counter[int] = Counter()
 
     def deal(self) -> int:
         """Return the position of the domain that the next scene tries first, dealt evenly."""

@@ -16,7 +16,7 @@ from causalds_scenes import ROOT, public, table
 from builder.splits.settings import TomlTable, read_toml
 from builder.splits.track import Candidate, DrawnExam, PossibleTask
 from builder.tracks.causalds.design.eligibility import KEYS, VARIANTS
-from builder.tracks.causalds.design.scene_plan import ScenePlan
+from builder.tracks.causalds.design.scene_plan import VIEWS, ScenePlan
 from builder.tracks.causalds.exams.candidates import built_candidates, planned_candidates
 from builder.tracks.causalds.exams.compose import classes_of, compose
 from builder.tracks.causalds.exams.model import FAMILIES, ExamModel, parse_exam
@@ -64,7 +64,7 @@ def taken(found: Sequence[Candidate], exam: DrawnExam) -> list[PossibleTask]:
     return [task for one in found for task in one.tasks if task.name in names]
 
 
-def scene(name: object, structure: str, hosts: Hosts, *labels: str) -> Candidate:
+def scene(name: object, structure: str, hosts: Hosts, *labels: str, domain: str = "") -> Candidate:
     """A scene that can be asked some variants in some views, with these classes of answers."""
     tasks = (
         PossibleTask(
@@ -75,7 +75,8 @@ def scene(name: object, structure: str, hosts: Hosts, *labels: str) -> Candidate
         for view in views
         for label in labels or ("True", "False")
     )
-    return Candidate(str(name), tuple(tasks), {"structure": structure, "kind": structure})
+    traits = {"structure": structure, "kind": structure, "domain": domain}
+    return Candidate(str(name), tuple(tasks), traits)
 
 
 def test_every_shipped_exam_file_parses(root: Path) -> None:
@@ -321,7 +322,7 @@ def test_a_matched_exam_may_be_restricted(root: Path) -> None:
         Candidate(f"s{number}", tuple(
             PossibleTask(f"{number}-{key}-{view}", key, view, "value", abstains=number % 2 == 0)
             for key in (*numeric, *other) for view in ("clean", "proxy", "proxy_hard")
-        ), {"structure": "chain"})
+        ), {"structure": "chain", "domain": ""})
         for number in range(20)
     ]  # fmt: skip
     exam = model(root, "observation-layer", tasks=60)
@@ -380,6 +381,31 @@ def test_private_scenes_are_planned_for_their_exams(root: Path) -> None:
     assert found["realistic: family"]["mediation_effect"]["realised"] >= 6
     motifs = found["motif"].values()
     assert sum(abs(row["requested"] - row["realised"]) for row in motifs) / 2 < 0.06 * 166
+
+
+@pytest.mark.parametrize(("kind", "tasks", "most"), [
+    ("realistic", 30, 3), ("realistic", 36, 6), ("balanced", 33, 6), ("balanced", 59, 6),
+])  # fmt: skip
+def test_few_tasks_of_an_exam_share_a_domain(root: Path, kind: str, tasks: int, most: int) -> None:
+    """Readers met the same cyclists seven times. Ten domains allow three tasks each."""
+    offered = {family: dict.fromkeys(names, VIEWS) for family, names in FAMILIES.items()}
+    many = [scene(k, "chain", offered, domain=f"domain {min(k % 20, 9)}") for k in range(120)]
+    exam = compose(model(root, kind, tasks=tasks), many, KEY, "here")
+    ids = set(exam.task_ids)
+    told = Counter(one.traits["domain"] for one in many for t in one.tasks if t.name in ids)
+    assert max(told.values()) <= most, told
+    assert max(Counter(name.partition("/")[0] for name in exam.task_ids).values()) == 1
+
+
+def test_few_scenes_of_a_private_exam_share_a_domain(root: Path) -> None:
+    """They are named before anything is built, exam by exam."""
+    exams = (("realistic", model(root, "realistic")), ("hard", model(root, "hard", tasks=20)))
+    settings = table(scenes=120, composition="full")
+    del settings["motifs"]
+    config = with_exams(TRACK.parse(TomlTable(settings, "here.")), exams, "here")
+    plans = [ScenePlan.from_json(s.config_json) for s in plan_scenes(config, "test", ROOT, True)]
+    told = Counter((plan.questions.exam, plan.telling.domain) for plan in plans)
+    assert {exam for exam, _ in told} == {"realistic", "hard"} and max(told.values()) <= 3
 
 
 def test_a_private_split_refuses_ablations_and_wrong_sums(root: Path) -> None:

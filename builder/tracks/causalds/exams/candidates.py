@@ -89,11 +89,12 @@ def planned_candidates(
 
 def _traits(plan: ScenePlan) -> dict[str, str]:
     """Return what rules of exams look at: ``structure`` (label), ``kind`` (motif, ATE
-    identifiable), ``bundle`` and ``telling`` (arm) of a problem told several times, "" where it is
-    told once."""
+    identifiable), ``domain`` ("" for none), ``bundle`` and ``telling`` (arm) of a problem told
+    several times, "" where it is told once."""
     return {
         "structure": plan.structure.label,
         "kind": f"{plan.structure.motif} {is_identifiable(*plan.structure.query.effect, 'ate')}",
+        "domain": plan.telling.domain or "",
         "bundle": plan.telling.bundle or "",
         "telling": plan.telling.arm or "",
     }

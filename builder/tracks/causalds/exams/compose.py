@@ -37,6 +37,10 @@ Classes = Mapping[str, Sequence[str]]
 Pick = tuple[Candidate, PossibleTask]
 """A scene and what it is asked."""
 
+ALIKE: Final = 3
+"""Tasks of an exam that may share a domain. In a larger one than that allows, each domain has
+so many before any has more."""
+
 
 def compose(
     model: ExamModel,
@@ -118,7 +122,14 @@ def _compose_by_priors(
             f"{where}.tasks: {model.tasks} tasks are asked, one a scene, but there are "
             f"{len(candidates)} scenes; ask fewer or raise the number of scenes"
         )
-    scenes, rng = _in_seeded_order(candidates, key)[: model.tasks], stream(key, "cells")
+    told: Counter[str] = Counter()
+    rounds = []
+    for scene in _in_seeded_order(candidates, key):
+        domain = scene.traits["domain"]
+        rounds.append((bool(domain) * told[domain] // ALIKE, scene))
+        told[domain] += 1
+    scenes = [scene for _, scene in sorted(rounds, key=lambda one: one[0])][: model.tasks]
+    rng = stream(key, "cells")
     picks = []
     cells = deal_cells(model, scenes, views, rng, again=not private)
     for scene, cell in zip(scenes, cells, strict=True):
@@ -145,10 +156,12 @@ class _Balance:
     _taken: set[str] = field(default_factory=set)
     _scenes: Counter[str] = field(default_factory=Counter)
     _views: Counter[str] = field(default_factory=Counter)
+    _domains: Counter[str] = field(default_factory=Counter)
 
     def take(self, variant: str, labels: Iterable[str]) -> bool:
         """Add a task of a variant with one of these labels to ``picks``. Return False where there
-        is none. Prefer the scene least asked, then a kind that is due, then the view least used."""
+        is none. Prefer the scene least asked, then a domain that is asked less than others, then a
+        kind that is due, then the view least used."""
         able = [
             (scene, task)
             for label in labels
@@ -162,14 +175,17 @@ class _Balance:
         self._taken.add(task.name)
         self._scenes[scene.instance_id] += 1
         self._views[task.view] += 1
+        self._domains[scene.traits["domain"]] += bool(scene.traits["domain"])
         self.due[scene.traits["kind"]] -= 1
         return True
 
-    def _cost(self, pick: Pick) -> tuple[int, bool, int]:
-        """Return (times its scene was asked, whether its kind is not due, uses of its view)."""
+    def _cost(self, pick: Pick) -> tuple[int, int, bool, int]:
+        """Return (times its scene was asked, uses of its domain by ``ALIKE``, whether its kind is
+        not due, uses of its view)."""
         scene, task = pick
-        asked = self._scenes[scene.instance_id]
-        return asked, self.due[scene.traits["kind"]] <= 0, self._views[task.view]
+        asked, domain = self._scenes[scene.instance_id], self._domains[scene.traits["domain"]]
+        is_spent = self.due[scene.traits["kind"]] <= 0
+        return asked, domain // ALIKE, is_spent, self._views[task.view]
 
 
 def classes_of(candidates: Sequence[Candidate], where: str) -> Classes:
@@ -278,13 +294,18 @@ def _compose_matched(
         waiting[name[1].partition(" ")[0]].append(name)
     order = sorted(waiting, key=lambda variant: hmac_key(key, f"variant/{variant}"))
     scenes: Counter[str] = Counter()
+    domains: Counter[str] = Counter()
+    domain_of = {name: next(iter(g.values()))[0].traits["domain"] for name, g in groups.items()}
     chosen: list[tuple[str, str]] = []
     while len(chosen) < model.tasks // arms:
         for variant in order:
             if waiting[variant] and len(chosen) < model.tasks // arms:
-                name = min(waiting[variant], key=lambda name: scenes[name[0]])
+                name = min(
+                    waiting[variant], key=lambda n: (scenes[n[0]], domains[domain_of[n]] // ALIKE)
+                )
                 waiting[variant].remove(name)
                 scenes[name[0]] += 1
+                domains[domain_of[name]] += 1
                 chosen.append(name)
     picks: list[Pick] = []
     bundles = {}

@@ -33,6 +33,7 @@ from builder.stories.verbalise import BY_MODEL, LLM
 from builder.stories.verbalise import DEFAULT as KNOWLEDGE
 from builder.tracks.causalds.design.eligibility import hosted_variants
 from builder.tracks.causalds.design.scene_plan import CLEAN, ScenePlan, Structure, Wording
+from builder.tracks.causalds.exams.compose import ALIKE
 from builder.tracks.causalds.plan.config import SceneSettings
 from grader.errors import UsageError
 
@@ -53,13 +54,21 @@ def name_scenes(
     """Return the plans with their names from the knowledge graph. No two of ``NAMED_TOGETHER`` have
     the same set of names while there are others. ``streams(purpose)`` gives random numbers. A
     redrawn graph still hosts the planned variant. ``private`` chooses the part of the knowledge
-    graph. Raises :class:`UsageError` without names."""
+    graph. Scenes planned for an exam are named together, each domain at most ``ALIKE`` times if it
+    can be. Raises :class:`UsageError` without names."""
     part: Part = "private" if private else "public"
-    named: list[ScenePlan] = []
+    named = list(plans)
     for start in range(0, len(plans), NAMED_TOGETHER):
-        some = plans[start : start + NAMED_TOGETHER]
+        places = range(start, min(start + NAMED_TOGETHER, len(plans)))
         rng = streams(f"names/{start}" if start else "names")
-        named += _name_together(some, config, rng, Namer(rng, len(some), part), split)
+        namer = Namer(rng, len(places), part)
+        for exam in dict.fromkeys(plans[place].questions.exam for place in places):
+            own = [place for place in places if plans[place].questions.exam == exam]
+            if exam is not None:
+                namer.begin(len(own), max(ALIKE, -(-len(own) // len(domains()))))
+            found = _name_together([plans[place] for place in own], config, rng, namer, split)
+            for place, plan in zip(own, found, strict=True):
+                named[place] = plan
     return named
 
 
