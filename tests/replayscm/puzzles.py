@@ -51,14 +51,23 @@ FULL, MATCHED = 4, 3
 DESIGN = ProgramSettings(full=FULL, matched=MATCHED)
 
 
-@cache
 def built(config: ProgramSettings = DESIGN) -> tuple[BuiltInstance, ...]:
-    return tuple(TRACK.build(spec) for spec in TRACK.plan(config, "dev", ROOT, False))
+    return _built(config.model_dump_json(exclude_defaults=True))
 
 
 @cache
+def _built(config: str) -> tuple[BuiltInstance, ...]:
+    settings = ProgramSettings.model_validate_json(config)
+    return tuple(TRACK.build(spec) for spec in TRACK.plan(settings, "dev", ROOT, False))
+
+
 def items(config: ProgramSettings = DESIGN) -> tuple[Item, ...]:
-    return tuple(item for instance in built(config) for item in items_of(instance))
+    return _items(config.model_dump_json(exclude_defaults=True))
+
+
+@cache
+def _items(config: str) -> tuple[Item, ...]:
+    return tuple(item for instance in _built(config) for item in items_of(instance))
 
 
 def items_of(instance: BuiltInstance) -> list[Item]:

@@ -3,7 +3,7 @@
 import json
 import tomllib
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import product
 from typing import Any
 
@@ -17,6 +17,9 @@ from builder.tracks.replayscm.check import read, value
 from builder.tracks.replayscm.generate import SEED_WORLDS, TRAINING_WORLDS, generate
 from builder.tracks.replayscm.plan import (
     BASE_POOLS,
+    PAPER,
+    POOLS,
+    STRATA,
     BaseGeneration,
     Generation,
     ProgramPlan,
@@ -28,7 +31,7 @@ from grader.errors import UsageError
 from grader.tracks.replayscm.boolean import depth, parse, size
 
 SMALL = Generation(variables=(5, 6), operators=("and", "or"), sizes=(3, 6), depths=(2, 3),
-                   rows=(5, 7), proposals=40, survivor_reduction=0.5, scored_worlds=2,
+                   rows=(5, 7), proposals=40, survivor_reduction=(0.5, 1.0), scored_worlds=2,
                    scored_cells=12, disambiguation=False)  # fmt: skip
 
 
@@ -100,16 +103,47 @@ def test_other_programs_are_the_same_with_a_base_cohort() -> None:
     assert pools == [BASE_POOLS[:1], BASE_POOLS[1:]]
 
 
+def test_each_program_keeps_the_thresholds_of_its_stratum() -> None:
+    """Of the paper's Table B.2, over the written rows; each pool has all strata in its shares."""
+    config = ProgramSettings(per_pool=3, base=3, strata=dict.fromkeys(STRATA, 1.0))
+    specs = TRACK.plan(config, "dev", ROOT, False)
+    realised = TRACK.composition(config, specs)["stratum"]
+    assert realised == {name: {"requested": 13.0, "realised": 13} for name in STRATA}
+    plans = [ProgramPlan.from_json(spec.config_json) for spec in specs]
+    for pool in POOLS.values():
+        assert {plan.stratum for plan in plans if plan.pools == (pool,)} == {*STRATA}
+    assert all(plan.generation.disambiguation == (len(plan.pools) == 1) for plan in plans)
+    for spec, plan in zip(specs, plans, strict=True):
+        if plan.pools[0].label not in ("Ord-Full", "Ord-Base"):
+            continue
+        written = TRACK.build(spec).rows["replayscm_worlds"][0]
+        record = json.loads(str(written["world_json"]))
+        asked, training = replace(PAPER, **STRATA[record["stratum"]]), record["levels"]["original"]
+        modes = [world["mode"] for world in training]
+        assert modes.count("hard_assigned") >= asked.assigned_worlds
+        assert modes.count("hard_constant") >= asked.constant_worlds
+        least, most = asked.survivor_reduction
+        assert least <= record["statistics"]["survivor_reduction"] <= most <= 0.95
+        for child in record["program"]["mechanisms"]:
+            scored = [world for world in training if child not in world["targets"]]
+            assert len(scored) >= asked.scored_worlds
+            assert sum(len(world["rows"]) for world in scored) >= asked.scored_cells
+            assert len(training) - len(scored) <= asked.clamped_worlds
+        known = [world["targets"] for world in training]
+        share = sum(world["targets"] not in known for world in record["heldout"]) / 8
+        assert asked.novelty[0] <= share <= asked.novelty[1]
+
+
 def test_settings_are_read_and_refused_by_name() -> None:
     text = """full = 4
 matched = 2
 base = 3
 generation = { variables = [7, 8], rows = [8, 9], scored_cells = 20 }
-base_generation = { operators = ["and", "not"], survivor_reduction = 0.5 }
+base_generation = { operators = ["and", "not"], survivor_reduction = [0.5, 1] }
 """
     config = parsed(text)
     assert config.generation == Generation(variables=(7, 8), rows=(8, 9), scored_cells=20)
-    base = BaseGeneration(operators=("not", "and"), survivor_reduction=0.5)
+    base = BaseGeneration(operators=("not", "and"), survivor_reduction=(0.5, 1.0))
     assert config.base_generation == base and not base.disambiguation
     assert parsed("full = 4\nmatched = 2").generation == Generation()
     wrong = {
@@ -117,6 +151,12 @@ base_generation = { operators = ["and", "not"], survivor_reduction = 0.5 }
         "full = 4\nmatched = 2\ngeneration = { operators = ['not'] }": "generation.operators",
         "full = 4\nmatched = 2\ngeneration = { speed = 1 }": "unknown key",
         "full = 4\nmatched = 2\nbase_generation = {}": "base = 100",
+        "full = 4\nstrata = { cells-34 = 1 }": "strata.cells-34: unknown key",
+        "full = 4\nstrata = { cells-33 = 0 }": "no weight is positive",
+        "full = 4\nstrata = { cells-33 = 1 }\ngeneration = { scored_cells = 9 }": "strata set it",
+        "full = 4\ngeneration = { survivor_reduction = 0.75 }": "the least and the most",
+        "full = 4\ngeneration = { survivor_reduction = [0.9, 0.8] }": "swap them",
+        "full = 4\ngeneration = { novelty = [0.3, 0.35] }": "no number of 8 worlds",
     }
     for text, told in wrong.items():
         with pytest.raises(UsageError, match=told):
@@ -130,20 +170,23 @@ def formulas(names: list[str], nodes: int) -> Iterator[Any]:
         return
     for inside in formulas(names, nodes - 1):
         yield ("not", inside)
-    for first in range(1, nodes - 1):
-        for pair in product(formulas(names, first), formulas(names, nodes - 1 - first)):
-            yield from ((operator, *pair) for operator in ("and", "or", "xor", "iff"))
-    if nodes >= 4:
-        for parts in product(formulas(names, 1), repeat=nodes - 1):
-            yield from ((operator, *parts) for operator in ("and", "or", "xor"))
+    for count in range(2, nodes):
+        for parts in product(range(1, nodes), repeat=count):
+            if sum(parts) == nodes - 1:
+                for arguments in product(*(list(formulas(names, part)) for part in parts)):
+                    known = ("and", "or", "xor", "iff")[: 4 if count == 2 else 3]
+                    yield from ((operator, *arguments) for operator in known)
 
 
 def test_kill_coverage_by_going_through_all_small_formulas() -> None:
-    """A second enumerator and interpreter, over two programs of four and five variables."""
-    settings = Generation(variables=(4, 5), proposals=8, survivor_reduction=0, scored_worlds=1,
-                          scored_cells=1, disambiguation=False)  # fmt: skip
+    """A second enumerator and interpreter, over two programs of four and five variables. The share
+    of shortcuts that later worlds rule out lies in its band, too."""
+    settings = Generation(
+        variables=(4, 5), proposals=20, survivor_reduction=(0.3, 0.9), scored_worlds=1,
+        scored_cells=1, disambiguation=False,
+    )  # fmt: skip
     seen = set()
-    for seed in range(30):
+    for seed in range(90):
         if len(seen) == 2:
             break
         try:
@@ -153,7 +196,7 @@ def test_kill_coverage_by_going_through_all_small_formulas() -> None:
         program = evidence.program
         names = [f"X{v + 1}" for v in range(program.n)]
         gold = {name: read(text) for name, text in program.mechanisms().items()}
-        covered = []
+        covered, before, after = [], 0, 0
         for place, child in enumerate(program.order):
             if child not in program.windows:
                 continue
@@ -164,12 +207,18 @@ def test_kill_coverage_by_going_through_all_small_formulas() -> None:
                 if child not in world.targets else []
                 for world in evidence.training
             ]  # fmt: skip
-            covered.append(any(
-                fits(tree, child, rows[:SEED_WORLDS]) and not fits(tree, child, rows[SEED_WORLDS:])
-                and not same(tree, mine) and not constant(tree)
+            standing = {
+                tuple(value(tree, row) for row in assignments(set(earlier))): tree
                 for nodes in range(1, 6) for tree in formulas(earlier, nodes)
-            ))  # fmt: skip
+                if fits(tree, child, rows[:SEED_WORLDS])
+                and not same(tree, mine) and not constant(tree)
+            }.values()  # fmt: skip
+            left = [tree for tree in standing if fits(tree, child, rows[SEED_WORLDS:])]
+            covered.append(len(left) < len(standing))
+            before, after = before + len(standing), after + len(left)
         assert evidence.kill_coverage == sum(covered) / len(covered)
+        assert evidence.statistics["survivor_reduction"] == pytest.approx(1 - after / before)
+        assert 0.3 <= 1 - after / before <= 0.9
         seen.add(evidence.kill_coverage)
     assert len(seen) == 2, "two different shares"
 

@@ -96,7 +96,9 @@ _FORMULAS: Final = {
 
 def twin(config: ProgramSettings, tasks: int) -> ProgramSettings:
     """Return the floors' settings: ``tasks`` records a pool, their worlds not chosen with care."""
-    quick = replace(config.generation, proposals=8, disambiguation=False)
+    quick = replace(
+        config.generation, proposals=8, survivor_reduction=(0.0, 1.0), disambiguation=False
+    )
     return ProgramSettings(per_pool=tasks, generation=quick)
 
 

@@ -115,12 +115,14 @@ def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts:
     """Return a task's facts for the leak test. The number of worlds nearly tells the level, but it
     is data. What the prompt prints of a program is no secret."""
     inputs, target = task.inputs, json.loads(truth["target_json"])
-    program = json.loads(world["world_json"])["program"]
+    record = json.loads(world["world_json"])
+    program = record["program"]
     variables, blocks = tuple(inputs["variables"]), inputs.get("blocks") or []
     assigned = sum(one["mode"] == "hard_assigned" for one in target["heldout"])
     facts = {
         "evidence": str(target["pool"]),
         "determined": str(target["determined"]),
+        "stratum": record["stratum"],
         "assigned worlds held out": str(assigned),
         **(_hidden_program(inputs, program) if task.family != "alternative" else {}),
     }

@@ -1,14 +1,13 @@
 """Accept or strengthen an instance: training worlds, filters, disambiguation, held-out worlds.
 
-ReplaySCM B.2.3 (Algorithm 3); by default with the thresholds of one stratum: at least 3 scored
-worlds and 33 scored cells per endogenous variable, at most 5 worlds that set it, at least 3
-hard_assigned and one hard_constant world, and a survivor reduction of at least 0.75.
+ReplaySCM B.2.3 (Algorithm 3), with the thresholds of a stratum (``plan.Generation``).
 
 A shortcut of V is a function of variables before V in the latent order that is not constant, has a
 formula of AST size at most five, and is not V's mechanism. A local alternative of V may be a little
 larger than the mechanism and fits all training rows.
 """
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,10 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from builder.release.attempts import Rejection
-from builder.tracks.replayscm.plan import PAPER, Generation
+from builder.tracks.replayscm.plan import HELDOUT_WORLDS, PAPER, Generation, novel_counts
 from builder.tracks.replayscm.programs import HiddenProgram, sample_program
 from builder.tracks.replayscm.synthesis import INPUTS, smallest_formulas
-from builder.tracks.replayscm.tables import PartialTables, bits, sets_of, tabulate_worlds
+from builder.tracks.replayscm.tables import (
+    Flags,
+    PartialTables,
+    bits,
+    sets_of,
+    stack,
+    tabulate_worlds,
+)
 from builder.tracks.replayscm.worlds import (
     Intervention,
     Mode,
@@ -39,9 +45,6 @@ from grader.tracks.replayscm.problem import ROOTS
 
 SEED_WORLDS: Final = 4
 TRAINING_WORLDS: Final = 8
-HELDOUT_WORLDS: Final = 8
-NOVEL: Final = (2, 5)
-"""Held-out worlds whose target set never occurs in training: shares 0.25 to 0.625."""
 MAX_ADDED: Final = 3
 SEPARATORS: Final = 60
 """Worlds from which at most ``MAX_ADDED`` that rule out local alternatives are chosen."""
@@ -71,9 +74,8 @@ def generate(rng: np.random.Generator, settings: Generation = PAPER) -> Evidence
     before = len(training)
     if settings.disambiguation:
         training = _disambiguate(rng, program, units, training)
-    if any(sum(child in world.targets for world in training) > 5 for child in program.endogenous):
-        raise Rejection("clamped too often")
-    heldout = _heldout(rng, program, units, training)
+        _check_training(program, training, settings)
+    heldout = _heldout(rng, program, units, training, settings)
     statistics = {"survivor_reduction": reduction, "disambiguation_worlds": len(training) - before}
     return Evidence(program, units, tuple(training), tuple(heldout), statistics, covered)
 
@@ -93,46 +95,71 @@ def candidate_worlds(
 def _training(
     rng: np.random.Generator, program: HiddenProgram, units: UnitThresholds, settings: Generation
 ) -> tuple[list[ReplayWorld], float, float]:
-    """Return four random worlds and the four that rule out the most surviving shortcuts, then the
-    share of shortcuts that these rule out, and that of mechanisms of which they rule one out.
-    Raises :class:`Rejection` where the first share is below ``settings.survivor_reduction``."""
-    candidates = candidate_worlds(rng, program, units, settings.proposals)
-    survives = surviving_shortcuts(program, candidates)
-    chosen = list(range(SEED_WORLDS))
-    alive = {v: np.asarray(flags[:, chosen].all(axis=1)) for v, flags in survives.items()}
-    before = {v: int(flags.sum()) for v, flags in alive.items()}
-    while len(chosen) < TRAINING_WORLDS:
-        kills = np.zeros(len(candidates), dtype=np.int64)
-        for v, flags in survives.items():
-            kills += (alive[v][:, None] & ~flags).sum(axis=0)
-        kills[chosen] = -1
-        best = int(np.argmax(kills))
-        chosen.append(best)
-        alive = {v: alive[v] & flags[:, best] for v, flags in survives.items()}
-    after = {v: int(flags.sum()) for v, flags in alive.items()}
-    total = sum(before.values())
-    reduction = 1.0 if total == 0 else 1 - sum(after.values()) / total
-    if reduction < settings.survivor_reduction:
+    """Return eight worlds, the share of shortcuts that the last four rule out of those that the
+    first four leave, and that of mechanisms of which they rule one out.
+
+    Below the least share of ``settings.survivor_reduction`` the world is added that rules out the
+    most, then any; none passes the largest share. Raises :class:`Rejection` where none is left, or
+    the shortcuts are too few for such a share.
+    """
+    least, most = settings.survivor_reduction
+    worlds = candidate_worlds(rng, program, units, SEED_WORLDS)
+    found = surviving_shortcuts(program, tabulate_worlds(worlds))
+    fewest, largest = math.ceil(least * len(found)), math.floor(most * len(found))
+    if fewest > largest or (not found and most < 1):
         raise Rejection("survivor reduction")
-    covered = sum(after[v] < before[v] for v in before) / len(before)
-    return [candidates[k] for k in chosen], reduction, covered
+    worlds += candidate_worlds(rng, program, units, settings.proposals - SEED_WORLDS)
+    dies = contradicted(found, worlds)
+    dead, chosen = np.zeros(len(found), dtype=bool), list(range(SEED_WORLDS))
+    while len(chosen) < TRAINING_WORLDS:
+        kills = np.count_nonzero(dies[~dead], axis=0)
+        gone = np.count_nonzero(dead)
+        allowed = _completes_modes(worlds, chosen, settings) & (gone + kills <= largest)
+        allowed[chosen] = False
+        if not allowed.any():
+            raise Rejection("survivor reduction")
+        chosen.append(int(np.argmax(allowed * (kills + 1 if gone < fewest else 1))))
+        dead |= dies[:, chosen[-1]]
+    if np.count_nonzero(dead) < fewest:
+        raise Rejection("survivor reduction")
+    reduction = float(dead.mean()) if found else 1.0
+    covered = len({item.child for item, gone in zip(found, dead, strict=True) if gone})
+    return [worlds[k] for k in chosen], reduction, covered / len(program.endogenous)
+
+
+def _completes_modes(
+    candidates: Sequence[ReplayWorld], chosen: Sequence[int], settings: Generation
+) -> Flags:
+    """Return for each candidate whether the modes can still be as ``settings`` demand after it."""
+    modes = [world.intervention.mode for world in candidates]
+    have = Counter(modes[k] for k in chosen)
+    lacking = {
+        "hard_assigned": settings.assigned_worlds - have["hard_assigned"],
+        "hard_constant": settings.constant_worlds - have["hard_constant"],
+    }
+    spare = TRAINING_WORLDS - len(chosen) - sum(max(0, count) for count in lacking.values())
+    return np.array([spare > 0 or lacking.get(mode, 0) > 0 for mode in modes])
 
 
 def _check_training(
     program: HiddenProgram, training: Sequence[ReplayWorld], settings: Generation
 ) -> None:
-    """Raise :class:`Rejection` where the training worlds show too little of the program. Three
-    worlds or more must assign values row by row (``hard_assigned``), and one or more a constant
-    (``hard_constant``). Each endogenous variable needs ``settings.scored_worlds`` worlds that do
-    not intervene on it, with ``settings.scored_cells`` rows in all."""
+    """Raise :class:`Rejection` where the training worlds show too little of the program: too few of
+    a mode, or an endogenous variable with too few worlds and rows that compute it, or set in too
+    many worlds."""
     modes = Counter(world.intervention.mode for world in training)
-    if modes["hard_assigned"] < 3 or modes["hard_constant"] < 1:
+    if (
+        modes["hard_assigned"] < settings.assigned_worlds
+        or modes["hard_constant"] < settings.constant_worlds
+    ):
         raise Rejection("mode mix")
     for child in program.endogenous:
         scored = [world for world in training if child not in world.targets]
         cells = sum(len(world.rows) for world in scored)
         if len(scored) < settings.scored_worlds or cells < settings.scored_cells:
             raise Rejection("scored exposure")
+        if len(training) - len(scored) > settings.clamped_worlds:
+            raise Rejection("clamped too often")
 
 
 def _disambiguate(
@@ -144,17 +171,15 @@ def _disambiguate(
     """Return the training worlds and up to three more that each rule out at least three and half of
     the local alternatives that are left."""
     candidates = candidate_worlds(rng, program, units, SEPARATORS)
-    found = local_alternatives(program, tabulate_worlds(training))
+    kills = contradicted(local_alternatives(program, tabulate_worlds(training)), candidates)
     chosen = list(training)
-    while found and len(chosen) < len(training) + MAX_ADDED:
-        # Shape (worlds, alternatives).
-        kills = np.array([[item.fails_in(world) for item in found] for world in candidates])
-        totals = kills.sum(axis=1)
+    while len(kills) and len(chosen) < len(training) + MAX_ADDED:
+        totals = kills.sum(axis=0)
         best = int(np.argmax(totals))
-        if totals[best] < max(3, 0.5 * len(found)):
+        if totals[best] < max(3, 0.5 * len(kills)):
             break
-        chosen.append(candidates.pop(best))
-        found = [item for item, dead in zip(found, kills[best], strict=True) if not dead]
+        chosen.append(candidates[best])
+        kills = kills[~kills[:, best]]
     return chosen
 
 
@@ -163,13 +188,15 @@ def _heldout(
     program: HiddenProgram,
     units: UnitThresholds,
     training: Sequence[ReplayWorld],
+    settings: Generation,
 ) -> list[ReplayWorld]:
-    """Return eight worlds in random order, two to five on targets new to training, signatures all
-    new. Raises :class:`Rejection` if 2000 draws do not suffice."""
+    """Return eight worlds in random order, a share within ``settings.novelty`` on targets new to
+    training, signatures all new. Raises :class:`Rejection` if 2000 draws do not suffice."""
     taken = {world.intervention for world in training}
     known = {world.targets for world in training}
     usual = sorted(known - {()})
-    novel = int(rng.integers(NOVEL[0], NOVEL[1] + 1))
+    fewest, most = novel_counts(settings.novelty)
+    novel = int(rng.integers(fewest, most + 1))
     chosen: list[Intervention] = []
     for _ in range(2000):
         wants_novel = sum(one.targets not in known for one in chosen) < novel
@@ -208,12 +235,17 @@ class Alternative:
     members: tuple[int, ...]
     table: int
 
-    def fails_in(self, world: ReplayWorld) -> bool:
-        """Return whether a row of ``world`` contradicts it; False if the world sets ``child``."""
-        if self.child in world.targets:
-            return False
-        pattern = world.rows[:, list(self.members)] @ _WEIGHTS[: len(self.members)]
-        return bool((((self.table >> pattern) & 1) != world.rows[:, self.child]).any())
+
+def contradicted(found: Sequence[Alternative], worlds: Sequence[ReplayWorld]) -> Flags:
+    """Return whether a row of each world in which its variable is not set contradicts each
+    alternative, shape (alternatives, worlds)."""
+    rows, flags = stack(worlds), np.zeros((len(found), len(worlds)), dtype=bool)
+    starts = np.cumsum([0, *(len(world.rows) for world in worlds[:-1])])
+    for k, item in enumerate(found):
+        pattern = rows.values[:, list(item.members)] @ _WEIGHTS[: len(item.members)]
+        wrong = (item.table >> pattern & 1) != rows.values[:, item.child]
+        flags[k] = np.logical_or.reduceat(wrong & ~rows.clamped[:, item.child], starts)
+    return flags
 
 
 @cache
@@ -229,47 +261,34 @@ def _small_functions(inputs: int, cap: int) -> NDArray[np.int32]:
     return np.asarray(small[np.array(keep, dtype=bool)])
 
 
-def _other_functions(program: HiddenProgram, child: int, k: int, cap: int) -> NDArray[np.int32]:
-    """Return truth tables over set ``k`` that are not the mechanism of ``child``, depend on all
-    members and have a formula of AST size at most ``cap``."""
-    sets = sets_of(program.n)
-    tables = _small_functions(len(sets.members[k]), cap) & np.int32(sets.every[k])
-    if sets.members[k] == program.parents[child]:
-        tables = tables[tables != program.tables[child]]
-    return tables
-
-
-def surviving_shortcuts(
-    program: HiddenProgram, worlds: Sequence[ReplayWorld]
-) -> dict[int, NDArray[np.bool_]]:
-    """Return, for each endogenous variable, which shortcuts each world alone leaves standing, shape
-    (shortcuts, worlds). A shortcut survives some worlds if it survives each of them."""
-    sets, tables = sets_of(program.n), [tabulate_worlds([world]) for world in worlds]
-    # Shape (n, sets, worlds).
-    zeros = np.stack([one.zeros for one in tables], axis=-1).astype(np.int32)
-    ones = np.stack([one.ones for one in tables], axis=-1).astype(np.int32)
-    found = {}
-    for place, child in enumerate(program.order[ROOTS:], start=ROOTS):
-        later = ~bits(program.order[:place])
-        standing = []
-        for k in np.flatnonzero((sets.masks != 0) & ((sets.masks & later) == 0)).tolist():
-            functions = _other_functions(program, child, k, SHORTCUT_SIZE)[:, None]
-            shows, forbids = ones[child, k], zeros[child, k]
-            standing.append(((functions & shows) == shows) & ((functions & forbids) == 0))
-        found[child] = np.concatenate(standing)
-    return found
+def surviving_shortcuts(program: HiddenProgram, tables: PartialTables) -> list[Alternative]:
+    """Return all shortcuts that fit the training tables, by variable and set."""
+    shortcuts = _fitting_functions(
+        program, tables, dict.fromkeys(program.endogenous, SHORTCUT_SIZE)
+    )
+    return [item for item in shortcuts if item.members]
 
 
 def local_alternatives(program: HiddenProgram, tables: PartialTables) -> list[Alternative]:
-    """Return all local alternatives that fit the training tables, by variable, set and size."""
+    """Return all local alternatives that fit the training tables, by variable and set."""
+    caps = {child: min(size(program.formulas[child]) + SLACK, CAP) for child in program.endogenous}
+    return _fitting_functions(program, tables, caps)
+
+
+def _fitting_functions(
+    program: HiddenProgram, tables: PartialTables, caps: Mapping[int, int]
+) -> list[Alternative]:
+    """Return the functions that are not the mechanism of their variable, depend on all members of a
+    set of variables before it, fit the tables, and have a formula of AST size up to its cap."""
     sets, consistent = sets_of(program.n), tables.consistent()
     found = []
     for place, child in enumerate(program.order[ROOTS:], start=ROOTS):
         later = ~bits(program.order[:place])
-        cap = min(size(program.formulas[child]) + SLACK, CAP)
         for k in np.flatnonzero(consistent[child] & ((sets.masks & later) == 0)).tolist():
-            functions = _other_functions(program, child, k, cap)
+            members = sets.members[k]
+            functions = _small_functions(len(members), caps[child]) & np.int32(sets.every[k])
             ones, zeros = int(tables.ones[child, k]), int(tables.zeros[child, k])
             fits = ((functions & ones) == ones) & ((functions & zeros) == 0)
-            found += [Alternative(child, sets.members[k], t) for t in functions[fits].tolist()]
+            own = program.tables[child] if members == program.parents[child] else -1
+            found += [Alternative(child, members, t) for t in functions[fits].tolist() if t != own]
     return found

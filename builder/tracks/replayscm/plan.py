@@ -1,8 +1,11 @@
 """The pools, the settings of a split, and the plan of each program."""
 
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 from pydantic.dataclasses import dataclass
@@ -10,7 +13,7 @@ from pydantic.dataclasses import dataclass
 from builder.splits.seeds import InstancePlan, keyed_specs, plan_stream, random_order
 from builder.splits.settings import STRICT, Fault, TomlModel
 from builder.splits.track import InstanceSpec, TaskPlan
-from builder.splits.values import Ordered, Share, some_of
+from builder.splits.values import Ordered, Share, Weight, some_of, weights_of
 from grader.errors import UsageError
 
 TRACK_NAME: Final = "replayscm"
@@ -29,16 +32,36 @@ def _joining(operators: tuple[str, ...]) -> tuple[str, ...]:
     return operators
 
 
+HELDOUT_WORLDS: Final = 8
+
+
+def novel_counts(novelty: tuple[float, float]) -> tuple[int, int]:
+    """Return how many of the held-out worlds, at least and at most, are a share in ``novelty``."""
+    least, most = novelty
+    return math.ceil(HELDOUT_WORLDS * least), math.floor(HELDOUT_WORLDS * most)
+
+
+def _check_novelty(novelty: tuple[float, float]) -> tuple[float, float]:
+    """Return ``novelty``; raise Fault if no number of held-out worlds is a share in it."""
+    least, most = novel_counts(novelty)
+    if least > most:
+        raise Fault(f"no number of {HELDOUT_WORLDS} worlds is such a share; write [0.2, 0.72]")
+    return novelty
+
+
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Generation:
-    """Settings of one cohort of programs. The defaults are those of the paper's released records.
+    """Settings of one cohort of programs. The defaults are those of the paper's mildest stratum.
 
     ``variables``, ``sizes`` (AST nodes of a mechanism), ``depths`` and ``rows`` (of a world) are
     the least and the most, ``operators`` those that mechanisms are drawn from (ReplaySCM Table
     B.1). ``proposals`` is the number of worlds that the eight training worlds are chosen from. They
-    must rule out at least a share of ``survivor_reduction`` of the shortcuts, and compute each
-    endogenous variable in ``scored_worlds`` worlds and ``scored_cells`` cells. With
-    ``disambiguation`` up to three worlds are added that rule out local alternatives (Table B.2).
+    rule out a share of the shortcuts within ``survivor_reduction``, compute each endogenous
+    variable in ``scored_worlds`` worlds and ``scored_cells`` cells at least, and set it in
+    ``clamped_worlds`` at most; ``assigned_worlds`` of them set values row by row, and
+    ``constant_worlds`` one value, at least. ``novelty`` is the least and the largest share of
+    held-out worlds on targets new to training. With ``disambiguation`` up to three worlds are added
+    that rule out local alternatives (Table B.2).
     """
 
     variables: Annotated[tuple[_Variables, _Variables], Ordered] = (6, 10)
@@ -46,10 +69,14 @@ class Generation:
     sizes: Annotated[tuple[_Size, _Size], Ordered] = (3, 14)
     depths: Annotated[tuple[_Depth, _Depth], Ordered] = (2, 6)
     rows: Annotated[tuple[_Rows, _Rows], Ordered] = (10, 12)
-    proposals: Annotated[int, Field(ge=8, le=2_000)] = 200
-    survivor_reduction: Share = 0.75
+    proposals: Annotated[int, Field(ge=8, le=2_000)] = 170
+    survivor_reduction: Annotated[tuple[Share, Share], Ordered] = (0.75, 0.95)
     scored_worlds: Annotated[int, Field(ge=1, le=8)] = 3
     scored_cells: Annotated[int, Field(ge=1, le=128)] = 33
+    assigned_worlds: Annotated[int, Field(ge=0, le=8)] = 3
+    constant_worlds: Annotated[int, Field(ge=0, le=8)] = 1
+    clamped_worlds: Annotated[int, Field(ge=0, le=11)] = 5
+    novelty: Annotated[tuple[Share, Share], Ordered, AfterValidator(_check_novelty)] = (0.20, 0.72)
     disambiguation: bool = True
 
 
@@ -61,6 +88,21 @@ class BaseGeneration(Generation):
 
 
 PAPER: Final = Generation()
+
+STRATA: Final[Mapping[str, Mapping[str, Any]]] = {
+    "cells-33": {},
+    "cells-40": {
+        "proposals": 250, "survivor_reduction": (0.80, 0.95), "scored_worlds": 4,
+        "scored_cells": 40,
+    },
+    "cells-44": {
+        "proposals": 340, "survivor_reduction": (0.85, 0.95), "scored_worlds": 4,
+        "scored_cells": 44, "assigned_worlds": 4, "constant_worlds": 2, "clamped_worlds": 4,
+        "novelty": (0.25, 0.65),
+    },
+}  # fmt: skip
+"""What each stratum demands beyond ``PAPER``: the ends of the ranges of Table B.2, which names no
+stratum and does not say which thresholds go together."""
 
 Disclosure = Literal["ordered", "block", "hidden", "hidden_roots"]
 Level = Literal["original", "extra", "cex", "certified"]
@@ -117,7 +159,8 @@ class ProgramSettings(TomlModel):
     own.
     With ``shifted``, inductions have further held-out worlds under other root distributions.
     ``base`` is the number of programs of another cohort. ``generation`` says how programs of the
-    paper's pools are drawn, ``base_generation`` how those of the other cohort are.
+    paper's pools are drawn, ``base_generation`` how those of the other cohort are. ``strata`` are
+    weights by name of ``STRATA``; without any, every program is as these two tables say.
     """
 
     full: int = Field(default=0, ge=1, le=_MOST)
@@ -125,6 +168,9 @@ class ProgramSettings(TomlModel):
     per_pool: int = Field(default=0, ge=1, le=_MOST)
     shifted: bool = False
     base: int = Field(default=0, ge=1, le=_MOST)
+    strata: Annotated[dict[str, Weight], weights_of(STRATA, ordered=True)] = Field(
+        default_factory=dict
+    )
     generation: Generation = PAPER
     base_generation: BaseGeneration = BaseGeneration()
 
@@ -145,18 +191,29 @@ class ProgramSettings(TomlModel):
             )
         if not self.base and "base_generation" in self.model_fields_set:
             raise Fault("there is no such cohort; write base = 100 too", "base_generation")
+        for table in ("generation", "base_generation") if self.strata else ():
+            for key in {key: None for stratum in STRATA.values() for key in stratum}:
+                if getattr(getattr(self, table), key) != getattr(PAPER, key):
+                    raise Fault("the strata set it; remove it, or strata", f"{table}.{key}")
         return self
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramPlan(InstancePlan):
     """The plan of one program: its pools (all of the paper's if ``matched``), whether it has
-    held-out worlds under other root distributions (``shifted``), and its ``generation``."""
+    held-out worlds under other root distributions (``shifted``), its ``generation``, and the name
+    of its ``stratum``, "" without."""
 
     pools: tuple[Pool, ...]
     matched: bool
     shifted: bool = False
     generation: Generation = PAPER
+    stratum: str = ""
+
+    def in_stratum(self, name: str) -> "ProgramPlan":
+        """Return the plan of the same program in a stratum, unchanged for ""."""
+        strict = replace(self.generation, **STRATA.get(name, {}))
+        return replace(self, generation=strict, stratum=name)
 
     @property
     def task_plan(self) -> TaskPlan:
@@ -183,9 +240,39 @@ def plan_programs(
     plans += [plan(tuple(POOLS.values()), True)] * config.matched
     for label in ("Ord-Full", "Hid-Full"):
         plans += [plan((POOLS[label],), False)] * (config.full - config.matched)
+    names = _spread(config, len(plans))
+    plans = [one.in_stratum(name) for one, name in zip(plans, names, strict=True)]
     plans = random_order(plan_stream(count_root, TRACK_NAME, split, "plan"), plans)
-    for turn in range(config.base):
+    strata = random_order(
+        plan_stream(count_root, TRACK_NAME, split, "base"), _spread(config, config.base)
+    )
+    for turn, name in enumerate(strata):
         pools = BASE_POOLS[turn % 2 :][:1] if private else BASE_POOLS
-        plans.append(replace(plan(pools, False), generation=config.base_generation))
+        base = replace(plan(pools, False), generation=config.base_generation)
+        plans.append(base.in_stratum(name))
     naming = ("program", "program")
     return keyed_specs(plans, (TRACK_NAME, split), naming, count_root, private)
+
+
+def _spread(config: ProgramSettings, total: int) -> list[str]:
+    """Return ``total`` names of strata (or "") in which every run has nearly the requested shares.
+    So the programs of each pool have them, which are listed one after the other."""
+    weights = config.strata or {"": 1.0}
+    mass, names = sum(weights.values()), list[str]()
+    for place in range(1, total + 1):
+        lacks = {name: weights[name] * place / mass - names.count(name) for name in weights}
+        names.append(max(lacks, key=lambda name: round(lacks[name], 9)))
+    return names
+
+
+def composition(
+    config: ProgramSettings, specs: Sequence[InstanceSpec]
+) -> dict[str, dict[str, dict[str, float]]]:
+    """Return requested and realised numbers of programs by stratum, {} without strata."""
+    found = Counter(ProgramPlan.from_json(spec.config_json).stratum for spec in specs)
+    mass = sum(config.strata.values())
+    table = {
+        name: {"requested": round(len(specs) * weight / mass, 2), "realised": found[name]}
+        for name, weight in config.strata.items()
+    }
+    return {"stratum": table} if table else {}

@@ -93,7 +93,9 @@ class ObservedRows:
 def stack(worlds: Sequence[ReplayWorld]) -> ObservedRows:
     """Return the rows of all worlds, one below the other."""
     values = np.concatenate([world.rows for world in worlds]).astype(np.int64)
-    set_here = [np.isin(np.arange(values.shape[1]), world.targets) for world in worlds]
+    set_here = np.zeros((len(worlds), values.shape[1]), dtype=bool)
+    for one, world in zip(set_here, worlds, strict=True):
+        one[list(world.targets)] = True
     clamped = np.repeat(set_here, [len(world.rows) for world in worlds], axis=0)
     return ObservedRows(values, clamped)
 

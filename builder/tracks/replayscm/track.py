@@ -24,6 +24,7 @@ from builder.tracks.replayscm.plan import (
     Pool,
     ProgramPlan,
     ProgramSettings,
+    composition,
     plan_programs,
 )
 from builder.tracks.replayscm.programs import draw_blocks, name_of
@@ -116,11 +117,12 @@ def task_truth(made: Instance, pool: Pool, matched: bool, key: bytes) -> dict[st
     return target
 
 
-def hidden_world(made: Instance, tasks: Mapping[str, str]) -> dict[str, Any]:
-    """Return the world row's content: program, worlds, and figures of its construction. ``tasks``
-    maps task ids to labels of pools."""
+def hidden_world(made: Instance, stratum: str, tasks: Mapping[str, str]) -> dict[str, Any]:
+    """Return the world row's content: program, ``stratum``, worlds, and figures of its
+    construction. ``tasks`` maps task ids to labels of pools."""
     program = made.evidence.program
     return {
+        "stratum": stratum,
         "program": program.to_json(),
         "blocks": [_names(block) for block in made.blocks],
         "levels": {level: worlds_json(worlds, "train") for level, worlds in made.levels.items()},
@@ -170,7 +172,8 @@ def _try(spec: InstanceSpec, plan: ProgramPlan, attempt: int, _: int) -> dict[st
         variant, inputs = variant_of(TRACK_NAME, pool.variant), task_inputs(made, pool)
         prompt = write_prompt(inputs, variant, name + variant.shape.suffix)
         tasks.append(rows.task_row(name, spec.instance_id, variant, prompt, inputs))
-    world = rows.world_row(spec, attempt, f"n{made.evidence.program.n}", hidden_world(made, labels))
+    hidden = hidden_world(made, plan.stratum, labels)
+    world = rows.world_row(spec, attempt, f"n{made.evidence.program.n}", hidden)
     return {"replayscm": tasks, "replayscm_truth": truths, "replayscm_worlds": [world]}
 
 
@@ -199,6 +202,7 @@ TRACK: Final = Track(
     private=frozenset({"replayscm_truth", "replayscm_worlds"}),
     parse=partial(check, ProgramSettings),
     plan=plan_programs,
+    composition=composition,
     build=build,
     audit=audit_instance,
     leak_facts=leak_facts,
