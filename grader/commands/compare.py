@@ -7,7 +7,7 @@ that both answered are compared beside that.
 examples:
   python -m grader compare answers/informed answers/naive
   python -m grader compare old.parquet new.parquet --release release --json compared.json
-  python -m grader compare answers/a answers/b --html compared.html
+  python -m grader compare answers/a answers/b --full --html compared.html
 """
 
 import argparse
@@ -32,6 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(name, type=Path, help="folder of answers, or a packed .parquet")
     add(parser, *EXAM, "--transcript-key", "--reading")
     add_limits(parser)
+    parser.add_argument("--full", action="store_true", help="print every table of each track")
     add_documents(
         parser, "the comparison as data", "full figures of a private split, for your eyes only"
     )
@@ -59,5 +60,5 @@ def run(arguments: argparse.Namespace) -> int:
     result = compare(graded[0], graded[1], tracks)
     shown = in_reading(result, arguments.reading)
     write_documents(arguments, lambda: result, lambda: comparison_page(shown, tracks))
-    console().print(comparison_view(shown, tracks))
+    console().print(comparison_view(shown, tracks, arguments.full))
     return 0

@@ -13,11 +13,12 @@ from grader.pages.report_page import FOOTER, NOTES
 from grader.pages.specification import pages_of
 from grader.pages.systems import reading_of
 from grader.pages.table import Table
-from grader.pages.terminal import in_terminal
+from grader.pages.terminal import in_terminal, lines_of
 from grader.pages.words import signed_interval, signed_number
 from grader.scoring.track import Track, Tracks
 
 Line = Mapping[str, Any]
+_FAMILIES: Final = 8
 _NO_HEADLINE: Final = "no overall difference: one of them has no overall points"
 
 
@@ -88,8 +89,11 @@ def _tables_by_track(result: Mapping[str, Any], tracks: Tracks) -> dict[str, lis
     return {name: tables(tracks[name], part, reading) for name, part in result["tracks"].items()}
 
 
-def comparison_view(result: Mapping[str, Any], tracks: Tracks) -> RenderableType:
-    """Return headline, who answered what, and the tables of each track for the terminal."""
+def comparison_view(
+    result: Mapping[str, Any], tracks: Tracks, full: bool = False
+) -> RenderableType:
+    """Return headline, who answered what, and a line a track and for the families that differ most
+    for the terminal; ``full`` gives every table instead of these lines."""
     difference, span, verdict = overall_difference(result)
     first_line = Text.assemble(
         (f"{difference} " if difference else "", "bold green"),
@@ -99,8 +103,30 @@ def comparison_view(result: Mapping[str, Any], tracks: Tracks) -> RenderableType
     head = Group(first_line, answered_text(result))
     names = " − ".join(result[side]["system"] for side in ("first", "second"))
     title = f"{names} · {result['release']} · {result['split']}/{result['exam']}"
+    panel = Panel(head, title=Text(title), title_align="left")
+    if not full:
+        hint = "--full prints every table, --html compared.html writes a page"
+        return Group(panel, *(lines_of(one) for one in _first_screen(result) if one.rows), hint)
     shown = [in_terminal(one) for some in _tables_by_track(result, tracks).values() for one in some]
-    return Group(Panel(head, title=Text(title), title_align="left"), *shown)
+    return Group(panel, *shown)
+
+
+def _first_screen(result: Mapping[str, Any]) -> list[Table]:
+    """Return a table with a row a track, and one of up to ``_FAMILIES`` families that differ."""
+    parts = result["tracks"]
+    families = [
+        {**line, "label": name}
+        for part in parts.values()
+        for name, line in part["families"].items()
+        if line["difference"]
+    ]
+    families.sort(key=lambda line: -abs(line["difference"]))
+    return [
+        SPECIFICATION.of_rows(
+            "compared_tracks", [{**part, "label": name} for name, part in parts.items()]
+        ),
+        SPECIFICATION.of_rows("compared_families", families[:_FAMILIES]),
+    ]
 
 
 def comparison_page(result: Mapping[str, Any], tracks: Tracks) -> str:

@@ -106,7 +106,7 @@ def test_explain_browse_and_compare_follow(
         page = (site / f"{task_id('ate')}.html").read_text("utf-8")
         assert page.index(f"{way} reading: pool") < page.index(f"{other} reading: pool")
         out = runner.run(
-            "compare", gold_source, mixed, *runner.dev, "--exam", "all", "--reading", way
+            "compare", gold_source, mixed, *runner.dev, "--exam", "all", "--reading", way, "--full"
         ).out
         table = out[out.index("CausalDSScore (lower is better)") :]
         assert table.index(f"│ {way}") < table.index(f"│ {other}")

@@ -175,3 +175,13 @@ def test_a_hostile_name_stays_text(runner: Runner, gold: Path, weaker: Path) -> 
     text = page.read_text("utf-8")
     assert "<script" not in text and "&lt;script&gt;" in text and "\x1b" not in text
     assert "[red]x[/red]" in out and "\x1b[31m" not in out
+
+
+def test_the_first_screen_is_a_line_a_track_and_fits(
+    runner: Runner, gold: Path, weaker: Path
+) -> None:
+    """Every table of every track was 70 lines of 160 columns."""
+    words = ("compare", gold, weaker, *runner.dev, "--exam", "all")
+    short, full = runner.run(*words).out, runner.run(*words, "--full").out
+    assert len(short.splitlines()) <= 24 and max(map(len, short.splitlines())) <= 80
+    assert "causalds" in short and "sign test: exact" in full and len(full) > len(short)
