@@ -5,6 +5,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from builder.tracks.causalds.design.eligibility import KEYS, VARIANTS
 from builder.tracks.causalds.design.scene_plan import VIEWS, ScenePlan
 from builder.tracks.causalds.exams.candidates import built_candidates, planned_candidates
 from builder.tracks.causalds.exams.compose import classes_of, compose
-from builder.tracks.causalds.exams.model import FAMILIES, ExamModel, parse_exam
+from builder.tracks.causalds.exams.model import FAMILIES, ComposedExam, ExamModel, parse_exam
 from builder.tracks.causalds.exams.priors import (
     RANKS,
     choose_variant,
@@ -342,6 +343,11 @@ def test_a_matched_exam_may_be_restricted(root: Path) -> None:
     ("change", "key"),
     [
         ({"kind": "hardest"}, "kind"),
+        ({"counts": {"chain": {"prediction": 100}}}, "families"),
+        ({"counts": {"chain": {"prediction": 9}}, "families": []}, "tasks"),
+        ({"counts": {"link": {"prediction": 100}}, "families": []}, "counts.link"),
+        ({"counts": {"chain": {"guess": 100}}, "families": []}, "counts.chain.guess"),
+        ({"unidentifiable": 3}, "unidentifiable"),
         ({"tasks": 0}, "tasks"),
         ({"difficulty": 1.5}, "difficulty"),
         ({"strength": {"rungs": 1}}, "strength.rungs"),
@@ -395,6 +401,48 @@ def test_few_tasks_of_an_exam_share_a_domain(root: Path, kind: str, tasks: int, 
     told = Counter(one.traits["domain"] for one in many for t in one.tasks if t.name in ids)
     assert max(told.values()) <= most, told
     assert max(Counter(name.partition("/")[0] for name in exam.task_ids).values()) == 1
+
+
+@cache
+def paper_scenes() -> Sequence[Candidate]:
+    """Planned scenes in the composition of the paper's split, fewer of them."""
+    settings = table(scenes=400, composition="paper", words="fictional", views=list(VIEWS))
+    del settings["motifs"]
+    specs = plan_scenes(TRACK.parse(TomlTable(settings, "here.")), "dev", ROOT, False)
+    assert TRACK.exams is not None
+    return TRACK.exams.planned(specs)
+
+
+def test_table_11_is_met_number_for_number(root: Path) -> None:
+    """Every cell of the published exam, and its 30 scenes whose ATE is not identifiable."""
+    exam = model(root, "causalds-paper")
+    assert isinstance(exam, ComposedExam)
+    drawn = compose(exam, paper_scenes(), KEY, "here")
+    of_task = {task.name: (one, task) for one in paper_scenes() for task in one.tasks}
+    asked = [of_task[name] for name in drawn.task_ids]
+    cells = Counter((s.traits["structure"], t.variant.partition(".")[0]) for s, t in asked)
+    assert cells == {(s, f): n for s, row in exam.counts.items() for f, n in row.items()}
+    assert len({one.instance_id for one, _ in asked}) == 100
+    assert sum(one.traits["kind"].endswith("False") for one, _ in asked) == 30
+    assert drawn.composition["family"]["prediction"] == {"requested": 15, "realised": 15}
+    found = {view: row["realised"] for view, row in drawn.composition["view"].items()}
+    assert sum(abs(found[v] - n) for v, n in zip(VIEWS, (48, 32, 20), strict=True)) < 12
+
+
+@pytest.mark.parametrize(("change", "keep", "told"), [
+    ({}, 100, r"counts\.[a-z_.0-9]+: \d tasks are asked, (one a scene, )?but \d scenes"),
+    ({"unidentifiable": 99}, 300, "not all of them at once with 99 unidentifiable"),
+    ({"counts": {"fork": {"mediation_effect": 1}}, "tasks": 1, "unidentifiable": 0}, 400,
+     r"counts\.fork\.mediation_effect: 1 tasks are asked, but 0 scenes"),
+    ({"counts": {"chain": {"prediction": 9}}, "tasks": 9, "unidentifiable": 9}, 400,
+     "unidentifiable: 9 are asked, but the ATE of [0-8] scenes"),
+])  # fmt: skip
+def test_counts_that_cannot_be_met_name_the_one_that_is_short(
+    root: Path, change: Mapping[str, object], keep: int, told: str
+) -> None:
+    """Before the build: the plan composes the exam from what scenes may be asked."""
+    with pytest.raises(UsageError, match=told):
+        compose(model(root, "causalds-paper", **change), paper_scenes()[:keep], KEY, "here")
 
 
 def test_few_scenes_of_a_private_exam_share_a_domain(root: Path) -> None:

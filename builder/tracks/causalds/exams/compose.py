@@ -17,6 +17,7 @@ from builder.splits.track import Candidate, DrawnExam, PossibleTask
 from builder.tracks.causalds.design.eligibility import VARIANTS
 from builder.tracks.causalds.design.scene_plan import VIEWS
 from builder.tracks.causalds.design.shares import ByAxis, largest_remainder, requested_and_realised
+from builder.tracks.causalds.exams.counts import choose_by_counts
 from builder.tracks.causalds.exams.model import ComposedExam, ExamModel, MatchedExam
 from builder.tracks.causalds.exams.priors import (
     Cell,
@@ -122,13 +123,10 @@ def _compose_by_priors(
             f"{where}.tasks: {model.tasks} tasks are asked, one a scene, but there are "
             f"{len(candidates)} scenes; ask fewer or raise the number of scenes"
         )
-    told: Counter[str] = Counter()
-    rounds = []
-    for scene in _in_seeded_order(candidates, key):
-        domain = scene.traits["domain"]
-        rounds.append((bool(domain) * told[domain] // ALIKE, scene))
-        told[domain] += 1
-    scenes = [scene for _, scene in sorted(rounds, key=lambda one: one[0])][: model.tasks]
+    if model.counts:
+        scenes = choose_by_counts(model, _in_seeded_order(candidates, key), ALIKE, key, where)
+    else:
+        scenes = _few_alike(_in_seeded_order(candidates, key))[: model.tasks]
     rng = stream(key, "cells")
     picks = []
     cells = deal_cells(model, scenes, views, rng, again=not private)
@@ -136,6 +134,17 @@ def _compose_by_priors(
         able = [task for task in scene.tasks if (task.variant, task.view) == cell]
         picks.append((scene, pick(rng, sorted(able, key=lambda task: task.name))))
     return picks
+
+
+def _few_alike(scenes: Iterable[Candidate]) -> list[Candidate]:
+    """Return the scenes, those whose domain has told ``ALIKE`` of them already moved to the end."""
+    told: Counter[str] = Counter()
+    rounds = []
+    for scene in scenes:
+        domain = scene.traits["domain"]
+        rounds.append((bool(domain) * told[domain] // ALIKE, scene))
+        told[domain] += 1
+    return [scene for _, scene in sorted(rounds, key=lambda one: one[0])]
 
 
 TasksByLabel = dict[str, dict[str, list[Pick]]]

@@ -12,9 +12,9 @@
 
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from builder.graphs.motifs import MOTIFS, PLANTED
 from builder.splits.settings import Fault, TomlModel, TomlTable, check
@@ -90,6 +90,17 @@ def _check_variants(rows: dict[str, dict[str, float]]) -> dict[str, dict[str, fl
     return rows
 
 
+Count = Annotated[int, Field(ge=0, le=1_000_000)]
+
+
+def _check_counts(rows: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+    """Return counts by structure. Raises :class:`Fault` for unknown structures and families."""
+    check_keys(rows, (*MOTIFS, *PLANTED, *(f"{GRAFTED}_{k}" for k in (1, 2, 3))))
+    for structure, counts in rows.items():
+        check_keys(counts, FAMILIES, f"{structure}.")
+    return rows
+
+
 def _check_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
     """Return the patterns. Raises :class:`Fault` for one that fits no ``family.variant``."""
     for pattern in patterns:
@@ -109,20 +120,40 @@ class ComposedExam(ExamModel):
     """The file of a composed exam. ``families`` gives a structure its weights of families,
     ``variants`` a family its weights of variants (equal ones where it has none), ``views`` a family
     its weights of views. ``difficulty`` d in [0, 1] tilts all three with their ``strength``: above
-    0.5 to the harder ones, below to the easier ones. At 0.5 it changes nothing."""
+    0.5 to the harder ones, below to the easier ones. At 0.5 it changes nothing.
+
+    In place of ``families``, ``counts`` says how many tasks of each family are asked of scenes of
+    each structure (a motif, or ``grafted_<k>``), and ``unidentifiable`` (None: any) of how many
+    tasks the scene's ATE is not identifiable."""
 
     kind: Literal["composed"]
     difficulty: Share = 0.5
     strength: Strength = Strength()
     families: Annotated[tuple[FamilyRow, ...], AfterValidator(_check_once)] = Field(
-        min_length=1, description='a list of { of = ["chain"], weights = {…} }'
+        default=(), description='a list of { of = ["chain"], weights = {…} }'
     )
+    counts: Annotated[dict[str, dict[str, Count]], AfterValidator(_check_counts)] = Field(
+        default_factory=dict, description="tables of numbers of tasks by structure and family"
+    )
+    unidentifiable: int | None = Field(default=None, ge=0)
     variants: Annotated[dict[str, dict[str, Weight]], AfterValidator(_check_variants)] = Field(
         default_factory=dict
     )
     views: Annotated[tuple[ViewRow, ...], AfterValidator(_check_once)] = Field(
         min_length=1, description='a list of { of = ["prediction"], weights = {…} }'
     )
+
+    @model_validator(mode="after")
+    def _check_together(self) -> Self:
+        """Return the exam. Raises :class:`Fault` for keys that do not go together."""
+        total = sum(sum(row.values()) for row in self.counts.values())
+        if bool(self.families) == bool(self.counts):
+            raise Fault("write either this or counts", "families")
+        if self.counts and total != self.tasks:
+            raise Fault(f"the counts add up to {total}; write tasks = {total}", "tasks")
+        if self.unidentifiable is not None and not self.unidentifiable <= total:
+            raise Fault(f"needs counts of as many tasks; they add up to {total}", "unidentifiable")
+        return self
 
 
 class MatchedExam(ExamModel):

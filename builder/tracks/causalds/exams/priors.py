@@ -72,7 +72,11 @@ class Cell(NamedTuple):
 
 
 def family_weights(model: ComposedExam, structure: str) -> Weights:
-    """Return P(family | structure), tilted by difficulty, without restriction."""
+    """Return P(family | structure), tilted by difficulty, without restriction; where numbers of
+    tasks are given, their shares."""
+    if model.counts:
+        counts = model.counts[structure]
+        return {family: count / sum(counts.values()) for family, count in counts.items()}
     rows = weights_by_name(model.families)
     label = GRAFTED if structure.startswith(GRAFTED) else structure
     prior = rows.get(label, rows.get(OTHERWISE, dict.fromkeys(FAMILIES, 1.0)))
