@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 from baselines.ccr_story import Simulation, read_context, read_simulation
@@ -19,11 +20,13 @@ from baselines.exam import (
 )
 from builder.tracks.ccr.graph import cut_tree, sorted_graph
 from builder.tracks.ccr.model import BooleanContext, LinearContext
-from builder.tracks.ccr.quantities import exact_quantities, total_effect
-from builder.tracks.ccr.questions import check_deduction
+from builder.tracks.ccr.quantities import exact_quantities, linear_effect
+from builder.tracks.ccr.questions import check_deduction, check_sum
+from builder.tracks.ccr.text import ListedQuantity
 from grader.scoring.shape import Task
 
-_TERM: Final = re.compile(r"(\w+)\((\w+), (\w+)\)")
+_TERM: Final = re.compile(r"(\w+)\((\w+), (\w+)(?:; (\w+))?\)")
+_GIVEN: Final = re.compile(r"^- (\w+\(.*\)) = (\S+) ±", re.MULTILINE)
 
 
 def solve(prompt: str) -> dict[str, Any]:
@@ -35,15 +38,21 @@ def solve(prompt: str) -> dict[str, Any]:
     return {"quantities": {name: _product(text, quantity) for name, text in listed}}
 
 
-Quantity = Callable[[str, str, str], Fraction]
-"""(measure, cause, effect) -> its value."""
+Quantity = Callable[[str, tuple[str, ...]], Fraction]
+"""(measure, path) -> its value."""
+
+
+def _quantities_in(text: str) -> list[ListedQuantity]:
+    """Return the quantities of single steps that a text such as "PNS(A, B) × PNS(B, C)" names."""
+    terms = _TERM.findall(text)
+    return [ListedQuantity(m.lower(), (a, *filter(None, [via]), b)) for m, a, b, via in terms]
 
 
 def _product(text: str, quantity: Quantity) -> float:
-    """Return the product, by ``quantity``, of what a text such as "PNS(A, B) PNS(B, C)" names."""
+    """Return the product, by ``quantity``, of what a text such as "PNS(A, B) × PNS(B, C)" names."""
     result = Fraction(1)
-    for measure, cause, effect in _TERM.findall(text):
-        result *= quantity(measure.lower(), cause, effect)
+    for one in _quantities_in(text):
+        result *= quantity(one.measure, one.path)
     return float(result)
 
 
@@ -51,13 +60,12 @@ def _quantity(prompt: str) -> Quantity:
     """Return the exact quantities of the Boolean model in a prompt, as a function."""
     context = _boolean_context(prompt)
     quantities = exact_quantities(context, cut_tree(context.dag))
-    return lambda measure, cause, effect: quantities[cause, effect][measure]
+    return lambda measure, path: quantities[path[0], path[1]][measure]
 
 
 def _linear_quantity(prompt: str) -> Quantity:
-    """Return a function: total effect in a prompt's linear model, whatever the measure."""
-    context = _linear_context(prompt)
-    return lambda _, cause, effect: total_effect(context, cause, effect)
+    """Return the exact quantities of the linear model in a prompt, as a function."""
+    return partial(linear_effect, _linear_context(prompt))
 
 
 def _boolean_context(prompt: str) -> BooleanContext:
@@ -99,25 +107,23 @@ def _linear_context(prompt: str) -> LinearContext:
 def _deduction(prompt: str) -> Any:
     """Return the number that follows from a prompt, or the verdict of `check_deduction`."""
     chain = re.search(r"in causal order: (\w+(?:, \w+)+)\.", prompt)
-    target = re.search(r"What is (\w+)\((\w+), (\w+)\)\?", prompt)
-    if chain is None or target is None:
-        raise ValueError("no cut tree, or nothing asked")
-    givens = {
-        (cause, effect): Fraction(value)
-        for cause, effect, value in re.findall(
-            r"^- \w+\((\w+), (\w+)\) = (\S+)$", prompt, re.MULTILINE
+    (target,) = _quantities_in(prompt.partition("What is ")[2].partition("?")[0])
+    givens = {_quantities_in(text)[0]: Fraction(value) for text, value in _GIVEN.findall(prompt)}
+    if chain is None:
+        verdict, value = check_sum(givens, target)
+    else:
+        verdict, value = check_deduction(
+            chain[1].split(", "),
+            {(one.path[0], one.path[1]): value for one, value in givens.items()},
+            (target.path[0], target.path[1]),
+            bounded=target.measure == "pns",
         )
-    }
-    verdict, value = check_deduction(
-        chain[1].split(", "), givens, (target[2], target[3]), bounded=target[1] == "PNS"
-    )
     return value if verdict == "value" else verdict
 
 
 def multiply(prompt: str) -> dict[str, Any]:
     """Answer with the product of all values given in a prompt, whether or not they compose."""
-    found = re.findall(r"^- \w+\(\w+, \w+\) = (\S+)$", prompt, re.MULTILINE)
-    return {"value": math.prod(map(float, found))}
+    return {"value": math.prod(float(value) for _, value in _GIVEN.findall(prompt))}
 
 
 RUNGS: Final = ("factual", "do_true", "do_false")
@@ -212,7 +218,7 @@ def naive(task: Task) -> Answer:
     """Answer as a careless reader: two steps upstream, products of given values, else 0.5."""
     if task.family == "simulation":
         return simulate(read_simulation(task.prompt), depth=2)
-    if task.family == "deductive" or task.spec.key == "inductive.boolean":
+    if task.shape.kind == "deduction":
         return multiply(task.prompt)
     return {"quantities": dict.fromkeys(task.inputs["quantities"], 0.5)}
 

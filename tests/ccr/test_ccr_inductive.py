@@ -101,10 +101,14 @@ def inside(tree: CutTree, edge: Pair, given: Pair) -> bool:
     return place(given[0]) <= place(edge[0]) and place(edge[1]) <= place(given[1])
 
 
+ADDITIVE: dict[str, Any] = {"purpose": "additive", "sizes": (4, 4)}
 CONTEXTS: list[dict[str, Any]] = [
     *({"purpose": "inductive", "variant": "inductive.boolean", "verdict": v} for v in VERDICTS),
     {"purpose": "stated", "variant": "inductive.stated"},
-]
+    {**ADDITIVE, "variant": "direct.additive"},
+    *({**ADDITIVE, "variant": f"{family}.additive", "verdict": verdict}
+      for family in ("inductive", "deductive") for verdict in VERDICTS),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("changes", CONTEXTS)
@@ -121,7 +125,7 @@ def test_the_prompt_tells_all_that_is_needed(changes: dict[str, Any]) -> None:
         assert audit_instance(world, [row]) == []
         target = json.loads(str(row["target_json"]))
         if "quantities" in target:
-            assert len(target["quantities"]) == 6
+            assert len(target["quantities"]) == (6 if changes["purpose"] == "stated" else 5)
             target["quantities"]["Q2"]["exact"] = "1/3"
         elif target["verdict"] == "value":
             target["exact"] = str(Fraction(target["exact"]) * Fraction(101, 100))

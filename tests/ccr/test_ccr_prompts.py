@@ -89,6 +89,12 @@ SINGLE = [
     ("linear", "direct.trap", None, (4, 4)),
     *(("deductive", "deductive.boolean", v, n) for v in VERDICTS for n in ((3, 3), (3, 4, 3))),
     *(("linear", "deductive.linear", verdict, (3, 4, 3)) for verdict in VERDICTS),
+    ("additive", "direct.additive", None, (4, 4)),
+    *(
+        ("additive", f"{f}.additive", v, (4, 4))
+        for f in ("inductive", "deductive")
+        for v in VERDICTS
+    ),
 ]
 
 
@@ -120,10 +126,17 @@ def test_a_single_prompt_holds_all_that_is_needed_and_no_number_of_its_own(
         if verdict is not None:
             assert truth.target["verdict"] == verdict
             assert "exactly when" not in task.prompt and "probabilities" not in task.prompt
-            tree = ", ".join(task.inputs["cut_tree"])
-            assert f"in causal order: {tree}. The other nodes and the edges" in task.prompt
+            if variant.endswith("additive"):
+                named = " and ".join(task.inputs["mediators"])
+                assert f"{named} are named here, in no particular order" in task.prompt
+            else:
+                tree = ", ".join(task.inputs["cut_tree"])
+                assert f"in causal order: {tree}. The other nodes and the edges" in task.prompt
             assert "->" not in task.prompt and "up to 1% are rounding" in task.prompt
-            for number in re.findall(r"\) = (\S+)$", task.prompt, re.MULTILINE):
+            given = re.findall(r"\) = (\S+) ± (\S+)$", task.prompt, re.MULTILINE)
+            assert given
+            for number, slack in given:
+                assert Fraction(slack) == Fraction(1, 2 * 10 ** len(number.partition(".")[2]))
                 assert len(number.strip("-").replace(".", "").lstrip("0")) == 4, number
 
 

@@ -9,8 +9,16 @@ import pytest
 from ccr_worlds import figure_4, random_context
 
 from benchmarks.ccr_simulations import appendix_c
-from builder.tracks.ccr.graph import compositions, cut_tree
-from builder.tracks.ccr.quantities import exact_quantities, path_sum, total_effect, twin_quantities
+from builder.tracks.ccr.graph import KINDS, compositions, cut_tree
+from builder.tracks.ccr.plan import draw_kinds
+from builder.tracks.ccr.quantities import (
+    exact_quantities,
+    linear_effect,
+    path_sum,
+    total_effect,
+    twin_quantities,
+)
+from builder.tracks.ccr.sampling import sample_additive
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -64,3 +72,28 @@ def test_the_linear_example_of_appendix_c() -> None:
     assert product == Fraction(81, 4)
     with pytest.raises(ValueError, match="no cutpoint"):
         exact_quantities(trap)
+
+
+def test_natural_effects_of_500_contexts_have_one_value_by_two_routes() -> None:
+    """Example 3.2: nested counterfactuals, and sums over the paths that avoid a mediator or pass
+    through it, as fractions; TE = NDE + NIE. None is small enough to be lost in a rounded sum."""
+    for seed in range(500):
+        rng = np.random.default_rng([seed, 32])
+        context, (x, *mediators, y) = sample_additive((4, 4), draw_kinds(KINDS, 2, rng), rng)
+        total = path_sum(context, x, y)
+        assert linear_effect(context, "te", (x, y)) == total and len({x, *mediators, y}) == 4
+        for m in mediators:
+            direct, indirect = (linear_effect(context, name, (x, m, y)) for name in ("nde", "nie"))
+            assert direct == path_sum(context, x, y, avoided=m)
+            assert indirect == path_sum(context, x, m) * path_sum(context, m, y)
+            assert direct + indirect == total
+            sizes = sorted(map(abs, (total, direct, indirect)))
+            assert sizes[0] > 0 and sizes[2] <= 5 * sizes[0]
+
+
+def test_the_natural_effects_of_appendix_c() -> None:
+    """Equation C.7: past X3 there is X1, X5, X6, Y alone, 1.5 cubed; through it the product."""
+    trap, path = appendix_c(bypass=True), ("X1", "X3", "Y")
+    assert linear_effect(trap, "nde", path) == Fraction(27, 8)
+    assert linear_effect(trap, "nie", path) == linear_effect(trap, "ate", path) == Fraction(81, 4)
+    assert linear_effect(appendix_c(bypass=False), "nde", path) == 0

@@ -107,6 +107,8 @@ def test_an_unattainable_design_is_refused_with_its_bound() -> None:
         ({**ONE, "global_pns": 0}, "global_pns: must be a number from 1e-06 to 1"),
         ({**ONE, "global_pns": 0.9}, "below 0.9; use fewer or smaller ones, or a lower bound"),
         ({"inductive": -1}, "inductive: must be a whole number from 0"),
+        ({"additive": 0.5}, "additive: must be a whole number from 0"),
+        ({**ONE, "graph": "figure-4", "additive": 3}, "additive: cannot be had with graph"),
     ],
 )  # fmt: skip
 def test_a_bad_table_is_refused_in_one_line(change: dict[str, object], problem: str) -> None:

@@ -67,6 +67,8 @@ def test_algorithm_1_returns_all_errors_of_the_running_example() -> None:
     assert found["X", "C", "Y"].internal == pytest.approx(0.018 / 0.15)
     assert found["X", "D", "Y"].external == pytest.approx(0)
     assert found["X", "D", "Y"].internal == pytest.approx(0.2)
+    absolute = found["X", "C", "Y"].absolute_errors()
+    assert absolute == pytest.approx({"epsilon_absolute": 0.012, "gamma_absolute": 0.018})
 
 
 def test_a_missing_estimate_leaves_its_compositions_without_errors() -> None:

@@ -16,6 +16,7 @@ from grader.scoring.model import CheckedAnswer, RawAnswer, TrackSummary
 from grader.scoring.score import check
 from grader.scoring.shape import Task
 from grader.statistics.paired_tests import RANKED_EXACTLY, signed_rank
+from grader.tracks.ccr.algorithm import additive_errors
 from grader.tracks.ccr.checks import merge_units
 from grader.tracks.ccr.stated_values import StatedContext, stated_contexts
 from grader.tracks.ccr.summary import summarise
@@ -23,6 +24,7 @@ from grader.tracks.ccr.tables import SPECIFICATION, error_tests, name_of, sectio
 
 Change = Callable[[str, tuple[str, ...], float], float | None]
 """(measure, path, exact value) -> what is stated."""
+ADDITIVE: dict[str, Any] = {"purpose": "additive", "variant": "direct.additive", "sizes": (4, 4)}
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +96,47 @@ def test_errors_of_stated_values_by_hand(stated: Exam) -> None:
         worst = {pair: eta for pair, eta in one.errors.eta.items() if eta is None or eta > 1e-9}
         assert [*worst] == [next(p for p in one.errors.eta if p in whole)]
         assert [*worst.values()] == [pytest.approx(1)]
+
+
+SUMS: list[tuple[str, str, dict[str, Change]]] = [
+    ("VC", "VC VC", {}),
+    ("II", "II II", {"nde": lambda _, path, value: 3 * value}),
+    ("II", "II II", {"nde": lambda _, path, value: None}),
+    ("II", "VI VI", {"te": lambda _, path, value: 2 * value}),
+    ("IC", "IC IC", {name: lambda _, path, value: 2 * value for name in ("te", "nde", "nie")}),
+]
+"""Of the task, of its compositions, and what is stated instead of the exact value."""
+
+
+@pytest.mark.parametrize(("quadrant", "classes", "changes"), SUMS)
+def test_the_classes_of_sums_are_as_defined(
+    quadrant: str, classes: str, changes: dict[str, Change]
+) -> None:
+    """Definitions 4.3 and 4.4 on TE = NDE + NIE (Example 3.2): a wrong NDE is invalid, and each sum
+    that it spoils is invalid and inconsistent with the TE that was stated."""
+    exam = Exam({"seed": "sums", **ADDITIVE})
+    exact = lambda _, path, value: value  # noqa: E731
+    (one,) = results(exam, lambda name, *rest: changes.get(name, exact)(name, *rest))
+    assert one.variant == "direct.additive" and one.quadrant == quadrant
+    assert " ".join(row["class"] for row in one.rows()) == classes
+
+
+def test_errors_of_sums_by_hand_are_relative_and_absolute() -> None:
+    """G.2 to G.5. An NDE that is wrong and small beside the TE leaves a valid and consistent sum,
+    and two errors that cancel each other do: the quantities are invalid all the same (IC)."""
+    exact = {("te", "X", "Y"): 10.0, ("nde", "X", "M", "Y"): 2.0, ("nie", "X", "M", "Y"): 8.0}
+    for direct, indirect, total, classes in (
+        (2.0, 8.0, 10.0, "VC VC"), (2.4, 8.0, 10.0, "IC VC"), (5.0, 5.0, 10.0, "IC VC"),
+        (6.0, 8.0, 10.0, "II II"), (6.0, 8.0, 14.0, "IC IC"), (2.0, 8.0, 14.0, "II VI"),
+    ):  # fmt: skip
+        errors = additive_errors(exact, dict(zip(exact, (total, direct, indirect), strict=True)))
+        one = StatedContext("c", "direct.additive", errors)
+        (row,) = one.rows()
+        assert f"{one.quadrant} {row['class']}" == classes
+        assert errors.eta["nde", "X", "M", "Y"] == pytest.approx(abs(direct - 2) / 2)
+        sizes = [abs(direct + indirect - whole) for whole in (10, total)]
+        assert [row["epsilon_absolute"], row["gamma_absolute"]] == pytest.approx(sizes)
+        assert [row["epsilon"], row["gamma"]] == pytest.approx([sizes[0] / 10, sizes[1] / total])
 
 
 def summary(exam: Exam, checked: dict[str, CheckedAnswer]) -> TrackSummary:

@@ -32,6 +32,7 @@ deductive = 3
 linear = 3
 inductive = 4
 stated = 2
+additive = 4
 components = [2, 3]
 nodes = [3, 3]
 

@@ -1,7 +1,7 @@
 """The tasks of a context (prompt, declared inputs, truth, what the audit needs), and constants."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Final
 
@@ -14,8 +14,11 @@ from builder.tracks.ccr.model import Bits, LinearContext
 from builder.tracks.ccr.plan import VARIANTS_OF, Bounds, ContextPlan, ContextSettings
 from builder.tracks.ccr.quantities import Quantities
 from builder.tracks.ccr.questions import (
+    Deduction,
+    additive_quantities,
     compose,
     deduce,
+    deduce_sum,
     direct_quantities,
     linear_quantities,
     trap_quantities,
@@ -106,7 +109,8 @@ def single_task(
         prompt = direct_prompt(sampled.context, words, story, asked, file, stream(key, "order"))
         return _listed_task(plan.variant, prompt, asked, sampled.quantities, None)
     pns = {pair: values["pns"] for pair, values in sampled.quantities.items()}
-    return _deductive_task(plan, sampled.tree, pns, "pns", file, key)
+    found = _question(plan, sampled.tree, pns, "pns", key)
+    return _deductive_task(plan, sampled.tree.nodes, found, file, key)
 
 
 def linear_task(
@@ -118,13 +122,25 @@ def linear_task(
     file_of: FileOf,
     key: bytes,
 ) -> ContextTask:
-    """Return a linear context's task. Without a cut tree ``ends`` are X, a would-be cutpoint, Y."""
+    """Return a linear context's task. Without a cut tree ``ends`` are X, a would-be cutpoint or two
+    mediators, and Y."""
     assert plan.variant is not None
     file = file_of(plan.variant)
     if tree is not None and plan.variant == "deductive.linear":
         values = {pair: found["ate"] for pair, found in quantities.items()}
-        return _deductive_task(plan, tree, values, "ate", file, key)
-    asked = linear_quantities(tree, stream(key, "tasks")) if tree else trap_quantities(ends)
+        question = _question(plan, tree, values, "ate", key)
+        return _deductive_task(plan, tree.nodes, question, file, key)
+    rng = stream(key, "tasks")
+    if plan.purpose == "additive":
+        asked = additive_quantities(ends)
+        if plan.verdict is not None:
+            sums = dict(zip(asked, values_of(asked, {}, context), strict=True))
+            inductive = plan.variant == "inductive.additive"
+            sum_question = deduce_sum(asked, sums, plan.verdict, rng, inductive=inductive)
+            return _deductive_task(plan, ends, sum_question, file, key)
+        asked = [asked[k] for k in rng.permutation(len(asked))]
+    else:
+        asked = linear_quantities(tree, rng) if tree else trap_quantities(ends)
     prompt = linear_prompt(context, asked, file, stream(key, "order"))
     return _listed_task(plan.variant, prompt, asked, quantities, context)
 
@@ -150,38 +166,45 @@ def _listed_task(
     )
 
 
-def _deductive_task(
-    plan: ContextPlan,
-    tree: CutTree,
-    values: Mapping[Pair, Fraction],
-    measure: str,
-    file: str,
-    key: bytes,
-) -> ContextTask:
-    """Return a deductive task, or an inductive one where that is the plan's purpose. ``values`` are
+def _question(
+    plan: ContextPlan, tree: CutTree, values: Mapping[Pair, Fraction], measure: str, key: bytes
+) -> Deduction[ListedQuantity]:
+    """Return a question about products, inductive where that is the plan's purpose. ``values`` are
     exact for all pairs in ``measure``: "pns" (Boolean context) or "ate" (linear)."""
-    assert plan.variant is not None and plan.verdict is not None
+    assert plan.verdict is not None
     rng = stream(key, "tasks")
     if plan.purpose == "inductive":
         found = compose(tree, values, plan.verdict, rng)
     else:
         found = deduce(tree, values, plan.verdict, rng, bounded=measure == "pns")
-    prompt = deductive_prompt(
-        measure, tree.nodes, found.givens, found.target, file, stream(key, "order")
-    )
-    ends = {"cause": found.target[0], "effect": found.target[1]}
+    givens = {ListedQuantity(measure, pair): value for pair, value in found.givens.items()}
+    return Deduction(givens, ListedQuantity(measure, found.target), found.verdict, found.value)
+
+
+def _deductive_task(
+    plan: ContextPlan,
+    nodes: tuple[str, ...],
+    found: Deduction[ListedQuantity],
+    file: str,
+    key: bytes,
+) -> ContextTask:
+    """Return a deductive or inductive task; ``nodes`` as in :func:`deductive_prompt`."""
+    assert plan.variant is not None
+    prompt = deductive_prompt(nodes, found.givens, found.target, file, stream(key, "order"))
+    ends = {"cause": found.target.path[0], "effect": found.target.path[-1]}
     target: dict[str, object] = {"verdict": found.verdict}
     if found.value is not None:
         target["exact"] = str(found.value)
-    givens = [[*pair, str(value)] for pair, value in found.givens.items()]
+    shown = {"mediators": [*nodes[1:-1]]} if plan.purpose == "additive" else {"cut_tree": [*nodes]}
+    givens = [{**asdict(one), "value": str(value)} for one, value in found.givens.items()]
     return ContextTask(
         plan.variant,
         plan.variant,
         prompt,
-        {**ends, "measure": measure, "cut_tree": list(tree.nodes)},
+        {**ends, "measure": found.target.measure, **shown},
         found.value,
         target,
-        {**ends, "givens": givens},
+        {**ends, "asked": asdict(found.target), "givens": givens},
     )
 
 

@@ -19,7 +19,8 @@ from builder.tracks.ccr.graph import Pair
 from builder.tracks.ccr.graph import ancestors as ancestors_of
 from builder.tracks.ccr.model import BooleanContext, Context, LinearContext, context_from_json
 from builder.tracks.ccr.quantities import Quantities, Triple, node_worlds, path_sum, twin_quantities
-from builder.tracks.ccr.questions import check_deduction
+from builder.tracks.ccr.questions import check_deduction, check_sum
+from builder.tracks.ccr.text import ListedQuantity
 
 Row = Mapping[str, Any]
 _GIVEN: Final = re.compile(r"^- \w+\(.*\) = ", re.MULTILINE)
@@ -75,8 +76,7 @@ def _task_problems(
     else:
         yield from _deductive_problems(world, task, target, row)
         exact = target.get("exact")
-        pair = {"path": _ends(task), "measure": "pns"}
-        if exact is not None and Fraction(exact) != _derived_value(context, pair, derive):
+        if exact is not None and Fraction(exact) != _derived_value(context, task["asked"], derive):
             yield "the value is not that of the model behind the givens"
 
 
@@ -86,7 +86,11 @@ def _ends(task: Row) -> Pair:
 
 
 def _derived_value(context: Context, quantity: Row, derive: Derive) -> Fraction:
-    """Return a quantity by the second derivation. A path of several steps is a product."""
+    """Return a quantity by the second derivation. A path of several steps is a product, as an NIE
+    is over its mediator; an NDE is the sum over the paths that avoid it."""
+    if quantity["measure"] == "nde" and isinstance(context, LinearContext):
+        cause, mediator, effect = quantity["path"]
+        return path_sum(context, cause, effect, avoided=mediator)
     value = Fraction(1)
     for pair in pairwise(quantity["path"]):
         if isinstance(context, LinearContext):
@@ -164,11 +168,20 @@ def _answers_of(context: BooleanContext, bits: Sequence[bool], cause: int, effec
     return values[effect]
 
 
+def _quantity_from(one: Row) -> ListedQuantity:
+    """Return the quantity of a record with members ``measure`` and ``path``."""
+    return ListedQuantity(one["measure"], tuple(one["path"]))
+
+
 def _deductive_problems(world: Row, task: Row, target: Row, row: Row) -> Iterator[str]:
     """Yield where verdict or value of a deduction differ from their second derivation."""
-    givens = {(cause, effect): Fraction(text) for cause, effect, text in task["givens"]}
-    bounded = world["context"]["kind"] == "boolean"
-    verdict, value = check_deduction(world["tree"], givens, _ends(task), bounded=bounded)
+    givens = {_quantity_from(one): Fraction(one["value"]) for one in task["givens"]}
+    if task["variant"].endswith(".additive"):
+        verdict, value = check_sum(givens, _quantity_from(task["asked"]))
+    else:
+        pairs = {(one.path[0], one.path[1]): value for one, value in givens.items()}
+        bounded = world["context"]["kind"] == "boolean"
+        verdict, value = check_deduction(world["tree"], pairs, _ends(task), bounded=bounded)
     if verdict != target["verdict"]:
         yield f"the verdict is {target['verdict']}, derived again it is {verdict}"
     elif value is not None:
@@ -198,10 +211,10 @@ def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts:
             len(target.get("quantities", ())),
             len(inputs.get("cut_tree", ())),
             len(_GIVEN.findall(task.prompt)),
-            None if "cut_tree" in inputs else len(record["context"]["names"]),
+            None if "measure" in inputs else len(record["context"]["names"]),
         ),
         ends=ends,
-        orders=(tuple(inputs.get("cut_tree", ())),),
+        orders=(tuple(inputs.get("cut_tree", inputs.get("mediators", ()))),),
         shown=shown,
     )
 

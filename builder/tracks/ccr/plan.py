@@ -33,11 +33,15 @@ VARIANTS_OF: Final[Mapping[str, tuple[str, ...]]] = {
     "linear": ("direct.linear", "deductive.linear", "direct.trap"),
     "inductive": ("inductive.boolean",),
     "stated": ("inductive.stated",),
+    "additive": ("direct.additive", "inductive.additive", "deductive.additive"),
 }
 """The variants that contexts of each purpose are asked."""
 
-LATER: Final = ("inductive", "stated")
+LATER: Final = ("inductive", "stated", "additive")
 """Purposes that came later: contexts of theirs follow all others, which do not depend on them."""
+
+LINEAR: Final = ("linear", "additive")
+"""Purposes whose contexts are linear, with graphs of their own."""
 
 Verdict = Literal["value", "inconsistent", "insufficient"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("value", "inconsistent", "insufficient")
@@ -105,6 +109,7 @@ class ContextSettings(TomlModel):
     linear: _Count = 0
     inductive: _Count = 0
     stated: _Count = 0
+    additive: _Count = 0
     components: Annotated[tuple[_Components, _Components], Ordered] = (2, 5)
     nodes: Annotated[tuple[_Nodes, _Nodes], Ordered] = (3, 4)
     kinds: Annotated[tuple[str, ...], some_of(KINDS)] = KINDS
@@ -134,7 +139,7 @@ class ContextSettings(TomlModel):
         if any(abs(10 * value - round(10 * value)) > 1e-8 for value in self.probability):
             stated = list(self.probability)
             raise Fault(f"must be tenths, such as [0.2, 0.8], not {stated}", "probability")
-        for key in ("components", "nodes", "kinds", "long", "linear") if self.graph else ():
+        for key in ("components", "nodes", "kinds", "long", *LINEAR) if self.graph else ():
             if key in self.model_fields_set and getattr(self, key):
                 what = f'cannot be had with graph = "{self.graph}"; leave one of them out'
                 raise Fault(what, key)
@@ -268,9 +273,13 @@ def _plans(
             sizes, verdict = (3, 4, 3), _verdict(VERDICTS, turn // len(variants), coins)
         elif purpose == "linear":
             sizes = (4, 4) if variant == "direct.trap" else (3, 4, 3)[: 2 + turn % 2]
+        elif purpose == "additive":
+            sizes = (4, 4)
+            if variant != "direct.additive":
+                verdict = _verdict(_TURNS, turn // len(variants), coins)
         if config.graph is not None:
             sizes = tuple(size for _, size in PAPER_GRAPHS[config.graph])
-        kinds = draw_kinds(KINDS if purpose == "linear" else config.kinds, len(sizes), rng)
+        kinds = draw_kinds(KINDS if purpose in LINEAR else config.kinds, len(sizes), rng)
         if config.graph is not None:
             kinds = tuple(kind for kind, _ in PAPER_GRAPHS[config.graph])
         operators = config.operators[int(rng.integers(len(config.operators)))]

@@ -7,9 +7,12 @@ functions, a component is described by two numbers, ``P(leaf | do(root true))`` 
 definitions (CCR Definitions 2.3, 2.4, B.1, B.2).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
+from math import prod
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +28,9 @@ from builder.tracks.ccr.model import (
     pattern_weights,
     patterns,
 )
+
+MEDIATED: Final = ("nde", "nie")
+"""Natural effects, past a mediator and through it; their sum is the total effect (Example 3.2)."""
 
 Quantities = dict[str, Fraction]
 """Measure (``pns``, ``pn``, ``ps``, ``ate``; for a linear context ``ate`` alone) to its value."""
@@ -170,27 +176,46 @@ def _from_states(states: Mapping[tuple[Triple, ...], int], x: int, y: int) -> Qu
     }
 
 
+def linear_values(context: LinearContext, do: Mapping[int, Fraction]) -> list[Fraction]:
+    """Return every node's mean under an intervention ``do`` (value by index), from the equations in
+    causal order. Without an intervention every mean is 0."""
+    values: list[Fraction] = []
+    for node, parents in enumerate(context.parents):
+        rows = zip(parents, context.coefficients[node], strict=True)
+        values.append(do.get(node, sum((c * values[p] for p, c in rows), Fraction(0))))
+    return values
+
+
 def total_effect(context: LinearContext, cause: str, effect: str) -> Fraction:
     """Return a linear model's ATE of ``cause`` + 1 by forward propagation (Wright 1921)."""
-    start, end = context.dag.index[cause], context.dag.index[effect]
-    effects = [Fraction(0)] * len(context.dag.nodes)
-    effects[start] = Fraction(1)
-    for node in range(start + 1, end + 1):
-        rows = zip(context.parents[node], context.coefficients[node], strict=True)
-        effects[node] = sum((c * effects[p] for p, c in rows), Fraction(0))
-    return effects[end]
+    place = context.dag.index
+    return linear_values(context, {place[cause]: Fraction(1)})[place[effect]]
 
 
-def path_sum(context: LinearContext, cause: str, effect: str) -> Fraction:
-    """Return the ATE of ``cause`` + 1 in a linear model as a sum of products over directed
-    paths."""
+def linear_effect(context: LinearContext, measure: str, path: Sequence[str]) -> Fraction:
+    """Return a linear model's effect of a cause + 1. "nde" is past the mediator of ``path`` (cause,
+    mediator, effect) and "nie" through it, as nested counterfactuals (Pearl 2001): Y(x + 1, M(x))
+    and Y(x, M(x + 1)), less Y(x). Any other measure is a total effect, a product over ``path``."""
+    if measure not in MEDIATED:
+        return prod((total_effect(context, *pair) for pair in pairwise(path)), start=Fraction(1))
+    x, m, y = (context.dag.index[name] for name in path)
+    if measure == "nde":
+        return linear_values(context, {x: Fraction(1), m: Fraction(0)})[y]
+    raised = linear_values(context, {x: Fraction(1)})
+    return linear_values(context, {x: Fraction(0), m: raised[m]})[y]
+
+
+def path_sum(context: LinearContext, cause: str, effect: str, avoided: str = "") -> Fraction:
+    """Return the ATE of ``cause`` + 1 in a linear model as a sum of products over directed paths,
+    of those alone that do not meet the node ``avoided`` where one is named."""
     start, node = context.dag.index[cause], context.dag.index[effect]
+    without = context.dag.index.get(avoided)
 
     def paths(v: int) -> Fraction:
         """Return the sum over directed paths from the cause to ``v`` of their products."""
         if v == start:
             return Fraction(1)
         rows = zip(context.parents[v], context.coefficients[v], strict=True)
-        return sum((c * paths(p) for p, c in rows if p >= start), Fraction(0))
+        return sum((c * paths(p) for p, c in rows if p >= start and p != without), Fraction(0))
 
     return paths(node)

@@ -1,18 +1,22 @@
-"""Direct, inductive and deductive questions with their truths (CCR Definitions 3.4 and 3.5)."""
+"""Direct, inductive and deductive questions with their truths (CCR Definitions 3.4 and 3.5).
+
+Quantities compose by products over a cut tree, and in linear contexts by sums: TE = NDE + NIE for
+every mediator (Example 3.2)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import prod
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from builder.tracks.ccr.graph import CutTree, Pair
 from builder.tracks.ccr.model import LinearContext
 from builder.tracks.ccr.plan import Verdict
-from builder.tracks.ccr.quantities import Quantities, total_effect
+from builder.tracks.ccr.quantities import MEDIATED, Quantities, linear_effect
 from builder.tracks.ccr.text import ListedQuantity
 
 
@@ -51,6 +55,13 @@ def trap_quantities(ends: tuple[str, ...]) -> list[ListedQuantity]:
     return [ListedQuantity("ate", ends), ListedQuantity("ate", (ends[0], ends[-1]))]
 
 
+def additive_quantities(ends: tuple[str, ...]) -> list[ListedQuantity]:
+    """Return the TE of X on Y, then NDE and NIE by mediator, for ``ends`` (X, mediators, Y)."""
+    x, *mediators, y = ends
+    parts = [ListedQuantity(name, (x, m, y)) for m in mediators for name in MEDIATED]
+    return [ListedQuantity("te", (x, y)), *parts]
+
+
 def values_of(
     asked: Sequence[ListedQuantity],
     quantities: Mapping[Pair, Quantities],
@@ -58,14 +69,11 @@ def values_of(
 ) -> list[Fraction]:
     """Return the exact value of each listed quantity, in order. A path of several steps is the
     product over them. ``linear`` is None for a Boolean context, whose ``quantities`` are used."""
-
-    def step(measure: str, pair: Pair) -> Fraction:
-        """Return the ATE of a linear context, else the stored ``measure`` of the pair."""
-        return total_effect(linear, *pair) if linear else quantities[pair][measure]
-
+    if linear is not None:
+        return [linear_effect(linear, quantity.measure, quantity.path) for quantity in asked]
     return [
-        prod((step(quantity.measure, pair) for pair in pairwise(quantity.path)), start=Fraction(1))
-        for quantity in asked
+        prod((quantities[pair][one.measure] for pair in pairwise(one.path)), start=Fraction(1))
+        for one in asked
     ]
 
 
@@ -73,14 +81,17 @@ _ROUNDING: Final = 0.01
 """Relative differences below are rounding of printed givens; a contradiction is 1/4 or more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Deduction:
-    """A deductive question: what is given, what is asked, and the right answer. ``givens`` map
-    pairs to the values printed for them, which may be altered ones. ``target`` is the pair asked
-    about. ``value`` is None unless ``verdict`` is ``value``."""
+Key = TypeVar("Key", Pair, ListedQuantity)
 
-    givens: Mapping[Pair, Fraction]
-    target: Pair
+
+@dataclass(frozen=True, slots=True)
+class Deduction(Generic[Key]):
+    """A deductive question: what is given, what is asked, and the right answer. ``givens`` map
+    pairs (of sums: quantities) to the values printed for them, which may be altered ones.
+    ``target`` is what is asked about. ``value`` is None unless ``verdict`` is ``value``."""
+
+    givens: Mapping[Key, Fraction]
+    target: Key
     verdict: Verdict
     value: Fraction | None
 
@@ -92,7 +103,7 @@ def deduce(
     rng: np.random.Generator,
     *,
     bounded: bool,
-) -> Deduction:
+) -> Deduction[Pair]:
     """Return a question about a local value with the wanted verdict. ``bounded``: no value exceeds
     1 (the PNS). Unbounded values contradict each other only where more is given than needed: then
     ``inconsistent`` takes three components. As often, more than needed is given and agrees, so that
@@ -122,7 +133,7 @@ def deduce(
 
 def compose(
     tree: CutTree, values: Mapping[Pair, Fraction], verdict: Verdict, rng: np.random.Generator
-) -> Deduction:
+) -> Deduction[Pair]:
     """Return a question about the global value, local ones given (Definition 3.4), with the wanted
     verdict. The values along one path determine it, and two pairs that overlap with the pair they
     share. Beside all adjacent pairs a composition agrees or contradicts, so that the pattern of
@@ -178,7 +189,7 @@ def _path(tree: CutTree, least: int, rng: np.random.Generator) -> tuple[str, ...
 
 def _beyond_one(
     tree: CutTree, values: Mapping[Pair, Fraction], rng: np.random.Generator
-) -> Deduction | None:
+) -> Deduction[Pair] | None:
     """Return a question whose missing local value would exceed 1, None if the global one would."""
     edges = list(pairwise(_path(tree, 2, rng)))
     target = edges.pop(int(rng.integers(len(edges))))
@@ -192,7 +203,7 @@ def _beyond_one(
 
 def _contradiction(
     tree: CutTree, values: Mapping[Pair, Fraction], rng: np.random.Generator
-) -> Deduction:
+) -> Deduction[Pair]:
     """Return a question in which two neighbouring local values and their composition disagree. Of
     two components with values below 1 it gives a whole larger than its part. With larger values two
     cannot contradict each other: ``ValueError``."""
@@ -210,7 +221,7 @@ def _contradiction(
 
 def _redundant(
     tree: CutTree, values: Mapping[Pair, Fraction], factor: Fraction, rng: np.random.Generator
-) -> Deduction:
+) -> Deduction[Pair]:
     """Return a question with the whole, all adjacent pairs but one end, and a composition of two.
     That one is multiplied by ``factor``, which is a contradiction unless it is 1."""
     edges = list(pairwise(tree.nodes))
@@ -222,6 +233,75 @@ def _redundant(
     if factor != 1:
         return Deduction(givens, target, "inconsistent", None)
     return Deduction(givens, target, "value", values[target])
+
+
+def deduce_sum(
+    asked: Sequence[ListedQuantity],
+    values: Mapping[ListedQuantity, Fraction],
+    verdict: Verdict,
+    rng: np.random.Generator,
+    *,
+    inductive: bool,
+) -> Deduction[ListedQuantity]:
+    """Return a question about the TE (``inductive``), or an NDE or NIE, with the wanted verdict.
+    ``asked`` are :func:`additive_quantities` of two mediators. Where both mediators' parts are
+    given, as often as not they agree on the TE, else those of one are altered by one factor."""
+    whole, *parts = asked
+    own, other = ([*parts[k : k + 2]] for k in rng.permutation(2) * 2)
+    target, beside = (own[k] for k in rng.permutation(2))
+    single, other_single, third = (int(rng.integers(n)) for n in (2, 2, 3))
+    if inductive:
+        target, enough, everything = whole, [own], [*own, *other]
+        lacking = [[own[single], other[other_single]]]
+    else:
+        enough, everything = [[whole, beside], [*other, beside]], [whole, beside, *other]
+        lacking = [[whole, other[single]], [beside, other[single]], [whole, *other]]
+    if verdict == "insufficient":
+        given = lacking[third % len(lacking)]
+    elif verdict == "value" and rng.random() < 0.5:
+        given = enough[single % len(enough)]
+    else:
+        given = everything
+    factor = Fraction(int(rng.integers(45, 75)), 100)
+    factor = 1 / factor if rng.random() < 0.5 else factor
+    altered = other if verdict == "inconsistent" else []
+    givens = {one: values[one] * (factor if one in altered else 1) for one in given}
+    return Deduction(givens, target, verdict, values[target] if verdict == "value" else None)
+
+
+def check_sum(
+    givens: Mapping[ListedQuantity, Fraction], target: ListedQuantity
+) -> tuple[Verdict, float | None]:
+    """Return the verdict, and the value or None, by linear algebra: the second derivation of sums.
+    The unknowns are the TE and each mediator's NDE, and an NIE is the TE less the NDE."""
+    paths = sorted({one.path for one in (*givens, target) if one.measure in MEDIATED})
+
+    def row(one: ListedQuantity) -> list[float]:
+        """Return the coefficients of a quantity in the unknowns."""
+        share = {"te": 0.0, "nde": 1.0, "nie": -1.0}[one.measure]
+        return [float(one.measure != "nde"), *(share * (path == one.path) for path in paths)]
+
+    sizes = np.array([float(value) for value in givens.values()])
+    slack = _ROUNDING * float(np.abs(sizes).min())
+    verdict, value, _ = _solve(np.array([*map(row, givens)]), sizes, np.array(row(target)), slack)
+    return verdict, value
+
+
+def _solve(
+    matrix: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    asked: NDArray[np.float64],
+    slack: float,
+) -> tuple[Verdict, float | None, NDArray[np.float64]]:
+    """Return whether the equations ``matrix @ unknowns = sizes`` agree up to ``slack`` and
+    determine ``asked @ unknowns``, that value or None, and its combination of the equations."""
+    solution, *_ = np.linalg.lstsq(matrix, sizes, rcond=None)
+    combination, *_ = np.linalg.lstsq(matrix.T, asked, rcond=None)
+    if np.abs(matrix @ solution - sizes).max() > slack:
+        return "inconsistent", None, combination
+    if np.abs(matrix.T @ combination - asked).max() > 1e-9:
+        return "insufficient", None, combination
+    return "value", float(asked @ solution), combination
 
 
 def check_deduction(
@@ -239,14 +319,10 @@ def check_deduction(
 
     matrix = np.array([row(pair) for pair in givens])
     sizes = np.array([np.log(abs(float(value))) for value in givens.values()])
-    solution, *_ = np.linalg.lstsq(matrix, sizes, rcond=None)
-    if np.abs(matrix @ solution - sizes).max() > _ROUNDING:
-        return "inconsistent", None
-    asked = np.array(row(target))
-    combination, *_ = np.linalg.lstsq(matrix.T, asked, rcond=None)
-    if np.abs(matrix.T @ combination - asked).max() > 1e-9:
-        return "insufficient", None
-    value = float(np.exp(asked @ solution))
+    verdict, logarithm, combination = _solve(matrix, sizes, np.array(row(target)), _ROUNDING)
+    if logarithm is None:
+        return verdict, None
+    value = float(np.exp(logarithm))
     if bounded and value > 1 + _ROUNDING:
         return "inconsistent", None
     used = zip(givens.values(), combination, strict=True)

@@ -19,9 +19,11 @@ from builder.tracks.ccr.graph import CutTree, Pair, chain, cut_tree, graph_of_pa
 from builder.tracks.ccr.model import BooleanContext, LinearContext, Operator
 from builder.tracks.ccr.plan import BOUNDS, MEASURED_SPAN, Bounds, Design
 from builder.tracks.ccr.quantities import (
+    MEDIATED,
     Quantities,
     component_response,
     exact_quantities,
+    linear_effect,
     total_effect,
 )
 from grader.errors import UsageError
@@ -191,6 +193,25 @@ def sample_linear(
         product = total_effect(context, *pairs[0]) * total_effect(context, *pairs[1])
         if not trap or abs(product - effects[2]) > abs(effects[2]) / 2:
             return context, ends
+
+
+def sample_additive(
+    sizes: Sequence[int], kinds: Sequence[str], rng: np.random.Generator
+) -> tuple[LinearContext, tuple[str, ...]]:
+    """Draw a linear context as of a trap, and return it with (X, two mediators, Y). Of TE, NDE and
+    NIE none is smaller than a fifth of another in size: a sum then keeps the digits of givens."""
+    while True:
+        context, _ = sample_linear(sizes, kinds, rng, trap=True)
+        x, *inner, y = context.dag.nodes
+        total = total_effect(context, x, y)
+        mediators = []
+        for m in inner:
+            parts = (total, *(linear_effect(context, name, (x, m, y)) for name in MEDIATED))
+            if 5 * min(map(abs, parts)) >= max(map(abs, parts)):
+                mediators.append(m)
+        if len(mediators) > 1:
+            chosen = rng.permutation(len(mediators))[:2]
+            return context, (x, *(mediators[k] for k in chosen), y)
 
 
 def _add_bypass(dag: LatentDAG, middle: int, rng: np.random.Generator) -> LatentDAG:

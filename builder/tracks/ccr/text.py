@@ -4,7 +4,7 @@ A simulation task is stored compactly: the context once, one line for each case,
 questions once. :func:`prompts` puts these together into one full prompt for every question.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -14,8 +14,8 @@ from typing import Any, Final
 import numpy as np
 
 from builder.stories.texts import Texts
-from builder.tracks.ccr.graph import Pair
 from builder.tracks.ccr.model import Bits, BooleanContext, LinearContext
+from builder.tracks.ccr.quantities import MEDIATED
 from builder.tracks.ccr.themes import Words
 
 _TEXTS: Final = Texts(__file__)
@@ -145,16 +145,19 @@ def simulation_prompt(
 
 @dataclass(frozen=True, slots=True)
 class ListedQuantity:
-    """A quantity: ``measure`` (such as "pns") of a pair, or its product over a longer tree path."""
+    """A quantity: ``measure`` (such as "pns") of a pair, or its product over a longer tree path.
+    The path of an NDE or NIE is its cause, mediator and effect."""
 
     measure: str
     path: tuple[str, ...]
 
     @property
     def text(self) -> str:
-        """Return the quantity in text, such as ``PNS(A, B)`` or ``ATE(A, B) x ATE(B, C)``."""
-        steps = pairwise(self.path)
-        return " x ".join(f"{self.measure.upper()}({a}, {b})" for a, b in steps)
+        """Return the text: ``PNS(A, B)``, ``ATE(A, B) × ATE(B, C)``, ``NDE(A, C; B)``."""
+        name = self.measure.upper()
+        if self.measure in MEDIATED:
+            return f"{name}({self.path[0]}, {self.path[2]}; {self.path[1]})"
+        return " × ".join(f"{name}({a}, {b})" for a, b in pairwise(self.path))
 
 
 def direct_prompt(
@@ -167,13 +170,12 @@ def direct_prompt(
 ) -> str:
     """Return a Boolean context's prompt: rules, probabilities, and the quantities ``asked``."""
     order = rng.permutation(len(words.owns))
-    measures = dict.fromkeys(quantity.measure for quantity in asked)
     return _TEXTS(
         "direct",
         story=story,
         odds="\n".join(f"- {words.owns[v]}: {context.tenths[v] / 10:g}" for v in order),
-        example=f"{_capital(words.states[0])}: {words.names[0]}",
-        meanings="\n".join(_TEXTS(f"meaning.{measure}") for measure in measures),
+        example=_TEXTS("example", name=words.names[0], state=words.states[0]),
+        meanings=_meanings(quantity.measure for quantity in asked),
         state=state_quantities([q.text for q in asked], answer_file),
     )
 
@@ -195,9 +197,14 @@ def linear_prompt(
     return _TEXTS(
         "linear",
         equations="\n".join(lines),
-        meaning=_TEXTS("meaning.linear_ate"),
+        meanings=_meanings((quantity.measure for quantity in asked), "linear"),
         state=state_quantities([q.text for q in asked], answer_file),
     )
+
+
+def _meanings(measures: Iterable[str], model: str = "boolean") -> str:
+    """Return a line for each distinct measure that says what it is in such a ``model``."""
+    return "\n".join(_TEXTS(f"meaning.{model}.{measure}") for measure in dict.fromkeys(measures))
 
 
 def _sum(terms: Sequence[tuple[float, str]]) -> str:
@@ -216,26 +223,31 @@ def state_quantities(asked: Sequence[str], answer_file: str) -> str:
 
 
 def deductive_prompt(
-    measure: str,
-    tree: Sequence[str],
-    givens: Mapping[Pair, Fraction],
-    target: Pair,
+    nodes: Sequence[str],
+    givens: Mapping[ListedQuantity, Fraction],
+    target: ListedQuantity,
     answer_file: str,
     rng: np.random.Generator,
 ) -> str:
-    """Return the prompt that shows the cut tree and the givens in random order, and asks for the
-    value of ``target``. It never shows functions or probabilities."""
-    boolean = measure == "pns"
-    name = measure.upper()
-    stated = [f"- {name}({', '.join(pair)}) = {decimal(value)}" for pair, value in givens.items()]
+    """Return the prompt that shows the givens in random order and asks for ``target``. ``nodes`` is
+    the cut tree, of natural effects X, two mediators and Y. It never shows functions or odds."""
+    model = "boolean" if target.measure == "pns" else "linear"
+    digits = {one.text: decimal(value) for one, value in givens.items()}
+    stated = [f"- {name} = {text} ± {_rounding_of(text)}" for name, text in digits.items()]
     stated = [stated[k] for k in rng.permutation(len(stated))]
+    if target.measure in ("te", *MEDIATED):
+        cause, *mediators, effect = nodes
+        told = {"cause": cause, "effect": effect, "mediators": " and ".join(mediators)}
+        graph, measures = _TEXTS("graph.mediators", **told), ["te", *MEDIATED]
+    else:
+        graph, measures = _TEXTS("graph.tree", tree=", ".join(nodes)), [target.measure]
     return _TEXTS(
         "deductive",
-        tree=", ".join(tree),
-        kind=_TEXTS("kind.boolean" if boolean else "kind.linear"),
-        meaning=_TEXTS("meaning.pns" if boolean else "meaning.linear_ate"),
+        graph=graph,
+        kind=_TEXTS(f"kind.{model}"),
+        meanings=_meanings(measures, model),
         givens="\n".join(stated),
-        asked=f"{name}({', '.join(target)})",
+        asked=target.text,
         answer_file=answer_file,
     )
 
@@ -244,3 +256,8 @@ def decimal(value: Fraction) -> str:
     """Return four significant digits, no exponent, trailing zeros kept: none tells what was
     altered."""
     return format(Decimal(f"{float(value):.3e}"), "f")
+
+
+def _rounding_of(digits: str) -> str:
+    """Return half a unit of the last decimal, such as ``0.00005`` for ``0.1200``."""
+    return f"{Decimal(1).scaleb(-len(digits.partition('.')[2])) / 2:f}"

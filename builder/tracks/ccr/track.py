@@ -21,10 +21,16 @@ from builder.tracks.ccr.ask import (
 )
 from builder.tracks.ccr.check import audit_instance, leak_facts
 from builder.tracks.ccr.graph import Pair, cut_tree, graph_of_parents
-from builder.tracks.ccr.plan import TRACK_NAME, ContextPlan, parse_settings, plan_contexts
+from builder.tracks.ccr.plan import LINEAR, TRACK_NAME, ContextPlan, parse_settings, plan_contexts
 from builder.tracks.ccr.quantities import Quantities, exact_quantities
-from builder.tracks.ccr.sampling import SampledContext, sample_context, sample_linear
+from builder.tracks.ccr.sampling import (
+    SampledContext,
+    sample_additive,
+    sample_context,
+    sample_linear,
+)
 from builder.tracks.ccr.themes import THEMES, Words
+from grader.scoring.shape import Variant
 from grader.tracks import variant as variant_of
 from grader.tracks.ccr import TRACK as GRADER
 from grader.tracks.ccr.contexts import CONTEXT
@@ -45,11 +51,11 @@ def build(spec: InstanceSpec) -> BuiltInstance:
     def file_of(label: str) -> str:
         return f"{name_of(label)}.json"
 
-    if plan.purpose == "linear":
+    if plan.purpose in LINEAR:
         world, tasks, rejections = _linear(plan, file_of, key)
     else:
         world, tasks, rejections = _boolean(plan, file_of, key, spec.label)
-    kind = "linear, " if plan.purpose == "linear" else ""
+    kind = "linear, " if plan.purpose in LINEAR else ""
     structure = f"{kind}{len(plan.design.sizes)} components"
     built: dict[str, list[Row]] = {"ccr": [], "ccr_truth": []}
     audited = {}
@@ -93,8 +99,12 @@ def _boolean(plan: ContextPlan, file_of: FileOf, key: bytes, where: str) -> Draw
 
 def _linear(plan: ContextPlan, file_of: FileOf, key: bytes) -> Drawn:
     """Draw a linear context and return its world, its one task, and no rejections."""
-    trap, design = plan.variant == "direct.trap", plan.design
-    context, ends = sample_linear(design.sizes, design.kinds, stream(key, "world"), trap=trap)
+    parts, rng = (plan.design.sizes, plan.design.kinds), stream(key, "world")
+    trap = plan.variant == "direct.trap" or plan.purpose == "additive"
+    if plan.purpose == "additive":
+        context, ends = sample_additive(*parts, rng)
+    else:
+        context, ends = sample_linear(*parts, rng, trap=trap)
     names = THEMES["abstract"]([5] * len(context.dag.nodes), stream(key, "words")).names
     ends = tuple(names[context.dag.index[end]] for end in ends)
     context = replace(context, dag=graph_of_parents(context.parents, names))
@@ -121,8 +131,16 @@ _INPUTS: Final[Mapping[str, frozenset[str]]] = {
     "unit_answers": frozenset({"cause", "effect", "units"}),
     "quantities": frozenset({"quantities"}),
     "deduction": frozenset({"measure", "cause", "effect", "cut_tree"}),
+    "additive": frozenset({"measure", "cause", "effect", "mediators"}),
 }
-"""What ``inputs_json`` declares, by answer shape."""
+"""What ``inputs_json`` declares, by answer shape; of a deduction by sums under ``additive``."""
+
+
+def _inputs(variant: Variant) -> frozenset[str]:
+    """Return the names of what a variant's ``inputs_json`` declares."""
+    by_sums = variant.shape.name == "deduction" and variant.name == "additive"
+    return _INPUTS["additive" if by_sums else variant.shape.name]
+
 
 TRACK: Final = Track(
     name=TRACK_NAME,
@@ -137,6 +155,6 @@ TRACK: Final = Track(
     floors=Floors(
         constants=constants, twin=twin, variants_of=variants_of, whole=(CONTEXT, context_points)
     ),
-    inputs=lambda variant: _INPUTS[variant.shape.name],
+    inputs=_inputs,
     protocol=True,
 )

@@ -25,6 +25,11 @@ def relative_error(reference: float, estimate: float) -> float:
     return difference / abs(reference) if reference else math.inf
 
 
+def difference_or_none(reference: float | None, estimate: float | None) -> float | None:
+    """Return the absolute error (Eq. G.2, G.4); None where one of the two values is absent."""
+    return None if reference is None or estimate is None else abs(reference - estimate)
+
+
 def error_or_none(reference: float | None, estimate: float | None) -> float | None:
     """Return the relative error; None where one of the two values is absent."""
     if reference is None or estimate is None:
@@ -49,29 +54,47 @@ def is_near_valid(share: float) -> bool:
 
 
 PairName = tuple[str, str]
+Name = tuple[str, ...]
 Class = Literal["VC", "VI", "IC", "II"]
 
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """One indirect path: its composed estimate, its external and internal error.
+    """One composed estimate, with its external and internal error.
 
-    ``path`` has all its nodes, cause and effect among them. ``external`` is the relative error
-    against the truth, ``internal`` that against the system's own estimate of the pair (cause,
-    effect). ``None`` where an estimate that is needed is not there.
+    ``path`` has the nodes of an indirect path, or cause, mediator and effect of a sum. ``truth`` is
+    the exact value of the whole, ``whole`` the system's own estimate of it. Estimates are None
+    where one that is needed is not there.
     """
 
     path: tuple[str, ...]
     value: float | None
-    external: float | None
-    internal: float | None
+    truth: float
+    whole: float | None
+
+    @property
+    def external(self) -> float | None:
+        """Return the relative error against the truth (ε)."""
+        return error_or_none(self.truth, self.value)
+
+    @property
+    def internal(self) -> float | None:
+        """Return the relative error against the system's own estimate of the whole (γ)."""
+        return error_or_none(self.whole, self.value)
+
+    def absolute_errors(self) -> dict[str, float | None]:
+        """Return the absolute errors (G.2, G.4), ``epsilon_absolute`` and ``gamma_absolute``."""
+        return {
+            "epsilon_absolute": difference_or_none(self.truth, self.value),
+            "gamma_absolute": difference_or_none(self.whole, self.value),
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class Errors:
     """Algorithm 1: ``eta`` (None if not estimated), epsilon and gamma of compositions."""
 
-    eta: Mapping[PairName, float | None]
+    eta: Mapping[PairName, float | None] | Mapping[Name, float | None]
     compositions: tuple[Composition, ...]
 
 
@@ -114,8 +137,23 @@ def algorithm_1(
         whole = estimates.get(reference)
         for path in paths(nodes, reference)[1:]:
             value = product(estimates, path)
-            external = error_or_none(exact[reference], value)
-            found.append(Composition(path, value, external, error_or_none(whole, value)))
+            found.append(Composition(path, value, exact[reference], whole))
+    return Errors(eta, tuple(found))
+
+
+def additive_errors(exact: Mapping[Name, float], estimates: Mapping[Name, float | None]) -> Errors:
+    """Return the errors of TE, NDE and NIE, and of TE = NDE + NIE by mediator (Example 3.2).
+
+    A name is a measure and its path: ("te", cause, effect), ("nde", cause, mediator, effect).
+    """
+    eta = {name: error_or_none(exact[name], estimates.get(name)) for name in exact}
+    found = []
+    for _, *path in sorted(name for name in exact if name[0] == "nde"):
+        parts = [estimates.get((measure, *path)) for measure in ("nde", "nie")]
+        known = [part for part in parts if part is not None]
+        value = sum(known) if len(known) == len(parts) else None
+        whole = ("te", path[0], path[-1])
+        found.append(Composition(tuple(path), value, exact[whole], estimates.get(whole)))
     return Errors(eta, tuple(found))
 
 

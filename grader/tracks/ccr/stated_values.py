@@ -2,7 +2,7 @@
 
 A task that lists quantities of several pairs of a cut tree says what the system takes each of them
 for. Compositions all of whose pairs are listed are compared with the truth and with the system's
-own value of the whole, as those of simulated contexts are.
+own value of the whole, as those of simulated contexts are. So are the sums TE = NDE + NIE.
 """
 
 import math
@@ -17,7 +17,9 @@ from grader.scoring.model import CheckedAnswer, Score, Truth
 from grader.tracks.ccr.algorithm import (
     Class,
     Errors,
+    Name,
     PairName,
+    additive_errors,
     algorithm_1,
     class_of,
     is_within_delta,
@@ -36,7 +38,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class StatedContext:
-    """Algorithm 1 on one measure (PNS, ATE) stated in one task of ``variant``."""
+    """Algorithm 1 on what one task of ``variant`` states of one measure (PNS, ATE), or of sums."""
 
     instance_id: str
     variant: str
@@ -67,6 +69,7 @@ class StatedContext:
                 "path": list(one.path),
                 "epsilon": one.external,
                 "gamma": one.internal,
+                **one.absolute_errors(),
                 "class": class_of(is_within_delta(one.external), is_within_delta(one.internal)),
             }
             for one in self.errors.compositions
@@ -79,8 +82,8 @@ def stated_contexts(
     """Yield results for the tasks that list a composition with all its pairs, in the order of
     ``scores``.
 
-    A task has one result for each measure of ``COMPOSED`` that it lists so. An invalid or missing
-    answer counts as stating nothing.
+    A task has one result for each measure of ``COMPOSED`` that it lists so, and one of the sums. An
+    invalid or missing answer counts as stating nothing.
     """
     for score in scores:
         listed = truths[score.task_id].target.get("quantities")
@@ -88,8 +91,8 @@ def stated_contexts(
             continue
         found = checked[score.task_id]
         given = found.answer["quantities"] if found.status == "scored" else {}
-        for measure in COMPOSED:
-            errors = _errors(measure, listed, given)
+        sums = _sum_errors(listed, given)
+        for errors in (*(_errors(measure, listed, given) for measure in COMPOSED), sums):
             if errors.compositions:
                 yield StatedContext(score.instance_id, f"{score.family}.{score.variant}", errors)
 
@@ -122,6 +125,17 @@ def _errors(measure: str, listed: Mapping[str, Any], given: Mapping[str, float])
     errors = algorithm_1(nodes, wide, exact, stated)
     kept = tuple(one for one in errors.compositions if _has_pairs(exact, one.path))
     return Errors(errors.eta, kept)
+
+
+def _sum_errors(listed: Mapping[str, Any], given: Mapping[str, float]) -> Errors:
+    """Return the errors of the listed TE, NDE and NIE, of which none is left out of a task."""
+    names: dict[str, Name] = {
+        name: (quantity["measure"], *quantity["path"])
+        for name, quantity in listed.items()
+        if quantity["measure"] in ("te", "nde", "nie")
+    }
+    exact = {key: float(Fraction(listed[name]["exact"])) for name, key in names.items()}
+    return additive_errors(exact, {key: given.get(name) for name, key in names.items()})
 
 
 def _has_pairs(exact: Mapping[PairName, float], path: Sequence[str]) -> bool:

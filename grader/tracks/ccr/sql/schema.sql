@@ -6,6 +6,7 @@ CREATE TEMP TABLE ccr_pairs (
     mediators     INTEGER NOT NULL,
     shortest_path INTEGER NOT NULL,
     eta           DOUBLE,             -- external error of the PNS; NULL without an estimate
+    eta_absolute  DOUBLE,             -- the same before it is divided by the truth (G.2)
     valid_share   DOUBLE  NOT NULL,   -- of the estimates that are within the threshold of the truth
     valid         BOOLEAN NOT NULL,
     near_valid    BOOLEAN NOT NULL,
@@ -22,6 +23,8 @@ CREATE TEMP TABLE ccr_compositions (
     quantity     VARCHAR NOT NULL,    -- its place in the cut tree, such as X1X2·X2X3
     epsilon      DOUBLE,              -- external error; NULL without an estimate
     gamma        DOUBLE,              -- internal error
+    epsilon_absolute DOUBLE,          -- the same before they are divided (G.2, G.4)
+    gamma_absolute   DOUBLE,
     valid_share  DOUBLE  NOT NULL,
     valid        BOOLEAN NOT NULL,
     near_valid   BOOLEAN NOT NULL,
@@ -43,6 +46,8 @@ CREATE TEMP TABLE ccr_composed (
     eta           DOUBLE,             -- mean external error of its pairs; NULL where one is absent
     epsilon       DOUBLE,
     gamma         DOUBLE,
+    epsilon_absolute DOUBLE,
+    gamma_absolute   DOUBLE,
     class         VARCHAR NOT NULL    -- of the composition: VC, VI, IC, II
 );
 CREATE TEMP VIEW ccr_stated AS        -- the tasks about stated values

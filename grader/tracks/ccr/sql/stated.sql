@@ -13,7 +13,9 @@ SELECT
     count(DISTINCT instance_id) FILTER (context_class = 'II')            AS contexts_ii,
     median(eta)                                                          AS eta,
     median(epsilon)                                                      AS epsilon,
-    median(gamma)                                                        AS gamma
+    median(gamma)                                                        AS gamma,
+    median(epsilon_absolute)                                             AS epsilon_absolute,
+    median(gamma_absolute)                                               AS gamma_absolute
 FROM ccr_composed
 GROUP BY variant
 ORDER BY variant;
