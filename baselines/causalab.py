@@ -65,7 +65,8 @@ def solver(client: Client) -> None:
 
     Linear: one setting a property. Quadratic: three, since a parabola needs three points. Then,
     while a node has two explanations or a coefficient is not precise, further settings; it stops
-    when a whole round has gained nothing: more of the same will not.
+    when a whole round has gained nothing: more of the same will not. Under a disturbance, disclosed
+    or inferred, it spends the budget.
     """
     public = client.public
     notebook = Notebook(public)
@@ -81,7 +82,8 @@ def solver(client: Client) -> None:
             )
             if state[0] > best[0] or state[1] > GAIN * best[1]:
                 best, gained = max(state, best), turn
-            if state[0] == len(notebook.nodes) or turn - gained >= len(controllable):
+            settled = state[0] == len(notebook.nodes) or turn - gained >= len(controllable)
+            if settled and not notebook.disturbed:
                 break
         # Properties take turns; each round sets another level.
         entry = controllable[turn % len(controllable)]

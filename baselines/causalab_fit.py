@@ -59,13 +59,15 @@ class Notebook:
     ``last`` is the newest reading or None.
 
     ``public`` is the episode as agents see it. The readings that it shows are noted first.
-    ``disturbed`` says that a hidden influence may shift nodes at each intervention."""
+    ``disturbed`` says that a hidden influence may shift nodes at each intervention, as disclosed or
+    as inferred by :func:`explain`.
+    """
 
     def __init__(self, public: Mapping[str, Any]) -> None:
         self.target: str = public["target"]["name"]
         self.properties = [entry["name"] for entry in public["variables"]]
         self.quadratic = public["family"] == "quadratic"
-        self.disturbed = bool(public["shifts"])
+        self.disturbed = bool(public.get("shifts"))
         self._mode: str = public["mode"]
         self._may_act = bool(public["frequency_may_be_parent"])
         self._settings: dict[str, tuple[int, float]] = {}
@@ -76,7 +78,7 @@ class Notebook:
             self._settings[step["set"]["name"]] = (number, step["set"]["value"])
             self._note(step["reading"], "record 0")
         self._settings.clear()
-        self.last: Reading | None = public["opening"]
+        self.last: Reading | None = public.get("opening")
         if self.last is not None:
             self._note(self.last, "manipulator")
         self._count = 0
@@ -190,9 +192,16 @@ class Explanation:
 
 
 def explain(notebook: Notebook) -> Explanation:
-    """Return the acyclic model of least total cost (:func:`_rank_parent_sets`) of all nodes."""
+    """Return the acyclic model of least total cost (:func:`_rank_parent_sets`) of all nodes.
+
+    Where none explains every reading, set ``notebook.disturbed``: a hidden influence is at work.
+    """
     ranked = {node: _rank_parent_sets(notebook, node) for node in notebook.nodes}
     fits = _choose_acyclic(notebook.nodes, ranked)
+    explained = len(fits) == len(ranked) and all(found.is_feasible for found in fits.values())
+    if not explained and not notebook.disturbed:
+        notebook.disturbed = True
+        return explain(notebook)
     doubtful = tuple(
         node
         for node, found in fits.items()
@@ -236,7 +245,8 @@ def _cost(notebook: Notebook, node: str, candidate: Fit) -> float:
 def _choose_acyclic(
     nodes: Sequence[str], ranked: Mapping[str, Sequence[tuple[float, Fit]]]
 ) -> dict[str, Fit]:
-    """Return an acyclic choice of fits of least cost, then error, by dynamic programming."""
+    """Return an acyclic choice of fits of least cost, then error, by dynamic programming; {} if
+    there is none."""
     count = len(nodes)
     place = {node: index for index, node in enumerate(nodes)}
     masks = {
@@ -259,5 +269,5 @@ def _choose_acyclic(
             known = best.get(placed | bit)
             if known is None or reached < known[:2]:
                 best[placed | bit] = (*reached, {**chosen, node: option[2]})
-    fits = best[(1 << count) - 1][2]
-    return {node: fits[node] for node in nodes}
+    _, _, fits = best.get((1 << count) - 1, (0.0, 0.0, {}))
+    return {node: fits[node] for node in nodes if node in fits}

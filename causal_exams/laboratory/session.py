@@ -152,9 +152,13 @@ class Session:
         return self.laboratory.phase == "closed"
 
     def greeting(self) -> Reply:
-        """Return the public episode and the session's status, which an agent gets first."""
+        """Return the public episode without its null members, and the session's status.
+
+        An agent gets it first. A member that is null would hint at what is not told.
+        """
         public = self.laboratory.episode.public
-        return {"ok": True, "episode": dict(public), **self._status()}
+        shown = {name: value for name, value in public.items() if value is not None}
+        return {"ok": True, "episode": shown, **self._status()}
 
     def request(self, document: object) -> Reply:
         """Answer one request ``{"op": …}``.

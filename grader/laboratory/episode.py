@@ -227,8 +227,9 @@ def _disturbance(entry: Mapping[str, Any] | None, nodes: set[str]) -> Disturbanc
 def _check_agreement(episode: Episode) -> None:
     """Raise :class:`EpisodeError` where the public part does not follow from the private one.
 
-    Every reading that is shown must be what the model gives, number for number. The shifts, the
-    range of the prediction and whether the target may be a parent must fit too.
+    Every reading that is shown must be what the model gives, number for number. The shifts (None
+    where they are not told), the range of the prediction and whether the target may be a parent
+    must fit too.
     """
     public, private, model = episode.public, episode.private, episode.model
     if len(public["records"]) != len(private["records"]):
@@ -252,8 +253,8 @@ def _check_agreement(episode: Episode) -> None:
     low, high = episode.reactor_range
     if not low <= episode.frequency <= high:
         raise EpisodeError("private.frequency: outside public.reactor_range")
-    hidden = episode.disturbance
-    if list(public["shifts"]) != list(hidden.values if hidden else ()):
+    hidden, shifts = episode.disturbance, public["shifts"]
+    if shifts is not None and list(shifts) != list(hidden.values if hidden else ()):
         raise EpisodeError("public.shifts: not the values of private.disturbance")
     if not public["frequency_may_be_parent"] and any(a == episode.target for a, _ in episode.edges):
         raise EpisodeError("public.frequency_may_be_parent: frequency acts, though it may not")

@@ -7,7 +7,7 @@ from builder.release.attempts import Rejection
 from builder.splits.seeds import attempt_key, hmac_key, stream
 from builder.tracks.causalab.episode import EpisodeParts, draw_episode
 from builder.tracks.causalab.graphs import sample_graphs
-from builder.tracks.causalab.suites import SUITES, Suite, SuiteSetting
+from builder.tracks.causalab.suites import Suite, SuiteSetting, read_label
 from grader.laboratory.episode import Episode
 from grader.laboratory.model import Mode
 
@@ -22,7 +22,7 @@ def worlds(
     seed: str = "",
 ) -> Iterator[EpisodeParts]:
     """``count`` episodes of a suite, every second one with fixed properties in ``wide``."""
-    suite = SUITES[name]
+    suite, _ = read_label(f"{setting}/{name}")
     graphs = stream(ROOT, f"graphs/{seed}/{suite.topology}")
     for turn, topology in enumerate(sample_graphs(suite.size, count, suite.acts, graphs)):
         key = hmac_key(ROOT, f"{seed}/{suite.topology}/{turn}")

@@ -81,6 +81,30 @@ def test_regimes_are_views_of_one_episode_with_nested_records() -> None:
     ]  # fmt: skip
 
 
+def test_disclosed_suites_stand_beside_the_undisclosed_they_match() -> None:
+    """Each disturbed suite once for each value, the others once; the truth rows tell them apart."""
+    table = {"suites": ["main-4", "hidden-range-5", "hidden-frequency-2 0o4i"], "graphs": 2}
+    (first, _) = specs(disclosed=[True, False], **table)
+    made = TRACK.build(first)
+    groups = {str(row["structure"]) for row in made.rows["causalab_truth"]}
+    doubled = {"hidden-range-5", "hidden-range-5-wide", "hidden-frequency-2"}
+    marked = {
+        "hidden-range-5-disclosed",
+        "hidden-range-5-disclosed-wide",
+        "hidden-frequency-2-disclosed",
+    }
+    assert groups == {"main-4", "main-4-wide"} | doubled | marked
+    (world,) = made.rows["causalab_worlds"]
+    scene = {"tasks": made.rows["causalab"]}
+    assert audit_instance(world, made.rows["causalab_truth"], None, scene) == []
+    alone = {
+        str(row["prompt"]) for spec in specs(**table) for row in TRACK.build(spec).rows["causalab"]
+    }
+    assert len(alone & {str(row["prompt"]) for row in made.rows["causalab"]}) == 5
+    assert config(disclosed=True, **table).episodes == config(disclosed=[True], **table).episodes
+    assert [suite.disclosed for suite, _ in config(**table).episodes] == [False] * 5
+
+
 OWN = ["1o0i-3", "0o1i-7", "2o3i-5", "main-5 4o6i", "main-5 2o3i", "quad-hard 3o9i",
        "freqparent-4 5o3i", "hidden-frequency-2 0o4i"]  # fmt: skip
 
@@ -165,6 +189,14 @@ def test_shared_graphs_are_refused_in_a_private_split() -> None:
         ({"graphs": 2, "suites": ["2o4i-5", "2o4i-5"]}, "listed twice"),
         ({"graphs": 150}, "graphs of three named nodes"),
         ({"graphs": 2, "mode": "soft"}, 'mode: unknown name "soft"'),
+        ({"graphs": 2, "disclosed": "yes"}, r'disclosed: must be false, true or .*, not "yes"'),
+        ({"graphs": 2, "disclosed": 1}, "disclosed: must be false, true or .*, not 1"),
+        ({"graphs": 2, "disclosed": []}, "disclosed: must be false, true or"),
+        ({"graphs": 2, "disclosed": [True, True]}, "disclosed: must be false, true or"),
+        (
+            {"graphs": 2, "disclosed": True, "suites": ["main-4"]},
+            "disclosed: no suite named has a hidden disturbance; leave the key out",
+        ),
     ],
 )
 def test_a_bad_table_is_one_line_with_the_key_and_the_fix(

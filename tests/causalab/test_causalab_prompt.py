@@ -12,6 +12,7 @@ from lab_worlds import worlds
 from builder.tracks.causalab.ask import write_prompt
 from builder.tracks.causalab.episode import EpisodeParts
 from builder.tracks.causalab.suites import SUITES
+from causal_exams.laboratory.session import Session
 from grader.laboratory.episode import Episode
 from grader.laboratory.model import MODES, Mode
 from grader.laboratory.session import Laboratory
@@ -23,7 +24,7 @@ KINDS = ("main-3", "main-7", "quad-hard", "hidden-range-50", "freqparent-6", "go
 
 
 def prompts(name: str, mode: Mode = "shift") -> Iterator[tuple[EpisodeParts, str]]:
-    for setting in SUITES[name].settings:
+    for setting in SUITES[name.removesuffix("-disclosed")].settings:
         for parts in worlds(name, setting, 2, mode, seed="prompt"):
             yield parts, write_prompt(parts.public, NAME, f"{NAME}.jsonl")
 
@@ -84,17 +85,26 @@ def test_where_something_can_be_set_no_one_line_form_is_offered() -> None:
         ("hidden-range-50", "-50, 0 or 50"),
     ],
 )
-def test_a_hidden_influence_is_told_with_its_size(name: str, says: str, mode: Mode) -> None:
-    for parts, text in prompts(name, mode):
+def test_a_disclosed_influence_is_told_with_its_size(name: str, says: str, mode: Mode) -> None:
+    for parts, text in prompts(f"{name}-disclosed", mode):
         assert f"a hidden influence adds a number, {says}, drawn anew each time" in text
         assert "what it adds to others is computed from the shifted value" in text
         assert ("A property that is held does not feel it" in text) == (mode == "do")
         assert parts.public["shifts"] == parts.private["disturbance"]["values"]
 
 
-def test_without_one_nothing_is_said_of_it() -> None:
-    assert not any("hidden influence" in text for name in KINDS if not SUITES[name].hidden
-                   for _, text in prompts(name))  # fmt: skip
+@pytest.mark.parametrize("name", ["hidden-count-3", "hidden-range-50", "hidden-frequency-2"])
+def test_an_undisclosed_influence_is_told_neither_by_prompt_nor_by_session(name: str) -> None:
+    """Matched with the disclosed one, and in the very words of the main suite, graph for graph:
+    nothing says that there is no influence either."""
+    for (parts, text), (disclosed, _), (main, said) in zip(
+        prompts(name), prompts(f"{name}-disclosed"), prompts("main-4"), strict=False
+    ):
+        assert parts.private == disclosed.private and parts.private["disturbance"]
+        assert {**disclosed.public, "shifts": None} == parts.public
+        assert re.sub(r"[\d.-]+", "", text) == re.sub(r"[\d.-]+", "", said)
+        shown = Session(Episode.load(NAME, parts.public, parts.private)).greeting()["episode"]
+        assert shown.keys() == main.public.keys() - {"shifts"}
 
 
 @pytest.mark.parametrize("name", KINDS)

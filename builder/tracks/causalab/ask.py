@@ -63,7 +63,7 @@ def _fields(public: Mapping[str, Any]) -> dict[str, object]:
         "lowest": _number(free[0]["low"]),
         "highest": _number(free[0]["high"]),
         "fixed": ", ".join(fixed),
-        "shifts": _any_of([_number(value) for value in public["shifts"]]),
+        "shifts": _any_of([_number(value) for value in public["shifts"] or ()]),
     }
     for name in ("equation", "numbers", "terms"):
         fields[name] = _TEXTS(f"{name}.{family}", **fields)

@@ -54,7 +54,7 @@ def _episode_problems(
     if not low <= private["frequency"] <= high:
         yield "the target is outside the reactor's range"
     yield from _design_problems(world, label, public, private)
-    yield from _disturbance_problems(public, private)
+    yield from _disturbance_problems(label, public, private)
     yield from _readings_problems(public, private)
 
 
@@ -174,14 +174,15 @@ def _exact(value: float) -> Fraction:
     return Fraction(repr(float(value)))
 
 
-def _disturbance_problems(public: Json, private: Json) -> Iterator[str]:
-    """Yield where the hidden disturbance is not that of the suite."""
-    suite, _ = read_label(f"{private['setting']}/{private['suite']}")
+def _disturbance_problems(label: str, public: Json, private: Json) -> Iterator[str]:
+    """Yield where the hidden disturbance, or what is told of it, is not that of the suite."""
+    suite, _ = read_label(label)
     hidden, found = suite.hidden, private["disturbance"]
     if (hidden is None) != (found is None):
         yield "a disturbance where the suite has none, or none where it has one"
         return
-    if public["shifts"] != ([-hidden.reach, 0.0, hidden.reach] if hidden else []):
+    disclosed = hidden if suite.disclosed else None
+    if public["shifts"] != (disclosed and [-disclosed.reach, 0.0, disclosed.reach]):
         yield "the wrong shifts are told"
     if hidden is None or found is None:
         return

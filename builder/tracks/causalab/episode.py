@@ -5,6 +5,7 @@ come from the engine that grading replays, so building and replay cannot differ.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -91,7 +92,7 @@ def draw_episode(
         "family": suite.family,
         "mode": mode,
         "frequency_may_be_parent": suite.acts,
-        "shifts": list(disturbance["values"]) if disturbance else [],
+        "shifts": disturbance["values"] if disturbance and suite.disclosed else None,
         "records": [model.read(bases) for bases in records],
         "chain": _replay_trace(Crystal(model, records[0], mode), trace) if trace else [],
         "opening": model.read(manipulator) if suite.budget else None,
@@ -182,7 +183,8 @@ def _disturbance(
     hidden = suite.hidden
     if hidden is None:
         return None
-    rng = stream(key, f"disturbance/{label_of(suite, setting)}")
+    # Whether it is disclosed changes nothing but what is told: matched episodes share the sequence.
+    rng = stream(key, f"disturbance/{label_of(replace(suite, disclosed=False), setting)}")
     values = (-hidden.reach, 0.0, hidden.reach)
     sequence = [values[int(i)] for i in rng.integers(len(values), size=suite.budget)]
     # A cause of frequency comes first, then other properties: a larger count adds to a smaller one.

@@ -7,7 +7,7 @@ Graphs are drawn here because they must differ from each other; everything else 
 comes from its own key.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Final, Self
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -26,6 +26,7 @@ from builder.splits.values import chosen_names, some_of
 from builder.tracks.causalab.graphs import sample_graphs
 from builder.tracks.causalab.suites import PAPER, SETTINGS, SUITES, Suite, SuiteSetting, suite_of
 from grader.errors import UsageError
+from grader.io.jsonio import clip
 from grader.laboratory.model import Mode
 
 TRACK_NAME: Final = "causalab"
@@ -48,15 +49,26 @@ def _suites(stated: object) -> tuple[str, ...]:
     return chosen_names(stated, (*SUITES, *dict.fromkeys(own)))
 
 
+def _disclosures(stated: object) -> tuple[bool, ...]:
+    """Return one truth value or a list of different ones, false first; Fault for anything else."""
+    values = stated if isinstance(stated, list | tuple) else [stated]
+    named = bool(values) and all(isinstance(one, bool) for one in values)
+    if not named or len({*values}) < len(values):
+        raise Fault(f"must be false, true or [false, true], not {clip(stated)}")
+    return tuple(sorted(values))
+
+
 class EpisodeSettings(TomlModel):
     """The suites of a split, and the number of episodes of each. Either ``graphs`` graphs of each
     size are shared by matched suites, or each suite has ``per_suite`` episodes, each with a graph
-    of its own. The other of the two is 0. ``mode`` says what an intervention does."""
+    of its own. The other of the two is 0. ``mode`` says what an intervention does. Suites with a
+    hidden disturbance exist once for each value of ``disclosed``: is the agent told of it?"""
 
     graphs: int = Field(default=0, ge=1, le=_MOST)
     per_suite: int = Field(default=0, ge=1, le=_MOST)
     suites: Annotated[tuple[str, ...], BeforeValidator(_suites)] = tuple(SUITES)
     settings: Annotated[tuple[SuiteSetting, ...], some_of(SETTINGS)] = SETTINGS
+    disclosed: Annotated[tuple[bool, ...], BeforeValidator(_disclosures)] = (False,)
     mode: Mode = "shift"
 
     @property
@@ -65,7 +77,12 @@ class EpisodeSettings(TomlModel):
         papers = [*SUITES.values()]
         found = [suite for suite in dict.fromkeys(map(suite_of, self.suites)) if suite]
         found.sort(key=lambda own: papers.index(own) if own in papers else len(papers))
-        return tuple((own, one) for own in found for one in self.settings if one in own.settings)
+        twins = [
+            replace(own, disclosed=disclosed)
+            for own in found
+            for disclosed in (self.disclosed if own.hidden else (False,))
+        ]
+        return tuple((own, one) for own in twins for one in self.settings if one in own.settings)
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
@@ -79,6 +96,8 @@ class EpisodeSettings(TomlModel):
         if not self.episodes:
             wide = ", ".join(suite.name for suite in PAPER if "wide" in suite.settings)
             raise Fault(f"no suite named exists in this setting; wide has {wide}", "settings")
+        if True in self.disclosed and not any(suite.hidden for suite, _ in self.episodes):
+            raise Fault("no suite named has a hidden disturbance; leave the key out", "disclosed")
         smallest = sum(suite.size == 3 for suite, _ in self.episodes)
         if smallest and max(self.graphs, self.per_suite * smallest) > MOST_OF_THREE:
             raise Fault(

@@ -1,7 +1,8 @@
 """The suites of the paper and the observation/intervention regimes, as one table.
 
 A suite fixes everything about an episode but its graph, its numbers and its crystals (paper,
-sections 3 and 5.1, appendix A; Tables 9-12 for the regimes). The k of a suite counts frequency.
+sections 5.1 to 5.3, appendices A.1, A.7 and A.8; A.10 with Tables 9-12 for the regimes). The k of a
+suite counts frequency.
 """
 
 import re
@@ -36,7 +37,7 @@ class Suite:
     ``size`` counts nodes, frequency included. ``observations`` and ``budget`` are the numbers of
     records shown before and of interventions allowed. A ``golden`` suite has the trace of an
     earlier experiment instead of a budget. With ``acts`` frequency may be a cause. A ``regime`` is
-    a view of the main suite of its size.
+    a view of the main suite of its size. With ``disclosed`` the agent is told of the disturbance.
     """
 
     name: str
@@ -49,6 +50,12 @@ class Suite:
     acts: bool = False
     regime: bool = False
     settings: tuple[SuiteSetting, ...] = ("reference",)
+    disclosed: bool = False
+
+    @property
+    def title(self) -> str:
+        """Return the name in labels and reports: that of a disclosed suite ends in its mark."""
+        return self.name + _DISCLOSED * self.disclosed
 
     @property
     def variant(self) -> str:
@@ -66,6 +73,7 @@ class Suite:
         return f"main-{self.size}" if self.regime else self.name
 
 
+_DISCLOSED: Final = "-disclosed"
 _COUNT: Final = "(0|[1-9][0-9]*)"
 _VIEW: Final = re.compile(f"{_COUNT}o{_COUNT}i-{_COUNT}")
 _VARIED: Final = re.compile(rf"(\S+) {_COUNT}o{_COUNT}i")
@@ -133,13 +141,14 @@ def label(suite: Suite, setting: SuiteSetting) -> str:
     records and interventions ("4o8i") where these are not the usual ones of the suite."""
     usual = SUITES.get(suite.name, suite)
     if (usual.observations, usual.budget) == (suite.observations, suite.budget):
-        return f"{setting}/{suite.name}"
-    return f"{setting}/{suite.name} {suite.observations}o{suite.budget}i"
+        return f"{setting}/{suite.title}"
+    return f"{setting}/{suite.title} {suite.observations}o{suite.budget}i"
 
 
 def read_label(text: str) -> tuple[Suite, SuiteSetting]:
     """Return the suite and the setting that :func:`label` wrote."""
     setting, _, name = text.partition("/")
-    suite = suite_of(name)
+    suite = suite_of(name.replace(_DISCLOSED, ""))
     assert suite is not None, name
+    suite = replace(suite, disclosed=_DISCLOSED in name)
     return suite, "wide" if setting == "wide" else "reference"

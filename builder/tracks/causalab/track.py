@@ -49,7 +49,7 @@ def _try(spec: InstanceSpec, plan: GraphPlan, attempt: int, _: int) -> dict[str,
         prompt = write_prompt(public, name, name + variant.shape.suffix)
         view = private["regime"]
         tasks.append(rows.task_row(name, spec.instance_id, variant, prompt, public, view=view))
-        group = suite.name if setting == "reference" else f"{suite.name}-{setting}"
+        group = suite.title if setting == "reference" else f"{suite.title}-{setting}"
         frequency = rows.TrueValue(private["frequency"])
         truths.append(rows.truth_row(name, spec.instance_id, group, private, frequency))
     world = {"names": plan.names, "edges": sorted(plan.edges), "fixed": plan.fixed, "tasks": labels}
