@@ -4,8 +4,9 @@
   yes-or-no question, "be as concise as possible" (G.1; Figures G.2, G.4).
 - Five replies to each question (G.1, "Computing PNS Estimates"): the preset's five epochs, one
   reply each, which the grader resamples as the paper does.
-- With ``examples`` every question comes behind two worked ones, a factual and a counterfactual
-  (Figure G.3), about a context of ours.
+- With ``examples`` every question comes behind two answered ones, a factual and a counterfactual
+  (Figure G.3), about a context of ours. With ``thought`` these reason before they answer, which is
+  the paper's wrapper for a chain of thought; without ``examples`` the question asks for the steps.
 - A reply becomes a Boolean by what it means (G.1, "Extracting Boolean Values from Text"). Where a
   model plays the role ``extractor`` (``--model-role extractor=…``) it is asked as in the paper, at
   temperature 0; else the words yes and no, true and false, and their like decide.
@@ -48,11 +49,11 @@ class Question:
     text: str
 
 
-def questions(prompt: str) -> list[Question]:
+def questions(prompt: str, end: str = "concise") -> list[Question]:
     """Return the questions of a prompt, case by case; empty where it has no cases.
 
-    The text of each is the context, the case, what the prompt says before its questions, and one
-    question.
+    The text of each is the context, the case, what the prompt says before its questions, one
+    question, and the text ``end`` of ``words.toml``: "concise" or "stepwise".
     """
     parts = _SECTION.split(prompt)
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
@@ -60,27 +61,28 @@ def questions(prompt: str) -> list[Question]:
     asked = _ASKED.findall(sections.get("Questions", ""))
     before = sections.get("Questions", "").partition("\n- ")[0].strip()
     return [
-        Question(member, k, _text(parts[0], case, before, question))
+        Question(member, k, _text(parts[0], case, before, question, end))
         for k, case in enumerate(cases)
         for member, question in asked
     ]
 
 
-def _text(context: str, case: str, before: str, question: str) -> str:
-    """Return a prompt: context (unless blank), case, ``before`` (unless blank), question."""
+def _text(context: str, case: str, before: str, question: str, end: str) -> str:
+    """Return a prompt: context (unless blank), case, ``before`` (unless blank), question, end."""
     pieces = (context.strip(), wording("ccr-paper.case", case=case), before, question)
-    return "\n\n".join(filter(None, pieces)) + " " + wording("ccr-paper.concise")
+    return "\n\n".join(filter(None, pieces)) + " " + wording(f"ccr-paper.{end}")
 
 
-def with_examples(text: str) -> str:
-    """Return a question behind two worked ones, one factual and one under a supposition (G.3)."""
+def with_examples(text: str, *, thought: bool) -> str:
+    """Return a question behind two answered ones, one factual and one under a supposition (G.3).
+    Their answers reason first if ``thought``."""
     context = wording("ccr-paper.examples.context")
     concise = wording("ccr-paper.concise")
     shown = [
         wording(
             "ccr-paper.example",
             text=f"{context}\n\n{wording(f'ccr-paper.examples.{kind}')} {concise}",
-            answer=wording(f"ccr-paper.examples.{kind}_answer"),
+            answer=wording(f"ccr-paper.examples.{kind}_{'thought' if thought else 'answer'}"),
         )
         for kind in ("factual", "supposed")
     ]
@@ -100,17 +102,19 @@ def answer_of(
     return members
 
 
-async def ask_one_by_one(talk: "Conversation", *, examples: bool = False) -> None:
+async def ask_one_by_one(talk: "Conversation", *, examples: bool, thought: bool) -> None:
     """Ask every question of a task in a conversation of its own, and store the answer.
 
-    With ``examples`` each question comes behind two worked ones. A task without cases gets one
-    reply.
+    With ``examples`` each question comes behind two answered ones, and ``thought`` asks for a chain
+    of thought, or shows it in these. A task without cases gets one reply.
     """
-    asked = questions(talk.state.input_text)
+    asked = questions(talk.state.input_text, "stepwise" if thought and not examples else "concise")
     if not asked:
         await take_one_reply(talk)
         return
-    texts = [with_examples(question.text) if examples else question.text for question in asked]
+    texts = [question.text for question in asked]
+    if examples:
+        texts = [with_examples(text, thought=thought) for text in texts]
     replies = await talk.ask_apart(texts)
     if replies is None:
         return
@@ -127,6 +131,9 @@ async def ask_one_by_one(talk: "Conversation", *, examples: bool = False) -> Non
 
 
 PRESETS: Final[Mapping[str, Protocol]] = {
-    "ccr-paper": Protocol(CLOSED, ask_one_by_one, epochs=5),
-    "ccr-paper-examples": Protocol(CLOSED, partial(ask_one_by_one, examples=True), epochs=5),
+    f"ccr-paper{'-examples' * examples}{'-cot' * thought}": Protocol(
+        CLOSED, partial(ask_one_by_one, examples=examples, thought=thought), epochs=5
+    )
+    for examples in (False, True)
+    for thought in (False, True)
 }
