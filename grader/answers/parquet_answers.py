@@ -47,7 +47,7 @@ def read_parquet_answers(
             # Rows come in the order of the file, which the other way round a join would lose.
             connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
             _read_rows(connection, parquet.literal(path), label, suffixes, found)
-    except (Unreadable, duckdb.Error) as error:
+    except (Unreadable, *parquet.READ_ERRORS) as error:
         text = f"{label}: cannot be read as Parquet ({str(error).splitlines()[0][:200]})"
         if required:
             raise UsageError(f"{text}; pack the answers again") from None
@@ -69,7 +69,7 @@ def card_of(path: Path) -> dict[str, Any]:
             card = _read_card(connection, parquet.literal(path))
     except duckdb.OutOfMemoryException:
         raise
-    except duckdb.Error as error:
+    except parquet.READ_ERRORS as error:
         raise Unreadable(f"no packed submission: {str(error).splitlines()[0][:200]}") from None
     return json_object(card or b"{}")
 

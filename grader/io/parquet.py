@@ -24,6 +24,8 @@ _MAX_VALUES: Final = 50_000_000
 """Values of one column in one row group; a list counts as many as it holds."""
 _MAX_UNPACKED: Final = 1 << 30
 _MAX_CELL: Final = 4 << 20
+READ_ERRORS: Final = (duckdb.Error, UnicodeDecodeError)
+"""What DuckDB raises of a damaged file; the second where its message would quote bytes of it."""
 SCAN: Final = "read_parquet(?, hive_partitioning = false)"
 """The one way Parquet is read: a folder called ``task_id=x`` must not become a column."""
 
@@ -101,7 +103,7 @@ def check_size(connection: duckdb.DuckDBPyConnection, path: Path, rows: int) -> 
     )
     try:
         found = connection.execute(query, [[literal(path)]] * 2).fetchone() or (0,) * 4
-    except duckdb.Error as error:
+    except READ_ERRORS as error:
         raise _unreadable(path, error) from None
     problem = ""
     if found[0] != rows:
@@ -134,7 +136,7 @@ def check_texts(connection: duckdb.DuckDBPyConnection, path: Path, columns: Sequ
             raise UsageError(f"{path}: column {name} holds {what}; tell the release's maintainer")
 
 
-def _unreadable(path: Path, error: duckdb.Error) -> UsageError:
+def _unreadable(path: Path, error: Exception) -> UsageError:
     reason = str(error).splitlines()[0]
     return UsageError(f"{path}: cannot be read as a release shard ({reason}); fetch it again")
 
@@ -158,7 +160,7 @@ def read(
         found = connection.execute(query, [[literal(path) for path in paths], *parameters])
         while rows := found.fetchmany(_ROWS_AT_ONCE):
             yield from rows
-    except duckdb.Error as error:
+    except READ_ERRORS as error:
         raise _unreadable(paths[0], error) from None
 
 

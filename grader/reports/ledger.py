@@ -126,7 +126,9 @@ def _team(source: Path) -> str:
 
 
 class Ledger:
-    """The submissions to one exam, by team, in the order in which they came."""
+    """The record, in a JSON file, of the submissions to one exam that count: by team, in the
+    order in which they came, the hash of the answers and the figure shown, if any. It also
+    holds the final ranking once that is made."""
 
     def __init__(self, path: Path, exam: Exam) -> None:
         """Read the ledger, which need not exist; raises ``UsageError`` for what is none."""

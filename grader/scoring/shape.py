@@ -180,7 +180,7 @@ class Task:
         return self.spec.shape
 
     def members(self) -> dict[str, Any]:
-        """Return the public fields by name, without instance, ``inputs`` and schema."""
+        """Return the task's public fields by name, without instance, ``inputs`` and schema."""
         return {
             "task_id": self.task_id,
             "track": self.track,

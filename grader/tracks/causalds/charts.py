@@ -114,7 +114,8 @@ def cost_chart(parts: Sequence[Part]) -> list[Svg]:
 
 
 def pair_chart(parts: Sequence[Part]) -> list[Block]:
-    """Return Figure 9, a table a system in one fold: darker where more was lost."""
+    """Return Figure 9 in one fold: a table a system, a row a matched pair, a column an arm,
+    darker where more was lost. Without pairs there is none."""
     drawn = [chart for part in parts[:_LINES] for chart in every_pair(part)]
     return [Fold("Figure 9: every matched pair, drawn", drawn)] if drawn else []
 
