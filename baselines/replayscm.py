@@ -254,6 +254,7 @@ def learn_graph(
         """A score that looks local scores up in ``scores``, shape (variables, parent sets)."""
 
         def _local_score(self, variable: int, parents: tuple[int, ...]) -> float:
+            """Return the score, from ``scores``, of a variable with these parents."""
             return float(scores[variable, index[sum(1 << p for p in parents)]])
 
     n, index = len(scores), _index(len(scores))

@@ -166,7 +166,8 @@ def _mixture_sd(shape: Shape) -> float:
 
 
 def _mixture_draw(rng: np.random.Generator, n: int, shape: Shape) -> Array:
-    """Return ``n`` draws of N(m, sd²), m any of the means ``shape`` with equal chance."""
+    """Return ``n`` draws of N(m, sd²), m any of the means ``shape`` with equal chance. The
+    variance of a draw is 1."""
     component = rng.integers(len(shape), size=n)
     return np.asarray(shape)[component] + _mixture_sd(shape) * rng.standard_normal(n)
 

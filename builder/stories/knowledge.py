@@ -132,7 +132,9 @@ def is_plural(name: str) -> bool:
 
 
 def plural_verb(verb: str) -> str | None:
-    """Return "singular" or "plural" for a verb that shows it, None for others ("formed")."""
+    """Return "singular" or "plural" for one of the verb forms that states begin with most
+    ("is", "are", "stays", …), None for every other verb, also where it shows its number
+    ("grows")."""
     if _SINGULAR.fullmatch(verb):
         return "singular"
     return "plural" if _PLURAL.fullmatch(verb) else None

@@ -115,7 +115,8 @@ def stages(graph: LatentDAG, whole: Sketch, names: Mapping[str, str]) -> list[St
 
 
 def _stage_numbers(graph: LatentDAG) -> dict[str, int]:
-    """Return every node's stage: 0 in the host, k in the k-th graft (the last touched)."""
+    """Return every node's stage: 0 in the host, k where the k-th graft added it, even if later
+    grafts touch it. A latent node beside grafted nodes alone has the last stage among them."""
     number = {
         node: int(match[1]) if (match := _FRAGMENT.match(node)) else 0 for node in graph.nodes
     }

@@ -118,7 +118,8 @@ def _readings_problems(public: Json, private: Json) -> Iterator[str]:
 
 
 def _chain_problems(public: Json, private: Json) -> Iterator[str]:
-    """Yield trace readings that do not follow from the settings so far in the episode's mode."""
+    """Yield a problem for each value of a trace that does not follow from the settings so far
+    in the episode's mode."""
     target = public["target"]["name"]
     held: set[str] = set()
     if not public["chain"]:

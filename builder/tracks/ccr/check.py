@@ -191,7 +191,8 @@ def _deductive_problems(world: Row, task: Row, target: Row, row: Row) -> Iterato
 
 
 def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts:
-    """Return a task's facts for the leak test; shown are theme and places of the ends' rules."""
+    """Return a task's facts for the leak test. Shown are theme, whether the ends stand by name,
+    and places of the ends' rules."""
     inputs, record = task.inputs, json.loads(world["world_json"])
     target = json.loads(truth["target_json"])
     ends = tuple(inputs[end] for end in ("cause", "effect") if end in inputs)

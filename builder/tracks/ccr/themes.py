@@ -159,7 +159,8 @@ def clinical_notes(tenths: Sequence[int], rng: np.random.Generator) -> Words:
 
 
 def abstract(tenths: Sequence[int], rng: np.random.Generator) -> Words:
-    """Return the words of numbered variables and switches, without a story."""
+    """Return the words of numbered variables and switches, without a story; numbers are random.
+    Of ``tenths`` (one a node) only the length matters."""
     count = len(tenths)
     names = [f"V{n}" for n in (rng.permutation(90) + 10).tolist()[:count]]
     switches = (rng.permutation(90) + 10).tolist()[:count]

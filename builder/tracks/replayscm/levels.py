@@ -161,8 +161,9 @@ def certify(
 def _count_open(
     program: HiddenProgram, tables: PartialTables, pairs: Flags, world: ReplayWorld
 ) -> int:
-    """Return how much would still be open after ``world``: over the ``pairs`` that stay consistent,
-    the unseen patterns, and four for each set that misses a parent."""
+    """Return how much would still be open after ``world``: summed over the ``pairs`` (variable,
+    parent set) that stay consistent, the unseen patterns of the set, and four where it lacks a
+    parent of the variable."""
     sets, after = sets_of(program.n), tables | tabulate_worlds([world])
     unseen = np.bitwise_count(sets.every & ~after.seen_patterns).astype(np.int64)
     parents = np.array([bits(program.parents.get(v, ())) for v in range(program.n)])[:, None]

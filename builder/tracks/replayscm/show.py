@@ -191,7 +191,8 @@ def _determined_rows(truths: Sequence[Record]) -> list[list[str]]:
 
 
 def _range(values: Sequence[float], digits: int = 0) -> str:
-    """Return ``mean (least–most)``, or one value where all are equal."""
+    """Return ``mean (least–most)``, or one value where all are equal, with ``digits`` decimals
+    (the mean at least two)."""
     low, high = min(values), max(values)
     if low == high:
         return f"{low:.{digits}f}"

@@ -93,7 +93,8 @@ def _axis(shares: Mapping[str, float], found: Sequence[str]) -> ByName:
 
 
 def _kinds(share: float) -> dict[str, float]:
-    """Return the shares of both kinds, given that of binary ones."""
+    """Return the shares of scenes whose treatment (or outcome) is "binary" and "continuous",
+    given that of binary ones."""
     return {"binary": share, "continuous": 1.0 - share}
 
 
