@@ -3,6 +3,7 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection
+from dataclasses import replace
 from itertools import combinations, permutations
 from typing import Any
 
@@ -21,7 +22,7 @@ from grader.errors import UsageError
 from grader.io.schemas import first_problem
 from grader.tracks.replayscm.boolean import essential, truth_table
 from grader.tracks.replayscm.problem import parse_map
-from grader.tracks.replayscm.proof import _signature
+from grader.tracks.replayscm.proof import _signature, problem_of
 
 
 def test_the_matched_design_at_a_small_size() -> None:
@@ -52,8 +53,10 @@ def check_worlds(targets: list[Any], by_pool: dict[str, Any]) -> None:
     for first, second in (("Ord-Ext", "Hid-Ext"), ("Ord-CEx", "Hid-CEx"), ("Ord-Cert", "Hid-Cert"),
                           ("Ord-Full", "Hid-Full")):  # fmt: skip
         if first in by_pool and second in by_pool:
-            ordered, hidden = by_pool[first], by_pool[second]
-            assert {**ordered, "order": None} == hidden, "disclosure is the only difference"
+            hidden = by_pool[second]
+            told = {"order": None, "determined": hidden["determined"]}
+            assert {**by_pool[first], **told} == hidden, "disclosure is the only difference"
+            assert by_pool[first]["determined"] or not hidden["determined"]
     if "Ord-Ext" in by_pool:
         original = by_pool["Ord-Full"]["worlds"]
         extra = by_pool["Ord-Ext"]["worlds"]
@@ -161,11 +164,11 @@ def test_a_bad_setting_is_named_with_its_place(table: dict[str, object], key: st
     assert "\n" not in str(refused.value)
 
 
-def test_pools_and_flags_are_in_no_public_row() -> None:
+def test_pools_levels_and_strata_are_in_no_public_row() -> None:
     """A prompt that says it is certified would say that a unique program exists."""
     for item in items():
         shown = json.dumps(item.task.inputs) + item.task.prompt + item.task.answer_file
-        for word in ("-Full", "-Ext", "certified", "determined", "unique", "Cert", "CEx"):
+        for word in ("-Full", "-Ext", "certified", "unique", "Cert", "CEx", "cells-", "strat"):
             assert word not in shown
         for world in item.truth.target["heldout"]:
             assert json.dumps(world["rows"]) not in shown
@@ -195,6 +198,23 @@ def test_a_prompt_holds_what_its_disclosure_says_and_no_more() -> None:
         for world in item.truth.target["heldout"]:
             assert world["mode"] in ("none", "hard_constant", "hard_assigned")
             assert len(world["targets"]) <= 3
+
+
+def test_a_prompt_says_whether_its_tables_determine_the_answer() -> None:
+    """As the checker proves it; with hidden roots, the roots count too. An alternative is open."""
+    for item in items():
+        _, _, said = item.task.prompt.partition("## Do the tables determine the answer?\n\n")
+        if item.task.family == "alternative":
+            assert said.startswith("No, and they need not.")
+            continue
+        one_root_set = item.task.inputs["roots"] is not None or item.truth.target["unique"]
+        assert item.task.inputs["determined"] == (item.truth.target["determined"] and one_root_set)
+        assert said.startswith("Yes." if item.task.inputs["determined"] else "No. There are")
+        assert ("What is scored is full agreement with" in said) != item.task.inputs["determined"]
+        other = {**item.task.inputs, "determined": not item.task.inputs["determined"]}
+        problem = problem_of(replace(item.task, inputs=other), item.truth)
+        assert problem is not None and "the prompt says determined" in problem
+    assert {item.task.inputs.get("determined") for item in items()} == {True, False, None}
 
 
 def test_what_a_prompt_says_of_shared_unit_labels_is_so() -> None:

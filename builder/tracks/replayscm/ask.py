@@ -28,9 +28,11 @@ def write_prompt(inputs: Mapping[str, Any], variant: Variant, answer_file: str) 
         lines = "\n".join(f"{name} = {text}" for name, text in inputs["reference"].items())
         sections.append(("Reference program", f"```\n{lines}\n```"))
     told = {name: _TEXTS(f"answer.{name}.{kind}") for name in ("members", "example")}
+    settled = kind if kind == "alternative" else f"{kind}_{'yes' if inputs['determined'] else 'no'}"
     sections += [
         ("Question", _TEXTS(f"question.{kind}")),
-        ("Scoring", _TEXTS["scoring"].get(kind, _TEXTS("scoring.program"))),
+        ("Scoring", _TEXTS(f"scoring.{kind}")),
+        ("Do the tables determine the answer?", _TEXTS(f"determined.{settled}")),
         ("Answer", _TEXTS("answer.text", answer_file=answer_file, **told)),
         ("Tables", "\n\n".join(_table(inputs["variables"], world) for world in inputs["worlds"])),
     ]

@@ -133,7 +133,7 @@ def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts:
         facts["intervened on"] = other["intervention"]["variable"]
     return LeakFacts(
         facts=facts,
-        of_task=(len(variables), len(inputs["worlds"])),
+        of_task=(len(variables), len(inputs["worlds"]), inputs.get("determined")),
         orders=(variables, tuple(inputs.get("roots") or ())),
         shown={
             "first listed": variables[0],

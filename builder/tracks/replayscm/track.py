@@ -15,7 +15,7 @@ from builder.splits.settings import check
 from builder.splits.track import BuiltInstance, Floors, InstanceSpec, Row, Track
 from builder.tracks.replayscm.ask import constants, twin, write_prompt
 from builder.tracks.replayscm.check import audit_instance, leak_facts
-from builder.tracks.replayscm.determinacy import audit
+from builder.tracks.replayscm.determinacy import audit, viable_limits
 from builder.tracks.replayscm.generate import Evidence, generate
 from builder.tracks.replayscm.levels import add_levels, coverage
 from builder.tracks.replayscm.plan import (
@@ -65,8 +65,10 @@ def make_instance(plan: ProgramPlan, key: bytes) -> Instance:
     return Instance(evidence, blocks, levels, tables, shifted)
 
 
-def task_inputs(made: Instance, pool: Pool) -> dict[str, Any]:
-    """Return the public inputs of a pool's task. Members that are not disclosed are None."""
+def task_inputs(made: Instance, pool: Pool, determined: bool) -> dict[str, Any]:
+    """Return the public inputs of a pool's task. Members that are not disclosed are None. An
+    induction says whether its worlds determine the answer: the held-out replay (``determined``)
+    and, where they are asked for, the roots."""
     program, disclosure = made.evidence.program, pool.disclosure
     inputs: dict[str, Any] = {
         "variables": _names(range(program.n)),
@@ -78,7 +80,10 @@ def task_inputs(made: Instance, pool: Pool) -> dict[str, Any]:
     }
     if pool.alternative:
         inputs["reference"] = program.mechanisms()
-    return inputs
+        return inputs
+    asks_roots = disclosure == "hidden_roots"
+    one_root_set = not asks_roots or len(viable_limits(made.tables[pool.level])) == 1
+    return {**inputs, "determined": determined and one_root_set}
 
 
 def task_truth(made: Instance, pool: Pool, matched: bool, key: bytes) -> dict[str, Any]:
@@ -169,7 +174,8 @@ def _try(spec: InstanceSpec, plan: ProgramPlan, attempt: int, _: int) -> dict[st
         labels[name] = pool.label
         target = task_truth(made, pool, plan.matched, key)
         truths.append(rows.truth_row(name, spec.instance_id, pool.label, target))
-        variant, inputs = variant_of(TRACK_NAME, pool.variant), task_inputs(made, pool)
+        variant = variant_of(TRACK_NAME, pool.variant)
+        inputs = task_inputs(made, pool, target["determined"])
         prompt = write_prompt(inputs, variant, name + variant.shape.suffix)
         tasks.append(rows.task_row(name, spec.instance_id, variant, prompt, inputs))
     hidden = hidden_world(made, plan.stratum, labels)
@@ -178,7 +184,7 @@ def _try(spec: InstanceSpec, plan: ProgramPlan, attempt: int, _: int) -> dict[st
 
 
 _INPUTS: Final = frozenset({"variables", "roots", "order", "blocks", "max_parents", "worlds"})
-"""What ``inputs_json`` declares; an Alternative-SCM task declares a reference, too."""
+"""What ``inputs_json`` declares, beside a reference or else whether it determines the answer."""
 
 
 def _are_apart(one: str, other: str) -> bool:
@@ -207,7 +213,9 @@ TRACK: Final = Track(
     audit=audit_instance,
     leak_facts=leak_facts,
     floors=Floors(constants=constants, twin=twin),
-    inputs=lambda variant: _INPUTS | {"reference"} if variant.family == "alternative" else _INPUTS,
+    inputs=lambda variant: (
+        _INPUTS | {"reference" if variant.family == "alternative" else "determined"}
+    ),
     apart=_are_apart,
     lends=_lends,
 )

@@ -78,6 +78,7 @@ class Finding:
     deviating: int
     undetermined: Mapping[str, int]
     shifted: bool = True
+    root_sets: int = 1
 
 
 def prove(
@@ -91,7 +92,7 @@ def prove(
     heldout = worlds.full if heldout is None else heldout
     roots = frozenset(problem.names).difference(gold)
     options = {child: list(_options(problem, worlds, child, roots)) for child in problem.names}
-    deviating, unique, shifted = 0, True, True
+    deviating, root_sets, unique, shifted = 0, 0, True, True
     wrong: Counter[str] = Counter()
     # Roots that are not told may be any three variables.
     hidden = map(frozenset, combinations(problem.names, ROOTS))
@@ -99,6 +100,7 @@ def prove(
         endogenous = [name for name in problem.names if name not in candidate]
         if len(_closure(options, candidate, endogenous)) < len(problem.names):
             continue
+        root_sets += 1
         for child in endogenous:
             reach = _closure(options, candidate, [name for name in endogenous if name != child])
             usable = [option for option in options[child] if reach.issuperset(option.members)]
@@ -111,7 +113,7 @@ def prove(
         for row in range(heldout.bit_length()):
             for child in _wrong_in_row(options, candidate, worlds, row):
                 wrong[child] |= 1 << row
-    return Finding(deviating == 0, unique, deviating, dict(wrong), shifted)
+    return Finding(deviating == 0, unique, deviating, dict(wrong), shifted, root_sets)
 
 
 def _options(
@@ -207,9 +209,17 @@ def problem_of(task: Task, truth: Truth) -> str | None:
     found = prove(problem, together, gold, heldout.full)
     undetermined = {child: int(rows, 16) for child, rows in target["undetermined"].items()}
     told = {name: target[name] for name in ("determined", "unique", "deviating")}
-    stated = Finding(**told, undetermined=undetermined, shifted=further["determined"])
+    stated = Finding(
+        **told,
+        undetermined=undetermined,
+        shifted=further["determined"],
+        root_sets=found.root_sets,
+    )
     if found != stated:
         return f"proved {found}, stated {stated}"
+    settled = found.determined and found.root_sets == 1
+    if task.inputs.get("determined", settled) != settled:
+        return f"the prompt says determined: {not settled}, proved {found}"
     if target["level"] == "certified" and not found.unique:
         return "certified, but not unique"
     return _counterexample_problem(task, target, heldout)
