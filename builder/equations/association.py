@@ -144,7 +144,7 @@ def affine_given(world: World, v: str, z: str) -> bool:
     # Given its parents, V is independent of Z only if Z does not come after V.
     if not node.parents or v in world.graph.ancestors(z):
         return False
-    if MECHANISMS[node.mechanism].affine is None:
+    if MECHANISMS[node.mechanism].affine is None or node.grid is not None:
         return False
     return all(affine_given(world, parent, z) for parent in node.parents)
 

@@ -69,13 +69,15 @@ class Profile:
     """The families that a world draws from, uniformly: mechanisms of continuous and of binary
     nodes, and noise. ``mixture`` are the shares of non-root and of root nodes whose noise is a
     Gaussian mixture, whatever ``noises`` says. ``heteroscedastic`` is the share of continuous
-    non-root nodes whose noise scale varies with their parents. Roots are noise alone, or a coin."""
+    non-root nodes whose noise scale varies with their parents, ``coarse_share`` that of continuous
+    nodes other than treatment and outcome with few values. Roots are noise alone, or a coin."""
 
     continuous: tuple[str, ...] = ("linear_additive",)
     binary: tuple[str, ...] = ("logistic",)
     noises: tuple[str, ...] = tuple(NOISE_FAMILIES)
     mixture: tuple[float, float] = (0.0, 0.0)
     heteroscedastic: float = 0.0
+    coarse_share: float = 0.0
 
 
 DEFAULT_PROFILE: Final = Profile()
@@ -93,8 +95,12 @@ CONTINUOUS_PROFILES: Final[Mapping[str, Profile]] = {
     "heteroscedastic": Profile(
         ("handcrafted",), noises=_PLAIN_NOISES, heteroscedastic=HETEROSCEDASTIC_SHARE
     ),
+    "coarsened_continuous": Profile(("handcrafted",), noises=_PLAIN_NOISES, coarse_share=1.0),
 }
 """Continuous profiles by name, the three empirical ones first."""
+
+_UNUSED: Final = frozenset({"coarsened_continuous"})
+"""Profiles of weight 0 unless a split file asks for them, as in the paper (A.7)."""
 
 BINARY_PROFILES: Final[Mapping[str, tuple[str, ...]]] = {
     "single_regulator_logistic": ("logistic",),
@@ -131,8 +137,10 @@ def is_empirical(kind: str, name: str) -> bool:
 
 def mixture_weights(kind: str) -> dict[str, float]:
     """Return each profile's probability, by name, for ``kind`` ("continuous" or "binary").
-    Empirical ones share ``EMPIRICAL_SHARE`` as realised, synthetic ones the rest equally."""
-    names = CONTINUOUS_PROFILES if kind == "continuous" else BINARY_PROFILES
+    Empirical ones share ``EMPIRICAL_SHARE`` as realised, synthetic ones the rest equally, but for
+    those of ``_UNUSED``."""
+    known = CONTINUOUS_PROFILES if kind == "continuous" else BINARY_PROFILES
+    names = [name for name in known if name not in _UNUSED]
     empirical = _EMPIRICAL[kind]
     total = sum(empirical.values())
     synthetic = [name for name in names if not is_empirical(kind, name)]

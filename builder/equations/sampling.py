@@ -24,10 +24,17 @@ from typing import Final
 
 import numpy as np
 
-from builder.equations.equation import Array, Kind, Parent, per_parent_sd, round_parameters
+from builder.equations.equation import (
+    Array,
+    Kind,
+    Parent,
+    per_parent_sd,
+    round_parameters,
+    significant,
+)
 from builder.equations.mechanisms import DEFAULT_PROFILE, MECHANISMS, Profile
 from builder.equations.noise import Noise, Spread, draw_noise_law
-from builder.equations.world import Node, Values, World
+from builder.equations.world import Node, Values, World, on_grid
 from builder.graphs.graph import LatentDAG
 from builder.splits.seeds import pick
 
@@ -37,6 +44,8 @@ OUTCOME_SD_RANGE: Final = (0.3, 3.0)
 """Population sd of the outcome."""
 PREVALENCE: Final = (0.2, 0.8)
 """Population mean of every binary node (its sd is then at least 0.4)."""
+GRID: Final = (0.6, 1.0)
+"""Steps of a coarsened node, in its standard deviations: it has about five to nine values."""
 MIN_STRENGTH: Final = 0.1
 MIN_NOISE_SHARE: Final = 0.2
 
@@ -58,19 +67,25 @@ def sample_world(
     kinds: Mapping[str, Kind],
     *,
     outcome: str,
+    treatment: str | None = None,
     profile: Profile = DEFAULT_PROFILE,
 ) -> World:
     """Draw a world over ``graph``; equal generators give equal worlds. Nodes are drawn in
     topological order, each until a pilot sample of 4096 units accepts it. ``kinds`` not listed are
-    continuous, and ``outcome`` has the tighter range. Raises :class:`NoWorldFound` for a node
-    rejected 1000 times."""
+    continuous, and ``outcome`` has the tighter range. Neither it nor the ``treatment`` is
+    coarsened. Raises :class:`NoWorldFound` for a node rejected 1000 times."""
     nodes: dict[str, Node] = {}
     pilot: dict[str, Array] = {}
     for name in graph.topological_order():
         kind: Kind = kinds.get(name, "continuous")
         bounds = OUTCOME_SD_RANGE if name == outcome else SD_RANGE
         parents = graph.parents(name)
-        nodes[name], pilot[name] = _draw_node(rng, name, kind, parents, profile, pilot, bounds)
+        drawn, values = _draw_node(rng, name, kind, parents, profile, pilot, bounds)
+        able = profile.coarse_share > 0.0 and name not in (treatment, outcome)
+        if able and kind == "continuous" and rng.random() < profile.coarse_share:
+            step = significant(float(rng.uniform(*GRID) * values.std()), 2)
+            drawn, values = replace(drawn, grid=step), on_grid(values, step)
+        nodes[name], pilot[name] = drawn, values
     return World(graph, tuple(nodes[name] for name in graph.nodes))
 
 

@@ -29,7 +29,8 @@ Intervention = Mapping[str, float | Array]
 @dataclass(frozen=True, slots=True)
 class Node:
     """One variable: kind, direct causes (in the order of its parameters), mechanism and noise.
-    ``mechanism`` names a row of ``MECHANISMS``. ``noise`` is None for binary nodes."""
+    ``mechanism`` names a row of ``MECHANISMS``. ``noise`` is None for binary nodes. With a ``grid``
+    the value is rounded to its nearest multiple, after the noise."""
 
     name: str
     kind: Kind
@@ -37,11 +38,12 @@ class Node:
     mechanism: str
     parameters: Parameters
     noise: Noise | None
+    grid: float | None = None
 
     @property
     def affine(self) -> Affine | None:
-        """Return the equation in affine form, None if it has none or its noise varies."""
-        if self.noise is not None and self.noise.spread is not None:
+        """Return the equation in affine form, None if it has none, a grid, or varying noise."""
+        if self.grid is not None or (self.noise is not None and self.noise.spread is not None):
             return None
         to_affine = MECHANISMS[self.mechanism].affine
         return None if to_affine is None else to_affine(self.parameters)
@@ -106,7 +108,8 @@ class World:
             if self._by_name[name].noise is None:
                 values[name] = np.asarray(noise[name] < mean, dtype=np.float64)
             else:
-                values[name] = mean + self.noise_scale(name, values) * noise[name]
+                value = mean + self.noise_scale(name, values) * noise[name]
+                values[name] = on_grid(value, self._by_name[name].grid)
         return {name: values[name] for name in self.graph.nodes if name in values}
 
     def simulate(
@@ -145,9 +148,17 @@ class World:
         }
 
 
+def on_grid(values: Array, grid: float | None) -> Array:
+    """Return values (n,) rounded to the nearest multiples of ``grid``, as they are for None."""
+    return values if grid is None else grid * np.rint(values / grid)
+
+
 def _node_to_json(node: Node) -> dict[str, object]:
-    """Return a node's fields as JSON values, without the noise's ``spread`` where it is None."""
+    """Return a node's fields as JSON values, without ``grid`` and ``spread`` where they are
+    None."""
     record = asdict(node)
+    if node.grid is None:
+        del record["grid"]
     if node.noise is not None and node.noise.spread is None:
         del record["noise"]["spread"]
     return record

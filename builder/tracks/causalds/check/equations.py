@@ -296,6 +296,8 @@ class Population:
                 values[name] = (self.noise[name] < mean).astype(np.float64)
             else:
                 values[name] = mean + noise_scale(node, columns, self.draws) * self.noise[name]
+            if grid := node.get("grid"):
+                values[name] = np.floor(values[name] / grid + 0.5) * grid
         return values
 
     def correlation(self, x: str, y: str) -> Estimate:

@@ -124,6 +124,7 @@ def sample_hidden_world(plan: ScenePlan, key: bytes) -> tuple[World, Truths]:
             motif.graph,
             structure.kinds,
             outcome=motif.outcome,
+            treatment=motif.treatment,
             profile=profile(plan.equations.continuous, plan.equations.binary),
         )
         truths = _truths(motif, world, structure.treatment_kind == "binary", key)
