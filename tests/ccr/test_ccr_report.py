@@ -10,11 +10,14 @@ from baselines.__main__ import main
 from grader.io.schemas import first_problem
 from grader.opening import open_release
 from grader.pages.leaderboard import board_page
+from grader.pages.svg import Svg
+from grader.pages.systems import part_of
+from grader.pages.table import Table
 from grader.pipeline import grade
 from grader.release.exam import choose_exam
 from grader.reports.build import GradedSubmission
 from grader.tracks import TRACKS
-from grader.tracks.ccr.tables import commuting, cut_tree
+from grader.tracks.ccr.tables import by_size, commuting, cut_tree
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +68,33 @@ def test_commuting_paths_count_the_direct_one(graded: dict[str, GradedSubmission
             2 ** (len(context["nodes"]) - 2) - 1,
             2 ** (len(context["nodes"]) - 2),
         )
+
+
+@pytest.mark.parametrize(
+    ("sizes", "shown"),
+    [((8.03, 0.5, 70), ["0.5", "8.03"]), ((8, None, 7), []), ((8, True, 7), []), ((8, "7", 7), []),
+     ((8, -1, 7), []), ((8, 1e300, 7), [])],
+)  # fmt: skip
+def test_errors_by_model_size_are_drawn_where_two_systems_state_one(
+    graded: dict[str, GradedSubmission], sizes: tuple[object, ...], shown: list[str]
+) -> None:
+    """Figure G.17, smallest first. What is no size is none, and without an estimate there is no
+    error: empty answers have none."""
+    reports = [
+        {**one.report, "submission": {"system": name, "run": {"billion_parameters": size}}}
+        for (name, one), size in zip(graded.items(), sizes, strict=True)
+    ]
+    blocks = by_size([part_of(report, "ccr") for report in reports])
+    if not shown:
+        assert blocks == []
+        return
+    picture, table = blocks
+    assert isinstance(picture, Svg) and isinstance(table, Table)
+    assert table.head == ["system", "size", "global", "local", "composition"]
+    assert [row[1] for row in table.rows] == shown
+    assert str(table.rows[1][2]) == "0.000" and str(table.rows[0][2]) != "0.000"
+    drawing = ElementTree.fromstring(picture.markup())
+    assert "billions of parameters" in "".join(drawing.itertext())
 
 
 def test_truth_rows_fit_their_schema(mini_release: Path) -> None:

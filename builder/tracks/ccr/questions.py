@@ -288,11 +288,11 @@ def check_sum(
 
 
 def _solve(
-    matrix: NDArray[np.float64],
-    sizes: NDArray[np.float64],
-    asked: NDArray[np.float64],
+    matrix: NDArray[np.floating],
+    sizes: NDArray[np.floating],
+    asked: NDArray[np.floating],
     slack: float,
-) -> tuple[Verdict, float | None, NDArray[np.float64]]:
+) -> tuple[Verdict, float | None, NDArray[np.floating]]:
     """Return whether the equations ``matrix @ unknowns = sizes`` agree up to ``slack`` and
     determine ``asked @ unknowns``, that value or None, and its combination of the equations."""
     solution, *_ = np.linalg.lstsq(matrix, sizes, rcond=None)

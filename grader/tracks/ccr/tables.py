@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Final
 
 from grader.pages.charts import Cloud, Dot, DotRow, Level, clouds, dot_rows, lines
@@ -28,6 +29,8 @@ ALPHA: Final = 0.05
 """The p-value below which a difference of errors counts as one (CCR §6.2)."""
 MOST_SHOWN: Final = 2
 """The multiple of the truth at which estimates are cut off in drawings."""
+QUANTITY_KINDS: Final = ("global", "local", "composition")
+"""Kinds of quantities, in the order of Figure G.17."""
 FARTHEST: Final = 0.5
 """Errors that are larger are drawn here, and so are those of what was not estimated."""
 
@@ -254,6 +257,40 @@ by_mediators = partial(_error_curve, "mediators", "mediating variables between c
 by_shortest_path = partial(
     _error_curve, "shortest_path", "edges of the shortest path from cause to effect"
 )
+
+
+def by_size(parts: Sequence[Part]) -> list[Block]:
+    """Draw the mean errors of global, local and composed quantities over the sizes of models, with
+    a table; [] unless two systems state a size (Figure G.17)."""
+    sized = [(part, _mean_errors(part)) for part in parts if part.get("size")]
+    found = sorted(((p, m) for p, m in sized if m), key=lambda pair: pair[0]["size"])
+    if len(found) < 2:
+        return []
+    series = []
+    for kind in QUANTITY_KINDS:
+        spots = [((p["size"], m[kind]), p["system"]) for p, m in found if kind in m]
+        series.append(Cloud(kind, spots))
+    across = Axis.logarithmic("billions of parameters", [part["size"] for part, _ in found])
+    upwards = Axis.linear("mean RAE", [mean for _, means in found for mean in means.values()])
+    rows = [
+        (
+            [Cell(part["system"], "name"), f"{part['size']:g}"],
+            {k: Cell(number(mean), "good" if mean <= DELTA else "") for k, mean in means.items()},
+        )
+        for part, means in found
+    ]
+    note = f"size in billions of parameters, as stated; green: at most {DELTA}"
+    table = Table.pivot("Mean error", ["system", "size"], QUANTITY_KINDS, rows, note)
+    return [clouds("mean error by model size", series, across, upwards), table]
+
+
+def _mean_errors(part: Part) -> dict[str, float]:
+    """Return the mean relative error of the quantities of each kind, over what was estimated."""
+    errors: dict[str, list[float]] = {}
+    for row in part.get("quantities", ()):
+        if row["mean"] is not None:
+            errors.setdefault(row["kind"], []).append(row["mean"])
+    return {kind: fmean(values) for kind, values in errors.items()}
 
 
 def trees(parts: Sequence[Part]) -> list[Block]:
