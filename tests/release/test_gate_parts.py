@@ -28,6 +28,7 @@ from builder.tracks import TRACKS
 SPLITS = """
 name = "parts"
 version = "0.1.0"
+floor_tasks = 1
 [splits.dev]
 truth = "public"
 seed = "parts 1"

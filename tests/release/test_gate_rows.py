@@ -79,6 +79,7 @@ def test_the_flat_table_says_what_the_tracks_say(
 SWAPPED = """
 name = "swapped"
 version = "0.1.0"
+floor_tasks = 0
 [splits.dev]
 truth = "public"
 seed = "swapped 1"
