@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from builder.gate.floors import SAMPLE, FloorRow
 from builder.gate.leak import LeakReport
+from grader.io.printing import printable
 
 LISTED: Final = 5
 """Problems of a check that a report lists."""
@@ -47,18 +48,24 @@ class GateReport:
         head = "The release passed its gate." if self.ok else "**The release did not pass.**"
         text = ["# Gate", "", head, "", "| check | result | figure |", "|---|---|---|"]
         for line in self.lines:
-            text.append(f"| {line.check} | {'ok' if line.ok else '**FAIL**'} | {line.figure} |")
+            result = "ok" if line.ok else "**FAIL**"
+            text.append(f"| {line.check} | {result} | {_one_line(line.figure)} |")
         for line in self.lines:
             if line.problems:
                 text += ["", f"## Problems: {line.check}", ""]
-                text += [f"- {problem}" for problem in line.problems]
+                text += [f"- {_one_line(problem)}" for problem in line.problems]
         if self.compositions:
-            text += ["", *_COMPOSITION, *self.compositions]
+            text += ["", *_COMPOSITION, *map(_one_line, self.compositions)]
         if self.floors:
             text += ["", *_floor_table(self.floors)]
         if self.leaks is not None:
             text += ["", "## Leak test", "", self.leaks.markdown().rstrip("\n")]
         return "\n".join(text) + "\n"
+
+
+def _one_line(text: str) -> str:
+    """Return text with words of a release, which may be a stranger's, as one line without tags."""
+    return printable(text).replace("<", "\\<")
 
 
 def line_of(name: str, problems: Iterable[Any], figure: str) -> GateLine:

@@ -11,6 +11,7 @@ from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.names import did_you_mean
 from grader.io.paths import check_plain
+from grader.io.printing import printable
 from grader.opening import open_release
 
 ERRATA: Final = "ERRATA.md"
@@ -34,7 +35,7 @@ def deprecate(
     refuse_imported(manifest, release)
     opened = open_release(release)
     split = opened.choose_split(split)
-    why = " ".join(why.split())
+    why = printable(" ".join(why.split()))
     if not 0 < len(why) <= _LONGEST:
         raise UsageError(f"--why: say why, in 1 to {_LONGEST} characters")
     if check_plain(version, "--version") == manifest["version"]:

@@ -14,6 +14,7 @@ from typing import Any, Final
 import yaml
 
 from builder.release.flat import CONFIG
+from grader.io.printing import printable
 
 PAGE: Final = "https://huggingface.co"
 _TEMPLATES: Final = Path(__file__).parent.parent.parent / "dataset_card"
@@ -72,14 +73,15 @@ def text(manifest: Mapping[str, Any], place: Place) -> str:
     front = yaml.safe_dump(
         front_matter(manifest), sort_keys=False, allow_unicode=True, default_flow_style=False
     )
-    return f"---\n{front}---\n\n{body.substitute(_fields(manifest, place))}"
+    lines = body.substitute(_fields(manifest, place)).split("\n")
+    return f"---\n{front}---\n\n" + "\n".join(map(printable, lines))
 
 
 def title(manifest: Mapping[str, Any]) -> str:
     """Return the title of a release's card: name and version, or the own title of an imported
     release."""
     built = f"Causal exams ({manifest['release']} {manifest['version']})"
-    return str(manifest["configuration"].get("imported", built))
+    return printable(str(manifest["configuration"].get("imported", built)))
 
 
 def licence_page(manifest: Mapping[str, Any]) -> str:

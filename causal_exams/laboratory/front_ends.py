@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final
 from causal_exams.laboratory.session import MEMBER_TYPES, OPERATIONS, TOOLS, Reply, Session
 from causal_exams.words import wording
 from grader.errors import UsageError
-from grader.io.jsonio import BadJson, canonical_json, parse_strict
+from grader.io.jsonio import BadJson, canonical_json, escape_unprintable, parse_strict
 from grader.version import __version__
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _skip_rest(requests: BinaryIO) -> None:
 
 
 def _write(replies: BinaryIO, text: str) -> None:
-    replies.write(text.encode("utf-8") + b"\n")
+    replies.write(escape_unprintable(text).encode("utf-8") + b"\n")  # a terminal may read it
     replies.flush()
 
 

@@ -36,6 +36,7 @@ from grader.opening import address_of, open_release
 from grader.pages.report import SPECIFICATION
 from grader.pages.table import Table
 from grader.pages.terminal import console, in_terminal
+from grader.pages.words import markdown_text
 
 PER_DAY: Final = 5
 
@@ -112,12 +113,9 @@ def _grade_again(
 
 def _markdown(table: Table) -> str:
     """Return the table for an entry of ERRATA.md, with names as they are, not as markup."""
-    lines = [list(map(str, row)) for row in (table.head, ["---"] * len(table.head), *table.rows)]
-    safe = (
-        [cell.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ") for cell in line]
-        for line in lines
-    )
-    return f"{table.title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in safe)
+    rows = [[markdown_text(str(cell)) for cell in row] for row in (table.head, *table.rows)]
+    lines = [rows[0], ["---"] * len(table.head), *rows[1:]]
+    return f"{table.title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def read_arguments(arguments: argparse.Namespace) -> tuple[str, str, EvaluationSetup]:

@@ -6,6 +6,7 @@
 
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -17,7 +18,7 @@ import duckdb
 from grader.errors import UsageError
 from grader.hub.client import cache_folder, explain_hub_errors
 from grader.io.files import file_sha256
-from grader.io.jsonio import canonical_json, pretty_json
+from grader.io.jsonio import canonical_json, escape_unprintable, pretty_json
 from grader.io.paths import is_plain
 from grader.io.schemas import schema_folder
 
@@ -36,6 +37,7 @@ _LOGGED: Final = (
     "grader",
 )  # fmt: skip
 _CARD_TEXT: Final = Path(__file__).with_suffix(".md").read_text(encoding="utf-8")
+_DAY: Final = re.compile(r"(?:[0-9]{4}-[0-9]{2}-[0-9]{2})?")
 
 Row = dict[str, Any]
 
@@ -74,9 +76,9 @@ class ResultsDataset:
         """
         from huggingface_hub import CommitOperationAdd
 
-        lines = "".join(canonical_json(_log_line(row, event)) + "\n" for row in rows)
+        log = (escape_unprintable(canonical_json(_log_line(row, event))) for row in rows)
         files = {f"{FOLDER}/{row['id']}.json": pretty_json(row) for row in rows}
-        files[LOG] = self._log + lines
+        files[LOG] = self._log + "".join(f"{line}\n" for line in log)
         if not self._has_card:
             files[CARD] = _CARD_TEXT
         operations = [CommitOperationAdd(n, text.encode("utf-8")) for n, text in files.items()]
@@ -107,9 +109,12 @@ def rows_in(folder: Path) -> dict[str, Row]:
     for file in sorted((folder / FOLDER).glob("*.json")):
         try:
             row = json.loads(file.read_bytes())
-            named = is_plain(row["id"]) and row["id"] == file.stem
+            # Days and tracks are named in the style of the board's page, where nothing is escaped.
+            parts = [row["id"], *(row["report"] or {}).get("tracks", ())]
+            named = row["id"] == file.stem and all(map(is_plain, parts))
+            named = named and _DAY.fullmatch(row["day"]) is not None
             whole = all(isinstance(row[name], str) for name in ("team", "system", "status", "day"))
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             named = whole = False
         if not (named and whole):
             raise UsageError(f"{file}: is not a row of results; remove it from the dataset")

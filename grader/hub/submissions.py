@@ -18,8 +18,7 @@ from grader.hub.client import cache_folder, explain_hub_errors, list_files
 from grader.hub.results import FOLDER as RESULTS
 from grader.io.files import file_sha256
 from grader.io.paths import path_inside
-from grader.io.printing import printable
-from grader.pages.words import interval_text, points
+from grader.pages.words import interval_text, markdown_text, points
 
 if TYPE_CHECKING:
     from huggingface_hub import Discussion, HfApi, RepoFile
@@ -33,7 +32,6 @@ _PATH: Final = re.compile(
 )
 _WAITING: Final = ("open", "draft")
 _MARK: Final = "<!-- causal-exams {} -->"
-_MARKUP: Final = re.compile(r"([\\`*_{}\[\]<>#|!@])")
 _NOTICES: Final = 5
 
 
@@ -220,10 +218,11 @@ def comment(row: Mapping[str, Any], results: str) -> str:
     lines = [_MARK.format(row["id"])]
     report = row["report"]
     if report is None:
-        return f"{lines[0]}\n\n**{row['status']}**: {_plain(row['reason'])}\n"
+        return f"{lines[0]}\n\n**{row['status']}**: {markdown_text(row['reason'])}\n"
     census = report["census"]
     lines.append(
-        f"**{_plain(row['system'])}** on {row['release']['name']}, {row['split']}/"
+        f"**{markdown_text(row['system'])}** on "
+        f"{markdown_text(row['release']['name'])}, {row['split']}/"
         f"{row['exam']}: {census['scored']} of {census['tasks']} answers scored, "
         f"{census['missing']} missing, {census['invalid']} invalid."
     )
@@ -235,15 +234,10 @@ def comment(row: Mapping[str, Any], results: str) -> str:
         lines.append(f"Points {points(report['points'])} {span}.")
     elif report.get("redacted"):
         lines.append("Its truth is private: no figure is shown of this submission.")
-    lines += [f"- {_plain(notice)}" for notice in report["notices"][:_NOTICES]]
+    lines += [f"- {markdown_text(notice)}" for notice in report["notices"][:_NOTICES]]
     lines.append(f"The file is kept as `{FOLDER}/{row['team']}/{row['id']}.parquet`.")
     lines.append(
         f"Everything that is shown of it: `{RESULTS}/{row['id']}.json` in "
         f"[{results}](https://huggingface.co/datasets/{results})."
     )
     return "\n\n".join(lines) + "\n"
-
-
-def _plain(words: str) -> str:
-    """Return untrusted words printable, Markdown escaped, at most 400 characters."""
-    return _MARKUP.sub(r"\\\1", printable(words))[:400]

@@ -7,12 +7,14 @@ input and spends quadratic time on huge integers. Every answer file goes through
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, Final, NoReturn
 
 MAX_DEPTH: Final = 32
 MAX_INTEGER_DIGITS: Final = 18
 """Longer integers are refused: no answer needs them and parsing them is slow."""
+_NOT_ASCII: Final = re.compile(r"[^\n -~]")
 
 
 class BadJson(Exception):
@@ -35,8 +37,22 @@ def canonical_json(value: object) -> str:
 
 
 def pretty_json(value: object) -> str:
-    """Return ``value`` as indented JSON with sorted keys and a final newline, for people."""
-    return json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    """Return ``value`` as indented JSON with sorted keys and a final newline, for people.
+
+    What cannot be printed is escaped (:func:`escape_unprintable`).
+    """
+    text = json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False)
+    return escape_unprintable(text) + "\n"
+
+
+def escape_unprintable(text: str) -> str:
+    """Return JSON text with ``\\u`` escapes for characters that cannot be printed, but line feeds.
+
+    It means the same. ``json`` itself escapes no DEL, no C1 control and no bidirectional mark.
+    """
+    return _NOT_ASCII.sub(
+        lambda one: one[0] if one[0].isprintable() else json.dumps(one[0])[1:-1], text
+    )
 
 
 def parse_strict(data: bytes, *, max_depth: int = MAX_DEPTH) -> Any:

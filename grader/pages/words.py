@@ -9,6 +9,8 @@ from typing import Final
 
 from grader.io.printing import printable
 
+_MARKUP: Final = re.compile(r"([\\`*_{}\[\]<>#|!@])")
+
 
 def clip_text(value: str, limit: int) -> str:
     """Return text, or its beginning with dots where it is longer than ``limit``."""
@@ -18,6 +20,11 @@ def clip_text(value: str, limit: int) -> str:
 def safe(value: str, limit: int = 200) -> str:
     """Return untrusted text for HTML and SVG: escaped, without control characters, bounded."""
     return escape(clip_text(printable(value), limit), quote=True)
+
+
+def markdown_text(value: str, limit: int = 400) -> str:
+    """Return untrusted text for Markdown: markup escaped, only what can be printed, bounded."""
+    return _MARKUP.sub(r"\\\1", clip_text(printable(value), limit))
 
 
 def number(value: float | None, digits: int = 3) -> str:

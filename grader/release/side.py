@@ -159,8 +159,7 @@ def _check_manifest(manifest: dict[str, Any]) -> None:
 
     ``verify`` checks the whole schema.
     """
-    texts = [manifest["release"], manifest["version"]]
-    texts += [entry["sha256"] for entry in manifest["shards"].values()]
+    texts = [entry["sha256"] for entry in manifest["shards"].values()]
     texts += [split["truth"] for split in manifest["splits"].values()]
     counts = [entry[key] for entry in manifest["shards"].values() for key in ("rows", "bytes")]
     tables = [manifest.get("deprecated", {}), *manifest.get("deprecated", {}).values()]
@@ -174,7 +173,9 @@ def _check_manifest(manifest: dict[str, Any]) -> None:
 
 
 def _check_names(manifest: Mapping[str, Any], file: Path) -> None:
-    """Raise ``UsageError`` for a name that is not plain: names become parts of paths."""
+    """Raise ``UsageError`` for a name that is not plain: names become parts of paths and pages."""
+    for key in ("release", "version"):
+        check_plain(manifest[key], f"{file}: the {key}")
     for name, split in manifest["splits"].items():
         check_plain(name, f"{file}: the split")
         for exam in split.get("exams", ()):

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from causalab_episodes import CHAIN, TARGET, chain_episode, make_row
+from hostile_text import EVIL, check_characters
 from lab_verification import verify
 
 from causal_exams.cli import main
@@ -57,6 +58,19 @@ def test_a_whole_session_over_json_lines_verifies(tmp_path: Path) -> None:
     assert reactor["reactor"] == episode.public["reactor"]
     assert predicted == {"ok": True, "closed": True}
     assert verify(episode, path.read_bytes()).prediction == 5.0
+
+
+def test_no_word_of_an_episode_acts_on_a_terminal() -> None:
+    """Replies on standard output held C1 controls and bidirectional marks as they came."""
+    row = make_row(CHAIN)
+    row["public"]["variables"][0]["display"] = EVIL
+    replies = io.BytesIO()
+    requests = [{"op": "status"}, {"op": EVIL}, {"op": "intervene", "name": EVIL, "value": 1}]
+    sent = "\n".join(map(canonical_json, requests)).encode()
+    serve(Session(Episode.load(**row)), io.BytesIO(sent), replies)
+    text = replies.getvalue().decode()
+    assert json.loads(text.splitlines()[0])["episode"] == row["public"]
+    check_characters(text, "replies")
 
 
 BAD = [

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import fake_builder
 import pytest
+from hostile_text import EVIL, TAG, check_files, check_printable
 from local_hub import LocalHub, Says
 
 from builder.release.manifest import read_manifest
@@ -88,7 +89,8 @@ def test_stored_submissions_are_rescored_and_the_table_says_what_changed(
     for name in ("Right", "Wrong"):
         answers = tmp_path / name
         says("gold", *OLD, *DEV, "--out", answers)
-        (answers / "run.json").write_text(json.dumps({"system": name}))
+        system = name if name == "Right" else EVIL
+        (answers / "run.json").write_text(json.dumps({"system": system}))
         if name == "Right":  # whose answer to the faulty task was counted wrong
             (answers / f"{wrong}.json").write_text('{"never": 1}')
         told = ("submit", answers, *OLD, *DEV, "--to", "org/submissions", "--direct")
@@ -101,17 +103,20 @@ def test_stored_submissions_are_rescored_and_the_table_says_what_changed(
     assert fake_builder.main(publish) == 0
     assert not [r for r in hub.uploads() if r.method == "PUT"], "no shard travels again"
     assert "ERRATA.md" in hub.repo("org/exams").files("v0.1.1")
-    table = tmp_path / "table.md"
+    table = tmp_path / "written/table.md"
     code, out, err = says("evaluate", "--again", *loop, *NEW, *private, "--table", table)
     assert code == 0 and out.count("rescored") == 2, err
     files = hub.repo("org/results").files("main")
     rows = [json.loads(b.data) for path, b in files.items() if path.startswith("results/")]
     after = {row["system"]: (row["before"][0]["points"], row["report"]["points"]) for row in rows}
-    assert after == {"Right": (95.0, 100.0), "Wrong": (100.0, 100.0)}
+    assert after == {"Right": (95.0, 100.0), EVIL: (100.0, 100.0)}
     assert {row["release"]["name"] for row in rows} == {"tiny 0.1.1"}
     lines = [json.loads(line) for line in files["log.jsonl"].data.splitlines()]
     assert [line["event"] for line in lines] == ["evaluated"] * 2 + ["rescored"] * 2
     assert "| Right | ann | 1 | 2 |" in table.read_text(encoding="utf-8")
+    assert f"\\{TAG[:-2]}\\>" in table.read_text(encoding="utf-8")
+    check_printable(out + err, "evaluate --again")
+    check_files(table.parent)
     hub.uploads()
     code, out, _ = says("evaluate", "--again", *loop, *NEW, *private)
     assert code == 0 and "rescored" not in out.replace("Rescored", "")

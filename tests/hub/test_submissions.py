@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Self
 
 import pytest
+from hostile_text import EVIL, check_files, check_printable
 from hub_store import Blob, Repo
 from local_hub import LocalHub, Says, put
 
@@ -112,6 +113,39 @@ def test_handed_in_graded_recorded_answered_and_merged(
     house.uploads()
     assert "0 graded, 0 not, 1 known before" in evaluate()[1]
     assert house.uploads() == []
+
+
+def test_no_word_of_a_submission_acts_on_a_terminal_a_page_or_a_comment(
+    house: LocalHub, gold: Path, says: Says, sign_in: As, evaluate: Evaluate, tmp_path: Path
+) -> None:
+    """Rows of results held C1 controls and bidirectional marks as they came."""
+    card = dict.fromkeys(("system", "date", "model", "url", "notes", EVIL), EVIL)
+    (gold / "run.json").write_text(json.dumps(card), "utf-8")
+    (gold / f"{EVIL}.json").write_text(EVIL, "utf-8")
+    written = tmp_path / "written"
+    told = []
+    sign_in("bob")
+    told.append(_submit(says, gold))
+    sign_in("ann")
+    told += [evaluate(), evaluate()]
+    for name, blob in house.repo("org/results").files("main").items():
+        file = written / "rows" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(blob.data)
+    told.append(says("board", "--from", "org/results", "--out", written / "site"))
+    report = written / "report.json"
+    told.append(says("grade", gold, *DEV, "--json", report))
+    model = ("--release", ADDRESS, "--out", written / "model")
+    told.append(says("results", report, "--model", "org/model", *model))
+    assert [code for code, _, _ in told] == [0] * len(told)
+    told.append(says("results", report, "--model", EVIL, *model))
+    told += [says("fetch", ADDRESS + EVIL), says("board", "--from", EVIL, "--out", tmp_path / "x")]
+    (pull,) = house.repo("org/submissions").discussions
+    said = [e["data"]["latest"]["raw"] for e in pull.events if e["type"] == "comment"]
+    for text in [*said, *(text for _, out, err in told for text in (out, err))]:
+        check_printable(text, told)
+    assert "<script" not in "".join(said).replace("\\<", "")
+    check_files(written)
 
 
 def test_a_private_exam_comes_back_redacted(

@@ -2,55 +2,19 @@
 
 import json
 import shutil
-import unicodedata
-from collections.abc import Callable
-from itertools import groupby
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from grading import Runner, put
-from small_release import task_id
+from hostile_text import EVIL, check_printable, check_runs
+from small_release import restate, task_id
 
+from baselines.__main__ import main as baselines
 from builder.commands.main import main as build
-from grader.commands.main import main
+from causal_exams.cli import main as exams
 from grader.io.printing import printable
-
-FORGED = "FAIL forged"
-EVIL = (
-    "e\x1b]52;c;ZXZpbA==\x07\x1b[2J\x9b31m\u202e\u2066\u200b\ufeff[red]a"
-    + "\u0301" * 30
-    + f"\n{FORGED}\r{FORGED}"
-)
-
-
-def check_printable(text: str, what: object) -> None:
-    """Nothing in ``text`` acts on a terminal, stands above its line or forges a line."""
-    for character in set(text) - set("\n\t"):
-        assert unicodedata.category(character) not in ("Cc", "Cf"), (what, character, text)
-    for kind, run in groupby(text, lambda c: unicodedata.category(c)[0]):
-        assert kind != "M" or len(list(run)) <= 4, (what, text)
-    assert not any(line.startswith(FORGED) for line in text.splitlines()), (what, text)
-
-
-def check_runs(
-    capsys: pytest.CaptureFixture[str],
-    commands: list[list[object]],
-    program: Callable[[list[str]], int] = main,
-) -> None:
-    """Run commands, whatever comes of them, and check all that they print."""
-    for words in commands:
-        capsys.readouterr()
-        program([str(word) for word in words])
-        out, err = capsys.readouterr()
-        for text in (out, err):
-            check_printable(text, words)
-        for page in (word for word in words if str(word).endswith((".html", ".md"))):
-            if Path(str(page)).is_file():
-                text = Path(str(page)).read_text(encoding="utf-8")
-                for character in set(text) - set("\n\t"):
-                    assert unicodedata.category(character) not in ("Cc", "Cf"), (words, character)
 
 
 def test_marks_after_the_fourth_and_what_cannot_be_printed_are_replaced() -> None:
@@ -82,16 +46,18 @@ def test_no_field_of_a_submission_acts_on_a_terminal(
     put(evil, "sketch", json.dumps({"edges": [[EVIL, EVIL]], "why": EVIL}))
     put(evil, "ate", EVIL)
     at: list[object] = [*runner.dev, "--exam", "all"]
-    page = tmp_path / "page.html"
-    packed = board / "packed.parquet"
-    check_runs(capsys, [
-        ["grade", evil, *at, "--full", "--html", page],
+    written = tmp_path / "written"
+    written.mkdir()
+    page, document, packed = written / "p.html", written / "d.json", board / "packed.parquet"
+    check_runs(capsys, written, [
+        ["grade", evil, *at, "--full", "--html", page, "--json", document],
         ["grade", evil, *at, "--quiet"],
         ["validate", evil, *at],
         ["pack", evil, *at, "--name", EVIL, "--out", packed],
         ["grade", packed, *at],
-        ["leaderboard", board, *at, "--full", "--html", page],
-        ["compare", evil, board / "same", *at, "--html", page],
+        ["leaderboard", board, *at, "--full", "--html", page, "--json", document],
+        ["compare", evil, board / "same", *at, "--html", page, "--json", document],
+        ["browse", runner.release, *at[2:], "--answers", evil, "--html", written / "site"],
         *(["explain", task_id(name), "--answers", evil, *runner.dev]
           for name in ("method", "sketch", "ate")),
         ["explain", EVIL, "--run", evil, *runner.dev],
@@ -102,15 +68,23 @@ def test_no_field_of_a_submission_acts_on_a_terminal(
 
 @pytest.mark.parametrize(
     "field",
-    ["release", "version", "split", "task_id", "instance_id", "view", "prompt", "family",
-     "inputs_json", "exam", "story", "shard"],
+    ["release", "version", "split", "task_id", "instance_id view", "family", "inputs_json",
+     "exam", "target_json", "shard", "prompt story motif deprecated"],
 )  # fmt: skip
 def test_no_field_of_a_release_acts_on_a_terminal(
     runner: Runner, own_release: Path, gold: Path, tmp_path: Path, field: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     """`workspace` printed view and instance as the release has them."""
-    file = own_release / "public" / "manifest.json"
+    side = own_release / "public"
+    for shard in sorted(side.rglob("*.parquet")):
+        table = pq.read_table(shard)
+        for name in {*field.split()} & {*table.column_names} if table.num_rows else ():
+            values = pa.array([EVIL, *table[name].to_pylist()[1:]])
+            table = table.set_column(table.column_names.index(name), name, values)
+        pq.write_table(table, shard)
+        restate(side, shard.relative_to(side).as_posix(), table[0].to_pylist())
+    file = side / "manifest.json"
     manifest = json.loads(file.read_text(encoding="utf-8"))
     if field in ("release", "version"):
         manifest[field] = EVIL
@@ -119,25 +93,33 @@ def test_no_field_of_a_release_acts_on_a_terminal(
     elif field == "shard":
         name = next(iter(manifest["shards"]))
         manifest["shards"][EVIL] = manifest["shards"].pop(name)
-    else:
-        for shard in sorted((own_release / "public").rglob("*.parquet")):
-            table = pq.read_table(shard)
-            if field in table.column_names and table.num_rows:
-                place = table.column_names.index(field)
-                values = [*table[field].to_pylist()]
-                values[0] = EVIL
-                pq.write_table(table.set_column(place, field, pa.array(values)), shard)
+    elif "deprecated" in field:
+        manifest["deprecated"] = {"dev": {task_id("ett"): EVIL, EVIL: EVIL}}
     file.write_text(json.dumps(manifest), encoding="utf-8")
-    at: list[object] = ["--release", own_release, "--split", "dev", "--exam", "all"]
-    check_runs(capsys, [
+    dev: list[object] = ["--release", own_release, "--split", "dev"]
+    at, written = [*dev, "--exam", "all"], tmp_path / "written"
+    check_runs(capsys, written, [
         ["verify", own_release],
-        ["workspace", *at, "--out", tmp_path / "tasks"],
-        ["grade", gold, *at, "--html", tmp_path / "page.html"],
+        ["workspace", *at, "--out", written / "tasks"],
+        ["grade", gold, *at, "--html", written / "page.html"],
         ["validate", gold, *at],
-        ["explain", task_id("ate"), "--prompt", "--reveal", *at[:4]],
-        ["gold", *at, "--out", tmp_path / "right"],
-        ["browse", *at, "--out", tmp_path / "site"],
+        ["explain", task_id("ate"), "--prompt", "--reveal", *dev],
+        ["gold", *at, "--out", written / "right"],
+        ["browse", own_release, *at[2:], "--html", written / "site"],
     ])  # fmt: skip
+    check_runs(capsys, written, [
+        ["export", "harbor", written / "harbor", *at],
+        ["lab", EVIL, *dev, "--transcript", tmp_path / "t.jsonl"],
+    ], exams)  # fmt: skip
+    check_runs(capsys, written, [["random", *at, "--out", written / "random"]], baselines)
+    check_runs(capsys, written, [
+        ["inspect", own_release],
+        ["inspect", own_release, EVIL],
+        ["diff", runner.release, own_release],
+        ["check", own_release, "--quiet", "--workers", 1],
+        ["publish", own_release, "--deprecate", task_id("ate"), "--why", EVIL, "--version", "9",
+         *dev[2:]],
+    ], build)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -157,4 +139,4 @@ def test_no_field_of_a_split_file_acts_on_a_terminal(
     file = tmp_path / "evil.toml"
     file.write_text(text.replace(old, new.replace("EVIL", json.dumps(EVIL)), 1), encoding="utf-8")
     only: list[object] = ["build", file, "--out", tmp_path / "r", "--only", EVIL]
-    check_runs(capsys, [["plan", file], only], build)
+    check_runs(capsys, tmp_path / "r", [["plan", file], only], build)
