@@ -21,33 +21,27 @@ from baselines.systems import (
 )
 from builder.release.engine import Workers
 from grader.commands.common import positive
+from grader.commands.main import with_errors_told
 from grader.errors import UsageError
 from grader.io.printing import print_lines
-from grader.io.process import exit_with, is_interrupt, processors
+from grader.io.process import exit_with, processors
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line and return the exit code: 0 done, 2 unusable input."""
+    """Run the command line and return the exit code: 0 done, 2 unusable input, 3 our fault."""
     arguments = _parser().parse_args(argv)
     if arguments.list:
         for system in SYSTEMS:
             print_lines(f"{system.name:18}{system.note}")
         return 0
-    try:
-        run(arguments)
-    except UsageError as error:
-        print_lines(f"error: {error}", to_stderr=True)
-        return 2
-    except (KeyboardInterrupt, RuntimeError) as error:
-        if not is_interrupt(error):
-            raise
-        print_lines("interrupted; answers written so far are complete files", to_stderr=True)
-        return 130
-    return 0
+    interrupted = "interrupted; answers written so far are complete files"
+    return with_errors_told(partial(run, arguments), interrupted)
 
 
-def run(arguments: argparse.Namespace) -> None:
-    """Answer the exam with each system, in parallel if several, and print a line about each."""
+def run(arguments: argparse.Namespace) -> int:
+    """Answer the exam with each system, in parallel if several; print a line about each, return 0.
+
+    Raises ``UsageError``."""
     systems = named_systems(arguments.systems)
     if arguments.private is not None and not all(system.sees_truth for system in systems):
         blind = next(system.name for system in systems if not system.sees_truth)
@@ -59,10 +53,11 @@ def run(arguments: argparse.Namespace) -> None:
     names, out = [system.name for system in systems], arguments.out or Path("answers")
     if len(names) == 1:
         print_lines(answer_exam(arguments, arguments.out or out / names[0], names[0], shown=True))
-        return
+        return 0
     with Workers(arguments.workers) as workers:
         for line in workers.map(partial(answer_in_its_folder, arguments, out), names):
             print_lines(line)
+    return 0
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -5,7 +5,7 @@ import importlib
 import io
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -90,14 +90,22 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None, program: Program = GRADER) -> int:
     """Run one command of ``program`` and return its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    return with_errors_told(partial(_dispatch, words, program), program.interrupted)
+
+
+def with_errors_told(run: Callable[[], int], interrupted: str) -> int:
+    """Run what is given and return its exit code; of an error print what to do about it.
+
+    ``interrupted`` is the line after Ctrl-C. Raises only where standard output is unwritable.
+    """
     try:
-        return _dispatch(words, program)
+        return run()
     except (BrokenPipeError, SystemExit):
         # The reader of our output (head, less) has seen enough, or argparse has said all it had to.
         return 0
     except (KeyboardInterrupt, Exception) as error:
         if is_interrupt(error):
-            print_lines(program.interrupted, to_stderr=True)
+            print_lines(interrupted, to_stderr=True)
             return 130
         if is_unwritable(error):
             raise  # exit_with says so, once
