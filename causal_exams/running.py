@@ -31,7 +31,7 @@ from causal_exams.protocols import MIXED
 from causal_exams.record import Outcome, card_of, check_same, record
 from causal_exams.tasks import Sitting, exam_task
 from grader.errors import UsageError
-from grader.io.files import write_text
+from grader.io.files import refuse_links, write_text
 from grader.io.jsonio import pretty_json
 from grader.io.names import did_you_mean
 from grader.io.printing import print_lines, printable
@@ -125,12 +125,14 @@ def sit(run: Run) -> int:
 def _locked_folder(folder: Path) -> Iterator[None]:
     """Lock the run's folder during the block; it is made if need be.
 
-    Raises ``UsageError`` where another process has it locked, or it holds files but no run.
+    Raises ``UsageError`` where another process has it locked, or it holds files but no run, or a
+    symbolic link.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / "run.json").is_file() and set(os.listdir(folder)) - _BEFORE:
             raise UsageError(f"--out {folder}: exists and holds no run; name a new folder")
+        refuse_links(folder)
         lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise UsageError(f"--out {folder}: cannot be used ({error.strerror})") from None

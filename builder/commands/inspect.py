@@ -20,6 +20,8 @@ from builder.splits.track import Track
 from builder.stories.texts import markdown_table
 from builder.tracks import TRACKS
 from grader.errors import UsageError
+from grader.io.files import write_text
+from grader.io.paths import path_inside
 from grader.io.printing import print_lines
 
 
@@ -41,11 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
         return OK
     draw = next(track.scene_page for track in TRACKS.values() if track.scene_page is not None)
     page, summary = draw(arguments.release, arguments.scene)
-    file = arguments.out or Path(f"{summary.splitlines()[0]}.html")
-    try:
-        file.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"--out {file}: cannot be written ({error.strerror or error})") from None
+    file = arguments.out or path_inside(Path(), summary.splitlines()[0], ".html")
+    write_text(file, page)
     print_lines(*summary.splitlines(), f"page: {file}")
     return OK
 

@@ -38,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.hub.client import connect
     from grader.hub.results import ResultsDataset, rows_in
     from grader.hub.site import INDEX, PAGES, send, write_site
+    from grader.io.files import refuse_links
     from grader.tracks import TRACKS
 
     space = (
@@ -51,6 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         rows = ResultsDataset(connect(), name).rows
     if out.exists() and any(out.iterdir()) and not (out / INDEX).is_file():
         raise UsageError(f"--out {out}: holds other files; name a new folder")
+    refuse_links(out)
     for page in (out / PAGES).glob("*.html"):
         page.unlink()
     files = write_site(out, rows, name, "Causal exams", TRACKS)

@@ -53,6 +53,15 @@ def open_regular(path: Path) -> BufferedReader:
     return os.fdopen(descriptor, "rb")
 
 
+def refuse_links(folder: Path) -> None:
+    """Raise ``UsageError`` for a symbolic link in a folder, at any depth; who writes
+    through it writes elsewhere."""
+    for place, folders, files in os.walk(folder):
+        for path in (Path(place) / name for name in (*folders, *files)):
+            if path.is_symlink():
+                raise UsageError(f"{path}: is a symbolic link; remove it, or name another folder")
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Give a temporary path beside ``path`` that takes its name when the block succeeds.

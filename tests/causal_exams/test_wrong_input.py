@@ -1,11 +1,16 @@
 """What a person may get wrong about a run: one line says what to do, and nothing is touched."""
 
+import json
 from pathlib import Path
 
 import pytest
+from hostile_text import EVIL, check_files
+from scripted import Reply, serve
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("inspect_ai", reason="needs the extra run")
+
+from sitting import sit  # noqa: E402
 
 from causal_exams.cli import main  # noqa: E402
 
@@ -84,3 +89,37 @@ def test_a_folder_with_other_things_in_it_stays_as_it_is(
     assert main(words(small, tmp_path / "answers", *MOCK)) == 2
     assert "is not the card of a run" in capfd.readouterr().err
     assert (tmp_path / "answers" / "mine.json").exists()
+
+
+@pytest.mark.parametrize("name", ["report.json", "run.json", "host.key", ".lock", "logs"])
+def test_a_run_writes_through_no_link(
+    name: str, small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The folder of a run may be a stranger's; a link in it led to any file of who goes on."""
+    out, mine = tmp_path / "run", tmp_path / "mine"
+    out.mkdir()
+    (out / "run.json").write_text("{}")
+    (out / name).unlink(missing_ok=True)
+    (out / name).symlink_to(mine)
+    if name != ".lock":  # was made where the link led to
+        mine.write_text("{}")
+    assert main(words(small, out, *MOCK)) == 2
+    assert f"{name}: is a symbolic link" in capfd.readouterr().err
+    assert not mine.exists() if name == ".lock" else mine.read_text() == "{}"
+
+
+def test_no_word_of_a_model_or_an_endpoint_acts_on_a_terminal(
+    small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Replies, errors and the system's name, in all that a run prints and writes."""
+    sent = iter(
+        [Reply(EVIL, status=400), Reply(EVIL), Reply(f"```json\n{json.dumps({EVIL: EVIL})}\n```")]
+        * 9
+    )
+    out, options = tmp_path / "run", ("--setting", "closed", "--max-retries", "0", "--limit", "3")
+    with serve(lambda messages: next(sent)) as server:
+        assert sit(small, out, server, "--split", "dev", "--system", EVIL, *options) == 1
+    told = capfd.readouterr()
+    for text in (told.out, told.err):
+        assert all(c.isprintable() or c == "\n" for c in text), text
+    check_files(out)

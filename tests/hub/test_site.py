@@ -109,6 +109,36 @@ def test_the_same_results_give_the_same_site(rows: Rows, site: Path, tmp_path: P
         assert page.read_bytes() == (tmp_path / "again" / page.relative_to(site)).read_bytes()
 
 
+@pytest.mark.parametrize("name", ["day", "track"])
+def test_a_row_that_could_write_the_style_of_a_page_is_refused(
+    name: str, rows: Rows, says: Says, tmp_path: Path
+) -> None:
+    """Days and tracks stand in selectors, where nothing is escaped."""
+    evil = "</style\x1b"
+    row = json.loads(json.dumps(rows[f"{1:016x}"]))
+    if name == "day":
+        row["day"] = evil
+    else:
+        row["report"]["tracks"][evil] = row["report"]["tracks"]["causalds"]
+    (tmp_path / "copy/results").mkdir(parents=True)
+    (tmp_path / "copy/results" / f"{row['id']}.json").write_text(json.dumps(row))
+    code, _, err = says("board", "--from", tmp_path / "copy", "--out", tmp_path / "site")
+    assert code == 2 and "is not a row of results" in err and not (tmp_path / "site").exists()
+
+
+def test_a_site_is_written_through_no_link(rows: Rows, says: Says, tmp_path: Path) -> None:
+    """A page of ours that was a link was written where it led to, and pages there removed."""
+    copy, site, mine = (tmp_path / name for name in ("copy", "site", "mine"))
+    (copy / "results").mkdir(parents=True)
+    site.mkdir()
+    mine.mkdir()
+    (mine / "mine.html").write_text("mine")
+    (site / "index.html").symlink_to(mine / "mine.html")
+    (site / "s").symlink_to(mine)
+    code, _, err = says("board", "--from", copy, "--out", site)
+    assert code == 2 and "is a symbolic link" in err and (mine / "mine.html").read_text() == "mine"
+
+
 def test_names_of_rows_fit_what_a_page_keeps_of_them(rows: Rows, tmp_path: Path) -> None:
     """A filter that a clipped name has lost would hide a system for ever."""
     months = [f"2026-{month:02d}-01" for month in range(1, 5)]
