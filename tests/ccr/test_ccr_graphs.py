@@ -1,6 +1,7 @@
 """Graphs with cutpoints, their components and cut trees."""
 
 from itertools import pairwise
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -64,14 +65,18 @@ def test_the_running_example_of_figure_4() -> None:
 
 
 @pytest.mark.parametrize("nodes", range(3, 12))
-def test_counts_of_table_d1(nodes: int) -> None:
-    """n - 2 cutpoints, C(n, 2) edges, 2^(n - 2) paths for cut trees of 3 to 11 nodes."""
+def test_counts_of_table_d1(nodes: int, root: Path) -> None:
+    """n - 2 cutpoints, C(n, 2) edges, 2^(n - 2) paths for cut trees of 3 to 11 nodes, as the guide
+    to the paper prints them: the paper's beside ours."""
     names = [f"N{k}" for k in range(nodes)]
     tree = cut_tree(sorted_graph(list(pairwise(names))))
     assert len(tree.nodes) - 2 == nodes - 2
     assert len(tree.pairs) == nodes * (nodes - 1) // 2
     assert len(list(tree.paths())) == 2 ** (nodes - 2)
     assert len(compositions(tree)) == 2 ** (nodes - 2) - 1
+    counts = len(tree.nodes) - 2, len(tree.pairs), len(list(tree.paths()))
+    line = f"| {nodes} | " + " | ".join(f"{count} | {count}" for count in counts) + " |"
+    assert line in (root / "docs" / "papers" / "ccr.md").read_text("utf-8").splitlines()
 
 
 @pytest.mark.parametrize(
