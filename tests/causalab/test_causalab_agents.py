@@ -125,6 +125,16 @@ def test_every_agent_finishes_every_suite_without_a_refused_request(name: str) -
                     assert session.prediction is not None and session.hypotheses
 
 
+@pytest.mark.parametrize("name", ["hidden-count-3", "hidden-range-50", "hidden-frequency-1"])
+def test_the_solver_infers_a_disturbance_that_is_not_disclosed(name: str) -> None:
+    """No model explains the readings, so it spends the budget as if it had been told."""
+    for twin in (name, f"{name}-disclosed"):
+        rows = play("solver", episodes(twin, count=4, seed="agents"))
+        assert all(row["accurate"] for row in rows), twin
+        assert mean(row["edge_f1"] for row in rows) > 0.95, twin
+        assert mean(row["budget_share"] for row in rows) > 0.75, twin
+
+
 @pytest.mark.parametrize("mode", ["pin", "do"])
 def test_agents_work_in_the_other_modes_too(mode: Any) -> None:
     for episode in episodes("main-4", count=6, mode=mode):
