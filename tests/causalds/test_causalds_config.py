@@ -87,6 +87,8 @@ def _proxy(**settings: object) -> dict[str, object]:
         (_proxy(noise=[1]), ".observation.proxy.noise: must be two numbers from 0.001 to 1000"),
         (_proxy(calibration=2), ".observation.proxy.calibration: must be a number from 0 to 1"),
         (_proxy(thresholds={"min": 1}), ".observation.proxy.thresholds.min: unknown key"),
+        (_proxy(window=[0.8, 0.3]), ".observation.proxy.window"),
+        (_proxy(window=[0.3, 1.8]), ".observation.proxy.window"),
         (_proxy(thresholds={"least": 1000}), ".observation.proxy.thresholds: no bundle of 10"),
         (
             {**_proxy(thresholds={"least": 3.0}), "outcome_measured": 0.1},

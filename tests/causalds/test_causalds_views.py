@@ -149,6 +149,16 @@ def test_thresholds_that_nothing_meets_end_in_a_clear_failure() -> None:
         draw_bundle(np.random.default_rng(0), MeasuredConcept(0.0, 1.0, False, (-3, 3)), view)
 
 
+def test_a_window_bounds_how_well_measurements_recover_a_variable() -> None:
+    """The band of the paper's Figure 6: neither too hard nor too easy."""
+    window = (0.3, 0.8)
+    changes = {"concepts": [1, 1], "window": list(window)}
+    planned = specs(views=["proxy"], observation={"proxy": changes}, diagnostics=True)
+    built = TRACK.build(planned[0])
+    (bundle,) = world(built)["views"]["proxy"]["bundles"].values()
+    assert window[0] <= bundle["recoverability"]["joint"] <= window[1]
+
+
 def test_a_binary_measurement_far_from_its_threshold_tells_nothing() -> None:
     """Its probability is 1 to the last digit there; 0/0 once made all its information unknown."""
     one = next(m for m in _measurements(12) if m.noise is None)

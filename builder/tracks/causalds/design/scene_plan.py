@@ -48,7 +48,8 @@ class View:
     of measurements of each. ``noise`` is the noise scale, in sds of the concept. ``calibration`` is
     the share of training rows in which the replaced variables are shown. ``neural``, ``mixture``
     and ``heteroscedastic`` are shares of continuous measurements. ``spread`` bounds the factor of a
-    varying noise scale.
+    varying noise scale. ``window`` bounds how well all measurements together recover a replaced
+    variable (R², AUC of a binary one), None: not at all.
     """
 
     name: str
@@ -61,6 +62,7 @@ class View:
     heteroscedastic: float = 0.0
     spread: tuple[float, float] = (0.3, 3.0)
     thresholds: Thresholds = Thresholds()  # noqa: RUF009 (it is frozen)
+    window: tuple[float, float] | None = None
 
 
 CLEAN: Final = View("clean")

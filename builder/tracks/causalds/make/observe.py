@@ -4,8 +4,8 @@ All views of a scene share their rows. Replace some variables by bundles of meas
 show them only in the calibration rows, a simple random sample of the training rows.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
 from string import ascii_lowercase
@@ -35,6 +35,8 @@ from builder.tracks.causalds.make.scene import Column, Scene
 _PILOT: Final = 4096
 """Simulated units from which a concept's mean, sd and range are taken."""
 _FEWEST_CALIBRATION: Final = 30
+_TURNS: Final = 20
+"""Bundles that are tried for one of the wanted recoverability."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,26 +73,33 @@ def observe(scene: Scene, view: View, key: bytes) -> Observation:
     rows = {scene.name(node): column for node, column in scene.rows.items()}
     if view.name == CLEAN.name:
         return Observation(view, {}, _columns(scene, {}), rows)
-    own = hmac_key(key, f"view/{view.name}")
-    bundles = _draw_bundles(scene.plan, scene.world, view, own)
-    rng = stream(own, "noise")
-    for node, bundle in sorted(bundles.items()):
-        values = scene.rows[node].astype(np.float64)
-        for name, measurement in measurement_columns(scene, node, bundle).items():
-            rows[name] = round_data(measurement.draw(rng, values))
-    size = scene.plan.equations.train
+    own, size = hmac_key(key, f"view/{view.name}"), scene.plan.equations.train
     count = min(size, max(_FEWEST_CALIBRATION, round(view.calibration * size)))
-    chosen = np.sort(stream(own, "calibration").choice(size, count, replace=False))
+    chosen = np.sort(stream(own, "calibration").choice(size, count, replace=False)).tolist()
+    parts = (slice(size), chosen, slice(size, None))
+    draw_one, nodes = _bundles_of(scene.plan, scene.world, view, own)
+    bundles: dict[str, Bundle] = {}
+    recovered: dict[str, Mapping[str, float]] = {}
+    rng = stream(own, "noise")
+    for node in nodes:
+        values = scene.rows[node].astype(np.float64)
+        for turn in range(_TURNS if view.window else 1):
+            bundles[node] = draw_one(node, turn)
+            named = measurement_columns(scene, node, bundles[node])
+            drawn = {name: round_data(one.draw(rng, values)) for name, one in named.items()}
+            tables = (np.column_stack(list(drawn.values())).astype(np.float64), values)
+            data = [table[part] for part in parts for table in tables]
+            if view.window is None or (
+                view.window[0] <= recoverability(*data, joint_only=True)["joint"] <= view.window[1]
+            ):
+                break
+        else:
+            raise Rejection(f"no measurements of the wanted recoverability ({view.name})")
+        rows |= drawn
+        if scene.plan.questions.diagnostics:
+            recovered[node] = recoverability(*data)
     columns = tuple(random_order(stream(own, "columns"), _columns(scene, bundles)))
-    found = Observation(view, bundles, columns, rows, tuple(int(i) for i in chosen))
-    if not scene.plan.questions.diagnostics:
-        return found
-    recovered, parts = {}, (slice(size), list(found.chosen), slice(size, None))
-    for node in sorted(bundles):
-        measured = np.column_stack([rows[name] for name in found.columns_of(node)])
-        tables = (measured.astype(np.float64), scene.rows[node].astype(np.float64))
-        recovered[node] = recoverability(*(table[part] for part in parts for table in tables))
-    return replace(found, recovered=recovered)
+    return Observation(view, bundles, columns, rows, tuple(chosen), recovered)
 
 
 def measurement_columns(scene: Scene, node: str, bundle: Bundle) -> dict[str, Measurement]:
@@ -99,9 +108,12 @@ def measurement_columns(scene: Scene, node: str, bundle: Bundle) -> dict[str, Me
     return {f"{scene.name(node)}_meas_{letter}": one for letter, one in letters}
 
 
-def _draw_bundles(plan: ScenePlan, world: World, view: View, key: bytes) -> dict[str, Bundle]:
-    """Return bundles by node: of random observed nodes but the outcome, and of it if planned.
-    Raises :class:`Rejection` when no drawn bundle is informative enough."""
+def _bundles_of(
+    plan: ScenePlan, world: World, view: View, key: bytes
+) -> tuple[Callable[[str, int], Bundle], list[str]]:
+    """Return a function that draws a node's bundle, another for each turn, and the nodes that get
+    one, sorted: random observed ones but the outcome, and it if planned. The function raises
+    :class:`Rejection` when no bundle is informative enough."""
     query, rng = plan.structure.query, stream(key, "concepts")
     eligible = [v for v in query.graph.observed_nodes if v != query.outcome]
     wanted = min(len(eligible), int(rng.integers(view.concepts[0], view.concepts[1] + 1)))
@@ -110,15 +122,17 @@ def _draw_bundles(plan: ScenePlan, world: World, view: View, key: bytes) -> dict
         chosen = [*chosen, query.outcome]
     pilot = world.simulate(stream(key, "pilot"), _PILOT)
     squares = not is_empirical("continuous", plan.equations.continuous)
-    found = {}
-    for node in chosen:
-        own, concept = stream(key, f"bundle/{node}"), MeasuredConcept.seen_in(pilot[node])
-        outcome = node == query.outcome
+
+    def draw_one(node: str, turn: int) -> Bundle:
+        """Return the bundle of a turn, from 0."""
+        own = stream(key, f"bundle/{node}" + f"/{turn}" * bool(turn))
+        concept, outcome = MeasuredConcept.seen_in(pilot[node]), node == query.outcome
         try:
-            found[node] = draw_bundle(own, concept, view, outcome=outcome, squares=squares)
+            return draw_bundle(own, concept, view, outcome=outcome, squares=squares)
         except NoBundle:
             raise Rejection(f"no informative measurements ({view.name})") from None
-    return found
+
+    return draw_one, sorted(chosen)
 
 
 def _columns(scene: Scene, bundles: Mapping[str, Bundle]) -> tuple[ShownColumn, ...]:
@@ -145,7 +159,8 @@ def check_views(
 ) -> None:
     """Check ``diagnostics`` and the settings of views that differ from the defaults. ``measured``
     is the share of measured outcomes. Raises ``UsageError`` naming the key in ``table`` for
-    thresholds that no bundle meets, and for ``diagnostics`` without scikit-learn."""
+    thresholds that no bundle meets, and without scikit-learn for ``diagnostics`` or a window."""
+    windows = [f"observation.{view.name}.window" for view in views if view.window]
     for view in views:
         if view == VIEWS[view.name]:
             continue
@@ -163,13 +178,20 @@ def check_views(
         else:
             continue
         raise table.problem(f"observation.{view.name}.thresholds", what)
-    if diagnostics and find_spec("sklearn") is None:
+    for key in ["diagnostics"] * diagnostics + windows if find_spec("sklearn") is None else ():
         what = "recoverability needs scikit-learn; install it, or leave the key out"
-        raise table.problem("diagnostics", what)
+        raise table.problem(key, what)
 
 
 def recoverability(
-    train: Array, target: Array, calibration: Array, known: Array, held_out: Array, truth: Array
+    train: Array,
+    target: Array,
+    calibration: Array,
+    known: Array,
+    held_out: Array,
+    truth: Array,
+    *,
+    joint_only: bool = False,
 ) -> Mapping[str, float]:
     """Return how well one variable can be recovered from its measurements in the held-out rows.
 
@@ -177,6 +199,7 @@ def recoverability(
     fitted to calibration rows, ``single`` and ``joint``, boosted, of one column and of all, fitted
     to training rows. The other members are differences. Arguments are measurements and the
     variable, of shapes (n, d) and (n,), in training, calibration and held-out rows.
+    ``joint_only`` leaves all but ``joint`` out.
     """
     from sklearn import ensemble, linear_model, metrics
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -198,9 +221,11 @@ def recoverability(
         linear, trees = linear_model.LinearRegression, ensemble.HistGradientBoostingRegressor
     boosted = partial(trees, random_state=0, **_TREES)
     with threadpool_limits(1):  # scenes are built side by side, one to a core
+        joint = score(boosted(), list(columns), train, target)
+        if joint_only:
+            return {"joint": joint}
         lower = max(score(linear(), [column], calibration, known) for column in columns)
         single = max(score(boosted(), [column], train, target) for column in columns)
-        joint = score(boosted(), list(columns), train, target)
     return {
         "naive": lower,
         "single": single,

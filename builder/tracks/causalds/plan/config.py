@@ -54,6 +54,7 @@ class _Changes(TomlModel):
     noise: Annotated[tuple[_Noise, _Noise], Ordered] | None = None
     calibration: Share | None = None
     thresholds: Thresholds | None = None
+    window: Annotated[tuple[Share, Share], Ordered] | None = None
 
 
 class _Observation(TomlModel):
