@@ -45,7 +45,8 @@ _VERSIONS: Final = (
     "    except PackageNotFoundError: pass\n"
 )
 OUTPUT: Final = 10_000
-"""Characters of one command's output that a model is shown, half of them from the end (A.15)."""
+"""Characters of one command's output that a model is shown by default, half of them from the end
+(A.15)."""
 SECONDS: Final = 600
 """Seconds that a command may take."""
 _ARGUMENT: Final = 100_000
@@ -65,12 +66,14 @@ class Conversation:
     """One attempt at a task while it goes on.
 
     ``state`` is Inspect's record of it: messages, last output and store. ``host`` opens the
-    laboratory's session. ``tools`` are those offered to the model so far.
+    laboratory's session. ``budget`` is how many characters of one command's output the model is
+    shown. ``tools`` are those offered to the model so far.
     """
 
     state: TaskState
     task: Task
     host: Host
+    budget: int = OUTPUT
     tools: list[ToolDef] = field(default_factory=list)
 
     @property
@@ -90,7 +93,7 @@ class Conversation:
 
     def offer_shell(self, *names: str) -> None:
         """Offer ``bash``, ``python`` or both from now on."""
-        self.tools += map(shell_tool, names)
+        self.tools += [shell_tool(name, self.budget) for name in names]
 
     def offer_laboratory(self, *, recorded: bool = False) -> None:
         """Offer the laboratory's tools from now on; ``recorded`` as in :func:`laboratory_tools`."""
@@ -221,15 +224,15 @@ class Conversation:
         )
 
 
-def shorten_output(text: str) -> str:
-    """Return a text of at most ``OUTPUT`` characters as it is.
+def shorten_output(text: str, most: int = OUTPUT) -> str:
+    """Return a text of at most ``most`` characters as it is.
 
-    Of a longer one return head and tail, half of ``OUTPUT`` each, with advice to look at less
-    between them.
+    Of a longer one return head and tail, half of ``most`` each, with advice to look at less between
+    them.
     """
-    if len(text) <= OUTPUT:
+    if len(text) <= most:
         return text
-    half = OUTPUT // 2
+    half = most // 2
     return "\n".join(
         (text[:half], wording("shell.long", left=len(text) - 2 * half), text[len(text) - half :])
     )
@@ -258,10 +261,10 @@ async def execute(program: str, text: str, seconds: int) -> tuple[str, int | Non
     return done.stdout + done.stderr, done.returncode
 
 
-def shell_tool(name: str) -> ToolDef:
+def shell_tool(name: str, budget: int) -> ToolDef:
     """Return the tool ``bash`` or ``python``: it runs code in the sandbox for at most ``SECONDS``.
 
-    It returns the shortened output and the exit status.
+    It returns the output, shortened to ``budget`` characters, and the exit status.
     """
     program, member = _SHELL[name]
 
@@ -269,7 +272,7 @@ def shell_tool(name: str) -> ToolDef:
         """Run the member's text; return its output, shortened, and its status unless None."""
         output, status = await execute(program, str(members.get(member, "")), SECONDS)
         end = "" if status is None else "\n" + wording("shell.status", code=status)
-        return shorten_output(output) + end
+        return shorten_output(output, budget) + end
 
     return _tool(name, run, [member], [member])
 

@@ -77,7 +77,7 @@ class Run:
     def settings(self) -> dict[str, Any]:
         """The settings that ``run.json`` has, by name; ``setting`` is added elsewhere."""
         values = {**asdict(self.sitting), **asdict(self)}
-        names = ("exam", "split", "preset", "sandbox", "track", *_MODEL)
+        names = ("exam", "split", "preset", "sandbox", "output_budget", "track", *_MODEL)
         return {name: values[name] for name in names} | dict(self.options)
 
 

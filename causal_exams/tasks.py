@@ -24,7 +24,7 @@ from inspect_ai.util import sandbox
 
 from causal_exams import bubblewrap
 from causal_exams.attempts import ENDING, NO_ANSWER
-from causal_exams.conversation import ANSWER, FOLDER, Conversation
+from causal_exams.conversation import ANSWER, FOLDER, OUTPUT, Conversation
 from causal_exams.laboratory.host import Host
 from causal_exams.protocols import OPEN, SETTINGS, Protocol
 from causal_exams.tracks import preset_of
@@ -46,8 +46,9 @@ class Sitting:
     ``release`` and ``private`` are the paths of its two sides. ``split`` is None for the only one,
     ``exam`` for the only one or the one that is called like the release. ``setting`` is the
     protocol where ``preset`` is None. ``sandbox`` is the name of one of Inspect's, with a
-    configuration after a colon where it takes one. ``submission`` is who sits, ``sessions`` the
-    folder for transcripts of laboratories, and ``key`` the path of the key that signs them.
+    configuration after a colon where it takes one. ``output_budget`` is how many characters of one
+    command's output a model is shown. ``submission`` is who sits, ``sessions`` the folder for
+    transcripts of laboratories, and ``key`` the path of the key that signs them.
     """
 
     release: str = "release"
@@ -57,6 +58,7 @@ class Sitting:
     setting: str = OPEN
     preset: str | None = None
     sandbox: str = "docker"
+    output_budget: int = OUTPUT
     submission: str = ""
     sessions: str | None = None
     key: str | None = None
@@ -93,7 +95,7 @@ def exam_task(track: str, sitting: Sitting) -> InspectTask:
     return InspectTask(
         dataset=MemoryDataset(samples(exam), name=f"{exam.split.release.name} {exam.name}"),
         setup=workspace(exam) if sandboxed else None,
-        solver=conversation(exam, host, protocol),
+        solver=conversation(exam, host, protocol, sitting.output_budget),
         scorer=points(exam, host, sandboxed),
         sandbox=sandbox_of(sitting.sandbox) if sandboxed else None,
         name=track,
@@ -177,11 +179,14 @@ def _task_of(exam: Exam, state: TaskState) -> Task:
 
 
 @solver
-def conversation(exam: Exam, host: Host, protocol: Protocol) -> Solver:
-    """Return a solver in which a protocol leads the conversation about a task."""
+def conversation(exam: Exam, host: Host, protocol: Protocol, budget: int) -> Solver:
+    """Return a solver in which a protocol leads the conversation about a task.
+
+    ``budget`` is how many characters of one command's output the model is shown.
+    """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        await protocol.lead(Conversation(state, _task_of(exam, state), host))
+        await protocol.lead(Conversation(state, _task_of(exam, state), host, budget))
         return state
 
     return solve

@@ -36,6 +36,8 @@ CONFIG = {
     "max_connections": int,
 }  # fmt: skip
 """Options of generation, with their types."""
+FEWEST_SHOWN = 100
+"""The smallest output budget, in characters."""
 LIMITS = {
     "time_limit": int,
     "working_limit": int,
@@ -76,6 +78,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="docker",
         metavar="NAME",
         help="docker, bubblewrap, local (no isolation), or any of Inspect's, as NAME:CONFIG",
+    )
+    how.add_argument(
+        "--output-budget",
+        type=int,
+        default=10_000,
+        metavar="N",
+        help="characters of one command's output that the model is shown (default: %(default)s; "
+        "CausalDS A.15 also has 1000 and 3200)",
     )
     model = parser.add_argument_group("the model")
     model.add_argument("--model-base-url", metavar="URL")
@@ -127,6 +137,10 @@ def pairs(words: list[str], option: str) -> dict[str, Any]:
 
 def run(arguments: argparse.Namespace) -> int:
     """Sit the exam; return 0 for a complete run, 1 where tasks are left."""
+    if arguments.output_budget < FEWEST_SHOWN:
+        raise UsageError(
+            f"--output-budget {arguments.output_budget}: at least {FEWEST_SHOWN} characters"
+        )
     try:
         from inspect_ai import model
     except ImportError:
@@ -153,6 +167,7 @@ def run(arguments: argparse.Namespace) -> int:
         submission=_folder_name(system),
         sessions=str(out / "sessions"),
         key=str(out / "host.key"),
+        output_budget=arguments.output_budget,
         **{name: given[name] for name in ("exam", "split", "setting", "preset", "sandbox")},
     )
     return sit(

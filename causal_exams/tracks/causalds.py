@@ -1,12 +1,13 @@
-"""The protocol of CausalDS (§4, A.15, A.16.2): a data-science agent with one tool, bash.
+"""The protocol of CausalDS (§3.6, A.15, A.16.2): a data-science agent with one tool, bash.
 
 - Each task is a fresh conversation: a fixed system message that lists the Python stack and the
   rules of the interaction, and the task as user message (A.16.2).
 - Every reply holds exactly one bash call; each command runs as a process of its own, and state
-  persists through files (§4, "Evaluation harness").
-- At most 100 steps; the cost limit is the user's (``--cost-limit``; the paper's was $10^4 a task).
-- Of long output the model sees head and tail, 10,000 characters, with advice to use head, tail or
-  grep (A.15).
+  persists through files (§3.6).
+- At most 100 steps; the cost limit is the user's (``--cost-limit``; the paper's was $10 a task:
+  in its "$10^4$" the 4 is the mark of a footnote).
+- Of long output the model sees head and tail, 10,000 characters (``--output-budget``; the paper
+  also tried 1,000 and 3,200), with advice to use head, tail or grep (A.15).
 - ``echo DONE`` submits. The answer file is then checked: that it is there and can be parsed at all.
   A failure is recorded as what it is and nothing is repaired (A.15, MissingAnswerAfterSubmit).
 """

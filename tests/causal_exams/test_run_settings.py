@@ -49,6 +49,24 @@ def test_pass_through_values_are_json_where_they_are() -> None:
         pairs(["top_k"], "-G")
 
 
+def test_an_output_budget_shortens_what_a_command_showed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """CausalDS A.15: 1,000, 3,200 and by default 10,000 characters."""
+    out = ("--out", str(tmp_path / "run"))
+    assert main(["run", "release", "--model", "m", *out, "--output-budget", "9"]) == 2
+    assert "--output-budget 9: at least 100 characters" in capsys.readouterr().err
+    pytest.importorskip("inspect_ai", reason="needs the extra run")
+    from causal_exams.conversation import shorten_output
+
+    text = "head" + 5000 * "x" + "tail"
+    assert shorten_output(text) == text
+    for budget in (1000, 3200):
+        shown = shorten_output(text, budget)
+        assert shown.startswith("head") and shown.endswith("tail")
+        assert shown.count("x") in range(budget - 20, budget + 20)
+
+
 CARD: dict[str, Any] = {
     "system": "m",
     "settings": {"model": "m", "limit": 3, "temperature": 0, "max_connections": 8},
