@@ -83,7 +83,10 @@ def test_regimes_are_views_of_one_episode_with_nested_records() -> None:
 
 def test_disclosed_suites_stand_beside_the_undisclosed_they_match() -> None:
     """Each disturbed suite once for each value, the others once; the truth rows tell them apart."""
-    table = {"suites": ["main-4", "hidden-range-5", "hidden-frequency-2 0o4i"], "graphs": 2}
+    table: dict[str, Any] = {
+        "suites": ["main-4", "hidden-range-5", "hidden-frequency-2 0o4i"],
+        "graphs": 2,
+    }
     (first, _) = specs(disclosed=[True, False], **table)
     made = TRACK.build(first)
     groups = {str(row["structure"]) for row in made.rows["causalab_truth"]}

@@ -19,7 +19,7 @@ from grader.errors import UsageError
 from grader.io.jsonio import canonical_json
 from grader.io.schemas import first_problem, schema
 from grader.laboratory.episode import Episode
-from grader.laboratory.session import Laboratory
+from grader.laboratory.session import Laboratory, RefusedRequest
 from grader.opening import open_release
 from grader.pages import page as draw
 from grader.pages.terminal import console, in_terminal
@@ -188,6 +188,24 @@ def test_a_session_is_drawn_with_both_graphs_and_its_metrics_by_step() -> None:
     assert html.count("all-edge F1, 0: 0.000") == html.count("all-edge F1, 1: 1.000") == 1
     assert "within ±5" in html and "density := 40" in html
     assert "<script" not in html and "://" not in html.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_parse_failures_stand_in_the_table_of_suites() -> None:
+    """A step's third refused hypothesis is its parse failure (A.5), and costs no experiment."""
+    row = row_of(1, "main-4", "2o12i")
+    task, truth = task_and_truth(row)
+    session = Laboratory(Episode.load(**row))
+    for name in session.episode.controllable[:2]:
+        for _ in range(3):
+            with pytest.raises(RefusedRequest):
+                session.hypothesise({"edges": []})
+        session.intervene(name, 10)
+    session.predict(1)
+    score = grade(task, truth, session.transcript_text())
+    sections = SPECIFICATION.of_reports(_reports([score], "x"))
+    (table,) = next(one for one in sections if "by suite and regime" in one.title).blocks
+    cells = dict(zip(table.head, table.rows[0], strict=True))
+    assert cells["parse failures"] == "2"
 
 
 @pytest.fixture
