@@ -131,7 +131,7 @@ def _unranked_reason(graded: GradedSubmission, source: Path) -> str | None:
     submission, split = graded.submission, graded.exam.split
     if any(score.status != "missing" for score in graded.scores):
         return None
-    if not submission.answers and not submission.run:
+    if not (submission.answers or submission.run or submission.unknown):
         return f"{source}: neither an answer nor a run.json in it"
     if split.track and submission.answers:
         return f"{source}: answers nothing of track {split.track}"

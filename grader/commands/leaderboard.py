@@ -240,6 +240,8 @@ def _find_submissions(folder: Path) -> list[Path]:
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder of submissions{nearest_path(folder)}")
     found = submissions_in(folder)
+    for link in sorted(entry for entry in folder.iterdir() if entry.is_symlink()):
+        print_lines(f"left out: {link}: a link; put the submission itself there", to_stderr=True)
     if not found:
         print_lines(f"note: {folder} has neither packed .parquet files nor folders", to_stderr=True)
     return found

@@ -1,9 +1,47 @@
-"""What can go wrong with an answer file, generated from a right one."""
+"""What can go wrong with an answer file: files of another kind, and texts made from a right one."""
 
 import json
+import os
+from collections.abc import Callable
+from pathlib import Path
 
 Malformed = dict[str, tuple[str, bytes]]
 """By what went wrong: the reason code, empty where it depends on the variant, and the bytes."""
+
+
+def _sparse(file: Path) -> None:
+    with file.open("wb") as handle:
+        handle.truncate(200 << 20)
+
+
+def _a_byte_too_long(file: Path) -> None:
+    with file.open("wb") as handle:
+        handle.truncate((1 << 20 if file.suffix == ".json" else 16 << 20) + 1)
+
+
+def _link_outside(file: Path) -> None:
+    outside = file.parent.parent / "outside.json"
+    outside.write_text('{"ate": 1.0}', encoding="utf-8")
+    file.symlink_to(outside)
+
+
+def _link_in_folder(file: Path) -> None:
+    (file.parent / "real.json").write_text('{"ate": 1.0}', encoding="utf-8")
+    file.symlink_to("real.json")
+
+
+ODD_FILES: dict[str, tuple[str, Callable[[Path], object], str]] = {
+    "200 MB": ("too_large", _sparse, "MiB"),
+    "a byte too long": ("too_large", _a_byte_too_long, "MiB"),
+    "directory": ("unreadable", Path.mkdir, "is a directory"),
+    "FIFO": ("unreadable", os.mkfifo, "not a regular file"),
+    "link outside": ("unreadable", _link_outside, "symbolic link"),
+    "link inside": ("unreadable", _link_in_folder, "symbolic link"),
+    "link to a device": ("unreadable", lambda file: file.symlink_to("/dev/zero"), "symbolic link"),
+    "broken link": ("unreadable", lambda file: file.symlink_to("nowhere"), "symbolic link"),
+    "link to itself": ("unreadable", lambda file: file.symlink_to(file), "symbolic link"),
+}
+"""By what is there: the reason code, what makes it, and words of the message."""
 
 
 def json_malformations(text: str) -> Malformed:

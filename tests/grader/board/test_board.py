@@ -7,16 +7,22 @@ import os
 import shutil
 import signal
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from grading import Runner, put
-from small_release import TASKS
+from hostile_text import EVIL, TAG, check_files, check_printable
+from malformations import ODD_FILES, csv_malformations, json_malformations
+from small_release import TASKS, answer_file, task_id
 
 from grader.board.grading import Entry, NotGraded, Result, grade_all
 from grader.board.workers import WorkFailure, WorkLimits, run_limited, run_patiently
 from grader.errors import UsageError
+from grader.io.printing import printable
 from grader.pages.leaderboard import leaderboard, rank
 from grader.pages.terminal import in_terminal
 from grader.pipeline import grade
@@ -141,6 +147,154 @@ def test_a_board_has_a_budget_for_each_submission(runner: Runner, board: Path) -
         first = json.loads(file.read_text("utf-8"))[0]
         counts.append(first["report"]["census"]["invalid_reasons"].get("budget", 0))
     assert counts[0] == 0 < counts[1]
+
+
+def _sparse(file: Path, size: int) -> None:
+    with file.open("wb") as handle:
+        handle.truncate(size)
+
+
+def _only(names: list[str], folder: Path) -> None:
+    """Leave nothing in a folder but these files, and folders of which the first has an answer."""
+    for file in folder.iterdir():
+        file.unlink()
+    for name in names:
+        if name.endswith(".json"):
+            (folder / name).write_text("{}")
+        else:
+            (folder / name).mkdir()
+            if name == names[0]:
+                put(folder / name, "ate", '{"ate": 1}')
+
+
+def _query(query: str, file: Path) -> None:
+    duckdb.execute(f"COPY ({query}) TO '{file}' (FORMAT parquet, COMPRESSION zstd)")
+
+
+def _line(name: str) -> str:
+    return json.dumps({"task_id": name, "answer": {"value": 1}}) + "\n"
+
+
+LINES = "answers.jsonl"
+BESIDES = {
+    "blank lines": ("the rest, from line", LINES, "\n" * (9 << 20)),
+    "a line without end": ("the rest, from line 1", LINES, "x" * (9 << 20)),
+    "lines of garbage": ("answers.jsonl line 1: byte 0", LINES, b"\xff\n[]"),
+    "an id twice": ('"duplicate_answer": 1', LINES, _line(task_id("ett")) * 2),
+    "an id of nobody": ("answers.jsonl line 1: ", LINES, _line(EVIL)),
+    "a deep card": ("run.json: nested more", "run.json", "[" * 100_000),
+    "an evil card": (TAG, "run.json", json.dumps({"system": EVIL, EVIL: EVIL})),
+    "a card without a name": ("a card without a name", "run.json", '{"system": ["x"]}'),
+    "usage of nothing": ("usage.jsonl line 1", "usage.jsonl", "[1e999]"),
+    "an evil file": ("is no task of this split", f"{EVIL}.json", EVIL),
+}
+"""A file beside the answers: what a row or note must say, its name and what it holds."""
+FOLDERS: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "sparse lines": ("over 8 GiB", lambda at: _sparse(at / LINES, 9 << 30)),
+    "a pipe of lines": ("answers.jsonl: is not a regular", lambda at: os.mkfifo(at / LINES)),
+    "a pipe as card": ("run.json: is not a regular", lambda at: os.mkfifo(at / "run.json")),
+    "a linked table": (
+        "answers.parquet: cannot", lambda at: (at / "answers.parquet").symlink_to("/dev/zero")),
+    "a thousand files": (
+        '"unknown_answers": 1000',
+        lambda at: [(at / f"{k}.json").write_text("{}") for k in range(1000)]),
+    "a linked track": ("links are not followed", lambda at: (at / "causalds").symlink_to("/")),
+    "attempts beside answers": ("stands beside attempt-1", lambda at: (at / "attempt-1").mkdir()),
+    "attempts of one number": (
+        "have the same number", partial(_only, ["attempt-1", "attempt-01"])),
+    "too many attempts": (
+        "over 100 attempts", partial(_only, [f"attempt-{k}" for k in range(101)])),
+    "an attempt at nothing": ("no answer in it", partial(_only, ["attempt-1", "attempt-2"])),
+    "nothing": ("neither an answer nor a run.json", partial(_only, [])),
+    "answers to others": ("no answer to this exam in it", partial(_only, ["cds-0.json"])),
+    EVIL: (TAG, lambda at: None),
+}  # fmt: skip
+"""A folder of answers as a whole: what a row or note must say, and what makes the fault."""
+PACKS: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "no Parquet": ("cannot be read as Parquet", lambda at: at.write_bytes(b"PAR1 not at all")),
+    "no byte": ("cannot be read as Parquet", Path.touch),
+    "a terabyte of nothing": ("cannot be read as Parquet", lambda at: _sparse(at, 1 << 40)),
+    "a huge footer": ("footer", lambda at: at.write_bytes(b"PAR1" + b"\xff\xff\xff\x7fPAR1")),
+    "half a pack": ("cannot be read as Parquet", lambda at: (
+        _query("SELECT range AS task_id, 'x' AS answer FROM range(999)", at),
+        at.write_bytes(at.read_bytes()[:300]))),
+    "a pipe": ("neither a file nor a folder", os.mkfifo),
+    "a linked pack": ("a link; put", lambda at: at.symlink_to("no Parquet.parquet")),
+    "a linked folder": ("a link; put", lambda at: at.symlink_to("/")),
+    "other columns": ("cannot be read as Parquet", partial(_query, "SELECT 1 AS id")),
+    "rows without end": ("over 1,000,000 rows", partial(
+        _query, "SELECT 'x' AS task_id, 'x' AS answer FROM range(1000001)")),
+    "a bomb": ("unpack to over 8 MiB", partial(
+        _query, "SELECT range AS task_id, repeat('a', 4000000) || range AS answer FROM range(3)")),
+    "a repeated megabyte": ('"too_large": 1', partial(
+        _query, f"SELECT '{task_id('ate')}' AS task_id, repeat('a', 2000000) AS answer")),
+    "a deep card in a pack": ("submission_json: nested more", partial(
+        _query, f"SELECT '{task_id('ate')}' AS task_id, '{{}}' AS answer, "
+        "repeat('[', 99999) AS submission_json, '{}' AS usage_json")),
+    "evil ids": ("no answer to this exam in it", partial(
+        _query, "SELECT chr(27) || chr(8238) || '[red]' AS task_id, 'x' AS answer")),
+}  # fmt: skip
+"""What is wrong with a packed file."""
+ODD = ("200 MB", "FIFO", "link to a device")
+BYTES = ("NaN beside", "twice the key", "utf-16", "raw surrogate", "deep objects", "huge")
+CELLS = ("5 MB header", "a million rows", "Parquet")
+"""What is wrong with one answer, of all that ``malformations.py`` knows."""
+
+
+def _hostile_board(board: Path, gold: Path) -> dict[str, str]:
+    """A board of submissions with one fault each; what must be said of each, by its name."""
+    expected, few = {}, board.parent / "few"
+    few.mkdir(parents=True)
+    for name in ("ate", "predict"):
+        shutil.copy(gold / answer_file(name), few)
+
+    def copy(name: str, says: str) -> Path:
+        expected[name] = says
+        return Path(shutil.copytree(few, board / name))
+
+    for name, (says, file, content) in BESIDES.items():
+        data = content if isinstance(content, bytes) else content.encode()
+        (copy(name, says) / file).write_bytes(data)
+    for name, (says, make) in FOLDERS.items():
+        make(copy(name, says))
+    for name, (says, make) in PACKS.items():
+        expected[f"{name}.parquet"] = says
+        make(board / f"{name}.parquet")
+    for name in ODD:
+        reason, make, _ = ODD_FILES[name]
+        answer = copy(f"answer: {name}", f'"{reason}": 1') / answer_file("ate")
+        answer.unlink()
+        make(answer)
+    texts = {name: (gold / answer_file(name)).read_text("utf-8") for name in ("ate", "predict")}
+    broken = json_malformations(texts["ate"]), csv_malformations(texts["predict"])
+    for task, names, found in zip(("ate", "predict"), (BYTES, CELLS), broken, strict=True):
+        for name in names:
+            reason, data = found[name]
+            put(copy(f"text: {name}".replace("/", " of "), f'"{reason}": 1'), task, data)
+    return expected
+
+
+def test_every_fault_of_a_board_has_its_own_row_or_note(
+    runner: Runner, gold: Path, tmp_path: Path
+) -> None:
+    """Forty-nine submissions with a fault each: the board ends, and acts on no reader."""
+    board, written = tmp_path / "hostile" / "board", tmp_path / "written"
+    written.mkdir()
+    expected = _hostile_board(board, gold)
+    outputs = ("--json", written / "board.json", "--html", written / "board.html", "--full")
+    run = runner.run("leaderboard", board, *runner.dev, "--max-mib", "8", *outputs)
+    assert run.code == 0 and len(expected) == 49
+    check_printable(run.out + run.err, "leaderboard")
+    check_files(written)
+    said = dict.fromkeys(expected, "")
+    for row in json.loads((written / "board.json").read_text("utf-8")):
+        said[row.get("file") or row["report"]["submission"]["file"]] += json.dumps(row)
+    for line in run.err.splitlines():
+        for name in expected:
+            if f"{printable(str(board / name))}: " in line:
+                said[name] += line
+    for name, says in expected.items():
+        assert says in said[name], (name, says, said[name][-600:])
 
 
 @pytest.mark.parametrize("formula", ["=1+1", "+1", "-1+2", "@SUM(A1)", "\t=1", "\r=1"])
