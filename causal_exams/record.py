@@ -109,7 +109,8 @@ def check_same(path: Path, new: Mapping[str, Any]) -> None:
         before, after = _compared_settings(old), _compared_settings(json.loads(pretty_json(new)))
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         raise UsageError(f"{path}: is not the card of a run; choose another --out") from None
-    for name in sorted(before.keys() | after.keys()):
+    # A setting decides on others, such as the sandbox, so it is named first.
+    for name in sorted(before.keys() | after.keys(), key=lambda key: (key != "setting", key)):
         if before.get(name) != after.get(name):
             raise UsageError(
                 f"{path}: this run had {name} {before.get(name)!r}, not {after.get(name)!r}; go on "
@@ -131,8 +132,8 @@ class Outcome:
     ``taken`` are those without an error, over all tasks. ``asked`` are those at the tasks that this
     command asked for, and ``remaining`` those of them that are not taken. ``errors`` are the
     messages of attempts that ended in an error, which is never the model's fault. ``endings``
-    counts the taken ones by the reason why they ended. ``graded`` is None where the truth is
-    private.
+    counts the taken ones by the reason why they ended. ``stopped`` says that Ctrl-C ended some.
+    ``graded`` is None where the truth is private.
     """
 
     taken: int
@@ -140,6 +141,7 @@ class Outcome:
     remaining: int
     errors: Sequence[str]
     endings: Mapping[str, int]
+    stopped: bool
     graded: GradedSubmission | None
 
 
@@ -160,12 +162,15 @@ def record(
     attempts = {task.task_id: epochs.get(task.track, 1) for task in exam.tasks}
     taken: list[Attempt] = []
     errors: list[str] = []
+    stopped = False
     for sample in samples(out / "logs"):
         one = attempt_of(sample)
         if one.number > attempts.get(one.task_id, 0):
             continue
         if sample.error is None:
             taken.append(one)
+        elif sample.error.message.startswith("CancelledError"):
+            stopped = True
         else:
             errors.append(sample.error.message)
     lines = write_answers(out / "answers", taken, tasks, card, max(epochs.values()))
@@ -185,20 +190,23 @@ def record(
         remaining=count - sum(one.task_id in asked for one in taken),
         errors=errors,
         endings={name: counted[name] for name in ENDINGS if counted[name] and name != ERROR},
-        graded=_report(out, exam),
+        stopped=stopped,
+        graded=_report(out, exam, {*asked, *(one.task_id for one in taken)}),
     )
 
 
-def _report(out: Path, exam: Exam) -> GradedSubmission | None:
+def _report(out: Path, exam: Exam, asked: Collection[str]) -> GradedSubmission | None:
     """Grade the answers in ``out``, write both reports there, and return the graded submission.
 
-    None, and nothing written, where the truth is private.
+    Only tasks that were ``asked`` count, so that a run of three tasks is no exam failed. None, and
+    nothing written, where the truth is private.
     """
     if not exam.split.release.has_public_truth(exam.split.name):
         return None
     key = out / "host.key"
     split = replace(exam.split, transcript_key=read_key(key) if key.exists() else None)
-    graded = grade(replace(exam, split=split), out / "answers")
+    tasks = tuple(task for task in exam.tasks if task.task_id in asked)
+    graded = grade(replace(exam, split=split, tasks=tasks), out / "answers")
     write_text(out / "report.json", pretty_json(graded.report))
     write_text(out / "report.html", report_page(graded.report, TRACKS, graded.scores))
     return graded

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -99,7 +99,9 @@ def sit(run: Run) -> int:
         _say("warning: --sandbox local has no walls: commands run as you, and read what you can")
     settings = {protocol.setting for protocol in protocols.values()}
     setting = MIXED if len(settings) > 1 else min(settings)
-    card = card_of({**run.settings, "setting": setting}, exam, run.system)
+    sandbox = run.sitting.sandbox if any(one.sandboxed for one in protocols.values()) else None
+    settled = {**run.settings, "setting": setting, "sandbox": sandbox}
+    card = card_of(settled, exam, run.system)
     with _locked_folder(run.out):
         check_same(run.out / "run.json", card)
         _print_estimate(exam, asked, epochs)
@@ -109,14 +111,22 @@ def sit(run: Run) -> int:
             _make_key(key)
         write_text(run.out / "run.json", pretty_json({**card, "partial": "it has not ended yet"}))
         try:
-            _ask_model(run, model, [exam_task(track, run.sitting) for track in tracks], costs)
-        except BaseException:
-            if list_eval_logs(str(run.out / "logs")):  # it was stopped: what is there is kept
-                record(run.out, exam, card, epochs, asked)
-            else:  # nothing was asked: another setting may be tried in this folder
-                (run.out / "run.json").unlink()
-            raise
-        outcome = record(run.out, exam, card, epochs, asked)
+            inspected = [exam_task(track, run.sitting) for track in tracks]
+            _ask_model(run, model, inspected, costs)
+        except BaseException as error:
+            if not list_eval_logs(str(run.out / "logs")):
+                (run.out / "run.json").unlink()  # another setting may be tried in this folder
+                raise
+            outcome = record(run.out, exam, card, epochs, asked)  # what is there is kept
+            if not isinstance(error, KeyboardInterrupt):
+                raise
+            outcome = replace(outcome, stopped=True)
+        else:
+            outcome = record(run.out, exam, card, epochs, asked)
+    if outcome.stopped:
+        done = f"{outcome.taken:,} of {outcome.asked:,} attempts are taken"
+        _say(f"{run.out}: stopped; {done}, and the same command goes on with the rest")
+        return 130
     _print_outcome(run, outcome)
     return int(outcome.remaining > 0)
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import anyio.to_thread
 from inspect_ai import Epochs
@@ -156,6 +156,10 @@ def sandbox_of(name: str) -> str | tuple[str, str]:
     return (kind, config) if config else kind
 
 
+_DEEDS: Final = {"reading", "reactor", "hypothesis", "prediction", "parse_failure"}
+"""Events of a session in which the system did something; without one there is no answer."""
+
+
 @solver
 def workspace(exam: Exam) -> Solver:
     """Return a solver that fills a task's sandbox before the conversation.
@@ -219,14 +223,14 @@ def points(exam: Exam, host: Host, sandboxed: bool) -> Scorer:
 async def _take_answer(talk: Conversation, sandboxed: bool) -> bytes | None:
     """Return the content of the answer file, None without one.
 
-    It is the laboratory's transcript, else the text that a protocol stored, else the file in the
-    sandbox. A laboratory's session is ended and closed here.
+    It is the laboratory's transcript, if anything was done there, else the text that a protocol
+    stored, else the file in the sandbox. A laboratory's session is ended and closed here.
     """
     if talk.in_laboratory:
-        transcript, predicted = talk.host.finish(talk.task.task_id, talk.state.epoch)
-        if not predicted and talk.state.store.get(ENDING) is None:
+        transcript, events = talk.host.finish(talk.task.task_id, talk.state.epoch)
+        if "prediction" not in events and talk.state.store.get(ENDING) is None:
             talk.end(NO_ANSWER)
-        return transcript.encode("utf-8")
+        return transcript.encode("utf-8") if events & _DEEDS else None
     text = talk.state.store.get(ANSWER)
     if isinstance(text, str):
         return text.encode("utf-8", "surrogatepass")

@@ -94,14 +94,15 @@ class Host:
             self._open[key] = Session(episode, path, self._submission, self._key)
         return self._open[key]
 
-    def finish(self, task_id: str, attempt: int) -> tuple[str, bool]:
+    def finish(self, task_id: str, attempt: int) -> tuple[str, set[str]]:
         """End the session of an attempt where it is not over, and close its transcript.
 
-        Returns the transcript's text, and whether a prediction was made.
+        Returns the transcript's text, and the names of its events.
         """
         session = self.session(task_id, attempt)
         if not session.is_over:
             session.request({"op": "stop"})
         session.close()
         del self._open[task_id, attempt]
-        return session.laboratory.transcript_text(), session.laboratory.prediction is not None
+        laboratory = session.laboratory
+        return laboratory.transcript_text(), {line["event"] for line in laboratory.transcript}

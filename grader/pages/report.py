@@ -201,6 +201,8 @@ def headlines(report: Report, tracks: Tracks) -> Iterator[tuple[str, Cell, str]]
 def first_screen(report: Report, tracks: Tracks, next_steps: Sequence[str] = ()) -> RenderableType:
     """Return at most 24 lines of 80 columns: headlines, tracks, families, census, next steps."""
     title = f"{name_of(report)} · {report['release']['name']} · {report['split']}/{report['exam']}"
+    if isinstance(partial := report["submission"]["run"].get("partial"), str):
+        title = f"PARTIAL ({clip_text(partial, 40)}) · {title}"
     head = Text(title, "bold", overflow="ellipsis", no_wrap=True)
     figures = [
         [Text(name, "bold"), Text(str(cell), "bold green"), Text(remark, "dim")]

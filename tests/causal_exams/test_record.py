@@ -88,6 +88,7 @@ def test_why_a_task_ended_is_told_and_counted(
     report = json.loads((out / "report.json").read_text(encoding="utf-8"))
     assert report["endings"] == {ending: 1}
     assert any("a partial run" in notice for notice in report["notices"])
+    assert report["census"]["tasks"] == 1  # what was asked, not an exam that was failed
 
 
 def test_what_a_local_model_costs_is_counted_and_can_be_limited(
@@ -126,7 +127,10 @@ def test_logs_hold_no_truth(mini_release: Path, tmp_path: Path) -> None:
     report = json.loads((out / "report.json").read_text(encoding="utf-8"))
     assert set(report["tracks"]) == {"causalds", "replayscm", "ccr", "causalab"}
     assert report["census"]["tasks"] == len(exam.tasks)
-    assert sum(report["endings"].values()) == len(exam.tasks)
+    assert report["endings"] == {"no answer": len(exam.tasks)}
+    assert report["tracks"]["causalab"]["attempted"] == 0
+    card = json.loads((out / "run.json").read_text(encoding="utf-8"))
+    assert card["settings"]["sandbox"] is None  # nothing ran in one
 
 
 def test_boards_label_and_filter_by_setting(
