@@ -106,10 +106,13 @@ def _answer_lines(exam: Exam, task: Task, arguments: argparse.Namespace) -> list
     if arguments.html is not None:
         _draw(arguments.html, task, truth, checked)
     raw = submission.answers.get(task.task_id)
-    return [
+    lines = [
         ("answer", _excerpt(raw.data if raw else None)),
         *_score_lines(task, truth, checked, arguments.reading),
     ]
+    if arguments.reveal and checked.status == "scored":
+        lines += pages_of(TRACKS[task.track]).diagnose(task, truth, checked)
+    return lines
 
 
 def _ending_lines(run: Path, task_id: str) -> list[Line]:

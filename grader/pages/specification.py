@@ -194,6 +194,9 @@ class TrackPages:
         world row (empty where there is none).
     ``draw_answer``
         returns one verified answer as an HTML page (``explain --html``).
+    ``diagnose``
+        returns lines (label, text) that compare one scored answer with its truth (``explain
+        --reveal``).
     ``tables``
         returns further tables of one report for the terminal.
     ``sections``
@@ -207,6 +210,7 @@ class TrackPages:
 
     explain_task: Callable[[Task, Truth, Mapping[str, Any]], Explanation] | None = None
     draw_answer: Callable[[Task, Truth, CheckedAnswer], str] | None = None
+    diagnose: Callable[[Task, Truth, CheckedAnswer], Sequence[tuple[str, str]]] = lambda *_: ()
     tables: Callable[[Report], Sequence[Table]] = lambda _: ()
     sections: Callable[[Sequence[Report]], Sequence[Section]] = lambda _: ()
     board_columns: Callable[[Sequence[Report]], list[tuple[str, list[str]]]] | None = None

@@ -1,9 +1,10 @@
-"""The paper's own examples: the replay of section 3 and Case 3 of appendix I."""
+"""The paper's own examples: the replay of section 3 and cases of appendix I."""
 
 import json
 
 from grader.tracks.replayscm.problem import make_program, pack, parse_map
 from grader.tracks.replayscm.replay import best_separation, replay, separation, shows_difference
+from grader.tracks.replayscm.scoring import SeparatingRow, separating_row
 
 WORLDS = [
     {"id": "a", "mode": "none", "targets": [], "rows": ["01"]},
@@ -56,3 +57,23 @@ def test_case_three_witness() -> None:
     assert replay(reference, packed).exact
     wrong = replay(alternative, packed).wrong
     assert {name for name, rows in wrong.items() if rows} == {"X5", "X6"}
+
+
+def test_case_four_separator() -> None:
+    """The shorter (or X6 X7) fails where X1 = X4 = X6 = 1 and X7 = 0, which no training row shows.
+    A row where X2 is set shows nothing of its mechanism."""
+    gold = parse_map({"X2": "(xor X1 X4 (and X4 (xor X1 X4 X7)))"})
+    program = make_program(("X1", "X4", "X6", "X7"), parse_map({"X2": "(or X6 X7)"}))
+    names = ("X1", "X2", "X4", "X6", "X7")
+    train = [
+        {"id": "a", "mode": "none", "targets": [], "rows": ["00000", "11101"]},
+        {"id": "b", "mode": "hard_constant", "targets": ["X2"], "rows": ["11110"]},
+    ]
+    held = [
+        {"id": "h", "mode": "hard_assigned", "targets": ["X4", "X7"], "rows": ["00000", "10110"]}
+    ]
+    heldout = pack(names, held)
+    found = separating_row(program, gold, pack(names, train), heldout, replay(program, heldout))
+    assert found == SeparatingRow(1, "X2", {"X1": 1, "X4": 1, "X6": 1, "X7": 0}, 0, 0)
+    exact = make_program(("X1", "X4", "X6", "X7"), gold)
+    assert separating_row(exact, gold, heldout, heldout, replay(exact, heldout)) is None

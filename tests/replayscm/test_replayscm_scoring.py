@@ -2,15 +2,18 @@
 
 import json
 import random
+import re
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from puzzles import Item, extra, items, of_pool
+from puzzles import Item, extra, grade, items, of_pool
 
+from builder.tracks.replayscm.check import read, value
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 from grader.tracks.replayscm.boolean import Formula, operation, parse, to_text, variables
+from grader.tracks.replayscm.tables import diagnose
 
 SPELLING = {"ast_size"}
 """Figures about the spelling itself."""
@@ -198,3 +201,42 @@ def test_edit_locality_of_a_single_edit() -> None:
         assert figures["one_variable_edit"] == figures["joint"] == 1
         assert 0 < figures["optimality"] <= 1
         assert figures["local_match"] == 1 - 1 / len(item.truth.target["gold"])
+
+
+def test_a_wrong_answer_is_diagnosed_beside_the_gold_program() -> None:
+    """The named row, by an interpreter of our own: on it the answer's mechanism and the gold one
+    differ, and no training row shows its pattern, since the answer fits them all (Appendix I)."""
+    seen = 0
+    for item in items():
+        shown = item.truth.target["counterexample"]
+        if shown is None or item.task.family == "alternative":
+            continue
+        checked, result = grade(item, shown)
+        lines = dict(diagnose(item.task, item.truth, checked))
+        sizes = [
+            sum(len(re.findall(r"\w+", text)) for text in program.values())
+            for program in (shown["mechanisms"], item.truth.target["gold"])
+        ]
+        assert lines["AST size"] == f"{sizes[0]} nodes; the gold program's {sizes[1]}"
+        assert [extra(result)[key] for key in ("ast_size", "ast_gold")] == sizes
+        assert lines["support"].startswith("0 training rows show ")
+        assert extra(result)["separating_support"] == 0
+        told = re.fullmatch(
+            r"world (heldout_\d\d) \((.*)\), unit u(\d\d): with (.*), "
+            r"gold has (X\d+)=([01]), the answer ([01])", lines["separates"],
+        )  # fmt: skip
+        assert told is not None
+        world = next(w for w in item.truth.target["heldout"] if w["id"] == told[1])
+        row = dict(zip(item.names, map(int, world["rows"][int(told[3])]), strict=True))
+        pattern = {name: int(bit) for name, bit in (one.split("=") for one in told[4].split(", "))}
+        assert pattern.items() <= row.items() and told[5] not in world["targets"]
+        assert world["mode"] in told[2] and all(name in told[2] for name in world["targets"])
+        assert value(read(shown["mechanisms"][told[5]]), pattern) == int(told[7])
+        assert row[told[5]] == int(told[6]) != int(told[7])
+        seen += 1
+    assert seen > 5
+    gold = items()[0]
+    checked, _ = grade(gold, json.loads(gold.task.shape.gold(gold.task, gold.truth)))
+    lines = dict(diagnose(gold.task, gold.truth, checked))
+    assert lines["parents"] == "missed none; added none"
+    assert lines["separates"] == "no held-out row: the answer replays them all"

@@ -109,22 +109,23 @@ def _training(
     if fewest > largest or (not found and most < 1):
         raise Rejection("survivor reduction")
     worlds += candidate_worlds(rng, program, units, settings.proposals - SEED_WORLDS)
-    dies = contradicted(found, worlds)
-    dead, chosen = np.zeros(len(found), dtype=bool), list(range(SEED_WORLDS))
+    rules_out = contradictions(found, worlds)
+    alive, chosen = np.ones(len(found), dtype=bool), list(range(SEED_WORLDS))
     while len(chosen) < TRAINING_WORLDS:
-        kills = np.count_nonzero(dies[~dead], axis=0)
-        gone = np.count_nonzero(dead)
-        allowed = _completes_modes(worlds, chosen, settings) & (gone + kills <= largest)
+        kills = np.count_nonzero(rules_out[alive], axis=0)
+        killed = len(found) - np.count_nonzero(alive)
+        allowed = _completes_modes(worlds, chosen, settings) & (killed + kills <= largest)
         allowed[chosen] = False
         if not allowed.any():
             raise Rejection("survivor reduction")
-        chosen.append(int(np.argmax(allowed * (kills + 1 if gone < fewest else 1))))
-        dead |= dies[:, chosen[-1]]
-    if np.count_nonzero(dead) < fewest:
+        chosen.append(int(np.argmax(allowed * (kills + 1 if killed < fewest else 1))))
+        alive &= ~rules_out[:, chosen[-1]]
+    killed = len(found) - np.count_nonzero(alive)
+    if killed < fewest:
         raise Rejection("survivor reduction")
-    reduction = float(dead.mean()) if found else 1.0
-    covered = len({item.child for item, gone in zip(found, dead, strict=True) if gone})
-    return [worlds[k] for k in chosen], reduction, covered / len(program.endogenous)
+    reduction = killed / len(found) if found else 1.0
+    hit = {item.child for item, survives in zip(found, alive, strict=True) if not survives}
+    return [worlds[k] for k in chosen], reduction, len(hit) / len(program.endogenous)
 
 
 def _completes_modes(
@@ -171,7 +172,7 @@ def _disambiguate(
     """Return the training worlds and up to three more that each rule out at least three and half of
     the local alternatives that are left."""
     candidates = candidate_worlds(rng, program, units, SEPARATORS)
-    kills = contradicted(local_alternatives(program, tabulate_worlds(training)), candidates)
+    kills = contradictions(local_alternatives(program, tabulate_worlds(training)), candidates)
     chosen = list(training)
     while len(kills) and len(chosen) < len(training) + MAX_ADDED:
         totals = kills.sum(axis=0)
@@ -236,7 +237,7 @@ class Alternative:
     table: int
 
 
-def contradicted(found: Sequence[Alternative], worlds: Sequence[ReplayWorld]) -> Flags:
+def contradictions(found: Sequence[Alternative], worlds: Sequence[ReplayWorld]) -> Flags:
     """Return whether a row of each world in which its variable is not set contradicts each
     alternative, shape (alternatives, worlds)."""
     rows, flags = stack(worlds), np.zeros((len(found), len(worlds)), dtype=bool)

@@ -15,7 +15,7 @@ import numpy as np
 from builder.release.attempts import Rejection
 from builder.splits.seeds import stream
 from builder.tracks.replayscm.determinacy import completable_pairs, disclosed_limits, is_unique
-from builder.tracks.replayscm.generate import Alternative, Evidence, contradicted
+from builder.tracks.replayscm.generate import Alternative, Evidence, contradictions
 from builder.tracks.replayscm.plan import Level
 from builder.tracks.replayscm.programs import HiddenProgram
 from builder.tracks.replayscm.search import FITTER_CAPS, first_fit, smallest_fit
@@ -120,7 +120,7 @@ def add_counterexamples(
         if len(worlds) >= limit:
             raise Rejection("counterexamples")
         candidates = _simulate_allowed(rng, evidence, _multi_targets(rng, program, CANDIDATES))
-        kills = contradicted(wrong, candidates).sum(axis=0)
+        kills = contradictions(wrong, candidates).sum(axis=0)
         if kills.any():
             worlds.append(candidates[int(np.argmax(kills))])
     if len(worlds) == len(extra):

@@ -6,13 +6,21 @@ mentions (ReplaySCM §3, Table C.2).
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from graphlib import TopologicalSorter
+from operator import or_
 from typing import Any, Final
 
 from grader.scoring.model import Mark, Truth
 from grader.scoring.shape import Task
 from grader.tracks.replayscm.boolean import Formula, equivalent, essential, size
-from grader.tracks.replayscm.problem import make_program, pack, parse_map
+from grader.tracks.replayscm.problem import (
+    BooleanProgram,
+    Worlds,
+    make_program,
+    pack,
+    parse_map,
+)
 from grader.tracks.replayscm.replay import (
     Replay,
     best_separation,
@@ -32,13 +40,16 @@ class Structure:
     """A program's graph and local functions against a reference, over the reference's children.
 
     Of the ``metrics``, ``parent_shd`` counts unordered pairs joined differently: an addition, a
-    deletion and a reversal cost one each. The others are shares, or 1 and 0. ``changed`` are the
-    variables whose functions differ, ``parents_changed`` those whose parent sets do.
+    deletion and a reversal cost one each. ``parent_missed`` and ``parent_added`` count edges. The
+    others are shares, or 1 and 0. ``changed`` are the variables whose functions differ,
+    ``parents_changed`` those whose parent sets do. ``missed`` and ``added`` are (parent, child).
     """
 
     metrics: Mapping[str, float]
     changed: tuple[str, ...]
     parents_changed: tuple[str, ...]
+    missed: tuple[tuple[str, str], ...]
+    added: tuple[tuple[str, str], ...]
 
 
 def parents(mechanisms: Mechanisms) -> dict[str, frozenset[str]]:
@@ -67,11 +78,62 @@ def compare(mechanisms: Mechanisms, reference: Mechanisms) -> Structure:
             for pair in pairs
         ),
         "parent_variable_exact": 1 - len(moved) / children,
+        "parent_missed": len(gold - mine),
+        "parent_added": len(mine - gold),
         "parent_map_exact": int(not moved),
         "local_match": 1 - len(changed) / children,
         "local_full": int(not changed),
     }
-    return Structure(metrics, changed, moved)
+    missed, added = tuple(sorted(gold - mine)), tuple(sorted(mine - gold))
+    return Structure(metrics, changed, moved, missed, added)
+
+
+def total_size(mechanisms: Mechanisms) -> int:
+    """Return the number of AST nodes of all mechanisms together."""
+    return sum(size(formula) for formula in mechanisms.values())
+
+
+@dataclass(frozen=True, slots=True)
+class SeparatingRow:
+    """A held-out row that tells an answer from the gold program (Appendix I).
+
+    ``row`` counts the rows of all held-out worlds. ``child`` is a variable whose mechanism in the
+    answer is wrong there on right ``inputs``, the values of its parents in either program, and
+    ``gold`` its right value. ``support`` counts the training rows that show these inputs, where
+    ``child`` is not set.
+    """
+
+    row: int
+    child: str
+    inputs: Mapping[str, int]
+    gold: int
+    support: int
+
+
+def separating_row(
+    program: BooleanProgram, gold: Mechanisms, training: Worlds, heldout: Worlds, test: Replay
+) -> SeparatingRow | None:
+    """Return the first row of ``heldout`` that ``test``, its replay, finds wrong; None without.
+
+    Of several such variables it has the one with the least support.
+    """
+    rows = reduce(or_, test.wrong.values(), 0)
+    if not rows:
+        return None
+    row = (rows & -rows).bit_length() - 1
+    wrong = [name for name in program.order if test.wrong[name] >> row & 1]
+    found = []
+    for child in wrong:
+        own = essential(program.mechanisms[child])
+        if not set(own) & set(wrong):
+            names = sorted({*own, *(essential(gold[child]) if child in gold else ())})
+            inputs = {name: heldout.values[name] >> row & 1 for name in names}
+            shown = training.full & ~training.clamped[child]
+            for name, value in inputs.items():
+                shown &= training.values[name] if value else ~training.values[name]
+            right = heldout.values[child] >> row & 1
+            found.append(SeparatingRow(row, child, inputs, right, shown.bit_count()))
+    return min(found, key=lambda one: one.support)
 
 
 def depths(mechanisms: Mechanisms) -> dict[str, int]:
@@ -115,6 +177,7 @@ def induction(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
     heldout_exact = train.exact and test.exact
     root_exact = set(program.roots) == set(truth.target["roots"])
     gold = parse_map(truth.target["gold"])
+    apart = separating_row(program, gold, problem.training, heldout, test)
     extra: dict[str, Any] = {
         "train_exact": int(train.exact),
         "train_world_exact": train.world_rate,
@@ -124,7 +187,9 @@ def induction(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
         **_error_labels(truth, train, test),
         "root_exact": int(root_exact),
         "heldout_exact": int(heldout_exact),
-        "ast_size": sum(size(formula) for formula in program.mechanisms.values()),
+        "ast_size": total_size(program.mechanisms),
+        "ast_gold": total_size(gold),
+        "separating_support": None if apart is None else apart.support,
         "alternative": int(train.exact),
         **shifted_figures(problem, truth, program, train.exact),
         **by_place((problem.training, heldout), gold, program.mechanisms),

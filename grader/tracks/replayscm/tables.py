@@ -13,10 +13,14 @@ from grader.pages.svg import Axis, Svg
 from grader.pages.systems import SYSTEM, Part, rows_of
 from grader.pages.table import Cell, Table
 from grader.pages.words import interval_text, signed_interval, signed_number
-from grader.scoring.model import Truth
+from grader.scoring.model import CheckedAnswer, Truth
 from grader.scoring.shape import Task
 from grader.tracks.replayscm import cohorts
+from grader.tracks.replayscm.problem import pack, parse_map
+from grader.tracks.replayscm.replay import replay
 from grader.tracks.replayscm.report import LADDER, LEVELS, METRICS
+from grader.tracks.replayscm.scoring import compare, separating_row, total_size
+from grader.tracks.replayscm.submission import ProgramAnswer
 
 _METRIC_NAMES: Final = {
     "train_exact": "TrainExact",
@@ -197,6 +201,39 @@ def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanat
     return Explanation(Graph(variables, edges), {}, facts, proofs(__file__)["program"])
 
 
+def diagnose(task: Task, truth: Truth, checked: CheckedAnswer) -> list[tuple[str, str]]:
+    """Return lines on a valid program beside the gold one (Appendix I): AST size, parents, the
+    first held-out row that tells them apart, and how many training rows show its parents so."""
+    answer, gold = checked.answer, parse_map(truth.target["gold"])
+    assert isinstance(answer, ProgramAnswer)
+    program, problem = answer.program, answer.problem
+    sizes = total_size(program.mechanisms), total_size(gold)
+    lines = [("AST size", f"{sizes[0]} nodes; the gold program's {sizes[1]}")]
+    if program.mechanisms.keys() == gold.keys():
+        found = compare(program.mechanisms, gold)
+        missed, added = (
+            ", ".join(f"{parent} → {child}" for parent, child in edges) or "none"
+            for edges in (found.missed, found.added)
+        )
+        lines.append(("parents", f"missed {missed}; added {added}"))
+    worlds = truth.target["heldout"]
+    heldout = pack(problem.names, worlds)
+    apart = separating_row(program, gold, problem.training, heldout, replay(program, heldout))
+    if apart is None:
+        return [*lines, ("separates", "no held-out row: the answer replays them all")]
+    place, unit = next(
+        (k, apart.row - (mask & -mask).bit_length() + 1)
+        for k, mask in enumerate(heldout.masks)
+        if mask >> apart.row & 1
+    )
+    setting = f"{worlds[place]['mode']} {', '.join(worlds[place]['targets'])}".rstrip()
+    pattern = ", ".join(f"{name}={value}" for name, value in apart.inputs.items())
+    where = f"world {worlds[place]['id']} ({setting}), unit u{unit:02d}"
+    values = f"gold has {apart.child}={apart.gold}, the answer {1 - apart.gold}"
+    shown = f"{apart.support} training rows show {pattern} where {apart.child} is not set"
+    return [*lines, ("separates", f"{where}: with {pattern}, {values}"), ("support", shown)]
+
+
 SPECIFICATION: Final = Specification.read(
     Path(__file__).with_name("page.toml"), {**vars(cohorts), **globals()}, _FORMATS
 )
@@ -204,6 +241,7 @@ SPECIFICATION: Final = Specification.read(
 
 PAGES: Final = TrackPages(
     explain_task=explain_task,
+    diagnose=diagnose,
     tables=SPECIFICATION.in_terminal,
     sections=SPECIFICATION.of_reports,
 )

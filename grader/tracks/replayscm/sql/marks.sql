@@ -13,6 +13,8 @@ SELECT
         "shifted_exact": "DOUBLE", "shifted_world_exact": "DOUBLE", "root_exact": "DOUBLE",
         "wrong_determined": "DOUBLE", "wrong_undetermined": "DOUBLE",
         "parent_recall": "DOUBLE", "parent_f1": "DOUBLE", "parent_shd": "DOUBLE",
+        "parent_missed": "DOUBLE", "parent_added": "DOUBLE",
+        "ast_size": "DOUBLE", "ast_gold": "DOUBLE", "separating_support": "DOUBLE",
         "parent_variable_exact": "DOUBLE", "parent_map_exact": "DOUBLE",
         "local_match": "DOUBLE", "local_full": "DOUBLE",
         "alternative": "DOUBLE", "experiment_valid": "DOUBLE", "separates": "DOUBLE",

@@ -1,4 +1,4 @@
--- One row per pool of replayscm (Tables 1-3, C.1-C.4, E.1, G.2-G.8). A missing or invalid answer
+-- One row per pool of replayscm (Tables 1-3, C.1-C.4, E.1, G.2-G.8, Appendix I). A missing or invalid answer
 -- counts zero in every unconditioned rate and leaves the conditional ones. Ord-Match and Hid-Match
 -- are the matched programs of the full pools. Every count that a rate is conditioned on stands
 -- beside it, so that rates over 1 to 5 can be suppressed where they are shown.
@@ -18,7 +18,7 @@ WITH flat AS (
         heldout_exact                    AS heldout_if_valid,
         heldout_cell                     AS heldout_cell_if_valid,
         root_exact                       AS root_if_valid,
-        pair_disagreement, cell_difference, optimality,
+        pair_disagreement, cell_difference, optimality, ast_size, ast_gold, separating_support,
         COLUMNS('^(parent|local|one_variable)_.*')
     FROM replayscm_marks
 ),
@@ -50,6 +50,10 @@ SELECT
     avg(heldout_if_valid) FILTER (train_exact = 1)        AS heldout_given_train,
     count(parent_f1)                                      AS n_structure,
     avg(COLUMNS('^(parent|local)_.*')) AS '\0',
+    avg(COLUMNS('^ast_.*')) AS '\0',
+    count(separating_support)                             AS n_separated,
+    avg(separating_support)                               AS separating_support,
+    avg(CAST(separating_support = 0 AS INTEGER))          AS separating_unseen,
     count(*) FILTER (parent_map_exact = 1)                AS n_map_exact,
     avg(train_exact) FILTER (parent_map_exact = 1)        AS train_given_map,
     avg(heldout_if_valid) FILTER (parent_map_exact = 1)   AS heldout_given_map,
