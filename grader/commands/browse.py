@@ -57,10 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--run {run}: no answers/ in it; name the folder of a run")
     graded = None if answers is None else _grade_answers(split, answers)
     exam = split.choose_exam_for() if graded is None else graded.exam
-    folder.mkdir(parents=True, exist_ok=True)
     whose = "" if graded is None else f", answered by {graded.report['submission']['system']}"
     subtitle = f"split {split.name}, exam {exam.name}: {len(exam.tasks)} tasks{whose}"
     shown = list(_tasks_to_show(exam, graded))
+    folder.mkdir(parents=True, exist_ok=True)
     for name, text in pages(split.release.name, subtitle, shown, arguments.reading):
         write_text(path_inside(folder, name), text)
     print_lines(f"{folder / INDEX}: {len(shown)} tasks to read")
@@ -89,7 +89,11 @@ def _tasks_to_show(exam: Exam, graded: GradedSubmission | None) -> Iterator[Task
         for task in exam.tasks:
             world = {**hidden.get(task.instance_id, {}), **found.get(task.task_id, {})}
             if (explain := pages_of(release.tracks[task.track]).explain_task) is not None:
-                explanations[task.task_id] = explain(task, exam.truths[task.task_id], world)
+                try:
+                    explanations[task.task_id] = explain(task, exam.truths[task.task_id], world)
+                except (LookupError, TypeError, ValueError, AttributeError) as error:
+                    where = f"the world of instance {task.instance_id} cannot be read"
+                    raise UsageError(f"{where} ({error!r}); fetch the release again") from None
     for task in release.with_prompts(split, exam.tasks):
         yield TaskView(
             task=task,

@@ -94,7 +94,8 @@ _Validator: Final[Any] = extend(  # type: ignore[no-untyped-call]
 def _validator(name: str) -> Any:
     """Return the validator of a schema; of ``file#part`` with what ``$defs`` adds for that part.
 
-    A part that ``$defs`` leaves out, and a file that no folder has, accept everything.
+    The keywords of the file hold for a part that ``$defs`` leaves out, too. A file that no folder
+    has accepts everything.
     """
     file, _, part = name.partition("#")
     try:
@@ -103,8 +104,7 @@ def _validator(name: str) -> Any:
         if not part:
             raise
         return _Validator({})
-    parts = whole.get("$defs", {part: {}}) if part else {"": {}}
-    return _Validator({**whole, **parts[part]} if part in parts else {})
+    return _Validator({**whole, **whole.get("$defs", {}).get(part, {})})
 
 
 def first_problem(name: str, document: object) -> str | None:

@@ -21,6 +21,8 @@ Reading = dict[str, float]
 FAMILIES: Final = ("linear", "quadratic")
 MAX_BUDGET: Final = 1000
 MAX_NODES: Final = 12
+MAX_READING: Final = 1e50
+"""No reading of an episode may be as large: figures of a session square readings and add them."""
 
 
 class EpisodeError(ValueError):
@@ -250,6 +252,12 @@ def _check_agreement(episode: Episode) -> None:
     for where, computed, shown in pairs:
         if computed != shown:
             raise EpisodeError(f"public.{where}: not what the equations give")
+    crystals = [private["manipulator"], private["reactor"], *private["records"]]
+    bases = [value for crystal in crystals for value in crystal.values()]
+    ranges = [end for variable in episode.variables for end in (variable.low, variable.high)]
+    shift = episode.disturbance.largest_shift if episode.disturbance else 0.0
+    if not model.largest(max(map(abs, [*bases, *ranges, model.base])) + shift) < MAX_READING:
+        raise EpisodeError(f"private.equations: readings may be over {MAX_READING:g}")
     low, high = episode.reactor_range
     if not low <= episode.frequency <= high:
         raise EpisodeError("private.frequency: outside public.reactor_range")

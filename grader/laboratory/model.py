@@ -117,6 +117,18 @@ class Model:
         values = self.values(self.starting(bases))
         return dict(zip(self.nodes, values, strict=True))
 
+    def largest(self, base: float) -> float:
+        """Return a number that no value reaches, for bases, values set and shifts of at most
+        ``base`` in absolute value."""
+        found = [0.0] * len(self.nodes)
+        for node, terms in self.plan:
+            inflow = sum(
+                (abs(linear) + abs(quadratic) * found[parent]) * found[parent]
+                for parent, linear, quadratic in terms
+            )
+            found[node] = 2 * (base + inflow) + 1  # a base that pins a value undoes the inflow
+        return max(found)
+
     def starting(self, bases: Mapping[str, float]) -> list[float]:
         """Return every node's base in the order of ``nodes``; the target's is the model's."""
         return [*(float(bases[n]) for n in self.nodes[:-1]), self.base]

@@ -4,6 +4,7 @@ import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from textwrap import wrap
 from typing import Final, Literal
@@ -17,11 +18,19 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A directed graph: names of nodes, edges from cause to effect, and the kinds of some nodes."""
+    """A directed graph: names of nodes, edges from cause to effect, and the kinds of some nodes.
+
+    Raises ``TypeError`` for a name that is no text: worlds, where they come from, have no schema.
+    """
 
     nodes: Sequence[str]
     edges: Sequence[Edge]
     kinds: Mapping[str, Kind] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check the names."""
+        if not all(isinstance(name, str) for name in chain(self.nodes, *self.edges)):
+            raise TypeError("a name of a node is no text")
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,6 +255,13 @@ class ReleaseFolder:
                 f"{side.path}: no truth for task {min(absent)} ({len(absent)} absent in all); "
                 "the public and private sides do not belong together"
             )
+        for name, track in self.tracks.items():
+            own = [truths[task.task_id] for task in needed.values() if task.track == name]
+            try:
+                if track.check_truths is not None:
+                    track.check_truths(own)
+            except ValueError as error:
+                raise _unreadable(f"{side.path}: {name}_truth/{split}", error) from None
         return truths
 
     def content_hashes(self, split: str) -> dict[str, str]:

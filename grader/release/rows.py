@@ -1,7 +1,7 @@
 """Rows of a release's shards as tasks and truths, each checked by the schema of its shape."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, get_args
 
 from grader.io.jsonio import as_mapping, clip
@@ -47,7 +47,9 @@ def task_of(row: Mapping[str, Any], tracks: Mapping[str, Track]) -> Task:
         prompt=row["prompt"],
         answer_schema=row["answer_schema"],
         answer_file=row["answer_file"],
-        inputs=_members(row, "inputs_json", f"inputs/{spec.track}#{spec.shape.name}"),
+        inputs=_members(
+            row, "inputs_json", f"inputs/{spec.track}#{spec.shape.name}", spec.shape.check_inputs
+        ),
     )
 
 
@@ -92,11 +94,19 @@ def finite(values: Sequence[float], column: str) -> Sequence[float]:
     return values
 
 
-def _members(row: Mapping[str, Any], column: str, schema: str = "") -> Mapping[str, Any]:
-    """Return the JSON object in a column; raises ``ValueError`` unless it fits ``schema``."""
+def _members(
+    row: Mapping[str, Any],
+    column: str,
+    schema: str = "",
+    check: Callable[[Mapping[str, Any]], object] | None = None,
+) -> Mapping[str, Any]:
+    """Return the JSON object in a column; raises ``ValueError`` unless it fits ``schema`` and
+    ``check``."""
     try:
         members = as_mapping(row[column])
         problem = first_problem(schema, members) if schema else None
+        if problem is None and check is not None:
+            check(members)
     except ValueError as error:
         problem = str(error)
     if problem is not None:

@@ -83,7 +83,7 @@ def read_worlds(
     worlds = {}
     for row in rows:
         try:
-            worlds[row["instance_id"]] = dict(as_mapping(row["world_json"] or ""))
+            worlds[row["instance_id"]] = dict(as_mapping(row.get("world_json") or ""))
         except ValueError as error:
             where = f"{side.path}: the world of instance {row['instance_id']}"
             raise UsageError(f"{where} cannot be read ({error}); {AGAIN}") from None

@@ -52,9 +52,10 @@ class Shape:
     the truth can tell, before it is scored; ``sign`` takes ``(checked, source, key)`` and gives an
     answer after its signatures were compared with the host's key, and the names of the submissions
     whose work it records; ``facts`` are what ``extra_json`` of a score row says of a task whether
-    or not it was answered; ``check_truth`` raises ``ValueError`` for a truth that no answer can be
-    held against, where its schema alone does not say so. They are functions of a module (or
-    partials of one), so that a task can be sent to another process.
+    or not it was answered; ``check_inputs`` raises ``ValueError`` for inputs that no answer can be
+    read by, and ``check_truth`` for a truth that none can be held against, where their schemas
+    alone do not say so. They are functions of a module (or partials of one), so that a task can be
+    sent to another process.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Shape:
         member(default=None, compare=False)
     )
     facts: Callable[[Truth], Mapping[str, Any]] | None = member(default=None, compare=False)
+    check_inputs: Callable[[Mapping[str, Any]], object] | None = member(default=None, compare=False)
     check_truth: Callable[["Task", Truth], None] | None = member(default=None, compare=False)
 
     @property

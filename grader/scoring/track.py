@@ -62,6 +62,8 @@ class Track:
         both parts of the reports.
     ``board_members``
         what ``leaderboard --json`` says of each of several reports beside its place.
+    ``check_truths``
+        raises ``ValueError`` for truths, each fine by itself, that do not fit each other.
     ``certify``
         proves again what a truth claims (``verify``); a sentence says what is wrong with it.
     ``pages``
@@ -82,6 +84,7 @@ class Track:
     attempts: Callable[[Sequence[Sequence[Score]]], dict[str, Any]] | None = None
     compare: Callable[[Pairs, Report, Report], Mapping[str, Any]] | None = None
     board_members: Callable[[Sequence[Report]], Sequence[Mapping[str, Any]]] | None = None
+    check_truths: Callable[[Sequence[Truth]], None] | None = None
     certify: Callable[[Task, Truth], str | None] | None = None
     pages: Callable[[], TrackPages] | None = None
 

@@ -1,6 +1,7 @@
 """Fixtures: the small release, a gold folder, and ways to grade a folder in process."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,14 @@ def release(small: Path) -> Path:
 def own_release(release: Path, tmp_path: Path) -> Path:
     """A copy of the release to damage."""
     return Path(shutil.copytree(release, tmp_path / "own release"))
+
+
+@pytest.fixture
+def own_tracks(shared: Callable[..., Path], tmp_path: Path) -> Path:
+    """A copy of the small release of the other tracks, and of its right answers, to damage."""
+    from small_tracks import write_tracks
+
+    return Path(shutil.copytree(shared("tracks", write_tracks), tmp_path / "own tracks"))
 
 
 @pytest.fixture(scope="session")

@@ -40,6 +40,10 @@ SCHEMAS: dict[str, dict[str, str]] = {
     "causalds_worlds": {"instance_id": TEXT, "index": "INTEGER", "attempt": "SMALLINT"}
     | dict.fromkeys(("key", "structure", "motif", "treatment", "outcome", "world_json"), TEXT),
 }  # fmt: skip
+for track in ("replayscm", "ccr", "causalab"):
+    exams = SCHEMAS["causalds_exams"] | {"bundle": TEXT, "arm": TEXT}
+    own = {"": SCHEMAS["causalds"], "_truth": SCHEMAS["causalds_truth"], "_exams": exams}
+    SCHEMAS |= {track + suffix: columns for suffix, columns in own.items()}
 __all__ = ["NAMES", "SCENES", "TASKS"]
 PRIVATE = ("causalds_truth", "causalds_labels", "causalds_worlds")
 FLOORS = {
@@ -102,7 +106,7 @@ def write_release(root: Path) -> Path:
     shards["public"][name] = shard_entry(root / "public" / name, committed)
     connection.close()
     for side, entries in shards.items():
-        write_manifest(root / side, _manifest(side, entries))
+        write_manifest(root / side, manifest_of(side, entries))
     return root
 
 
@@ -238,7 +242,8 @@ def _scene_row(instance_id: str, task: HandTask, split: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _manifest(side: str, shards: dict[str, Any]) -> dict[str, Any]:
+def manifest_of(side: str, shards: dict[str, Any]) -> dict[str, Any]:
+    """The manifest of one side with these shards."""
     configs: dict[str, dict[str, Any]] = {}
     for name, entry in shards.items():
         config, _, rest = name.partition("/")

@@ -2,13 +2,12 @@
 
 from typing import Final
 
-from grader.laboratory.episode import EpisodeError
 from grader.reports.table import TrackResults
 from grader.scoring.model import TrackSummary, Truth
 from grader.scoring.shape import Task
 from grader.scoring.track import Track, TrackPages
 from grader.statistics.bootstrap import wilson
-from grader.tracks.causalab.scoring import episode_of
+from grader.tracks.causalab.scoring import check_truth
 from grader.tracks.causalab.shapes import CAUSALAB
 
 FIGURES: Final = (
@@ -55,10 +54,10 @@ def summarise(results: TrackResults) -> TrackSummary:
 def episode_problem(task: Task, truth: Truth) -> str | None:
     """Return where a task's readings or target differ from its hidden mechanism, else None."""
     try:
-        episode = episode_of(task, truth)
-    except EpisodeError as error:
+        check_truth(task, truth)
+    except ValueError as error:
         return str(error)
-    return None if truth.value == episode.frequency else "its value is not the frequency"
+    return None
 
 
 def _pages() -> TrackPages:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from grader.laboratory.episode import Episode
+from grader.laboratory.episode import Episode, EpisodeError
 from grader.laboratory.hypothesis import Hypothesis, parse_hypothesis
 from grader.laboratory.replay import replay
 from grader.laboratory.session import Laboratory
@@ -34,6 +34,16 @@ def score_hypothesis(
 def episode_of(task: Task, truth: Truth) -> Episode:
     """Return the episode that a task and its truth make up."""
     return Episode.load(task.task_id, task.inputs, truth.target)
+
+
+def check_truth(task: Task, truth: Truth) -> None:
+    """Raise ``ValueError`` where readings or value of a task differ from its hidden mechanism."""
+    try:
+        episode = episode_of(task, truth)
+    except EpisodeError as error:
+        raise ValueError(f"column target_json: {error}") from None
+    if truth.value != episode.frequency:
+        raise ValueError("column value: it is not the frequency")
 
 
 def facts(truth: Truth) -> dict[str, Any]:

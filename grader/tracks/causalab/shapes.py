@@ -5,10 +5,17 @@ from typing import Any, Final
 from grader.io.jsonio import canonical_json
 from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import write_hypothesis
+from grader.laboratory.names import spellings_of
 from grader.laboratory.session import Laboratory
 from grader.scoring.model import Truth
 from grader.scoring.shape import Shape, Task, Variant
-from grader.tracks.causalab.scoring import episode_of, facts, laboratory_score, verify_checked
+from grader.tracks.causalab.scoring import (
+    check_truth,
+    episode_of,
+    facts,
+    laboratory_score,
+    verify_checked,
+)
 from grader.tracks.causalab.submission import check, sign
 
 
@@ -35,6 +42,7 @@ LABORATORY: Final = Shape(
     "laboratory_jsonl", "session", "prediction", "f1", "accuracy_edge_f1",
     check, laboratory_score, gold_answer, input_mode="prompt",
     verify=verify_checked, sign=sign, facts=facts,
+    check_inputs=spellings_of, check_truth=check_truth,
 )  # fmt: skip
 
 

@@ -269,7 +269,7 @@ def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanat
     for attested in world.get("attestations", ()):
         what = attested["what"]
         if what[0] == "edge" and (what[1], what[2]) in edges:
-            told.setdefault(attested["sentence"], []).append((what[1], what[2]))
+            told.setdefault(str(attested["sentence"]), []).append((what[1], what[2]))
     telling, equations = world["plan"]["telling"], world["plan"]["equations"]
     facts = [
         ("domain", str(telling.get("domain") or telling.get("words") or "")),

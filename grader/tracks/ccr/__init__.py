@@ -3,7 +3,7 @@
 from typing import Final
 
 from grader.scoring.track import Track, TrackPages
-from grader.tracks.ccr.shapes import CCR
+from grader.tracks.ccr.shapes import CCR, check_contexts
 from grader.tracks.ccr.summary import summarise
 
 
@@ -19,5 +19,6 @@ TRACK: Final = Track(
     variants=CCR,
     summarise=summarise,
     own_points=True,
+    check_truths=check_contexts,
     pages=_pages,
 )

@@ -60,13 +60,13 @@ def weights_of(target: Mapping[str, Any]) -> list[float]:
     if "numerators" in weights:
         denominator = weights["denominator"]
         return [numerator / denominator for numerator in weights["numerators"]]
-    cells = _cells(target)
+    cells = cells_of(target)
     sizes = Counter(cells)
     share = {cell: float(Fraction(text) / sizes[cell]) for cell, text in weights["cells"].items()}
     return [share[cell] for cell in cells]
 
 
-def _cells(target: Mapping[str, Any]) -> list[str]:
+def cells_of(target: Mapping[str, Any]) -> list[str]:
     """Return the stratum of every unit: its right answers under do(true) and do(false)."""
     return [*map(str.__add__, target["answers"]["do_true"], target["answers"]["do_false"])]
 
@@ -157,7 +157,7 @@ def _standard_error(
     if not cells:
         return 0.0
     filled = _fill_invalid(truth, given[0])
-    names = _cells(target)
+    names = cells_of(target)
     hits = Counter(compress(names, map(int.__gt__, filled["do_true"], filled["do_false"])))
     sizes = Counter(names)
     variance = 0.0

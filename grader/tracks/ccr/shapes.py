@@ -28,11 +28,16 @@ from grader.tracks.ccr.checks import (
 from grader.tracks.ccr.estimates import (
     MEASURES,
     PairEstimate,
+    cells_of,
     estimate,
     exact_of,
     resample,
     weights_of,
 )
+from grader.tracks.ccr.stated_values import stated_errors
+
+MAX_TREE: Final = 12
+"""Variables of a cut tree, whose paths double with each; ``schemas/truth/ccr.json`` has it too."""
 
 
 def score_quantities(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
@@ -112,16 +117,51 @@ def valid_share(truth: Truth, sets: Sequence[Answers | None], pair: PairEstimate
 
 
 def _check_pair(task: Task, truth: Truth) -> None:
-    """Raise ``ValueError`` unless answers and weights fit the cases, and the pair its tree."""
+    """Raise ``ValueError`` unless answers and weights fit the cases, and the pair task and tree."""
     target, units = truth.target, task.inputs["units"]
-    tree, pair = target["tree"], (target["cause"], target["effect"])
-    if not set(pair) <= set(tree) or tree.index(pair[0]) >= tree.index(pair[1]):
+    tree, pair = target["tree"], [target["cause"], target["effect"]]
+    if pair != [task.inputs["cause"], task.inputs["effect"]]:
+        raise ValueError("column target_json: its cause and effect are not those of the task")
+    if len({*tree}) != len(tree) or [name for name in tree if name in pair] != pair:
         raise ValueError("column target_json: cause and effect are not in order in the tree")
     lengths = {len(target["answers"][rung]) for rung in RUNGS}
-    if lengths != {units} or len(weights_of(target)) != units:
+    cells = target["weights"].get("cells")
+    if lengths != {units} or (cells is not None and cells.keys() != {*cells_of(target)}):
         raise ValueError(f"column target_json: not one answer and weight for each of {units} cases")
-    if not exact_of(target).keys() >= set(MEASURES):
-        raise ValueError("column target_json: at /exact: a measure is absent")
+    try:
+        exact, weights = exact_of(target), weights_of(target)
+    except (ValueError, ArithmeticError) as error:
+        raise ValueError(f"column target_json: at /exact or /weights: {error}") from None
+    if len(weights) != units or not exact.keys() >= {*MEASURES}:
+        raise ValueError("column target_json: at /exact or /weights: not one for each")
+
+
+def _check_quantities(task: Task, truth: Truth) -> None:
+    """Raise ``ValueError`` unless the quantities are those of the task, with finite values, of an
+    acyclic graph of at most ``MAX_TREE`` nodes."""
+    listed = truth.target["quantities"]
+    nodes = {name for quantity in listed.values() for name in quantity["path"]}
+    try:
+        if listed.keys() != task.inputs["quantities"].keys() or len(nodes) > MAX_TREE:
+            raise ValueError(f"not those of the task, or of over {MAX_TREE} variables")
+        for quantity in listed.values():
+            float(Fraction(quantity["exact"]))
+        stated_errors(listed, {})
+    except (ValueError, ArithmeticError) as error:
+        raise ValueError(f"column target_json: at /quantities: {error}") from None
+    except KeyError as error:
+        raise ValueError(f"column target_json: at /quantities: {error} is absent") from None
+
+
+def check_contexts(truths: Sequence[Truth]) -> None:
+    """Raise ``ValueError`` where the pairs of one context state different cut trees."""
+    trees = dict[str, list[str]]()
+    for truth in truths:
+        tree = truth.target.get("tree", [])
+        if tree and trees.setdefault(truth.instance_id, tree) != tree:
+            raise ValueError(
+                f"column target_json: at /tree: pairs of context {truth.instance_id} differ"
+            )
 
 
 def _check_deduction(task: Task, truth: Truth) -> None:
@@ -161,6 +201,7 @@ QUANTITIES: Final = _shape(
     check=partial(check_json, then=check_quantities),
     score=score_quantities,
     gold=_gold_quantities,
+    check_truth=_check_quantities,
 )
 DEDUCTION: Final = _shape(
     "deduction",

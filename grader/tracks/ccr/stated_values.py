@@ -91,10 +91,19 @@ def stated_contexts(
             continue
         found = checked[score.task_id]
         given = found.answer["quantities"] if found.status == "scored" else {}
-        sums = _sum_errors(listed, given)
-        for errors in (*(_errors(measure, listed, given) for measure in COMPOSED), sums):
+        for errors in stated_errors(listed, given):
             if errors.compositions:
                 yield StatedContext(score.instance_id, f"{score.family}.{score.variant}", errors)
+
+
+def stated_errors(listed: Mapping[str, Any], given: Mapping[str, float]) -> list[Errors]:
+    """Return the errors of each measure of ``COMPOSED``, in its order, and of the sums.
+
+    Arguments as of :func:`_errors`. Raises ``ValueError`` where the pairs of the truth form a
+    circle.
+    """
+    products = [_errors(measure, listed, given) for measure in COMPOSED]
+    return [*products, _sum_errors(listed, given)]
 
 
 def _errors(measure: str, listed: Mapping[str, Any], given: Mapping[str, float]) -> Errors:

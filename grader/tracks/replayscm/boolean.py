@@ -25,7 +25,7 @@ _ASSOCIATIVE: Final = frozenset({"and", "or", "xor"})
 _COMMUTATIVE: Final = _ASSOCIATIVE | {"iff"}
 
 
-class FormulaError(Exception):
+class FormulaError(ValueError):
     """Text that is no formula (``syntax``) or a larger one than is read (``limit``)."""
 
     def __init__(self, kind: Literal["syntax", "limit"], message: str) -> None:

@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from itertools import chain
 from typing import Any, Final
 
+from grader.io.jsonio import clip
 from grader.tracks.replayscm.boolean import Formula, parse, variables
 
 MAX_PARENTS: Final = 4
@@ -30,7 +32,14 @@ class Worlds:
 
 
 def pack(names: Sequence[str], worlds: Sequence[Mapping[str, Any]]) -> Worlds:
-    """Return worlds (``id``, ``mode``, ``targets``, rows as texts of bits) as one table."""
+    """Return worlds (``id``, ``mode``, ``targets``, rows as texts of bits) as one table.
+
+    Raises ``ValueError`` for a world with a target that is no variable, or with a row that has not
+    a digit for each.
+    """
+    for world in worlds:
+        if not {*world["targets"]} <= {*names} or {*map(len, world["rows"])} != {len(names)}:
+            raise ValueError(f"world {clip(world['id'])}: a row or target fits no variable")
     rows = [row for world in worlds for row in world["rows"]]
     values = {
         name: int("".join(reversed(column)), 2)
@@ -78,9 +87,15 @@ class Problem:
 
 
 def read_problem(inputs: Mapping[str, Any]) -> Problem:
-    """Return the problem in a task's ``inputs_json``."""
+    """Return the problem in a task's ``inputs_json``; raises ``ValueError`` where its members do
+    not fit each other."""
     names = tuple(inputs["variables"])
-    reference = inputs.get("reference")
+    reference, roots = inputs.get("reference"), inputs["roots"] or ()
+    listed = [names, inputs["order"], inputs["blocks"] and [*chain(*inputs["blocks"])]]
+    if any(group is not None and sorted(group) != sorted({*names}) for group in listed):
+        raise ValueError("variables, order or blocks do not name each variable once")
+    if len({*roots}) != len(roots) or not {*roots} <= {*names}:
+        raise ValueError("at /roots: not different variables")
     return Problem(
         names=names,
         roots=_optional(inputs["roots"]),

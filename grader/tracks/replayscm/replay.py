@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from grader.errors import UsageError
 from grader.scoring.model import Truth
 from grader.tracks.replayscm.boolean import Formula, evaluate, input_column
 from grader.tracks.replayscm.problem import BooleanProgram, Problem, Worlds, pack
@@ -162,14 +163,14 @@ def shifted_figures(
     record without shifted worlds.
 
     ``fits``: the program is train-exact. A train-exact program that errs where the audit says that
-    none can is an error in the truth, and is raised as our own (``AssertionError``).
+    none can is an error in the truth, and raises ``UsageError``.
     """
     stated = truth.target.get("shifted")
     if stated is None:
         return {}
     found = replay(program, pack(problem.names, stated["worlds"]))
     if fits and stated["determined"] and not found.exact:
-        raise AssertionError(
+        raise UsageError(
             "a legal train-exact program fails a shifted world that the audit calls determined"
         )
     return {

@@ -11,6 +11,7 @@ from graphlib import TopologicalSorter
 from operator import or_
 from typing import Any, Final
 
+from grader.errors import UsageError
 from grader.scoring.model import Mark, Truth
 from grader.scoring.shape import Task
 from grader.tracks.replayscm.boolean import Formula, equivalent, essential, size
@@ -257,7 +258,7 @@ def _error_labels(truth: Truth, train: Replay, test: Replay) -> dict[str, int]:
     errors), and ``wrong_undetermined``, how many not.
 
     For a train-exact answer every wrong cell must be undetermined, since that answer itself is a
-    second candidate; anything else would be an error in the truth, and is raised as our own.
+    second candidate; anything else is an error in the truth, and raises ``UsageError``.
     """
     flags = truth.target["undetermined"]
     undetermined = sum(
@@ -265,7 +266,7 @@ def _error_labels(truth: Truth, train: Replay, test: Replay) -> dict[str, int]:
     )
     determined = test.cells_wrong - undetermined
     if train.exact and (determined or (truth.target["determined"] and test.cells_wrong)):
-        raise AssertionError(
+        raise UsageError(
             "a legal train-exact program fails a held-out cell that the audit calls determined"
         )
     return {"wrong_determined": determined, "wrong_undetermined": undetermined}

@@ -8,7 +8,7 @@ from grader.io.jsonio import pretty_json
 from grader.scoring.model import Truth
 from grader.scoring.shape import Shape, Task, read_variants
 from grader.tracks.replayscm.scoring import alternative, facts, induction
-from grader.tracks.replayscm.submission import check
+from grader.tracks.replayscm.submission import check, check_inputs, check_truth
 
 
 def _gold(task: Task, truth: Truth) -> str:
@@ -27,8 +27,9 @@ def _gold_alternative(task: Task, truth: Truth) -> str:
 
 
 _shape = partial(
-    Shape, field="mechanisms", pool="pass", input_mode="prompt", check=check, facts=facts
-)
+    Shape, field="mechanisms", pool="pass", input_mode="prompt", check=check, facts=facts,
+    check_inputs=check_inputs, check_truth=check_truth,
+)  # fmt: skip
 _induction = partial(_shape, kind="program", metric="heldout_exact", score=induction)
 
 MECHANISMS: Final = _induction("mechanisms", gold=_gold)

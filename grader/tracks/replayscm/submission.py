@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from grader.io.jsonio import BadJson, clip, parse_strict
 from grader.io.schemas import first_problem
-from grader.scoring.model import CheckedAnswer, RawAnswer
+from grader.scoring.model import CheckedAnswer, RawAnswer, Truth
 from grader.scoring.shape import Task
 from grader.tracks.replayscm.boolean import Formula, FormulaError, parse, variables
 from grader.tracks.replayscm.problem import (
@@ -23,6 +23,7 @@ from grader.tracks.replayscm.problem import (
     CyclicProgram,
     Problem,
     make_program,
+    pack,
     read_problem,
 )
 
@@ -197,18 +198,7 @@ def _read_program(task: Task, document: dict[str, Any]) -> ProgramAnswer:
         raise StageFailure("schema", "schema", problem_text)
     problem = read_problem(task.inputs)
     roots = problem.roots if problem.roots is not None else _declared_roots(problem, document)
-    mechanisms = document["mechanisms"]
-    _check_keys(problem, roots, mechanisms)
-    formulas = {child: _parse(child, text) for child, text in sorted(mechanisms.items())}
-    for child, formula in formulas.items():
-        _check_legal(problem, child, formula)
-    try:
-        program = make_program(roots, formulas)
-    except CyclicProgram as cycle:
-        listed = ", ".join(cycle.cycle)
-        raise StageFailure(
-            "acyclic", "cyclic", f"the mechanisms of {listed} depend on a circle; break it"
-        ) from None
+    program = _legal_program(problem, roots, document["mechanisms"])
     if task.shape.kind != "alternative":
         return ProgramAnswer(problem, program)
     intervention = document["intervention"]
@@ -220,7 +210,49 @@ def _read_program(task: Task, document: dict[str, Any]) -> ProgramAnswer:
     )
 
 
-def _declared_roots(problem: Problem, document: dict[str, Any]) -> tuple[str, ...]:
+def _legal_program(
+    problem: Problem, roots: tuple[str, ...], mechanisms: Mapping[str, str]
+) -> BooleanProgram:
+    """Return the program of these roots and mechanisms, or raise ``StageFailure`` if not legal."""
+    _check_keys(problem, roots, mechanisms)
+    formulas = {child: _parse(child, text) for child, text in sorted(mechanisms.items())}
+    for child, formula in formulas.items():
+        _check_legal(problem, child, formula)
+    try:
+        return make_program(roots, formulas)
+    except CyclicProgram as cycle:
+        listed = ", ".join(cycle.cycle)
+        raise StageFailure(
+            "acyclic", "cyclic", f"the mechanisms of {listed} depend on a circle; break it"
+        ) from None
+
+
+def check_inputs(inputs: Mapping[str, Any]) -> None:
+    """Raise ``ValueError`` for inputs that state no problem, or a reference that is not legal."""
+    problem = read_problem(inputs)
+    if problem.reference is not None:
+        if problem.roots is None:
+            raise ValueError("at /roots: null beside a reference")
+        try:
+            _legal_program(problem, problem.roots, inputs["reference"])
+        except StageFailure as failure:
+            raise ValueError(f"reference: {failure}") from None
+
+
+def check_truth(task: Task, truth: Truth) -> None:
+    """Raise ``ValueError`` where a hidden program is not legal, or worlds do not fit the task."""
+    target, problem = truth.target, read_problem(task.inputs)
+    try:
+        roots = _declared_roots(problem, target)
+        _legal_program(problem, roots, target["gold"])
+        pack(problem.names, target["heldout"])
+        if "shifted" in target:
+            pack(problem.names, target["shifted"]["worlds"])
+    except (StageFailure, ValueError) as error:
+        raise ValueError(f"column target_json: {error}") from None
+
+
+def _declared_roots(problem: Problem, document: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the ``ROOTS`` different variables the answer names, in its order, or raise
     ``StageFailure``."""
     roots = document["roots"]

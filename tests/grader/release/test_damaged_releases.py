@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,6 +11,7 @@ import duckdb
 import pytest
 from grading import Runner
 from small_release import TASKS, restate, rewrite, task_id, write_manifest
+from track_damages import TRACK_DAMAGES
 
 from grader.io.schemas import schema
 from grader.tracks import TRACKS
@@ -227,34 +228,57 @@ def refused(runner: Runner, words: tuple[str | Path, ...]) -> str:
     return " ".join((run.out if run.code == 1 else run.err).split())
 
 
-EACH: Final = [
-    name if number % 4 == 0 else pytest.param(name, marks=pytest.mark.slow)
-    for number, name in enumerate(MUTATIONS)
-]
-"""One in four is tried in every run, all of them in a slow one."""
+def some_of(names: Iterable[str]) -> list[Any]:
+    """One in four is tried in every run, all of them in a slow one."""
+    return [
+        name if number % 4 == 0 else pytest.param(name, marks=pytest.mark.slow)
+        for number, name in enumerate(names)
+    ]
 
 
-@pytest.mark.parametrize("name", EACH)
+def refusals(
+    runner: Runner, release: Path, answers: Path, exams: Sequence[str], asked: str, work: Path
+) -> dict[str | Path, str]:
+    """Run the commands that read a release; return their lines."""
+    dev = ("--release", release, "--split", "dev")
+    told = {
+        words[0]: refused(runner, words)
+        for words in (
+            ("verify", release),
+            ("workspace", *dev, "--exam", "all", "--out", work),
+            ("validate", answers, *dev, "--exam", "all"),
+            *(("grade", answers, *dev, "--exam", exam) for exam in exams),
+            ("explain", asked, *dev, "--answers", answers),
+        )
+    }
+    assert not work.exists() or not told["workspace"]
+    return told
+
+
+@pytest.mark.parametrize("name", some_of(MUTATIONS))
 def test_every_command_refuses_a_damaged_release_in_one_line(
     runner: Runner, own_release: Path, gold: Path, tmp_path: Path, name: str
 ) -> None:
     """Fifteen of forty-two ended as "our fault", one of them after minutes."""
     damage, named = MUTATIONS[name]
     damage(own_release / "public")
-    dev = ("--release", own_release, "--split", "dev")
-    work, asked = tmp_path / "work", next(iter(TASKS))
-    told = {
-        words[0]: refused(runner, words)
-        for words in (
-            ("verify", own_release),
-            ("workspace", *dev, "--exam", "all", "--out", work),
-            ("grade", gold, *dev, "--exam", "all"),
-            ("grade", gold, *dev, "--exam", "mini"),
-            ("explain", task_id(asked), *dev, "--answers", gold),
-        )
-    }
+    asked = task_id(next(iter(TASKS)))
+    told = refusals(runner, own_release, gold, ("all", "mini"), asked, tmp_path / "work")
     assert named in told["verify"], told
-    assert not work.exists() or not told["workspace"]
+
+
+@pytest.mark.parametrize("name", some_of(TRACK_DAMAGES))
+def test_damaged_rows_of_the_other_tracks_are_refused_in_one_line(
+    runner: Runner, own_tracks: Path, tmp_path: Path, name: str
+) -> None:
+    """Their truths and inputs had hardly a schema, and those of inductions none at all."""
+    damage, named = TRACK_DAMAGES[name]
+    damage(own_tracks / "public")
+    gold = own_tracks / "gold"
+    asked = min(file.stem for file in gold.iterdir() if file.stem != "run")
+    told = refusals(runner, own_tracks, gold, ("all",), asked, tmp_path / "work")
+    assert named in told["verify"] and "column" in told["verify"], told
+    assert "cannot be read" in told["grade"], told
 
 
 @pytest.mark.parametrize("name", SCENE_DAMAGE)
