@@ -240,8 +240,9 @@ def _check_agreement(episode: Episode) -> None:
         (f"records[{k}]", model.read(private["records"][k]), shown)
         for k, shown in enumerate(public["records"])
     ]
+    opening = episode.manipulator().read()
     if public["opening"] is not None:
-        pairs.append(("opening", episode.manipulator().read(), public["opening"]))
+        pairs.append(("opening", opening, public["opening"]))
     reactor = model.read(private["reactor"])
     pairs.append(("reactor", reactor, {**public["reactor"], episode.target: private["frequency"]}))
     if public["chain"]:

@@ -26,7 +26,6 @@ from grader.tracks.ccr.checks import (
     merge_units,
 )
 from grader.tracks.ccr.estimates import (
-    MEASURES,
     PairEstimate,
     cells_of,
     estimate,
@@ -127,13 +126,14 @@ def _check_pair(task: Task, truth: Truth) -> None:
     lengths = {len(target["answers"][rung]) for rung in RUNGS}
     cells = target["weights"].get("cells")
     if lengths != {units} or (cells is not None and cells.keys() != {*cells_of(target)}):
-        raise ValueError(f"column target_json: not one answer and weight for each of {units} cases")
+        raise ValueError(f"column target_json: not one answer or stratum for each of {units} cases")
     try:
-        exact, weights = exact_of(target), weights_of(target)
+        exact_of(target)
+        weights = weights_of(target)
     except (ValueError, ArithmeticError) as error:
         raise ValueError(f"column target_json: at /exact or /weights: {error}") from None
-    if len(weights) != units or not exact.keys() >= {*MEASURES}:
-        raise ValueError("column target_json: at /exact or /weights: not one for each")
+    if len(weights) != units:
+        raise ValueError(f"column target_json: at /weights: not one for each of {units} cases")
 
 
 def _check_quantities(task: Task, truth: Truth) -> None:
