@@ -161,18 +161,25 @@ def sign_attempts(
 ) -> tuple[Sequence[Answers], frozenset[str]]:
     """Check the signatures of answers by the host's key; without a key nothing is checked.
 
-    Return the attempts after it, and the names of the submissions whose sessions they record.
-    Raises ``UsageError`` where the sessions of one attempt are of several submissions.
+    Return the attempts after it, and the names of the submissions whose sessions they record. A
+    session that an earlier attempt holds too is invalid. Raises ``UsageError`` where the sessions
+    of one attempt are of several submissions.
     """
     key = exam.split.transcript_key
     if key is None:
         return attempts, frozenset()
     found, hosts = [dict(checked) for checked in attempts], set[str]()
-    for signed in found:
+    for place, signed in enumerate(found):
         known = set[str]()
         for task in exam.tasks:
             if (sign := task.shape.sign) is not None:
                 answer, names = sign(signed[task.task_id], task.answer_file, key)
+                earlier = (attempt[task.task_id].answer for attempt in found[:place])
+                if names and any(answer.answer == one for one in earlier):
+                    reason = (
+                        f"{task.answer_file}: the session of an earlier attempt; hold a new one"
+                    )
+                    answer = CheckedAnswer("invalid", reason="signature", message=reason)
                 signed[task.task_id] = answer
                 known |= names
         if len(known) > 1:

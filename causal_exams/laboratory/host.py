@@ -68,7 +68,7 @@ class Host:
 
     Keep transcripts in ``folder/attempt-<k>/<submission>/<task id>.jsonl``, or in memory without
     ``folder``. With ``key`` sign every line. Resume a session left open, with the rest of its
-    budget.
+    budget. The sessions of attempt k above 1 are signed as those of ``<submission>@<k>``.
     """
 
     def __init__(
@@ -91,7 +91,9 @@ class Host:
             if self._folder is not None:
                 folder = path_inside(self._folder, f"attempt-{attempt}")
                 path = session_path(folder, self._submission or _ANONYMOUS, episode)
-            self._open[key] = Session(episode, path, self._submission, self._key)
+            # A copy of one attempt's session must not pass for the session of another.
+            name = self._submission if attempt == 1 else f"{self._submission}@{attempt}"
+            self._open[key] = Session(episode, path, name, self._key)
         return self._open[key]
 
     def finish(self, task_id: str, attempt: int) -> tuple[str, set[str]]:

@@ -10,6 +10,7 @@ from causalab_episodes import make_row, random_episode
 from lab_tasks import grade, task_and_truth
 from lab_verification import resealed
 
+from causal_exams.laboratory.host import Host
 from grader import pipeline
 from grader.answers.collect import collect
 from grader.answers.submission import submission_name, team_of
@@ -322,6 +323,31 @@ def test_a_submission_holds_sessions_of_its_team(
         source = packed
     refuse_others(pipeline.grade(exam, source))
     assert team_of(submission_name(source)) == team_of(opened) == "acme"
+
+
+def test_a_session_counts_in_one_attempt_alone(mini_release: Path, tmp_path: Path) -> None:
+    """A good session copied into every attempt made a system look reliable; a run signs the
+    sessions of each attempt by a name of its own."""
+    exam = choose_exam(open_release(mini_release), track="causalab", transcript_key=KEY)
+    task, other, *_ = exam.tasks
+    texts = {"1": hosted(exam, task, "acme"), "2": hosted(exam, task, "acme")}
+    host = Host(exam, None, "acme", KEY)
+    for attempt in (1, 2):
+        host.session(task.task_id, attempt).request({"op": "predict", "value": 1})
+        texts[f"own {attempt}"] = host.finish(task.task_id, attempt)[0]
+
+    def reasons(*attempts: str) -> list[str]:
+        checked = [
+            {task.task_id: check(task, RawAnswer(task.answer_file, texts[name].encode()))}
+            for name in attempts
+        ]
+        signed, _ = pipeline.sign_attempts(replace(exam, tasks=(task,)), tmp_path, checked)
+        return [answers[task.task_id].reason for answers in signed]
+
+    assert reasons("1", "2") == reasons("own 1", "1") == ["", "signature"]
+    assert reasons("own 1", "own 2", "own 2", "own 1") == ["", "", "signature", "signature"]
+    away = check(other, RawAnswer(other.answer_file, texts["1"].encode()))
+    assert (away.status, away.reason) == ("invalid", "transcript")
 
 
 def test_a_board_says_how_many_sessions_were_started(mini_release: Path, tmp_path: Path) -> None:
