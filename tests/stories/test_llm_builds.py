@@ -1,6 +1,7 @@
 """Scenes in a model's words as the release builds, replaces, audits and publishes them."""
 
 import json
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,35 @@ def test_rebuilding_gives_the_same_rows_without_the_server(model: Model, tmp_pat
     assert len(model.requests) == asked
     for config in ("causalds", "causalds_truth", "causalds_worlds"):
         assert first.rows[config] == again.rows[config]
+
+
+def test_a_model_tells_one_problem_four_times_from_four_pairs(model: Model, tmp_path: Path) -> None:
+    """CausalDS A.12: one world and one table; names and story differ. That one telling failed at
+    first leaves it with the world of the others."""
+    relations = [(f"cause_{k}", f"effect_{k}", 3 + i) for i, k in enumerate("abcdefghijkl")]
+    file = tmp_path / "causenet.jsonl"
+    file.write_bytes(causenet_lines(relations))
+    budgets = {"mapping": 1, "story": 2, "seeds": 1}
+    table = _table(model, tmp_path, causenet=str(file), budgets=budgets) | {"tellings": "llm"}
+    planned = plan_scenes(TRACK.parse(TomlTable(table, "x.")), "dev", ROOT, False)
+    of_bundle = defaultdict(list)
+    for spec in planned:
+        plan = ScenePlan.from_json(spec.config_json)
+        of_bundle[plan.telling.bundle].append((plan.telling.arm, spec))
+    assert all(len(members) == 4 for members in of_bundle.values())
+    first, *others = sorted(of_bundle["told-000"])
+    assert [first[0], *(arm for arm, _ in others)] == [
+        "llm", "llm_fourth", "llm_second", "llm_third",
+    ]  # fmt: skip
+    model.script["writer"] = [lambda good: {**good, "told": []}] * 2
+    built = [TRACK.build(spec) for _, spec in (first, *others[:2])]
+    assert built[0].rejections == {"llm: story budget exhausted": 1} and not built[1].rejections
+    records = [_world(one) for one in built]
+    assert len({json.dumps(record["world"]) for record in records}) == 1
+    assert len({tuple(record["causenet"]["pair"]) for record in records}) == 3
+    tables = [one.rows["causalds_scenes"][0]["data"] for one in built]
+    for one, other in zip(tables[0], tables[1], strict=True):
+        assert list(one["values"]) == list(other["values"])
 
 
 def test_a_scene_that_cannot_be_told_is_replaced_and_counted(model: Model, tmp_path: Path) -> None:

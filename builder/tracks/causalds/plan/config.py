@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from builder.equations.mechanisms import BINARY_PROFILES, CONTINUOUS_PROFILES, mixture_weights
 from builder.splits.settings import Fault, TomlModel, TomlTable, check
 from builder.splits.values import Ordered, Share, Text, Weight, one_of, some_of, weights_of
 from builder.stories.llm.settings import LlmTable
 from builder.stories.types import Attestation, Seed, Variable
-from builder.stories.verbalise import DEFAULT, LLM, STORED, WORDS, StoredTelling
+from builder.stories.verbalise import BY_MODEL, DEFAULT, LLM, STORED, WORDS, StoredTelling
 from builder.tracks.causalds.design.scene_plan import VIEWS, Structure, Thresholds, View, Wording
 from builder.tracks.causalds.exams.model import ExamModel, MatchedExam
 from builder.tracks.causalds.plan.blueprint import Composition, check_quotas
@@ -90,12 +90,19 @@ class _StoredTable(TomlModel):
     told_on: Text
 
 
+def _check_tellings(value: int | str) -> int | str:
+    """Return the value. Raises :class:`Fault` for a negative number and another text."""
+    if value != LLM and (isinstance(value, str) or value < 0):
+        raise Fault('must be a whole number of at least 0, or "llm"')
+    return value
+
+
 class _Table(Composition):
     """The keys of the table, completed by its preset: how many scenes, of what size and make.
 
     ``treatment_binary`` and ``outcome_binary`` are shares of scenes. ``words`` names the
     verbaliser, set up by ``llm`` or ``stored`` where it is that one. ``tellings`` scenes are told
-    four ways (with public truth only).
+    four ways (with public truth only); with ``"llm"`` all are, each time by the model.
     """
 
     scenes: int = Field(ge=1, le=_MOST)
@@ -113,7 +120,9 @@ class _Table(Composition):
     )
     diagnostics: bool = False
     words: Annotated[str, one_of(WORDS)] = DEFAULT
-    tellings: int = Field(default=0, ge=0, le=_MOST)
+    tellings: Annotated[int | str, AfterValidator(_check_tellings)] = Field(
+        default=0, description='a whole number of at least 0, or "llm"'
+    )
     llm: LlmTable | None = Field(default=None, description=_LLM)
     stored: _StoredTable | None = Field(default=None, description=_STORED)
 
@@ -126,7 +135,9 @@ class _Table(Composition):
                 raise Fault(f'serves words = "{words}" alone; set that, or remove the table', words)
             if self.words == words and not given:
                 raise Fault(f"missing; give {what}", words)
-        if self.tellings > self.scenes:
+        if self.tellings == LLM and self.words not in BY_MODEL:
+            raise Fault(f"words = \"{self.words}\" has no model's tellings; use '{LLM}'", "words")
+        if self.tellings != LLM and int(self.tellings) > self.scenes:
             raise Fault(
                 f"{self.tellings} is more than scenes = {self.scenes}; lower it", "tellings"
             )

@@ -7,8 +7,9 @@ manifest counts how often that happened.
 For the matched verbalisation-swap ablation (paper A.12) a scene is told again. The members of a
 bundle are instances of their own with one world, one table and one order of columns. Names and
 story differ: two domains of the knowledge graph, invented names, letters. A scene that a language
-model told has three tellings by rule beside it: a domain, invented names, letters. Only splits with
-public truth have them, since each member tells what the others ask.
+model told has three tellings by rule beside it: a domain, invented names, letters. Or the model
+tells all four, each from another causal pair, as in the paper. Only splits with public truth have
+them, since each member tells what the others ask.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -32,7 +33,13 @@ from builder.stories.naming import Namer, Naming, Part
 from builder.stories.verbalise import BY_MODEL, LLM
 from builder.stories.verbalise import DEFAULT as KNOWLEDGE
 from builder.tracks.causalds.design.eligibility import hosted_variants
-from builder.tracks.causalds.design.scene_plan import CLEAN, ScenePlan, Structure, Wording
+from builder.tracks.causalds.design.scene_plan import (
+    CLEAN,
+    Questions,
+    ScenePlan,
+    Structure,
+    Wording,
+)
 from builder.tracks.causalds.exams.compose import ALIKE
 from builder.tracks.causalds.plan.config import SceneSettings
 from grader.errors import UsageError
@@ -175,6 +182,42 @@ def add_tellings(
     return found + added
 
 
+_BY_MODEL_ARMS: Final = (LLM, f"{LLM}_second", f"{LLM}_third", f"{LLM}_fourth")
+"""Arms of a problem that a model tells four times."""
+
+
+def add_model_tellings(plans: Sequence[ScenePlan], root: bytes, where: str) -> list[ScenePlan]:
+    """Return four tellings by a model of every plan's problem, the first in the split's views, the
+    others clean; first ones come first. Stored tellings of one structure are of one problem. Raises
+    ``UsageError`` at ``where`` where these are not four."""
+    problems: dict[object, list[ScenePlan]] = {}
+    for place, plan in enumerate(plans):
+        if plan.telling.words == LLM:
+            problems[place] = [plan] * len(_BY_MODEL_ARMS)
+        else:
+            problems.setdefault(plan.structure, []).append(plan)
+    found: list[ScenePlan] = []
+    for number, tellings in enumerate(problems.values()):
+        first = tellings[0]
+        if len(tellings) != len(_BY_MODEL_ARMS):
+            raise UsageError(
+                f"{where}: the stored file tells its problem of {first.structure.motif} "
+                f"{len(tellings)} times; tell each problem four times, or give a number of scenes"
+            )
+        key = hmac_key(root, f"{where}/{number}").hex()
+        for arm, plan in zip(_BY_MODEL_ARMS, tellings, strict=True):
+            telling = replace(plan.telling, bundle=f"told-{number:03d}", arm=arm)
+            equations = replace(first.equations, world_key=key)
+            questions = first.questions if arm in FIRST else _in_clean_view(first)
+            found.append(replace(plan, telling=telling, equations=equations, questions=questions))
+    return sorted(found, key=is_retelling)
+
+
+def _in_clean_view(plan: ScenePlan) -> Questions:
+    """Return a scene's questions in the clean view, as its retellings are asked."""
+    return replace(plan.questions, views=(CLEAN,), outcome_measured=False)
+
+
 def is_retelling(plan: ScenePlan) -> bool:
     """Tell whether a scene only tells another one again, with another story of the same world."""
     return plan.telling.arm is not None and plan.telling.arm not in FIRST
@@ -193,7 +236,7 @@ def _name_elsewhere(plan: ScenePlan, namer: Namer, rng: np.random.Generator) -> 
 
 def _further_members(first: ScenePlan, second: Naming) -> Iterator[ScenePlan]:
     """Yield three retellings in the clean view: by ``second``'s domain, invented names, letters."""
-    clear = replace(first.questions, views=(CLEAN,), outcome_measured=False)
+    clear = _in_clean_view(first)
     bundle = first.telling.bundle
     arm = "rules" if first.telling.arm == LLM else "knowledge_second"
     for telling in (

@@ -37,7 +37,7 @@ from builder.tracks.causalds.exams.compose import Classes, classes_of, compose
 from builder.tracks.causalds.exams.model import ExamModel
 from builder.tracks.causalds.plan.blueprint import draw_motifs
 from builder.tracks.causalds.plan.config import SceneSettings
-from builder.tracks.causalds.plan.names import add_tellings, name_scenes
+from builder.tracks.causalds.plan.names import add_model_tellings, add_tellings, name_scenes
 from grader.errors import UsageError
 
 TRACK_NAME: Final = "causalds"
@@ -92,7 +92,10 @@ def _plan_split(
         plans = name_scenes(plans, config, streams, split, private)
     if config.tellings and not private:
         where = f"splits.{split}.causalds.tellings"
-        plans = add_tellings(plans, config.tellings, streams("tellings"), count_root, where)
+        if isinstance(config.tellings, str):
+            plans = add_model_tellings(plans, count_root, where)
+        else:
+            plans = add_tellings(plans, config.tellings, streams("tellings"), count_root, where)
     if config.llm is not None:
         dealer = Dealer(config.llm, streams("llm"))
         plans = [_with_seeds(plan, config.llm, dealer) for plan in plans]
