@@ -16,11 +16,15 @@ Edge = tuple[str, str]
 Point = tuple[float, float]
 
 
+_LARGEST: Final = 500
+
+
 @dataclass(frozen=True, slots=True)
 class Graph:
     """A directed graph: names of nodes, edges from cause to effect, and the kinds of some nodes.
 
-    Raises ``TypeError`` for a name that is no text: worlds, where they come from, have no schema.
+    Raises ``ValueError`` for one of over ``_LARGEST`` nodes or edges, and ``TypeError`` for a name
+    that is no text: worlds, where they come from, have no schema.
     """
 
     nodes: Sequence[str]
@@ -28,7 +32,9 @@ class Graph:
     kinds: Mapping[str, Kind] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check the names."""
+        """Check size and names."""
+        if max(len(self.nodes), len(self.edges)) > _LARGEST:
+            raise ValueError(f"a graph of over {_LARGEST} nodes or edges")
         if not all(isinstance(name, str) for name in chain(self.nodes, *self.edges)):
             raise TypeError("a name of a node is no text")
 

@@ -11,6 +11,7 @@ import duckdb
 import pytest
 from grading import Runner
 from small_release import TASKS, restate, rewrite, task_id, write_manifest
+from small_tracks import SHARD
 from track_damages import TRACK_DAMAGES
 
 from grader.io.schemas import schema
@@ -20,6 +21,7 @@ TASK_SHARD: Final = "causalds/dev-00000-of-00001.parquet"
 EXAMS: Final = "causalds_exams/dev-00000-of-00001.parquet"
 TRUTHS: Final = "causalds_truth/dev-00000-of-00001.parquet"
 LABELS: Final = "causalds_labels/dev-00000-of-00001.parquet"
+WORLDS: Final = "causalds_worlds/dev-00000-of-00001.parquet"
 SCENES: Final = "causalds_scenes/dev-00000-of-00001.parquet"
 
 Rows = list[dict[str, Any]]
@@ -293,6 +295,35 @@ def test_a_damaged_scene_is_named(
     assert "scene" in message and message.count("\n") == 1 and not out.exists()
     run = runner.run("verify", own_release)
     assert run.code == 1 and "scene" in run.out
+
+
+def test_a_false_certificate_is_a_fault_of_the_release(runner: Runner, own_tracks: Path) -> None:
+    """An answer that disproves it ended as "our fault"."""
+    disproved = []
+
+    def lie(rows: Rows) -> None:
+        for row in rows:
+            target = json.loads(row["target_json"])
+            shown = target["counterexample"]
+            if shown is not None and target["alternative"] is None:
+                (own_tracks / "gold" / f"{row['task_id']}.json").write_text(json.dumps(shown))
+                row["target_json"] = json.dumps(target | {"determined": True})
+                disproved.append(row["task_id"])
+
+    rewrite(own_tracks / "public", f"replayscm_truth/{SHARD}", lie)
+    message = runner.fails("grade", own_tracks / "gold", "--release", own_tracks, "--exam", "all")
+    assert min(disproved) in message and "its truth cannot be used" in message
+    assert "proved" in refused(runner, ("verify", own_tracks))
+
+
+@pytest.mark.parametrize("world", ["[]", '{"world": 5}', '{"world": {}, "variables": {"a": {}}}'])
+def test_a_world_that_cannot_be_drawn_is_named(
+    runner: Runner, own_release: Path, tmp_path: Path, world: str
+) -> None:
+    """Worlds have no schema; only pages show them."""
+    query(WORLDS, f"SELECT * REPLACE ('{world}' AS world_json) FROM old")(own_release / "public")
+    words = ("browse", own_release, "--split", "dev", "--exam", "all", "--html", tmp_path / "site")
+    assert "the world of instance" in runner.fails(*words) and not (tmp_path / "site").exists()
 
 
 @pytest.mark.parametrize("track", TRACKS)
