@@ -104,7 +104,8 @@ def equation(node: Row, names: Mapping[str, str]) -> str:
         return f"P({names[node['name']]} = 1) = {formula}"
     law = {key: value for key, value in node["noise"].items() if key != "family"}
     noise = f"{node['noise']['family']}({'; '.join(_parameter_texts(law))})"
-    return f"{names[node['name']]} = {formula} + {noise}"
+    grid = f", to the nearest multiple of {node['grid']:g}" if node.get("grid") else ""
+    return f"{names[node['name']]} = {formula} + {noise}{grid}"
 
 
 def _parameter_texts(parameters: Row) -> Iterator[str]:
