@@ -1,4 +1,4 @@
-"""The protocol of ReplaySCM (§4, A.2, Table A.3): direct generation.
+"""The protocol of ReplaySCM (§5.1, A.2, Table A.3): direct generation.
 
 - The rendered prompt is sent as it is: no system message of ours, no tools, no evaluator's
   feedback, no repair (A.2).
