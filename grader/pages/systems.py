@@ -57,15 +57,6 @@ def setting_of(run: Mapping[str, Any]) -> str:
     return stated if stated in SETTINGS else ""
 
 
-def size_of(run: Mapping[str, Any]) -> float | None:
-    """Return the billions of parameters of the model that ``run.json`` states, None for what is no
-    number from 1e-6 to 1e6."""
-    size = run.get("billion_parameters")
-    if not isinstance(size, int | float) or isinstance(size, bool):
-        return None
-    return float(size) if 1e-6 <= size <= 1e6 else None
-
-
 def figure_cell(figures: Mapping[str, Any], counts: str = "points") -> Cell:
     """Return points or skill (``counts``) of a report or a track, with the interval if any."""
     interval = figures[f"{counts}_interval"]
@@ -81,9 +72,9 @@ def counted_by(reports: Sequence[Report]) -> str:
 
 def part_of(report: Report, track: str) -> Part:
     """Return a track's part of a report (no figures if absent); ``runs`` are its attempts, and
-    ``size`` is that of its model in billions of parameters, or None."""
+    ``size`` is what ``run.json`` states of the model's, untrusted."""
     about = {"system": name_of(report), "reading": reading_of([report])}
-    size = size_of(report["submission"].get("run", {}))
+    size = report["submission"].get("run", {}).get("billion_parameters")
     own = report["tracks"].get(track, {})
     return {**own, **about, "size": size, "runs": report.get("attempts")}
 

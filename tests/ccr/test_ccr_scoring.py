@@ -15,6 +15,7 @@ from grader.tracks.ccr.algorithm import (
     all_agree,
     class_of,
     compose_pn_ps,
+    error_or_none,
     is_complete,
     paths,
     relative_error,
@@ -67,8 +68,9 @@ def test_algorithm_1_returns_all_errors_of_the_running_example() -> None:
     assert found["X", "C", "Y"].internal == pytest.approx(0.018 / 0.15)
     assert found["X", "D", "Y"].external == pytest.approx(0)
     assert found["X", "D", "Y"].internal == pytest.approx(0.2)
-    absolute = found["X", "C", "Y"].absolute_errors()
-    assert absolute == pytest.approx({"epsilon_absolute": 0.012, "gamma_absolute": 0.018})
+    assert (found["X", "C", "Y"].truth, found["X", "C", "Y"].whole) == (0.12, 0.15)
+    sizes = [error_or_none(whole, 0.132, absolute=True) for whole in (0.12, 0.15, None)]
+    assert sizes == [pytest.approx(0.012), pytest.approx(0.018), None]
 
 
 def test_a_missing_estimate_leaves_its_compositions_without_errors() -> None:

@@ -25,16 +25,13 @@ def relative_error(reference: float, estimate: float) -> float:
     return difference / abs(reference) if reference else math.inf
 
 
-def difference_or_none(reference: float | None, estimate: float | None) -> float | None:
-    """Return the absolute error (Eq. G.2, G.4); None where one of the two values is absent."""
-    return None if reference is None or estimate is None else abs(reference - estimate)
-
-
-def error_or_none(reference: float | None, estimate: float | None) -> float | None:
-    """Return the relative error; None where one of the two values is absent."""
+def error_or_none(
+    reference: float | None, estimate: float | None, *, absolute: bool = False
+) -> float | None:
+    """Return the relative or ``absolute`` error (G.2 to G.5); None where a value is absent."""
     if reference is None or estimate is None:
         return None
-    return relative_error(reference, estimate)
+    return abs(reference - estimate) if absolute else relative_error(reference, estimate)
 
 
 def is_within_delta(error: float | None) -> bool:
@@ -63,31 +60,17 @@ class Composition:
     """One composed estimate, with its external and internal error.
 
     ``path`` has the nodes of an indirect path, or cause, mediator and effect of a sum. ``truth`` is
-    the exact value of the whole, ``whole`` the system's own estimate of it. Estimates are None
-    where one that is needed is not there.
+    the exact value of the whole, ``whole`` the system's own estimate of it. ``external`` is the
+    relative error against the one, ``internal`` against the other. None where an estimate that is
+    needed is not there.
     """
 
     path: tuple[str, ...]
     value: float | None
     truth: float
     whole: float | None
-
-    @property
-    def external(self) -> float | None:
-        """Return the relative error against the truth (ε)."""
-        return error_or_none(self.truth, self.value)
-
-    @property
-    def internal(self) -> float | None:
-        """Return the relative error against the system's own estimate of the whole (γ)."""
-        return error_or_none(self.whole, self.value)
-
-    def absolute_errors(self) -> dict[str, float | None]:
-        """Return the absolute errors (G.2, G.4), ``epsilon_absolute`` and ``gamma_absolute``."""
-        return {
-            "epsilon_absolute": difference_or_none(self.truth, self.value),
-            "gamma_absolute": difference_or_none(self.whole, self.value),
-        }
+    external: float | None
+    internal: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +120,8 @@ def algorithm_1(
         whole = estimates.get(reference)
         for path in paths(nodes, reference)[1:]:
             value = product(estimates, path)
-            found.append(Composition(path, value, exact[reference], whole))
+            errors = error_or_none(exact[reference], value), error_or_none(whole, value)
+            found.append(Composition(path, value, exact[reference], whole, *errors))
     return Errors(eta, tuple(found))
 
 
@@ -152,8 +136,10 @@ def additive_errors(exact: Mapping[Name, float], estimates: Mapping[Name, float 
         parts = [estimates.get((measure, *path)) for measure in ("nde", "nie")]
         known = [part for part in parts if part is not None]
         value = sum(known) if len(known) == len(parts) else None
-        whole = ("te", path[0], path[-1])
-        found.append(Composition(tuple(path), value, exact[whole], estimates.get(whole)))
+        name = ("te", path[0], path[-1])
+        truth, whole = exact[name], estimates.get(name)
+        errors = error_or_none(truth, value), error_or_none(whole, value)
+        found.append(Composition(tuple(path), value, truth, whole, *errors))
     return Errors(eta, tuple(found))
 
 

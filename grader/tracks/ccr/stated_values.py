@@ -22,6 +22,7 @@ from grader.tracks.ccr.algorithm import (
     additive_errors,
     algorithm_1,
     class_of,
+    error_or_none,
     is_within_delta,
     paths,
 )
@@ -69,7 +70,8 @@ class StatedContext:
                 "path": list(one.path),
                 "epsilon": one.external,
                 "gamma": one.internal,
-                **one.absolute_errors(),
+                "epsilon_absolute": error_or_none(one.truth, one.value, absolute=True),
+                "gamma_absolute": error_or_none(one.whole, one.value, absolute=True),
                 "class": class_of(is_within_delta(one.external), is_within_delta(one.internal)),
             }
             for one in self.errors.compositions
@@ -97,13 +99,15 @@ def stated_contexts(
 
 
 def stated_errors(listed: Mapping[str, Any], given: Mapping[str, float]) -> list[Errors]:
-    """Return the errors of each measure of ``COMPOSED``, in its order, and of the sums.
+    """Return the errors of each measure of ``COMPOSED``, in its order, or of the sums if a TE is
+    listed.
 
     Arguments as of :func:`_errors`. Raises ``ValueError`` where the pairs of the truth form a
     circle.
     """
-    products = [_errors(measure, listed, given) for measure in COMPOSED]
-    return [*products, _sum_errors(listed, given)]
+    if "te" in {quantity["measure"] for quantity in listed.values()}:
+        return [_sum_errors(listed, given)]
+    return [_errors(measure, listed, given) for measure in COMPOSED]
 
 
 def _errors(measure: str, listed: Mapping[str, Any], given: Mapping[str, float]) -> Errors:

@@ -261,9 +261,10 @@ by_shortest_path = partial(
 
 def by_size(parts: Sequence[Part]) -> list[Block]:
     """Draw the mean errors of global, local and composed quantities over the sizes of models, with
-    a table; [] unless two systems state a size (Figure G.17)."""
-    sized = [(part, _mean_errors(part)) for part in parts if part.get("size")]
-    found = sorted(((p, m) for p, m in sized if m), key=lambda pair: pair[0]["size"])
+    a table; [] unless two systems state a size, a number from 1e-6 to 1e6 (Figure G.17)."""
+    sized = [p for p in parts if type(p.get("size")) in (int, float) and 1e-6 <= p["size"] <= 1e6]
+    pairs = [(part, _mean_errors(part)) for part in sized]
+    found = sorted(((p, m) for p, m in pairs if m), key=lambda pair: pair[0]["size"])
     if len(found) < 2:
         return []
     series = []
