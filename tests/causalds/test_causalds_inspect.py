@@ -2,6 +2,7 @@
 
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,7 @@ from causalds_scenes import plain, plan, world
 from builder.commands.main import main
 from builder.equations.equation import Parent
 from builder.equations.mechanisms import MECHANISMS
+from builder.tracks import TRACKS
 from builder.tracks.causalds.make.observe import recoverability
 from builder.tracks.causalds.show.page import (
     equation,
@@ -79,6 +81,18 @@ def test_a_scene_is_found_by_its_id_too(release) -> None:
     folder, done = release
     name = done[1].rows["causalds_worlds"][0]["instance_id"]
     assert inspect_scene(folder, name)[1].startswith(name)
+
+
+def test_a_page_is_called_by_no_id_that_leads_elsewhere(
+    release, tmp_path, monkeypatch, capsys
+) -> None:
+    """Ids of a release made elsewhere became names of files."""
+    drawn = replace(TRACK, scene_page=lambda *_: ("page", "../x\nwhat it shows"))
+    monkeypatch.setitem(TRACKS, "causalds", drawn)
+    monkeypatch.chdir(tmp_path)
+    assert main(["inspect", str(release[0]), "dev/0"]) == 2
+    assert "is not a plain name" in capsys.readouterr().err
+    assert not (tmp_path.parent / "x.html").exists()
 
 
 def test_a_wrong_scene_is_refused_with_a_hint(release, tmp_path, capsys) -> None:

@@ -9,6 +9,8 @@ import fake_builder
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hostile_text import EVIL, check_printable
+from hub_store import Blob
 from huggingface_hub import DatasetCard
 from local_hub import LocalHub
 
@@ -89,6 +91,19 @@ def test_a_dry_run_touches_nothing(hub: LocalHub, tiny: Path, publish: Publish) 
     assert code == 0 and "tasks/dev-00000-of-00001.parquet" in out
     assert not hub.store.repos
     assert all(request.method in ("GET", "HEAD") for request in hub.requests)
+
+
+def test_no_name_in_a_repository_acts_on_a_terminal(
+    hub: LocalHub, tiny: Path, publish: Publish
+) -> None:
+    """Files that would be removed are named as they are there."""
+    hub.store.create("ann", "dataset", "org/exams", {})
+    repo = hub.repo("org/exams")
+    repo.commit("refs/heads/main", {f"{EVIL}.parquet": Blob(b"x"), f"{EVIL}/x": Blob(b"x")}, "x")
+    code, out, err = publish(tiny, "--repo", "org/exams", "--dry-run")
+    assert code == 0 and "(remove)" in out
+    check_printable(out + err, "publish --dry-run")
+    check_printable(publish(tiny, "--repo", "org/exams", "--revision", EVIL)[2], "publish")
 
 
 @pytest.mark.slow

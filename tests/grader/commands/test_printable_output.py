@@ -112,8 +112,11 @@ def test_no_field_of_a_release_acts_on_a_terminal(
         ["lab", EVIL, *dev, "--transcript", tmp_path / "t.jsonl"],
     ], exams)  # fmt: skip
     check_runs(capsys, written, [["random", *at, "--out", written / "random"]], baselines)
+    toml = tmp_path / "evil.toml"
+    toml.write_text(f"{json.dumps(EVIL)} = 1", encoding="utf-8")
     check_runs(capsys, written, [
         ["inspect", own_release],
+        ["exam", "--from", own_release, "--exam", toml, *dev[2:]],
         ["inspect", own_release, EVIL],
         ["diff", runner.release, own_release],
         ["check", own_release, "--quiet", "--workers", 1],
@@ -128,6 +131,7 @@ def test_no_field_of_a_release_acts_on_a_terminal(
         ('name = "mini"', "name = EVIL"), ('version = "0.1.0"', "version = EVIL"),
         ('seed = "causal-exams mini 1"', "seed = EVIL"), ('truth = "public"', "truth = EVIL"),
         ("[splits.dev]", "[splits.EVIL]"), ('truth = "public"', "EVIL = 1"),
+        ("[splits.dev.exams.mini]", "[splits.dev.exams.EVIL]"), ("suites = [", "suites = [EVIL,"),
     ],
 )  # fmt: skip
 def test_no_field_of_a_split_file_acts_on_a_terminal(
