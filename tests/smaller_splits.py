@@ -12,6 +12,11 @@ SMALLER = {
         'version = "0.1.0"\n': 'version = "0.1.0"\nfloor_tasks = 3\n',
         "scenes = 36": "scenes = 18",
         "rows = { train = 2000, test = 500 }": "rows = { train = 800, test = 200 }",
+        "simulation = 6\ndirect = 6\ndeductive = 8\nlinear = 6": (
+            "simulation = 3\ndirect = 3\ndeductive = 4\nlinear = 3"
+        ),
+        "full = 9\nmatched = 6\nbase = 3": "full = 3\nmatched = 3\nbase = 2",
+        "graphs = 2": "graphs = 1",
     },
     "private-example.toml": {
         'version = "0.1.0"\n': 'version = "0.1.0"\nfloor_tasks = 0\n',

@@ -50,7 +50,7 @@ def test_the_page_draws_every_context(graded: dict[str, GradedSubmission]) -> No
     assert "reasoning quadrants" in text and "which paths of each cut tree commute" in text
     assert "<script" not in text and "://" not in text.replace("http://www.w3.org/2000/svg", "")
     contexts = graded["ccr-perfect"].report["tracks"]["ccr"]["details"]["contexts"]
-    assert len(contexts) == 6
+    assert len(contexts) == 3
     for context in contexts:
         drawing = ElementTree.fromstring(cut_tree(context).markup())
         tag = "{http://www.w3.org/2000/svg}"
