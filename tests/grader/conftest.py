@@ -9,7 +9,7 @@ from grading import Runner
 
 from grader.commands.main import main
 from grader.opening import open_release
-from grader.release.exam import Exam, choose_exam
+from grader.release.exam import Exam, Split, choose_exam
 
 
 @pytest.fixture(scope="session")
@@ -36,6 +36,12 @@ def own_tracks(shared: Callable[..., Path], tmp_path: Path) -> Path:
 def dev(release: Path) -> Exam:
     """Split ``dev``, every task."""
     return choose_exam(open_release(release), "dev", "all")
+
+
+@pytest.fixture
+def exam(release: Path) -> Exam:
+    """The exam of the private split ``test``."""
+    return Split.open(open_release(release), "test").choose_exam_for()
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ from small_release import TASKS, answer_file, task_id
 from grader.answers.check import REASONS
 from grader.commands.main import main
 from grader.io.schemas import first_problem
+from grader.reports.ledger import TEAMS
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +95,8 @@ def put(folder: Path, name: str, content: bytes | str) -> Path:
     file = folder / answer_file(name)
     file.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
     return file
+
+
+def list_teams(folder: Path, *teams: str) -> None:
+    """Write the maintainer's list beside a ledger in ``folder``."""
+    (folder / TEAMS).write_text("# teams\n" + "".join(f"{team}\n" for team in teams), "utf-8")

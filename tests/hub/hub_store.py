@@ -3,7 +3,8 @@
 import base64
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +21,30 @@ class Refusal(Exception):
     def __init__(self, status: int, code: str = "", message: str = "") -> None:
         super().__init__(message or code)
         self.status, self.code, self.message = status, code, message or code
+
+
+@dataclass
+class Fault:
+    """A fault of the next ``times`` requests that match, beyond the first ``after``.
+
+    ``kind`` is a status, ``cut`` (the body ends half way), ``garble`` (a byte of it is another),
+    or a function that is called instead of an answer.
+    """
+
+    method: str
+    pattern: str
+    kind: int | str | Callable[[], None]
+    times: int = 1
+    after: int = 0
+
+    def fits(self, method: str, path: str) -> bool:
+        if method != self.method or not re.search(self.pattern, path) or self.times < 1:
+            return False
+        if self.after:
+            self.after -= 1
+            return False
+        self.times -= 1
+        return True
 
 
 @dataclass(frozen=True)

@@ -16,36 +16,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from hub_store import Blob, Refusal, Repo, Store, check_card
+from hub_store import Blob, Fault, Refusal, Repo, Store, check_card
 
 API = r"/api/(models|datasets|spaces)/([^/]+/[^/]+)"
 LARGE_FROM = 1 << 20
 Says = Callable[..., tuple[int, str, str]]
 """Runs a command: its exit code, output and errors."""
-
-
-@dataclass
-class Fault:
-    """A fault of the next ``times`` requests that match, beyond the first ``after``.
-
-    ``kind`` is a status, ``cut`` (the body ends half way), ``garble`` (a byte of it is another),
-    or a function that is called instead of an answer.
-    """
-
-    method: str
-    pattern: str
-    kind: int | str | Callable[[], None]
-    times: int = 1
-    after: int = 0
-
-    def fits(self, method: str, path: str) -> bool:
-        if method != self.method or not re.search(self.pattern, path) or self.times < 1:
-            return False
-        if self.after:
-            self.after -= 1
-            return False
-        self.times -= 1
-        return True
 
 
 @dataclass(frozen=True)

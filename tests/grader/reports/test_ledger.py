@@ -1,0 +1,168 @@
+"""The ledger of a private exam: which figures its teams are shown, and when none."""
+
+import fcntl
+import json
+import math
+import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from grading import Runner, list_teams
+
+from grader.errors import UsageError
+from grader.opening import open_release
+from grader.release.exam import Exam, Split, shown_half
+from grader.reports.ledger import TEAMS, Ledger, show_all
+from grader.reports.redact import FIGURES, SUBMISSIONS, Ladder, overall, weights
+from grader.scoring.model import Unit
+
+
+@pytest.mark.parametrize("instances", [8, 16, 33, 65, 130, 500, 5000])
+def test_steps_cover_the_scale_and_exceed_noise(instances: int) -> None:
+    ladder = Ladder(instances)
+    assert ladder.levels * ladder.step > 100
+    noise = 100 * math.sqrt(math.log(SUBMISSIONS) / (2 * instances))
+    assert ladder.step >= min(100, noise)
+    assert ladder.figures == (0 if instances < 22 else FIGURES)
+
+
+def test_a_new_figure_needs_a_step_and_figures_end() -> None:
+    ladder = Ladder(130)
+    assert (ladder.step, ladder.figures) == (14, 3)
+    assert ladder.next_figure([], 45.0) == 42 and ladder.next_figure([42.0], 55.9) == 42.0
+    assert (
+        ladder.next_figure([42.0, 42.0], 56.0) == 56
+        and ladder.next_figure([42.0, 56.0], 99.0) == 98.0
+    )
+    assert ladder.next_figure([42.0, 56.0, 70.0], 99.0) == 70.0
+    assert ladder.next_figure([42.0] * SUBMISSIONS, 99.0) == 42.0
+    assert ladder.interval(42)[0] < 42 < 56 < ladder.interval(42)[1]
+
+
+def test_weights_and_points_are_of_the_same_mean() -> None:
+    """Parts weigh alike within a track, and tracks in an exam."""
+    tracks = [
+        [Unit("a", 1.0, None), Unit("b", 0.0, None)],
+        [Unit("c", 0.5, None, part="x"), *(Unit(f"d{k}", 1.0, None, part="y") for k in range(4))],
+    ]
+    shares = weights(tracks)
+    assert sum(shares.values()) == pytest.approx(1) and shares["c"] == 4 * shares["d1"] == 0.25
+    expected = sum(shares[unit.instance] * unit.points for units in tracks for unit in units)
+    assert overall(tracks) == pytest.approx(100 * expected)
+
+
+def test_half_of_the_exam_is_shown_and_only_the_salt_says_which(release: Path) -> None:
+    names = [f"i{k}" for k in range(101)]
+    halves = [shown_half(names, bytes([salt]) * 32) for salt in (1, 2)]
+    assert halves[0] != halves[1] and {len(half) for half in halves} == {50}
+    split = Split.open(open_release(release), "test")
+    exam = split.choose_exam_for()
+    shown = {task.task_id for task in exam.tasks if task.instance_id in exam.shown_instances}
+    rest = {task.task_id for task in exam.final().tasks}
+    assert shown and rest and shown | rest == {t.task_id for t in exam.tasks} and not shown & rest
+    every = replace(split, exam="all").choose_exam_for()
+    assert every.shown_instances >= exam.shown_instances, "what one keeps back another hides too"
+    assert not {t.instance_id for t in exam.final().tasks} & every.shown_instances
+
+
+def test_the_ledger_counts_submissions_and_says_what_they_told(
+    runner: Runner, secret: Path, tmp_path: Path
+) -> None:
+    ledger = ("--ledger", tmp_path / "ledger.json")
+    folder = tmp_path / "in"
+    shutil.copytree(secret, folder / "acme@1")
+    shutil.copytree(secret, folder / "acme-2")
+    empty = runner.run("leaderboard", folder, *runner.test, *ledger)
+    assert empty.code == 0 and "Ledger of demo" in empty.out and "1/100" not in empty.out
+    list_teams(tmp_path, "acme")
+    assert runner.run("grade", folder / "acme@1", *runner.test, *ledger).code == 0
+    board = runner.place / "board.json"
+    assert runner.run("leaderboard", folder, *runner.test, *ledger, "--json", board).code == 0
+    written = json.loads((tmp_path / "ledger.json").read_text("utf-8"))
+    ((key, teams),) = written["exams"].items()
+    assert key.endswith("/test/demo") and list(teams) == ["acme"]
+    assert len(teams["acme"]) == 1, "the same answers twice are one submission"
+    (line, _) = json.loads(board.read_text("utf-8"))
+    assert line["report"]["points"] is None, "an exam of eight tasks has no figure to show"
+    shown = runner.run("leaderboard", folder, *runner.test, *ledger).out
+    assert "Ledger of demo" in shown and "1/100" in shown and "0/0" in shown
+    (tmp_path / "ledger.json").write_text('{"exams": [1]}')
+    assert "is not a ledger" in runner.fails("grade", folder / "acme@1", *runner.test, *ledger)
+
+
+def test_a_first_figure_waits_until_its_team_is_listed(exam: Exam, tmp_path: Path) -> None:
+    """A new name cost nothing, and told as much as the first submission of a known team."""
+    path, ladder = tmp_path / "ledger.json", Ladder(130)
+    held = {"answers": "a", "points": 50.0, "instances": ladder.instances}
+    report: dict[str, Any] = {"floor": None, "tracks": {}, "notices": [], "held": held}
+    handed = [(Path(f"{name}.parquet"), report) for name in ("acme@2", "acme-2")]
+    for listed in ((), ("acme",)):
+        list_teams(tmp_path, *listed)
+        for source, shown in zip(handed, show_all(path, exam, handed), strict=True):
+            known = source[0].stem.partition("@")[0] in listed
+            assert shown.get("points") == (42 if known else None)
+            assert shown["notices"] == [] if known else "has not listed" in shown["notices"][0]
+        assert [row["team"] for row in Ledger(path, exam).teams(ladder)] == list(listed)
+
+
+def test_a_list_of_teams_that_holds_something_else_is_refused(exam: Exam, tmp_path: Path) -> None:
+    list_teams(tmp_path, "acme", "", "bell@2")
+    with pytest.raises(UsageError, match=r'teams\.txt, line 4: "bell@2" .* list "bell"'):
+        Ledger(tmp_path / "ledger.json", exam)
+    (tmp_path / TEAMS).write_bytes(b"\xff")
+    with pytest.raises(UsageError, match=r"teams\.txt: cannot be read"):
+        Ledger(tmp_path / "ledger.json", exam)
+
+
+def test_the_final_ranking_is_made_once(runner: Runner, secret: Path, tmp_path: Path) -> None:
+    """One submission of each team, the same answers again, and nothing that comes later."""
+    ledger = ("--ledger", tmp_path / "ledger.json")
+    folder = tmp_path / "in"
+    for name in ("acme@1", "acme@2"):
+        shutil.copytree(secret, folder / name)
+    command = ("leaderboard", folder, *runner.test, *ledger, "--final")
+    assert "has 2 submissions here" in runner.fails(*command)
+    assert not (tmp_path / "ledger.json").exists()
+    (folder / "acme@2").rename(folder / "bell")
+    first = runner.run(*command).out
+    assert first.count("100.0") >= 2
+    assert runner.run(*command).out == first
+    for file in (folder / "acme@1").iterdir():
+        file.write_text("{}")
+    shutil.copytree(folder / "bell", folder / "later")
+    list_teams(tmp_path, "acme")
+    again = runner.run(*command)
+    for late in ("acme@1", "later"):
+        assert f"failed: {late}: handed in after the final ranking" in again.err
+    assert "failed: bell" not in again.err
+    board = runner.run(*command[:-1]).out
+    assert "no new figure is shown" in " ".join(board.split())
+    exam = Split.open(open_release(runner.release), "test").choose_exam_for()
+    closed = Ledger(tmp_path / "ledger.json", exam)
+    closed.enter("acme", "hash", 80.0, Ladder(130))
+    assert closed.show({}, "acme", Ladder(130)) == {}, "no figure after the end"
+
+
+def test_two_boards_at_once_lose_no_submission(exam: Exam, tmp_path: Path) -> None:
+    """Whoever comes second waits, and reads what the first has written."""
+    path = tmp_path / "ledger.json"
+    list_teams(tmp_path, "acme", "bell")
+    report = {"floor": None, "tracks": {}}
+    held = report | {"held": {"answers": "b", "points": 50.0, "instances": 130}}
+    with path.with_name("ledger.json.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with ThreadPoolExecutor() as pool:
+            second = pool.submit(show_all, path, exam, [(Path("bell.parquet"), held)])
+            time.sleep(0.1)
+            assert not second.done() and not path.exists()
+            first = Ledger(path, exam)
+            first.enter("acme", "a", 50.0, Ladder(130))
+            first.save()
+            fcntl.flock(lock, fcntl.LOCK_UN)
+    (shown,) = second.result()
+    assert "held" not in shown and 0 < shown["points"] == Ladder(130).next_figure([], 50.0)
+    assert [row["team"] for row in Ledger(path, exam).teams(Ladder(130))] == ["acme", "bell"]
