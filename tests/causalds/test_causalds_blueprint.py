@@ -69,7 +69,9 @@ def test_an_unmeasured_variable_does_not_give_the_verdict_away(full: list[Struct
     """At least three in ten scenes with an unmeasured variable are identifiable."""
     hidden = [identifiable(structure.query) for structure in full if structure.latent]
     assert sum(hidden) / len(hidden) >= 0.3
-    paper = [identifiable(structure.query) for structure in planned("paper") if structure.latent]
+    paper = [
+        identifiable(structure.query) for structure in planned("paper", 300) if structure.latent
+    ]
     assert sum(paper) / len(paper) < 0.2, "the paper's composition leaves the shortcut open"
 
 
@@ -99,7 +101,7 @@ def test_planted_structures_separate_rung_three_from_rung_two(full: list[Structu
         if structure.motif == "mediation_confounded":
             assert structure.label == "mediation_confounded" and is_identifiable(*query, "ate")
             assert not is_identifiable(*query, "nde") and not is_identifiable(*query, "nie")
-    assert not {p.motif for p in planned("paper")} & set(PLANTED)
+    assert not {p.motif for p in planned("paper", 300)} & set(PLANTED)
 
 
 def test_harmless_latent_variables_change_no_verdict() -> None:

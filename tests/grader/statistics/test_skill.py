@@ -112,7 +112,9 @@ def test_floors_that_do_not_hold_are_one_line(
     assert report["skill"] is None and report["points"] == 100
     (notice,) = [text for text in report["notices"] if "skill" in text]
     assert said in notice and "\n" not in notice
-    assert "skill" not in own.run("leaderboard", gold.parent, "--release", own_release, *DEV).out
+    if said == "no floors":
+        board = own.run("leaderboard", gold.parent, "--release", own_release, *DEV)
+        assert "skill" not in board.out
 
 
 def test_a_shown_skill_says_no_more_than_the_points_beside_it() -> None:
