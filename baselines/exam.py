@@ -23,7 +23,7 @@ from builder.splits.seeds import pick
 from builder.tracks import TRACKS
 from grader.answers.collect import run_card
 from grader.errors import UsageError
-from grader.io.files import write_text
+from grader.io.files import refuse_links, write_text
 from grader.io.jsonio import BadJson, pretty_json
 from grader.io.paths import path_inside
 from grader.opening import open_release, release_path
@@ -118,6 +118,7 @@ def prepare_folder(folder: Path, system: str, settings: Mapping[str, Any], notes
     """Remove ``system``'s old answers, write ``run.json``; ``UsageError`` for others' files."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        refuse_links(folder)
         old = sorted(folder.iterdir())
         owner = _system_of(folder) if old else system
         if owner != system:

@@ -30,7 +30,7 @@ from grader.hub.address import Address
 from grader.hub.client import connect, explain_hub_errors
 from grader.hub.evaluate import EvaluationSetup, evaluate, rescore
 from grader.hub.results import FAILED, GRADED, WAITING, ResultsDataset
-from grader.io.files import write_text
+from grader.io.files import refuse_links, write_text
 from grader.io.printing import print_lines
 from grader.opening import address_of, open_release
 from grader.pages.report import SPECIFICATION
@@ -145,8 +145,10 @@ def read_arguments(arguments: argparse.Namespace) -> tuple[str, str, EvaluationS
 
 @contextmanager
 def lock_folder(work: Path) -> Iterator[None]:
-    """Hold the lock of a folder; raises ``UsageError`` where another run is at work there."""
+    """Hold the lock of a folder; raises ``UsageError`` where another run is at work there or a
+    symbolic link is in it."""
     work.mkdir(parents=True, exist_ok=True, mode=0o700)
+    refuse_links(work)
     with (work / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

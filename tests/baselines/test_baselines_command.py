@@ -43,6 +43,19 @@ def test_a_baseline_answers_the_exam_from_public_files_alone(
         assert contents(tmp_path / "a") == contents(tmp_path / "b")
 
 
+def test_answers_are_written_through_no_link(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A link in the folder led to a card elsewhere, which was replaced."""
+    mine, out = tmp_path / "mine.json", tmp_path / "a"
+    mine.write_text('{"system": "empty"}')
+    out.mkdir()
+    (out / "run.json").symlink_to(mine)
+    assert run("empty", release, out) == 2
+    assert "is a symbolic link" in capsys.readouterr().err
+    assert mine.read_text() == '{"system": "empty"}'
+
+
 def test_gold_is_the_only_one_that_opens_the_truth(
     release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
