@@ -87,6 +87,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="characters of one command's output that the model is shown (default: %(default)s; "
         "CausalDS A.15 also has 1000 and 3200)",
     )
+    _add_model_options(parser)
+    parser.add_argument(
+        "--retry-on-error", type=int, metavar="N", help="tries of a task after errors"
+    )
+    parser.add_argument("--max-sandboxes", type=int, metavar="N")
+    parser.add_argument("--system", metavar="NAME", help="name on boards (default: the model)")
+
+
+def _add_model_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the model, of its generation, and the limits of one task."""
     model = parser.add_argument_group("the model")
     model.add_argument("--model-base-url", metavar="URL")
     model.add_argument("-M", dest="model_args", action="append", default=[], metavar="NAME=VALUE")
@@ -106,11 +116,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for name, kind in LIMITS.items():
         limits.add_argument(_option(name), type=kind, metavar=kind.__name__.upper())
     limits.add_argument("--model-cost-config", metavar="FILE", help="prices, for --cost-limit")
-    parser.add_argument(
-        "--retry-on-error", type=int, metavar="N", help="tries of a task after errors"
-    )
-    parser.add_argument("--max-sandboxes", type=int, metavar="N")
-    parser.add_argument("--system", metavar="NAME", help="name on boards (default: the model)")
 
 
 def _option(name: str) -> str:
