@@ -178,9 +178,10 @@ def test_a_hostile_name_stays_text(runner: Runner, gold: Path, weaker: Path) -> 
 
 
 def test_the_first_screen_is_a_line_a_track_and_fits(
-    runner: Runner, gold: Path, weaker: Path
+    runner: Runner, gold: Path, weaker: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every table of every track was 70 lines of 160 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
     words = ("compare", gold, weaker, *runner.dev, "--exam", "all")
     short, full = runner.run(*words).out, runner.run(*words, "--full").out
     assert len(short.splitlines()) <= 24 and max(map(len, short.splitlines())) <= 80
