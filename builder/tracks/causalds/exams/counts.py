@@ -24,7 +24,7 @@ def choose_by_counts(
     """Return a scene for each task that the model counts, left with its tasks of that family. Of
     one domain there are at most ``alike``, or as few as all domains can share. Raises
     ``UsageError`` at ``where`` that names the first number that cannot be met."""
-    from scipy.optimize import LinearConstraint, milp
+    from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 
     places = [
@@ -56,14 +56,14 @@ def choose_by_counts(
     table = csr_array((np.ones(len(entries)), (rows, at)), shape=(len(rules), len(places)))
     low, high = np.array(list(rules.values())).T
     costs = -stream(key, "counts").gumbel(size=len(places))
-    found = milp(
-        costs, integrality=1, bounds=(0, 1), constraints=LinearConstraint(table, low, high)
-    )
+    whole = np.ones(len(places), dtype=np.int64)
+    limits = LinearConstraint(table, low, high)
+    found = milp(costs, integrality=whole, bounds=Bounds(0, 1), constraints=limits)
     if not found.success:
         raise UsageError(
-            f"{where}.counts: every number can be met, but not all of them at once with "
-            f"{model.unidentifiable} unidentifiable scenes and {most} tasks a domain; raise the "
-            "number of scenes, or change unidentifiable"
+            f"{where}.counts: every number can be met, but not all of them at once with {most} "
+            f"tasks a domain and unidentifiable = {model.unidentifiable}; raise the number of "
+            "scenes, or change unidentifiable"
         )
     return [
         replace(scene, tasks=tuple(t for t in scene.tasks if VARIANTS[t.variant].family == family))
