@@ -18,7 +18,7 @@ from grader.io import parquet
 from grader.io.jsonio import canonical_json
 from grader.io.schemas import first_problem
 from grader.release.release import ReleaseFolder
-from grader.release.scenes import scenes_at
+from grader.release.scenes import read_worlds, scenes_at
 from grader.release.side import Side
 from grader.scoring.score import truth_problem
 from grader.scoring.shape import Task
@@ -27,7 +27,7 @@ COMMITTED: Final = "commitments"
 """The public config of commitments: private config, id of the row, SHA-256."""
 
 _TOGETHER: Final = 100
-"""Prompts and scenes that are in memory at once."""
+"""Prompts, scenes and worlds that are in memory at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +134,13 @@ def _question_problems(
 def _truths(
     release: ReleaseFolder, split: str, tasks: Sequence[Task], proofs: bool
 ) -> Iterator[Check]:
-    """Yield the check that every task has its truth and, with ``proofs``, one for each track with
-    a checker, which proves its claims again from the record alone."""
+    """Yield the check that every task has its truth, and that worlds can be read; with ``proofs``
+    also one for each track with a checker, which proves its claims again from the record alone."""
     try:
         truths = release.truths(split, tasks)
+        instances = sorted({task.instance_id for task in tasks})
+        for start in range(0, len(instances), _TOGETHER):
+            read_worlds(release, split, instances[start : start + _TOGETHER])
     except UsageError as error:
         yield Check(f"{split} truths", False, str(error))
         return

@@ -325,6 +325,7 @@ def test_a_world_that_cannot_be_drawn_is_named(
     query(WORLDS, f"SELECT * REPLACE ('{world}' AS world_json) FROM old")(own_release / "public")
     words = ("browse", own_release, "--split", "dev", "--exam", "all", "--html", tmp_path / "site")
     assert "the world of instance" in runner.fails(*words) and not (tmp_path / "site").exists()
+    assert world != "[]" or "the world of instance" in refused(runner, ("verify", own_release))
 
 
 @pytest.mark.parametrize("track", TRACKS)
