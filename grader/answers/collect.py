@@ -28,6 +28,7 @@ from grader.errors import UsageError
 from grader.io.files import Unreadable, open_regular
 from grader.io.jsonio import BadJson, canonical_json, clip, parse_strict
 from grader.io.names import nearest_path
+from grader.io.printing import printable
 from grader.scoring.model import RawAnswer
 from grader.scoring.shape import Task
 
@@ -50,7 +51,7 @@ def collect(source: Path, tasks: Iterable[Task], budget: Budget | None = None) -
     if source.is_file():
         if source.suffix != ".parquet":
             raise UsageError(f"{source}: give a folder of answers or a packed .parquet submission")
-        read_parquet_answers(source, source.name, suffixes, found, required=True)
+        read_parquet_answers(source, printable(source.name), suffixes, found, required=True)
         return found
     if source.exists() and not source.is_dir():
         raise UsageError(f"{source}: neither a file nor a folder; put the answers themselves there")

@@ -332,13 +332,14 @@ def test_a_written_table_runs_nothing_either(runner: Runner, gold: Path, tmp_pat
     """A packed file's own name begins the message of an answer that is not read."""
     put(gold, "ate", "{}")
     dev = (*runner.dev, "--exam", "all")
-    packed, table = tmp_path / "=1+1.parquet", tmp_path / "rows.csv"
+    packed, table = tmp_path / "=1+1\x1b\u202e.parquet", tmp_path / "rows.csv"
     assert runner.run("pack", gold, *dev, "--name", "x", "--out", packed).code == 0
     assert runner.run("grade", packed, *dev, "--csv", table, "--quiet").code == 0
     with table.open(newline="", encoding="utf-8") as handle:
         cells = [cell for row in csv.reader(handle) for cell in row]
     assert any(cell.startswith("'=1+1") for cell in cells)
     assert not any(cell.startswith(("=", "@", "\t", "\r")) for cell in cells)
+    assert all(map(str.isprintable, cells))
 
 
 def test_systems_that_intervals_do_not_tell_apart_share_a_place() -> None:
