@@ -8,11 +8,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from grading import Runner, put
-from hostile_text import EVIL, check_printable, check_runs
+from hostile_text import EVIL, TAG, check_printable, check_runs
 from small_release import restate, task_id
 
 from baselines.__main__ import main as baselines
 from builder.commands.main import main as build
+from builder.gate.report import GateLine, GateReport
+from builder.release.card import title
 from causal_exams.cli import main as exams
 from grader.io.printing import printable
 
@@ -123,6 +125,15 @@ def test_no_field_of_a_release_acts_on_a_terminal(
         ["publish", own_release, "--deprecate", task_id("ate"), "--why", EVIL, "--version", "9",
          *dev[2:]],
     ], build)  # fmt: skip
+
+
+def test_no_word_of_a_release_acts_on_who_reads_its_papers() -> None:
+    """GATE.md held problems, and a card its title, as the release has them."""
+    line = GateLine("shards", False, EVIL, (EVIL,))
+    gate = GateReport((line,), compositions=(EVIL,)).markdown
+    card = title({"release": "x", "version": "1", "configuration": {"imported": EVIL}})
+    check_printable(f"{gate}{card}", "papers")
+    assert gate.count(TAG) == gate.count(f"\\{TAG}") == 3
 
 
 @pytest.mark.parametrize(
