@@ -78,6 +78,29 @@ def test_prose_and_rules_tell_one_problem(root: Path) -> None:
     assert len(truths) == 1
 
 
+def test_stored_stories_of_one_structure_tell_one_problem(root: Path, tmp_path: Path) -> None:
+    """``tellings = "llm"``: four of each, in one world; the first in all views."""
+    stored = json.loads((root / "splits/model-stories.json").read_text(encoding="utf-8"))["scenes"]
+    file, table = tmp_path / "told.json", {"model": "m", "told_on": "d", "file": "told.json"}
+    values = {"words": "stored", "tellings": "llm", "views": ["clean", "proxy"], "stored": table}
+
+    def plans(scenes: list[Any]) -> list[ScenePlan]:
+        file.write_text(json.dumps({"scenes": scenes}), encoding="utf-8")
+        own = {**values, "scenes": len(scenes)}
+        settings = TRACK.parse(TomlTable(own, "x.toml: splits.dev.causalds.", tmp_path))
+        specs = TRACK.plan(settings, "dev", bytes(32), False)
+        return [ScenePlan.from_json(spec.config_json) for spec in specs]
+
+    found = plans(stored[:1] * 4 + stored[3:4] * 4)
+    for bundle in ("told-000", "told-001"):
+        members = [plan for plan in found if plan.telling.bundle == bundle]
+        assert len({(plan.structure, plan.equations) for plan in members}) == 1
+        views = {plan.telling.arm: len(plan.questions.views) for plan in members}
+        assert views == {"llm": 2, "llm_second": 1, "llm_third": 1, "llm_fourth": 1}
+    with pytest.raises(UsageError, match="tells its problem of double_nc 3 times"):
+        plans(stored[:1] * 3)
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
