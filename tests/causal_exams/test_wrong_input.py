@@ -36,7 +36,7 @@ def words(release: Path, out: Path, *more: str) -> list[str]:
         ((*MOCK, "-G", "top_k=many"), "top_k Input should be a valid integer"),
         ((*MOCK, "--sample-id", "cds-0"), "--sample-id cds-0: no task of exam mini"),
         ((*MOCK, "--exam", "maxi"), "--exam maxi: no such exam"),
-        ((*MOCK, "--limit", "0"), "no task of the exam is left"),
+        ((*MOCK, "--limit", "0"), "no task of the exam can be asked"),
         ((*MOCK, "--setting", "open", "--sandbox", "podman"), "choose from docker, bubblewrap"),
     ],
     ids=["model", "key", "option", "value", "task", "exam", "limit", "sandbox"],
@@ -61,7 +61,10 @@ def test_one_line_says_what_to_do_and_the_folder_can_be_used(
         ("[1]", "valid dictionary"),
         ("mockllm/modle: 3", "mockllm/modle Input should be"),
         ("mockllm/model: {input: 1}", "mockllm/model.output Field required"),
-        ("a/b: {input: 1, output: 1, input_cache_write: 1, input_cache_read: 1}", "no mockllm/mo"),
+        (
+            "a/b: {input: 1, output: 1, input_cache_write: 1, input_cache_read: 1}",
+            "has no price of mockllm/model",
+        ),
     ],
 )
 def test_prices_that_are_none_are_one_line(
