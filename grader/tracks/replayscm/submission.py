@@ -230,9 +230,7 @@ def _legal_program(
 def check_inputs(inputs: Mapping[str, Any]) -> None:
     """Raise ``ValueError`` for inputs that state no problem, or a reference that is not legal."""
     problem = read_problem(inputs)
-    if problem.reference is not None:
-        if problem.roots is None:
-            raise ValueError("at /roots: null beside a reference")
+    if problem.reference is not None and problem.roots is not None:
         try:
             _legal_program(problem, problem.roots, inputs["reference"])
         except StageFailure as failure:

@@ -56,6 +56,7 @@ TRACK_DAMAGES: Final[dict[str, tuple[Callable[[Path], object], str]]] = {
     "an order that leaves one out": (
         at("replayscm", OTHER, "order", lambda names: names[1:]), "each variable once"),
     "no roots beside a reference": (at("replayscm", OTHER, "roots", None), "/roots"),
+    "no roots where none are asked": (at("replayscm", HIDDEN, "roots", None), "/roots"),
     "a reference of unknown variables": (
         at("replayscm", OTHER, "reference", {"Z": "A"}), "reference"),
     "a reference in deep brackets": (
