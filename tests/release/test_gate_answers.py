@@ -38,7 +38,7 @@ def asked(mini_release: Path) -> Asked:
         pair = task, exam.truths[task.task_id]
         found.setdefault(f"{task.track}/{task.spec.key}", []).append(pair)
     track = TRACKS["ccr"]
-    table = {"inductive": 4, "stated": 2, "components": [2, 3]}
+    table = {"inductive": 4, "stated": 2, "additive": 6, "components": [2, 3]}
     for spec in track.plan(track.parse(TomlTable(table, "test.toml: ")), "dev", b"name", False):
         for task, truth in tasks_of(track, track.build(spec)):
             found.setdefault(f"ccr/{task.spec.key}", []).append((task, truth))
