@@ -43,10 +43,16 @@ SOLVERS = {
 }
 
 
-@pytest.mark.parametrize("motif", sorted(STORIES))
-@pytest.mark.parametrize("name", sorted(SOLVERS))
+@pytest.mark.parametrize(
+    ("name", "motif"),
+    [
+        *((name, motif) for name in ("double-sampling", "informed") for motif in sorted(STORIES)),
+        *((name, motif) for name in ("constant", "naive") for motif in ("iv", "mediation")),
+    ],
+)
 def test_every_answer_is_valid(name: str, motif: str, tmp_path: Path) -> None:
-    """A baseline that breaks the format would set the floor of the scale too low."""
+    """A baseline that breaks the format would set the floor of the scale too low. Two look at no
+    graph, and meet two motifs alone."""
     clean = scene(motif, n=120, binary_y=motif == "iv")
     shown = [measured(clean, known=60)]
     if motif in ("iv", "mediation") and name != "double-sampling":  # which is informed there

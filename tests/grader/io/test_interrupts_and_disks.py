@@ -63,22 +63,17 @@ def command(words: str, release: Path) -> list[str]:
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="no device that is always full")
-@pytest.mark.parametrize(
-    ("program", "words"),
-    [
-        ("grader", "schema"), ("grader", "verify {release}"), ("grader", "--help"),
-        ("baselines", "--list"),
-    ],
-)  # fmt: skip
-def test_a_full_disk_is_one_line_and_exit_2(release: Path, program: str, words: str) -> None:
-    """It used to be "our fault", or a traceback and exit 120 after the last line."""
-    line = f"'{{py}}' -m {program} {words} > /dev/full"
+@pytest.mark.parametrize("words", ["schema", "verify {release}", "--help"])
+def test_a_full_disk_is_one_line_and_exit_2(release: Path, words: str) -> None:
+    """It used to be "our fault", or a traceback and exit 120 after the last line. All programs end
+    by one rule (test_closed_pipes)."""
+    line = f"'{{py}}' -m grader {words} > /dev/full"
     done = subprocess.run(command(line, release), capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith("error: output: No space left") and done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet", "json", "html", "pack", "workspace"])
+@pytest.mark.parametrize("kind", ["parquet", "html", "pack", "workspace"])
 def test_no_room_for_an_output_is_one_line_and_nothing_is_left(
     release: Path, gold: Path, tmp_path: Path, kind: str
 ) -> None:

@@ -80,7 +80,7 @@ def fixed(rows: Sequence[Score]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(data=st.data())
 def test_replacing_answers_by_abstentions_never_improves_the_numbers(
     graded: dict[str, Rows], abstained: Rows, system: str, data: st.DataObject
