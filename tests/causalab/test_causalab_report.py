@@ -306,8 +306,15 @@ def test_signed_sessions_of_several_submissions_are_refused(
     refuse_others(pipeline.grade(exam, folder.rename(tmp_path / "team-a")))
 
 
-@pytest.mark.parametrize("opened", ["acme", "acme@1", "acme@2"])
-@pytest.mark.parametrize("file", ["acme", "acme@2", "acme.parquet", "acme@2.parquet"])
+@pytest.mark.parametrize(
+    ("opened", "file"),
+    [
+        ("acme", "acme@2.parquet"),
+        ("acme@1", "acme.parquet"),
+        ("acme@2", "acme"),
+        ("acme@2", "acme@2"),
+    ],
+)
 def test_a_submission_holds_sessions_of_its_team(
     mini_release: Path, tmp_path: Path, opened: str, file: str
 ) -> None:
