@@ -1,8 +1,10 @@
 """Small causalds scenes for the tests of this folder."""
 
 import json
+import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from builder.graphs.motifs import MOTIFS
 from builder.splits.settings import TomlTable
 from builder.splits.track import BuiltInstance, InstanceSpec
 from builder.tracks.causalds.design.scene_plan import VIEWS
+from builder.tracks.causalds.exams.model import ExamModel, parse_exam
 from builder.tracks.causalds.plan.scenes import plan_scenes
 from builder.tracks.causalds.track import TRACK
 
@@ -35,6 +38,12 @@ def specs(
     *, private: bool = False, root: bytes = ROOT, split: str = "dev", **changes: object
 ) -> list[InstanceSpec]:
     return plan(table(**changes), private=private, root=root, split=split)
+
+
+def model(root: Path, name: str, **changes: object) -> ExamModel:
+    """A shipped exam file, with some keys changed."""
+    text = (root / "splits" / "exams" / f"{name}.toml").read_text(encoding="utf-8")
+    return parse_exam(TomlTable({**tomllib.loads(text), **changes}, f"{name}."))
 
 
 def plan(

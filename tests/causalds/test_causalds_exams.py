@@ -1,26 +1,24 @@
 """Exams: the composition model, the draws from built tasks, the planning of private scenes."""
 
 import json
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from causalds_scenes import ROOT, public, table
+from causalds_scenes import ROOT, model, public, table
 
-from builder.splits.settings import TomlTable, read_toml
+from builder.splits.settings import TomlTable
 from builder.splits.track import Candidate, DrawnExam, PossibleTask
 from builder.tracks.causalds.design.eligibility import KEYS, VARIANTS
 from builder.tracks.causalds.design.scene_plan import VIEWS, ScenePlan
 from builder.tracks.causalds.exams.candidates import built_candidates, planned_candidates
 from builder.tracks.causalds.exams.compose import classes_of, compose
-from builder.tracks.causalds.exams.model import FAMILIES, ComposedExam, ExamModel, parse_exam
+from builder.tracks.causalds.exams.model import FAMILIES, ComposedExam
 from builder.tracks.causalds.exams.priors import (
     RANKS,
     choose_variant,
@@ -29,7 +27,6 @@ from builder.tracks.causalds.exams.priors import (
     variant_weights,
     view_weights,
 )
-from builder.tracks.causalds.plan.config import with_exams
 from builder.tracks.causalds.plan.scenes import plan_scenes
 from builder.tracks.causalds.track import TRACK
 from grader.errors import UsageError
@@ -39,12 +36,6 @@ Hosts = Mapping[str, Mapping[str, Collection[str]]]
 
 DOMINANCE = "mediation_effect.direct_vs_indirect_dominance"
 KEY = b"a key of an exam, 32 bytes long."
-
-
-def model(root: Path, name: str, **changes: object) -> ExamModel:
-    """A shipped exam file, with some keys changed."""
-    text = (root / "splits" / "exams" / f"{name}.toml").read_text(encoding="utf-8")
-    return parse_exam(TomlTable({**tomllib.loads(text), **changes}, f"{name}."))
 
 
 def scenes() -> list[Candidate]:
@@ -78,14 +69,6 @@ def scene(name: object, structure: str, hosts: Hosts, *labels: str, domain: str 
     )
     traits = {"structure": structure, "kind": structure, "domain": domain}
     return Candidate(str(name), tuple(tasks), traits)
-
-
-def test_every_shipped_exam_file_parses(root: Path) -> None:
-    """A broken one would be found by the first user."""
-    files = sorted((root / "splits" / "exams").glob("*.toml"))
-    assert {file.stem for file in files} >= {"realistic", "balanced", "hard"}
-    for file in files:
-        parse_exam(read_toml(file))
 
 
 def test_published_priors_are_the_weights_of_the_realistic_exam(root: Path) -> None:
@@ -339,56 +322,6 @@ def test_a_matched_exam_may_be_restricted(root: Path) -> None:
             model(root, "observation-layer", **change)
 
 
-@pytest.mark.parametrize(
-    ("change", "key"),
-    [
-        ({"kind": "hardest"}, "kind"),
-        ({"counts": {"chain": {"prediction": 100}}}, "families"),
-        ({"counts": {"chain": {"prediction": 9}}, "families": []}, "tasks"),
-        ({"counts": {"link": {"prediction": 100}}, "families": []}, "counts.link"),
-        ({"counts": {"chain": {"guess": 100}}, "families": []}, "counts.chain.guess"),
-        ({"unidentifiable": 3}, "unidentifiable"),
-        ({"tasks": 0}, "tasks"),
-        ({"difficulty": 1.5}, "difficulty"),
-        ({"strength": {"rungs": 1}}, "strength.rungs"),
-        ({"families": [{"of": ["chian"], "weights": {"prediction": 1}}]}, "families"),
-        ({"variants": {"prediction": {"point": 1}}}, "variants.prediction.point"),
-        ({"views": [{"of": ["prediction"], "weights": {"clean": 0}}]}, "views"),
-    ],
-)
-def test_a_bad_exam_file_is_named_with_its_key(
-    root: Path, change: dict[str, object], key: str
-) -> None:
-    """A typo must cost a second."""
-    with pytest.raises(UsageError, match=f"realistic.{key}"):
-        model(root, "realistic", **change)
-
-
-def test_private_scenes_are_planned_for_their_exams(root: Path) -> None:
-    """Each scene belongs to one exam, with one variant and one view; balanced is balanced. Scene by
-    scene, mediation would be planned once for the seven times it is requested."""
-    tasks = {"realistic": 100, "balanced": 2 * len(KEYS)}
-    exams = tuple((name, model(root, name, tasks=count)) for name, count in tasks.items())
-    views = ["clean", "proxy", "proxy_hard"]
-    settings = table(scenes=166, composition="full", views=views, words="fictional")
-    del settings["motifs"]
-    config = with_exams(TRACK.parse(TomlTable(settings, "here.")), exams, "here")
-    specs = plan_scenes(config, "test", ROOT, True)
-    asked = [ScenePlan.from_json(spec.config_json).questions for spec in specs]
-    assert Counter(one.exam for one in asked) == tasks
-    assert all(len(one.views) == 1 and one.variant for one in asked)
-    balanced = Counter(one.variant for one in asked if one.exam == "balanced")
-    assert set(balanced) == set(KEYS) and set(balanced.values()) == {2}
-    assert sum(a.exam != b.exam for a, b in pairwise(asked)) > 50, "order tells nothing"
-    found = TRACK.composition(config, specs)
-    for axis in ("family", "rung", "variant", "view"):
-        for level, row in found[f"realistic: {axis}"].items():
-            assert abs(row["requested"] - row["realised"]) <= 1, level
-    assert found["realistic: family"]["mediation_effect"]["realised"] >= 6
-    motifs = found["motif"].values()
-    assert sum(abs(row["requested"] - row["realised"]) for row in motifs) / 2 < 0.06 * 166
-
-
 @pytest.mark.parametrize(("kind", "tasks", "most"), [
     ("realistic", 30, 3), ("realistic", 36, 6), ("balanced", 33, 6), ("balanced", 59, 6),
 ])  # fmt: skip
@@ -443,40 +376,3 @@ def test_counts_that_cannot_be_met_name_the_one_that_is_short(
     """Before the build: the plan composes the exam from what scenes may be asked."""
     with pytest.raises(UsageError, match=told):
         compose(model(root, "causalds-paper", **change), paper_scenes()[:keep], KEY, "here")
-
-
-def test_few_scenes_of_a_private_exam_share_a_domain(root: Path) -> None:
-    """They are named before anything is built, exam by exam."""
-    exams = (("realistic", model(root, "realistic")), ("hard", model(root, "hard", tasks=20)))
-    settings = table(scenes=120, composition="full")
-    del settings["motifs"]
-    config = with_exams(TRACK.parse(TomlTable(settings, "here.")), exams, "here")
-    plans = [ScenePlan.from_json(s.config_json) for s in plan_scenes(config, "test", ROOT, True)]
-    told = Counter((plan.questions.exam, plan.telling.domain) for plan in plans)
-    assert {exam for exam, _ in told} == {"realistic", "hard"} and max(told.values()) <= 3
-
-
-def test_a_private_split_refuses_ablations_and_wrong_sums(root: Path) -> None:
-    """One scene asked several times would give its own truth away."""
-    config = TRACK.parse(TomlTable(table(scenes=60), "here."))
-    with pytest.raises(UsageError, match="several times"):
-        with_exams(config, (("layer", model(root, "observation-every", tasks=60)),), "here")
-    with pytest.raises(UsageError, match="scenes = 30"):
-        with_exams(config, (("realistic", model(root, "realistic", tasks=30)),), "here")
-
-
-def test_a_wanted_class_is_what_a_balanced_scene_is_asked_for(root: Path) -> None:
-    """Planned classes come out in the built scenes (four of them, after one that takes long)."""
-    exams = (("balanced", model(root, "balanced", tasks=33)),)
-    settings = table(scenes=33, composition="full")
-    del settings["motifs"]
-    config = with_exams(TRACK.parse(TomlTable(settings, "here.")), exams, "here")
-    built = [TRACK.build(spec) for spec in plan_scenes(config, "test", ROOT, True)[3:7]]
-    had = 0
-    for one in built:
-        plan = json.loads(one.rows["causalds_worlds"][0]["world_json"])["plan"]["questions"]  # type: ignore[arg-type]
-        (found,) = built_candidates(lambda c, _, one=one: one.rows[c])  # type: ignore[misc]
-        (task,) = found.tasks
-        assert task.variant == plan["variant"]
-        had += task.label == plan["wanted"]
-    assert had >= 3, "a class that rests on numbers may be too rare in one scene"
