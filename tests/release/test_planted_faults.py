@@ -80,7 +80,6 @@ TRUTHS = {
     "causalds": another_number,
     "ccr": another_quantity,
     "replayscm": another_cell,
-    "causalab": another_coefficient,
 }
 
 
@@ -127,6 +126,12 @@ def test_wrong_truths_and_a_story_that_leaves_out_an_edge(
     seen = [instance in told["second derivation of every truth"] for instance in wrong]
     assert seen == [True] * len(TRUTHS), told
     assert story in told["stories, read back by an independent reader"]
+
+
+def test_an_equation_that_contradicts_its_records(release: Path) -> None:
+    """Such a truth is refused where it is read, before anything is derived."""
+    rewrite(release, "causalab", another_coefficient)
+    assert "not what the equations give" in problems(release, "dev truths")
 
 
 def test_a_prompt_asked_twice(release: Path) -> None:
