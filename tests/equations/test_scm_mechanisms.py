@@ -168,7 +168,7 @@ def test_the_mixture_gives_three_tenths_to_the_empirical_profiles() -> None:
     """The paper's convex combination, marginally for each kind."""
     for kind, names in (("continuous", CONTINUOUS_PROFILES), ("binary", BINARY_PROFILES)):
         weights = mixture_weights(kind)
-        assert list(weights) == list(names)
+        assert list(weights) == [name for name in names if name != "coarsened_continuous"]
         assert sum(weights.values()) == pytest.approx(1.0)
         synthetic = list(weights.values())[-5:]
         assert synthetic == pytest.approx([0.14] * 5)

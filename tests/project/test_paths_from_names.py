@@ -18,14 +18,20 @@ PLACES = frozenset({
 OTHERS = frozenset({"joinpath", "with_name", "with_stem"})
 GOOD_NAMES = {
     "grader/board/sessions.py": {"Path(place) / name"},  # the file system has listed it
-    "grader/io/files.py": {"path.parent / f'.{path.name[:40]}.{digest}.part'"},  # beside itself
+    "grader/io/files.py": {
+        "path.parent / f'.{path.name[:40]}.{digest}.part'",  # beside itself
+        "Path(place) / name",  # the file system has listed it
+    },
     "grader/release/side.py": {"root / file.relative_to(folder)"},  # checked by path_inside
     "grader/io/schemas.py": {"place / f'{name}.json'"},  # of a shape, which the code lists
     "grader/reports/table.py": {"folder / 'sql' / f'{file}.sql'"},  # of the code
     "grader/reports/ledger.py": {"path.with_name(path.name + '.lock')"},  # beside the ledger itself
     "grader/answers/attempts.py": {"source / name"},  # the file system has listed it
     "grader/answers/collect.py": {"folder / name", "source / f'attempt-{k}'"},  # the same
-    "grader/workspace.py": {"place / f'{name}.parquet'"},  # one of three tables
+    "grader/workspace.py": {
+        "place / f'{name}.parquet'",  # one of three tables
+        "place / reading.name",  # of the code
+    },
     "baselines/__main__.py": {"out / names[0]"},  # a system of the list
     "baselines/systems.py": {"out / name"},  # the same
 }

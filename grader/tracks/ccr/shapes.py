@@ -140,8 +140,8 @@ def _check_quantities(task: Task, truth: Truth) -> None:
     """Raise ``ValueError`` unless the quantities are those of the task, with finite values, of an
     acyclic graph of at most ``MAX_TREE`` nodes."""
     listed = truth.target["quantities"]
-    nodes = {name for quantity in listed.values() for name in quantity["path"]}
     try:
+        nodes = {name for quantity in listed.values() for name in quantity["path"]}
         if listed.keys() != task.inputs["quantities"].keys() or len(nodes) > MAX_TREE:
             raise ValueError(f"not those of the task, or of over {MAX_TREE} variables")
         for quantity in listed.values():

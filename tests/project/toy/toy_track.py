@@ -126,7 +126,15 @@ def build(spec: building.InstanceSpec) -> building.BuiltInstance:
             else 'its law, as {"law": {"slope": …, "intercept": …}}'
         )
         target: dict[str, object] = (
-            {"quantities": {"Q1": {"exact": str(lengths[5])}}}
+            {
+                "quantities": {
+                    "Q1": {
+                        "measure": "ate",
+                        "path": ["weight", "length"],
+                        "exact": str(lengths[5]),
+                    }
+                }
+            }
             if variant is STRETCH
             else {"law": law}
         )
