@@ -126,7 +126,7 @@ def _thresholds(record: Record) -> dict[str, list[float]]:
         [len(world["rows"]) for world in training if child not in world["targets"]]
         for child in record["program"]["mechanisms"]
     ]
-    found = (
+    found: tuple[list[float], ...] = (
         [record["statistics"]["survivor_reduction"]],
         [modes["hard_assigned"]],
         [modes["hard_constant"]],
