@@ -26,7 +26,7 @@ from inspect_ai.util import JSONSchema, OutputLimitExceededError, collect, sandb
 from causal_exams.attempts import ENDING, STOPS
 from causal_exams.laboratory.host import Host
 from causal_exams.laboratory.session import MEMBER_TYPES, OPERATIONS, TOOLS, Session
-from causal_exams.words import list_packages, pinned_versions, wording
+from causal_exams.words import OUTPUT, list_packages, pinned_versions, wording
 from grader.answers.submission import MAX_BYTES
 from grader.io.jsonio import canonical_json
 from grader.scoring.model import RawAnswer
@@ -44,9 +44,6 @@ _VERSIONS: Final = (
     "    try: print(name, version(name))\n"
     "    except PackageNotFoundError: pass\n"
 )
-OUTPUT: Final = 10_000
-"""Characters of one command's output that a model is shown by default, half of them from the end
-(A.15)."""
 SECONDS: Final = 600
 """Seconds that a command may take."""
 _ARGUMENT: Final = 100_000

@@ -111,8 +111,7 @@ def sit(run: Run) -> int:
             _make_key(key)
         write_text(run.out / "run.json", pretty_json({**card, "partial": "it has not ended yet"}))
         try:
-            inspected = [exam_task(track, run.sitting) for track in tracks]
-            _ask_model(run, model, inspected, costs)
+            _ask_model(run, model, [exam_task(track, run.sitting) for track in tracks], costs)
         except BaseException as error:
             if not list_eval_logs(str(run.out / "logs")):
                 (run.out / "run.json").unlink()  # another setting may be tried in this folder

@@ -24,11 +24,11 @@ from inspect_ai.util import sandbox
 
 from causal_exams import bubblewrap
 from causal_exams.attempts import ENDING, NO_ANSWER
-from causal_exams.conversation import ANSWER, FOLDER, OUTPUT, Conversation
+from causal_exams.conversation import ANSWER, FOLDER, Conversation
 from causal_exams.laboratory.host import Host
 from causal_exams.protocols import OPEN, SETTINGS, Protocol
 from causal_exams.tracks import preset_of
-from causal_exams.words import DOCKER
+from causal_exams.words import DOCKER, OUTPUT
 from grader.commands.common import read_key
 from grader.errors import UsageError
 from grader.opening import open_release

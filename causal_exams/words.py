@@ -8,6 +8,9 @@ from typing import Any, Final
 
 DOCKER: Final = Path(__file__).parent / "docker"
 """The folder of the recipe of the sandbox's image."""
+OUTPUT: Final = 10_000
+"""Characters of one command's output that a model is shown by default, half of them from the end
+(CausalDS A.15)."""
 _TEXTS: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 

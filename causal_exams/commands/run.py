@@ -25,6 +25,7 @@ from typing import Any
 from causal_exams.laboratory.session import MAX_SUBMISSION
 from causal_exams.protocols import OPEN, SETTINGS
 from causal_exams.tracks import PAPER, PRESETS
+from causal_exams.words import OUTPUT
 from grader.errors import UsageError
 from grader.opening import local_folder
 
@@ -82,7 +83,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--output-budget",
         type=int,
-        default=10_000,
+        default=OUTPUT,
         metavar="N",
         help="characters of one command's output that the model is shown (default: %(default)s; "
         "CausalDS A.15 also has 1000 and 3200)",

@@ -17,8 +17,8 @@ from grader.reports.table import ScoreTable, TrackResults
 from grader.scoring.model import RawAnswer, Score, TrackSummary
 from grader.scoring.score import check
 from grader.statistics.bootstrap import wilson
-from grader.tracks.causalab import episode_problem, summarise
-from grader.tracks.causalab.scoring import verify_checked
+from grader.tracks.causalab import summarise
+from grader.tracks.causalab.scoring import check_truth, verify_checked
 from grader.tracks.causalab.session_page import session_page
 from grader.tracks.causalab.shapes import true_hypothesis
 from grader.tracks.causalab.tables import SPECIFICATION, accuracy_against_edges
@@ -196,11 +196,13 @@ def test_parse_failures_stand_in_the_table_of_suites() -> None:
     assert cells["parse failures"] == "2"
 
 
-def test_verify_finds_an_episode_that_contradicts_itself() -> None:
+def test_an_episode_is_refused_that_contradicts_itself() -> None:
     row = row_of(1, "main-4", "2o12i")
     task, truth = task_and_truth(row)
-    assert episode_problem(task, truth) is None
+    check_truth(task, truth)
     changed = json.loads(json.dumps(row))
     changed["public"]["records"][0]["density"] += 1
-    assert "records[0]" in (episode_problem(*task_and_truth(changed)) or "")
-    assert "value" in (episode_problem(task, replace(truth, value=1.5)) or "")
+    with pytest.raises(ValueError, match=r"records\[0\]"):
+        check_truth(*task_and_truth(changed))
+    with pytest.raises(ValueError, match="value"):
+        check_truth(task, replace(truth, value=1.5))

@@ -3,11 +3,9 @@
 from typing import Final
 
 from grader.reports.table import TrackResults
-from grader.scoring.model import TrackSummary, Truth
-from grader.scoring.shape import Task
+from grader.scoring.model import TrackSummary
 from grader.scoring.track import Track, TrackPages
 from grader.statistics.bootstrap import wilson
-from grader.tracks.causalab.scoring import check_truth
 from grader.tracks.causalab.shapes import CAUSALAB
 
 FIGURES: Final = (
@@ -51,15 +49,6 @@ def summarise(results: TrackResults) -> TrackSummary:
     return TrackSummary(None, (), metrics, {"suites": rows})
 
 
-def episode_problem(task: Task, truth: Truth) -> str | None:
-    """Return where a task's readings or target differ from its hidden mechanism, else None."""
-    try:
-        check_truth(task, truth)
-    except ValueError as error:
-        return str(error)
-    return None
-
-
 def _pages() -> TrackPages:
     """Import and return what the track shows."""
     from grader.tracks.causalab.tables import PAGES
@@ -71,6 +60,5 @@ TRACK: Final = Track(
     name="causalab",
     variants=CAUSALAB,
     summarise=summarise,
-    certify=episode_problem,
     pages=_pages,
 )
