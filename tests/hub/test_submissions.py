@@ -10,7 +10,7 @@ from typing import Self
 
 import pytest
 from hostile_text import EVIL, check_files, check_printable
-from hub_store import Blob, Repo
+from hub_store import Blob
 from local_hub import LocalHub, Says, put
 
 from grader.board.grading import NotGraded
@@ -398,4 +398,3 @@ def test_a_private_truth_that_is_absent_is_the_maintainers_fault(
     told = ("--from", "org/submissions", "--results", "org/results", "--release", ADDRESS)
     code, _, err = says("evaluate", *told, "--work", tmp_path / "work")
     assert code == 2 and "--private" in err
-    assert isinstance(house.repo("org/submissions"), Repo)

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 LIMITS = {
-    "one answer": (368, 75),
-    "all answers": (588, 79),
+    "one answer": (417, 75),
+    "all answers": (598, 79),
     "causalds/dev/3": (900, 180),
     "ccr/dev/0": (580, 170),
 }
 """Functions and files, class bodies and what runs at import included. They may only fall, but
-for checks that safety asks for: opening a release made elsewhere took sixteen functions more."""
+for checks that safety asks for: opening a release made elsewhere took sixteen functions more, and
+reading the inputs and truths of every track with their checks some fifty."""
 
 
 @pytest.mark.slow
