@@ -7,7 +7,8 @@ written values beforehand, for a label's standard deviation say, rounds with the
 
 import hashlib
 import struct
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -31,8 +32,6 @@ whether it does depends on the processor."""
 
 _NEAR_TIE: Final = 1e-9
 """A scaled value this near to a half of the last digit may have been rounded to it."""
-
-Floats = npt.NDArray[np.floating[Any]]
 
 
 def round_data(values: npt.ArrayLike) -> npt.NDArray[np.float32]:
@@ -129,14 +128,13 @@ def _round_floats(array: pa.Array) -> pa.Array:
     mask = array.is_null().to_numpy(zero_copy_only=False)
     values = array.fill_null(0.0).to_numpy(zero_copy_only=False)
     if pa.types.is_float32(array.type):
-        rounded: Floats = round_data(values)
-    else:
-        rounded = np.array([round_truth(float(value)) for value in values], dtype=np.float64)
-    return pa.array(rounded, type=array.type, mask=mask)
+        return pa.array(round_data(values), type=array.type, mask=mask)
+    return pa.array([round_truth(float(value)) for value in values], type=array.type, mask=mask)
 
 
-class ContentHasher:
-    """SHA-256 over the values of a table fed in pieces, independent of how they are stored.
+def content_sha256(schema: pa.Schema, tables: Iterable[pa.Table]) -> str:
+    """Return the SHA-256 over the values of ``tables`` in order, independent of how they are
+    stored.
 
     Every column is walked down to its leaves in schema order. Each node feeds a hash of its own:
     validity as one byte a slot where there is a null anywhere below a nullable slot, list lengths
@@ -144,70 +142,47 @@ class ContentHasher:
     with nulls as zero. The digest covers the schema's text, the row count and the digests of all
     nodes, so that neither row groups nor chunks, encodings or compression enter it.
     """
-
-    def __init__(self, schema: pa.Schema) -> None:
-        self._schema = schema.remove_metadata()
-        self._nodes: dict[str, Any] = {}
-        self._rows = 0
-
-    def update(self, table: pa.Table) -> None:
-        """Feed a table with more rows, whose columns are those of the schema."""
-        self._rows += table.num_rows
-        for name in self._schema.names:
+    nodes: dict[str, Any] = defaultdict(hashlib.sha256)
+    rows = 0
+    for table in tables:
+        rows += table.num_rows
+        for name in schema.names:
             for chunk in table.column(name).chunks:
-                self._feed(name, chunk)
-
-    def hexdigest(self) -> str:
-        """Return the content hash so far: 64 hex digits."""
-        total = hashlib.sha256()
-        total.update(schema_text(self._schema).encode("utf-8"))
-        total.update(struct.pack("<q", self._rows))
-        for path in sorted(self._nodes):
-            total.update(path.encode("utf-8") + b"\0" + self._nodes[path].digest())
-        return total.hexdigest()
-
-    def _hash(self, path: str) -> Any:
-        """Return the running hash of a node, new if there is none."""
-        if path not in self._nodes:
-            self._nodes[path] = hashlib.sha256()
-        return self._nodes[path]
-
-    def _feed(self, path: str, array: pa.Array) -> None:
-        """Feed an array, and what is nested in it, to the hashes of its nodes.
-
-        ``path`` names the node: a column, with ``[]`` for the items of a list and ``.name`` for a
-        field. Validity is hashed under ``path?``, lengths under ``path#``.
-        """
-        valid = array.is_valid().to_numpy(zero_copy_only=False).astype(np.uint8)
-        self._hash(f"{path}?").update(valid.tobytes())
-        kind = array.type
-        if pa.types.is_list(kind):
-            lengths = array.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-            self._hash(f"{path}#").update(lengths.astype("<i8").tobytes())
-            self._feed(f"{path}[]", array.flatten())
-        elif pa.types.is_struct(kind):
-            for index, child in enumerate(array.flatten()):
-                self._feed(f"{path}.{kind.field(index).name}", child)
-        elif pa.types.is_string(kind):
-            texts = array.fill_null("")
-            lengths = pc.binary_length(texts).to_numpy(zero_copy_only=False)
-            self._hash(f"{path}#").update(lengths.astype("<i8").tobytes())
-            self._hash(path).update(_all_bytes(texts))
-        elif pa.types.is_boolean(kind):
-            values = array.fill_null(False).to_numpy(zero_copy_only=False)
-            self._hash(path).update(values.astype(np.uint8).tobytes())
-        else:
-            values = array.fill_null(0).to_numpy(zero_copy_only=False)
-            self._hash(path).update(values.astype(values.dtype.newbyteorder("<")).tobytes())
+                _feed(nodes, name, chunk)
+    total = hashlib.sha256(schema_text(schema).encode("utf-8"))
+    total.update(struct.pack("<q", rows))
+    for path, node in sorted(nodes.items()):
+        total.update(path.encode("utf-8") + b"\0" + node.digest())
+    return total.hexdigest()
 
 
-def _all_bytes(texts: pa.StringArray) -> memoryview:
-    """Return the UTF-8 of texts without nulls, one after the other, without a copy."""
-    _, offsets, data = texts.buffers()
-    if not len(texts) or data is None:
-        return memoryview(b"")
-    ends = np.frombuffer(offsets, dtype=np.int32)[[texts.offset, texts.offset + len(texts)]]
-    return memoryview(data)[ends[0] : ends[1]]
+def _feed(nodes: Mapping[str, Any], path: str, array: pa.Array) -> None:
+    """Feed an array, and what is nested in it, to the hashes of its nodes.
+
+    ``path`` names the node: a column, with ``[]`` for the items of a list and ``.name`` for a
+    field. Validity is hashed under ``path?``, lengths under ``path#``.
+    """
+    valid = array.is_valid().to_numpy(zero_copy_only=False).astype(np.uint8)
+    nodes[f"{path}?"].update(valid.tobytes())
+    kind = array.type
+    if pa.types.is_list(kind):
+        lengths = array.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+        nodes[f"{path}#"].update(lengths.astype("<i8").tobytes())
+        _feed(nodes, f"{path}[]", array.flatten())
+    elif pa.types.is_struct(kind):
+        for index, child in enumerate(array.flatten()):
+            _feed(nodes, f"{path}.{kind.field(index).name}", child)
+    elif pa.types.is_string(kind):
+        texts = array.fill_null("")
+        lengths = pc.binary_length(texts).to_numpy(zero_copy_only=False)
+        nodes[f"{path}#"].update(lengths.astype("<i8").tobytes())
+        nodes[path].update("".join(texts.to_pylist()).encode("utf-8"))
+    elif pa.types.is_boolean(kind):
+        values = array.fill_null(False).to_numpy(zero_copy_only=False)
+        nodes[path].update(values.astype(np.uint8).tobytes())
+    else:
+        values = array.fill_null(0).to_numpy(zero_copy_only=False)
+        nodes[path].update(values.astype(values.dtype.newbyteorder("<")).tobytes())
 
 
 def schema_text(schema: pa.Schema) -> str:
@@ -224,14 +199,6 @@ def _type_text(kind: pa.DataType) -> str:
         fields = [kind.field(i) for i in range(kind.num_fields)]
         return f"struct<{','.join(f'{f.name}:{_type_text(f.type)}' for f in fields)}>"
     return str(kind)
-
-
-def content_sha256(schema: pa.Schema, tables: Iterable[pa.Table]) -> str:
-    """Return the content hash (see ``ContentHasher``) of the rows of ``tables`` in order."""
-    hasher = ContentHasher(schema)
-    for table in tables:
-        hasher.update(table)
-    return hasher.hexdigest()
 
 
 def commitment(row_salts: bytes, config: str, split: str, row: Row) -> tuple[str, str]:
