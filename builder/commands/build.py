@@ -19,12 +19,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rich.filesize import decimal
+
 from builder.build import Outcome, build_alone, build_release
-from builder.commands.common import BUG, FAILED, OK, add, list_counts, use_domains
+from builder.commands.common import BUG, FAILED, OK, add, use_domains
 from builder.commands.main import PROGRAM
+from builder.release.attempts import list_counts
 from builder.release.engine import InstanceFailed, WorkerDied
 from builder.release.identity import FORMAT
-from builder.release.progress import Reporter, human_size
+from builder.release.progress import Reporter
 from builder.splits.config import ReleaseConfig, load_config
 from builder.splits.roots import read_roots
 from builder.tracks import TRACKS
@@ -156,7 +159,7 @@ def _describe_outcome(outcome: Outcome, out: Path, reporter: Reporter) -> None:
     for repository in sorted(path for path in outcome.folder.iterdir() if path.is_dir()):
         files = [file for file in repository.rglob("*") if file.is_file()]
         size = sum(file.stat().st_size for file in files)
-        reporter.note(f"{repository.name}: {len(files)} files, {human_size(size)}")
+        reporter.note(f"{repository.name}: {len(files)} files, {decimal(size)}")
     folder = shlex.quote(str(out))
     reporter.note(f"{outcome.status}: {out}")
     reporter.note(

@@ -61,11 +61,6 @@ def use_domains(folder: Path | None) -> None:
     os.environ[OWN] = str(folder.resolve())
 
 
-def list_counts(counts: Mapping[str, int]) -> str:
-    """Return counts as text, such as "bound not met 9, too flat 2"; empty without any."""
-    return ", ".join(f"{name} {count}" for name, count in counts.items())
-
-
 def composition_table(title: str, composition: Composition) -> Table:
     """Return a table of what was requested beside what was realised, a row per axis and level."""
     table = Table("axis", "name", title=title, box=None)

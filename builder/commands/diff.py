@@ -20,6 +20,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare the releases; the exit code is 1 where they differ."""
-    report = diff_releases(arguments.first, arguments.second)
-    print_lines(*report.lines)
-    return OK if report.identical else FAILED
+    lines = diff_releases(arguments.first, arguments.second)
+    print_lines(*(lines or ["identical: every file is the same"]))
+    return FAILED if lines else OK

@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Add the exam, print its composition, write the gate's record; 1 where that refuses it. Of a
     public side alone no gate is run."""
     release = arguments.release
-    added = draw_extra_exam(
+    added, exam = draw_extra_exam(
         release,
         TRACKS,
         arguments.exam,
@@ -51,9 +51,9 @@ def run(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
     )
     out = console(soft_wrap=True)
-    out.print(composition_table(f"exam {added.name}: composition", added.composition))
-    folder, name = shlex.quote(str(release)), shlex.quote(added.name)
-    out.print(f"{release}: exam {added.name} has {added.tasks} tasks")
+    out.print(composition_table(f"exam {added}: composition", exam.composition))
+    folder, name = shlex.quote(str(release)), shlex.quote(added)
+    out.print(f"{release}: exam {added} has {len(exam.task_ids)} tasks")
     out.print(f"next: python -m grader workspace --release {folder} --exam {name} --out tasks")
     reporter = Reporter(arguments.quiet)
     try:
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     if report.ok:
         return OK
     print_lines(
-        f"the gate refuses the release with exam {added.name} in it: see {release / GATE_FILE}",
+        f"the gate refuses the release with exam {added} in it: see {release / GATE_FILE}",
         to_stderr=True,
     )
     return FAILED

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from builder.commands.common import OK, add, list_counts
+from builder.commands.common import OK, add
+from builder.release.attempts import list_counts
 from builder.release.manifest import read_manifest
 from builder.release.reader import SIDES, public_side
 from builder.release.tables import split_tables

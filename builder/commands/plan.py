@@ -10,8 +10,9 @@ from pathlib import Path
 
 from rich.table import Table
 
-from builder.commands.common import OK, add, composition_table, list_counts, use_domains
+from builder.commands.common import OK, add, composition_table, use_domains
 from builder.commands.main import PROGRAM
+from builder.release.attempts import list_counts
 from builder.release.parts import Origin
 from builder.release.planning import Specs, plan_specs, planned_levels
 from builder.splits.config import ReleaseConfig, load_config

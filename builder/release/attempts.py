@@ -18,7 +18,6 @@ class Rejection(Exception):
 
     def __init__(self, reason: str, *, words: bool = False) -> None:
         super().__init__(reason)
-        self.reason = reason
         self.words = words
 
 
@@ -42,15 +41,15 @@ def first_accepted(
         try:
             rows = attempt(number, wordless)
         except Rejection as rejected:
-            rejections[rejected.reason] += 1
+            rejections[str(rejected)] += 1
             wordless += rejected.words
             continue
         return BuiltInstance(rows, rejections)
     raise UsageError(
-        f"{spec.label}: no {wanted} in {most} attempts: {rejections_text(rejections)}; {fix}"
+        f"{spec.label}: no {wanted} in {most} attempts: {list_counts(rejections)}; {fix}"
     )
 
 
-def rejections_text(rejections: Mapping[str, int]) -> str:
-    """Return the reasons, sorted, with their counts as one line of text."""
-    return ", ".join(f"{reason} ({n}x)" for reason, n in sorted(rejections.items()))
+def list_counts(counts: Mapping[str, int]) -> str:
+    """Return counts as text, such as "bound not met 9, too flat 2"; empty without any."""
+    return ", ".join(f"{name} {count}" for name, count in counts.items())

@@ -6,7 +6,6 @@ numbers the largest difference is told: the last digit, as another processor may
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,21 +31,9 @@ Key = tuple[Any, ...]
 """The values of a row's key columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class DiffReport:
-    """The differences of two releases.
-
-    ``lines`` are for people; one says so when there is no difference. ``identical`` means that no
-    file differs.
-    """
-
-    identical: bool
-    lines: tuple[str, ...]
-
-
-def diff_releases(a: Path, b: Path) -> DiffReport:
-    """Return the differences of release ``b`` from release ``a``. Raises ``UsageError`` when one of
-    the folders is no release."""
+def diff_releases(a: Path, b: Path) -> list[str]:
+    """Return the differences of release ``b`` from release ``a``, as lines for people; empty if no
+    file differs. Raises ``UsageError`` when one of the folders is no release."""
     for folder in (a, b):
         public_side(folder)
     lines: list[str] = []
@@ -64,7 +51,7 @@ def diff_releases(a: Path, b: Path) -> DiffReport:
                 lines.append(f"{name}: {_only_in(name in first)}")
             elif first[name].read_bytes() != second[name].read_bytes():
                 lines.append(f"{name}: differs")
-    return DiffReport(not lines, tuple(lines) or (f"identical: {len(first)} files",))
+    return lines
 
 
 def _only_in(first: object) -> str:

@@ -6,7 +6,6 @@ Where truth is private an exam's scenes are planned for it, so there is nothing 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +19,9 @@ from builder.release.shards import schema_with_canary, write_groups
 from builder.release.workspace import GATE_FILE
 from builder.splits.seeds import hmac_key
 from builder.splits.settings import read_toml
-from builder.splits.track import Track
+from builder.splits.track import DrawnExam, Track
 from grader.errors import UsageError
 from grader.io.names import did_you_mean
-
-
-@dataclass(frozen=True, slots=True)
-class NewExam:
-    """An exam that was drawn: its name, its number of tasks, and what was requested and
-    realised."""
-
-    name: str
-    tasks: int
-    composition: Mapping[str, Any]
 
 
 def draw_extra_exam(
@@ -43,9 +32,9 @@ def draw_extra_exam(
     split: str | None,
     name: str | None,
     seed: str | None,
-) -> NewExam:
-    """Draw the exam that ``file`` describes from a split with public truth, and add it to the
-    release.
+) -> tuple[str, DrawnExam]:
+    """Draw the exam that ``file`` describes from a split with public truth, add it to the release,
+    and return its name with it.
 
     The shard of exams, the manifest and the papers are written again, and both gate reports
     removed. ``name`` defaults to the file's, ``seed`` to the split's own: the same release, file
@@ -86,7 +75,7 @@ def draw_extra_exam(
     asked = {"exam": file.name, "model": table.values} | ({} if seed is None else {"seed": seed})
     manifest["configuration"]["splits"][chosen].setdefault("exams", {})[name] = {track: asked}
     write_papers(manifest, public)
-    return NewExam(name, len(exam.task_ids), exam.composition)
+    return name, exam
 
 
 def _split(

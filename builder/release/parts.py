@@ -62,12 +62,7 @@ class Origin:
 
     def folder(self, staging: Path, number: int) -> Path:
         """Return where part ``number`` is staged."""
-        return staging / self.track / self.split / part_name(number)
-
-
-def part_name(number: int) -> str:
-    """Return the name of the folder of part ``number``: five digits."""
-    return f"{number:05d}"
+        return staging / self.track / self.split / f"{number:05d}"
 
 
 @dataclass(frozen=True, slots=True)

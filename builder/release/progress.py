@@ -58,11 +58,3 @@ class Reporter:
             yield lambda: bar.advance(task)
         steps = f"{bar.tasks[task].completed:g} of {total}"
         self.note(f"{title}: {steps} in {time.perf_counter() - started:.1f} s")
-
-
-def human_size(size: float) -> str:
-    """Return a number of bytes for people, in powers of 1000: ``8.1 MB``."""
-    if size < 1000:
-        return f"{size:.0f} B"
-    power = 1 if size < 1e6 else 2 if size < 1e9 else 3
-    return f"{size / 1000**power:.1f} {('kB', 'MB', 'GB')[power - 1]}"

@@ -14,7 +14,7 @@ from typing import Final, Self
 import numpy as np
 
 from builder.graphs.graph import LatentDAG
-from builder.release.attempts import rejections_text
+from builder.release.attempts import list_counts
 from builder.tracks.ccr.graph import CutTree, Pair, chain, cut_tree, graph_of_parents, parent_lists
 from builder.tracks.ccr.model import BooleanContext, LinearContext, Operator
 from builder.tracks.ccr.plan import BOUNDS, MEASURED_SPAN, Bounds, Design
@@ -67,7 +67,7 @@ def sample_context(design: Design, rng: np.random.Generator, where: str) -> Samp
         rejections["no measurable pair of two components or more"] += 1
     raise UsageError(
         f"{where}: no context of components {list(design.sizes)} with operators = "
-        f"'{design.operators}' in {MAX_TRIES} draws: {rejections_text(rejections)}; "
+        f"'{design.operators}' in {MAX_TRIES} draws: {list_counts(rejections)}; "
         "use fewer or smaller components"
     )
 
