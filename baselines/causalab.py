@@ -21,7 +21,7 @@ from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import write_hypothesis
 from grader.opening import open_release
 from grader.scoring.shape import Task
-from grader.tracks.causalab.scoring import episode_of
+from grader.tracks.causalab.shapes import episode_of
 
 
 class RefusedRequest(RuntimeError):

@@ -19,6 +19,7 @@ from grader.io.jsonio import canonical_json
 from grader.io.paths import path_inside
 from grader.io.schemas import schema_folder as schemas
 from grader.release.exam import Exam
+from grader.release.rows import TASK_COLUMNS, TRUTH_COLUMNS
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 from grader.workspace import workspace_files
@@ -128,23 +129,12 @@ def _task_document(task: Task, truth: Truth | None) -> dict[str, Any]:
 
     The prompt is left empty. The truth is None where it is not to be given.
     """
-    row = {
-        "task_id": task.task_id, "instance_id": task.instance_id, "track": task.track,
-        "family": task.family, "variant": task.variant, "view": task.view,
-        "input_mode": task.input_mode, "prompt": "", "answer_schema": task.answer_schema,
-        "answer_file": task.answer_file, "inputs_json": canonical_json(task.inputs),
-    }  # fmt: skip
+    row = {name: getattr(task, name) for name in TASK_COLUMNS if name != "inputs_json"}
+    row |= {"prompt": "", "inputs_json": canonical_json(task.inputs)}
     if truth is None:
         return {"task": row, "truth": None}
-    known = {
-        "task_id": truth.task_id,
-        "instance_id": truth.instance_id,
-        "should_abstain": truth.should_abstain,
-        "structure": truth.structure,
-        "value": truth.value,
-        "value_se": truth.value_se,
-        "target_json": canonical_json(truth.target),
-    }
+    known = {name: getattr(truth, name) for name in TRUTH_COLUMNS if name != "target_json"}
+    known["target_json"] = canonical_json(truth.target)
     return {"task": row, "truth": known, "labels": truth.labels}
 
 

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from grader.hub.address import Address
+from grader.hub.client import Address
 from grader.release.release import ReleaseFolder
 from grader.tracks import TRACKS
 

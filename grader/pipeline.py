@@ -6,7 +6,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from grader.answers.attempts import merge_checked, read_submission
+from grader.answers.attempts import read_submission
 from grader.answers.check import answers_sha256
 from grader.answers.collect import submissions_in
 from grader.answers.submission import BUDGET, Budget, Submission, SubmissionLimits, with_notice
@@ -197,10 +197,11 @@ def merge_attempts(tasks: Sequence[Task], attempts: Sequence[Answers]) -> Answer
     the shape merges them."""
     if len(attempts) == 1:
         return attempts[0]
-    return {
-        task.task_id: merge_checked(task, [checked[task.task_id] for checked in attempts])
-        for task in tasks
-    }
+    merged = {}
+    for task in tasks:
+        answers, merge = [checked[task.task_id] for checked in attempts], task.shape.merge
+        merged[task.task_id] = answers[0] if merge is None else merge(answers)
+    return merged
 
 
 def score_tasks(exam: Exam, checked: Answers, budget: Budget) -> list[Score]:

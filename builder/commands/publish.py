@@ -23,8 +23,7 @@ from builder.release.progress import Reporter
 from builder.release.reader import public_side
 from builder.tracks import TRACKS
 from grader.errors import UsageError
-from grader.hub.address import Address
-from grader.hub.client import connect, explain_hub_errors
+from grader.hub.client import Address, connect, explain_hub_errors
 from grader.io.printing import print_lines
 from grader.opening import open_release
 from grader.verify import verify

@@ -10,11 +10,12 @@ from grader.io.files import Unreadable, open_regular
 from grader.io.jsonio import BadJson
 from grader.io.names import did_you_mean
 from grader.io.paths import path_inside
+from grader.io.schemas import first_problem
 from grader.laboratory.episode import Episode, EpisodeError
 from grader.opening import open_release
 from grader.release.exam import Exam
 from grader.release.release import ReleaseFolder
-from grader.tracks.causalab.scoring import episode_of
+from grader.tracks.causalab.shapes import episode_of
 
 MAX_FILE: Final = 4 << 20
 _ANONYMOUS: Final = "anonymous"
@@ -35,6 +36,9 @@ def open_episode(
             row = _read(Path(name))
             if row.keys() != {"task_id", "public", "private"}:
                 raise EpisodeError("give an object with the members task_id, public and private")
+            for part, schema in (("public", "inputs"), ("private", "truth")):
+                if (problem := first_problem(f"{schema}/causalab", row[part])) is not None:
+                    raise EpisodeError(f"{part}: {problem}")
             return Episode.load(**row)
         return _of_release(name, open_release(release, private), split)
     except EpisodeError as error:

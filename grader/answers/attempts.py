@@ -16,7 +16,6 @@ from grader.answers.collect import collect, run_card
 from grader.answers.submission import Budget, Submission, SubmissionLimits
 from grader.errors import UsageError
 from grader.io.jsonio import BadJson, clip
-from grader.scoring.model import CheckedAnswer
 from grader.scoring.shape import Task
 
 MAX_ATTEMPTS: Final = 100
@@ -82,13 +81,6 @@ def read_submission(
         return join_attempts(source, parts, run_card(source))
     except BadJson:  # none of its own, or none that can be read
         return join_attempts(source, parts, {})
-
-
-def merge_checked(task: Task, attempts: Sequence[CheckedAnswer]) -> CheckedAnswer:
-    """Return one checked answer of all attempts at a task: the first, or all joined where its shape
-    says so."""
-    merge = task.shape.merge
-    return attempts[0] if merge is None else merge(attempts)
 
 
 def join_attempts(source: Path, found: Sequence[Submission], run: Mapping[str, Any]) -> Submission:

@@ -34,8 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the site, and send what changed of it."""
-    from grader.hub.address import Address
-    from grader.hub.client import connect
+    from grader.hub.client import Address, connect
     from grader.hub.results import ResultsDataset, rows_in
     from grader.hub.site import INDEX, PAGES, send, write_site
     from grader.io.files import refuse_links

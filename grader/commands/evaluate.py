@@ -26,8 +26,7 @@ from typing import Final
 from grader.board.workers import WorkLimits
 from grader.commands.common import add, add_effort, add_limits, limits_of, positive, read_key
 from grader.errors import UsageError
-from grader.hub.address import Address
-from grader.hub.client import connect, explain_hub_errors
+from grader.hub.client import Address, connect, explain_hub_errors
 from grader.hub.evaluate import EvaluationSetup, evaluate, rescore
 from grader.hub.results import FAILED, GRADED, WAITING, ResultsDataset
 from grader.io.files import refuse_links, write_text

@@ -36,8 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the file, and propose it where that is asked for."""
-    from grader.hub.address import Address
-    from grader.hub.client import connect
+    from grader.hub.client import Address, connect
     from grader.hub.eval_results import FOLDER, eval_results, file_name, propose
     from grader.hub.fetch import fetch
     from grader.io.files import write_text

@@ -39,8 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Pack, validate, send, and say where it is."""
     from grader.answers.attempts import refuse_attempts
     from grader.answers.parquet_answers import pack, system_name
-    from grader.hub.address import Address
-    from grader.hub.client import connect
+    from grader.hub.client import Address, connect
     from grader.hub.submissions import hand_in
     from grader.pipeline import check_submission
 

@@ -1,18 +1,21 @@
-"""The one place that talks to the Hub's own client, and puts its errors into one line.
+"""Addresses on the Hub, and the one place that talks to its own client.
 
-Endpoint, token and cache are the client's: ``HF_ENDPOINT``, ``HF_TOKEN`` (or `hf auth login`),
-``HF_HUB_CACHE``.
+An address is ``hf://org/name@revision``, wherever a folder may be named. Endpoint, token and cache
+are the client's: ``HF_ENDPOINT``, ``HF_TOKEN`` (or `hf auth login`), ``HF_HUB_CACHE``.
 """
 
 import logging
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from grader.errors import UsageError
+from grader.io.jsonio import clip
 from grader.version import __version__
 
 if TYPE_CHECKING:
@@ -20,6 +23,36 @@ if TYPE_CHECKING:
 
 _AGAIN: Final = "run the same command again; what is there already is kept"
 _TOKEN: Final = "set HF_TOKEN, or `hf auth login`, to a token of an account that may"
+
+_NAME: Final = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9])?"
+_ADDRESS: Final = re.compile(
+    rf"(?:hf:/{{1,2}}(?:datasets/)?)?(?P<repo>{_NAME}/{_NAME})(?:@(?P<revision>[A-Za-z0-9._/-]+))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A repository on the Hub, and a branch, tag or commit in it, None for its newest state."""
+
+    repo: str
+    revision: str | None = None
+
+    @classmethod
+    def parse(cls, text: str, what: str = "address") -> Self:
+        """Read ``hf://org/name@revision`` or ``org/name@revision``. Raises ``UsageError``.
+
+        ``what`` names the text in the error, such as the option that it came by.
+        """
+        found = _ADDRESS.fullmatch(text)
+        if found is None or ".." in text or "--" in found["repo"]:
+            raise UsageError(
+                f"{what} {clip(text)}: not an address on the Hub; write hf://org/name@revision, "
+                "such as hf://org/exams@v1"
+            )
+        return cls(found["repo"], found["revision"])
+
+    def __str__(self) -> str:
+        return f"hf://{self.repo}" + (f"@{self.revision}" if self.revision else "")
 
 
 def connect() -> "HfApi":

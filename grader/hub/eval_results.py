@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from grader.errors import UsageError
-from grader.hub.address import Address
-from grader.hub.client import explain_hub_errors
+from grader.hub.client import Address, explain_hub_errors
 from grader.pages.systems import setting_of
 from grader.release.release import ReleaseFolder
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from grader.errors import UsageError
-from grader.hub.address import Address
-from grader.hub.client import cache_folder, connect, explain_hub_errors, list_files
+from grader.hub.client import Address, cache_folder, connect, explain_hub_errors, list_files
 from grader.io.printing import print_lines
 from grader.release.side import MAX_MANIFEST, Side
 

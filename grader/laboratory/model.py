@@ -13,8 +13,6 @@ from typing import Final, Literal, Self
 
 Mode = Literal["shift", "pin", "do"]
 
-MODES: Final[tuple[Mode, ...]] = ("shift", "pin", "do")
-
 DECIMALS: Final = 2
 
 ROUNDING: Final = 0.005

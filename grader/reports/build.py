@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grader.answers.submission import Submission
+from grader.answers.submission import Submission, submission_name
 from grader.release.exam import Exam
 from grader.reports.aggregate import Totals, points_by_track, spread
 from grader.reports.redact import overall
@@ -77,9 +77,8 @@ def _submission(submission: Submission) -> dict[str, Any]:
     """Return the name of a submission's system (default: its file's) and its ``run.json``."""
     system = submission.run.get("system")
     if not isinstance(system, str) or not system.strip():
-        place = submission.source.absolute()
-        system = place.stem if place.is_file() else place.resolve().name
-    # A folder name may hold bytes that are no text; the report is UTF-8 all the same.
+        system = submission_name(submission.source)
+    # It may hold what is no text; the report is UTF-8 all the same.
     name = system[:200].encode("utf-8", errors="replace").decode("utf-8")
     return {"system": name, "run": submission.run}
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from lab_worlds import episodes, worlds
@@ -17,7 +17,7 @@ from builder.tracks.causalab.suites import PAPER, SUITES
 from builder.tracks.causalab.track import TRACK
 from grader.errors import UsageError
 from grader.laboratory.episode import Episode
-from grader.laboratory.model import MODES
+from grader.laboratory.model import Mode
 
 ROOT = b"causalab build tests"
 
@@ -210,12 +210,14 @@ def test_a_bad_table_is_one_line_with_the_key_and_the_fix(
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", get_args(Mode))
 def test_a_split_can_be_in_any_mode_and_the_prompt_says_which(mode: str) -> None:
     (spec,) = specs(graphs=1, suites=["golden-4"], mode=mode)
     ((row, public, private),) = rows(TRACK.build(spec))
     assert public["mode"] == mode
-    assert [s in str(row["prompt"]) for s in MODE_SENTENCES.values()] == [m == mode for m in MODES]
+    assert [s in str(row["prompt"]) for s in MODE_SENTENCES.values()] == [
+        m == mode for m in get_args(Mode)
+    ]
     Episode.load(str(row["task_id"]), public, private)
 
 

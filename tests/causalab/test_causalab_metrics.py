@@ -11,8 +11,7 @@ from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import Hypothesis
 from grader.laboratory.session import Laboratory
 from grader.tracks.causalab.metrics import rates, reading_slack, roots, shd, tolerance
-from grader.tracks.causalab.scoring import score_hypothesis
-from grader.tracks.causalab.shapes import true_hypothesis
+from grader.tracks.causalab.shapes import score_hypothesis, true_hypothesis
 
 TRUE = {("density", "moisture"), ("moisture", TARGET), ("density", TARGET)}
 RIGHT = {"moisture": (3.0, 0.0), "density": (1.0, 0.0)}

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from lab_tasks import task_and_truth
@@ -14,7 +14,7 @@ from builder.tracks.causalab.episode import EpisodeParts
 from builder.tracks.causalab.suites import SUITES
 from causal_exams.laboratory.session import Session
 from grader.laboratory.episode import Episode
-from grader.laboratory.model import MODES, Mode
+from grader.laboratory.model import Mode
 from grader.laboratory.session import Laboratory
 from grader.scoring.model import RawAnswer
 from grader.scoring.score import check, score_answer
@@ -76,7 +76,7 @@ def test_where_something_can_be_set_no_one_line_form_is_offered() -> None:
         assert all("op" in json.loads(line) for line in shown_lines(text))
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", get_args(Mode))
 @pytest.mark.parametrize(
     ("name", "says"),
     [

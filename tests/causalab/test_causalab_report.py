@@ -18,9 +18,8 @@ from grader.scoring.model import RawAnswer, Score, TrackSummary
 from grader.scoring.score import check
 from grader.statistics.bootstrap import wilson
 from grader.tracks.causalab import summarise
-from grader.tracks.causalab.scoring import check_truth, verify_checked
 from grader.tracks.causalab.session_page import session_page
-from grader.tracks.causalab.shapes import true_hypothesis
+from grader.tracks.causalab.shapes import check_truth, true_hypothesis, verify_checked
 from grader.tracks.causalab.tables import SPECIFICATION, accuracy_against_edges
 
 

@@ -1,8 +1,13 @@
 """Interventions worked by hand in every mode: for whatever has parents, each differs."""
 
+import json
+from pathlib import Path
+
 import pytest
 from causalab_episodes import CHAIN, TARGET, chain_episode, make_row
 
+from causal_exams.laboratory.host import open_episode
+from grader.errors import UsageError
 from grader.laboratory.episode import Episode, EpisodeError
 from grader.laboratory.model import CyclicModel, Model, Term
 from grader.laboratory.session import Laboratory
@@ -113,10 +118,8 @@ def test_circular_equations_are_no_model() -> None:
     [
         ("public", "opening", {"density": 1.0, "moisture": 1.0, TARGET: 1.0}, "opening"),
         ("private", "frequency", 7.0, "reactor"),
-        ("private", "base", float("nan"), "finite"),
         ("private", "equations", {"mystery": []}, "mystery"),
-        ("public", "mode", "wish", "mode"),
-        ("public", "budget", -1, "budget"),
+        ("public", "records", [], "records"),
     ],
 )
 def test_an_episode_that_contradicts_itself_is_refused(
@@ -126,6 +129,20 @@ def test_an_episode_that_contradicts_itself_is_refused(
     row[part][member] = value
     with pytest.raises(EpisodeError, match=message):
         Episode.load(**row)
+
+
+@pytest.mark.parametrize(
+    ("part", "member", "value"),
+    [("private", "base", "x"), ("public", "mode", "wish"), ("public", "budget", -1)],
+)
+def test_an_episode_in_a_file_must_fit_the_schemas(
+    part: str, member: str, value: object, tmp_path: Path
+) -> None:
+    row = make_row(CHAIN)
+    row[part][member] = value
+    (tmp_path / "own.json").write_text(json.dumps(row))
+    with pytest.raises(UsageError, match=rf"own\.json: {part}: at /{member}: "):
+        open_episode(str(tmp_path / "own.json"))
 
 
 def test_frequency_acts_only_where_the_agent_is_told() -> None:

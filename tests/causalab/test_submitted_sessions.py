@@ -21,8 +21,7 @@ from grader.release.exam import Exam, Split, choose_exam
 from grader.scoring.model import RawAnswer
 from grader.scoring.score import check
 from grader.scoring.shape import Task
-from grader.tracks.causalab.scoring import episode_of
-from grader.tracks.causalab.shapes import true_hypothesis
+from grader.tracks.causalab.shapes import episode_of, true_hypothesis
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from baselines.ccr import noise, perfect
-from grader.answers.attempts import merge_checked
+from grader.pipeline import merge_attempts
 from grader.tracks.ccr.algorithm import (
     agrees,
     algorithm_1,
@@ -194,10 +194,7 @@ def test_resampling_picks_one_replicate_a_unit() -> None:
 
 def replicated(exam: Exam, solvers: list[Solver]) -> list[ContextResult]:
     attempts = [exam.grade(solver)[1] for solver in solvers]
-    checked = {
-        task.task_id: merge_checked(task, [one[task.task_id] for one in attempts])
-        for task, _ in exam.pairs
-    }
+    checked = merge_attempts([task for task, _ in exam.pairs], attempts)
     return contexts_of(exam.scores(checked), exam.truths, checked)
 
 

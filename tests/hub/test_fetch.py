@@ -9,7 +9,7 @@ import pytest
 from local_hub import LocalHub, Says, put
 
 from grader.errors import UsageError
-from grader.hub.address import Address
+from grader.hub.client import Address
 
 ADDRESS = "hf://org/exams@v1"
 SPLIT = ("--split", "dev", "--exam", "all")

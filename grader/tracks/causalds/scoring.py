@@ -84,7 +84,8 @@ def interval_score(lower: float, upper: float, target: float, alpha: float) -> f
 
 def point(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
     """Mark a number by NRelErr = |answer - target| / (1 + |target|)."""
-    target = numeric_target(truth)
+    target = truth.value
+    assert target is not None
     error = abs(float(answer[task.shape.field]) - target)
     return Mark("abs_error", value=error, loss=error / (1 + abs(target)))
 
@@ -92,14 +93,14 @@ def point(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 def effect_point(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
     """Mark an effect as :func:`point`, with its plain relative error beside it (Table 9)."""
     mark = point(task, truth, answer)
-    target = numeric_target(truth)
-    error = abs(float(answer[task.shape.field]) - target)
-    return replace(mark, extra={"relative_error": error / abs(target) if target else None})
+    relative = (mark.value or 0.0) / abs(truth.value) if truth.value else None
+    return replace(mark, extra={"relative_error": relative})
 
 
 def effect_interval(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
     """Mark an interval by NRelIS = interval score / (1 + |target|), not its estimate."""
-    target = numeric_target(truth)
+    target = truth.value
+    assert target is not None
     lower, upper = float(answer["ci_lower"]), float(answer["ci_upper"])
     score = interval_score(lower, upper, target, float(task.inputs["alpha"]))
     return Mark(
@@ -110,13 +111,6 @@ def effect_interval(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
         width=upper - lower,
         extra={"normalised_width": (upper - lower) / (1 + abs(target))},
     )
-
-
-def numeric_target(truth: Truth) -> float:
-    """Return the truth's value; raises ``ValueError`` without one, which is a broken release."""
-    if truth.value is None:
-        raise ValueError(f"task {truth.task_id}: identifiable, but the truth has no value")
-    return truth.value
 
 
 def check_value(task: Task, truth: Truth) -> None:

@@ -22,8 +22,7 @@ from grader.tracks.ccr.algorithm import (
     paths,
     product,
 )
-from grader.tracks.ccr.checks import RUNGS
-from grader.tracks.ccr.estimates import MAX_INVALID, MEASURES, exact_of, resample
+from grader.tracks.ccr.estimates import MAX_INVALID, MEASURES, RUNGS, exact_of, resample
 
 CONTEXT: Final = "simulation.context"
 """The name of the floor of a context that is asked about in full, beside those of variants."""

@@ -15,7 +15,15 @@ from itertools import accumulate, compress
 from typing import Any, Final
 
 from grader.tracks.ccr.algorithm import relative_error
-from grader.tracks.ccr.checks import INVALID, RUNGS, Answers
+
+RUNGS: Final = ("factual", "do_true", "do_false")
+"""The three answers to every case: association, and the two interventions."""
+
+INVALID: Final = -1
+"""An entry that is neither yes nor no."""
+
+Answers = dict[str, list[int]]
+"""Rung to one entry a unit: 1 yes, 0 no, ``INVALID``."""
 
 MEASURES: Final = ("pns", "pn", "ps", "ate")
 MAX_INVALID: Final = 0.1

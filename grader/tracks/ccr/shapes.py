@@ -1,5 +1,10 @@
-"""The forms of answers to ccr tasks: how each is scored, its right answer, and the variants."""
+"""The forms of answers to ccr tasks: how each is checked and scored, its right answer, variants.
 
+A simulation answer is all or nothing only where its lists cannot be aligned with the cases; a
+single entry that is no yes or no stays a matter of that one case.
+"""
+
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
@@ -7,8 +12,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.answers.check import check_json
-from grader.io.jsonio import pretty_json
-from grader.scoring.model import Mark, Truth
+from grader.errors import Invalid
+from grader.io.jsonio import clip, pretty_json
+from grader.scoring.model import CheckedAnswer, Mark, Truth
 from grader.scoring.shape import Shape, Task, read_variants
 from grader.tracks.ccr.algorithm import (
     VALID_SHARE,
@@ -17,15 +23,10 @@ from grader.tracks.ccr.algorithm import (
     is_within_delta,
     relative_error,
 )
-from grader.tracks.ccr.checks import (
+from grader.tracks.ccr.estimates import (
+    INVALID,
     RUNGS,
     Answers,
-    check_deduction,
-    check_quantities,
-    check_units,
-    merge_units,
-)
-from grader.tracks.ccr.estimates import (
     PairEstimate,
     cells_of,
     estimate,
@@ -37,6 +38,64 @@ from grader.tracks.ccr.stated_values import stated_errors
 
 MAX_TREE: Final = 12
 """Variables of a cut tree, whose paths double with each; ``schemas/truth/ccr.json`` has it too."""
+
+_WORD: Final = re.compile(r"\s*(yes|no|true|false)\b", re.IGNORECASE)
+_YES: Final = frozenset({"yes", "true"})
+
+
+def check_units(task: Task, document: dict[str, Any]) -> tuple[Answers, ...]:
+    """Return (answer set,); ``Invalid`` for another pair or a list not as long as the cases."""
+    for role in ("cause", "effect"):
+        if role in document and document[role] != task.inputs[role]:
+            raise Invalid(
+                "unknown_quantity",
+                f"at /{role}: {clip(document[role])} is not this task's {role} "
+                f"({task.inputs[role]}); is the file named after another task?",
+            )
+    units = int(task.inputs["units"])
+    for name in RUNGS:
+        if len(document[name]) != units:
+            raise Invalid(
+                "wrong_length",
+                f"at /{name}: {len(document[name])} answers, but there are {units} cases; give "
+                "one for each, in their order",
+            )
+    return ({name: [_entry(entry) for entry in document[name]] for name in RUNGS},)
+
+
+def merge_units(attempts: Sequence[CheckedAnswer]) -> CheckedAnswer:
+    """Join a pair's replicates, None for each unusable.
+
+    Without a usable one, return the first invalid attempt, else the first attempt.
+    """
+    usable = [attempt for attempt in attempts if attempt.status == "scored"]
+    if not usable:
+        return next((a for a in attempts if a.status == "invalid"), attempts[0])
+    sets: list[Answers | None] = []
+    for attempt in attempts:
+        sets += attempt.answer if attempt.status == "scored" else (None,)
+    lost = [attempt.message for attempt in attempts if attempt.status != "scored"]
+    return CheckedAnswer("scored", tuple(sets), message="; ".join(lost))
+
+
+def _entry(entry: object) -> int:
+    """Return 1 or 0 for a Boolean or a text that begins with yes or no, else ``INVALID``."""
+    if isinstance(entry, bool):
+        return int(entry)
+    found = _WORD.match(entry) if isinstance(entry, str) else None
+    return INVALID if found is None else int(found[1].lower() in _YES)
+
+
+def check_quantities(task: Task, document: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer as it is; raise ``Invalid`` if it names a quantity that is not listed."""
+    listed = task.inputs["quantities"]
+    for name in document["quantities"]:
+        if name not in listed:
+            raise Invalid(
+                "unknown_quantity",
+                f"at /quantities: {clip(name)} is none of {', '.join(sorted(listed))}",
+            )
+    return document
 
 
 def score_quantities(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
@@ -207,9 +266,10 @@ DEDUCTION: Final = _shape(
     "deduction",
     "deduction",
     "value",
-    check=partial(check_json, then=check_deduction),
+    check=check_json,
     score=score_deduction,
     gold=_gold_deduction,
+    labels=("inconsistent", "insufficient"),
     check_truth=_check_deduction,
 )
 
