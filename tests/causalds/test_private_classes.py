@@ -16,7 +16,7 @@ from builder.tracks.causalds.plan.scenes import plan_scenes
 from builder.tracks.causalds.track import TRACK
 from grader.errors import UsageError
 
-SECRETS = 16
+SECRETS = 8
 TASKS = 66
 """Two of each variant: twins."""
 
@@ -64,7 +64,7 @@ def test_twins_are_alike_as_often_as_chance_has_it() -> None:
         alike += sum(one == other for one, other in rows)
         expected += share * len(rows)
         variance += share * (1 - share) * len(rows)
-    assert expected > 100
+    assert expected > 50
     assert abs(alike - expected) < 4 * variance**0.5, (alike, expected)
 
 
@@ -83,7 +83,7 @@ def test_one_known_answer_does_not_tell_its_twin() -> None:
             hits += guess[0][0] == other
             expected += share
             variance += share * (1 - share)
-    assert expected > 50
+    assert expected > 25
     assert hits < expected + 4 * variance**0.5, (hits, expected)
 
 
@@ -118,7 +118,7 @@ def test_a_small_exam_is_composed_for_every_secret() -> None:
     """Half of the secrets were refused for an exam of 11 scenes: that told of them, and a build
     failed by luck."""
     config = settings(11)
-    for number in range(8):
+    for number in range(5):
         assert len({one.variant for one in planned(config, number)}) == 11
 
 
