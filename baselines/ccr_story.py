@@ -33,10 +33,10 @@ _THEMES: Final = tuple(
     for theme in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).values()
 )
 _RULE: Final = re.compile(
-    r"(?:(?P<own>.*?)(?P<joint> and, besides, | or else |$))??"
+    r"(?:(?P<own>.*?)(?P<joint> and, besides, | and/or |$))??"
     r"(?:(?P<quantity>at least one of these holds|all of these hold): (?P<listed>.*))?"
 )
-_JOINTS: Final[Mapping[str, Operator]] = {" and, besides, ": "and", " or else ": "or"}
+_JOINTS: Final[Mapping[str, Operator]] = {" and, besides, ": "and", " and/or ": "or"}
 _PALETTE: Final = re.compile(r"(\w+) \(((?:\w+, )+\w+)\)")
 
 

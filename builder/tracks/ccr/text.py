@@ -83,7 +83,7 @@ def _rule(context: BooleanContext, words: Words, node: int, rng: np.random.Gener
         return f"{state} exactly when {_join_clauses(context.own[node], holds)}."
     if context.own[node] == "and":
         return f"{state} exactly when {own} and, besides, {_join_clauses('or', parents)}."
-    return f"{state} exactly when {own} or else {_join_clauses('and', parents)}."
+    return f"{state} exactly when {own} and/or {_join_clauses('and', parents)}."
 
 
 def _join_clauses(operator: str, clauses: Sequence[str]) -> str:

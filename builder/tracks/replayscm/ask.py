@@ -44,7 +44,8 @@ def _disclosure_text(inputs: Mapping[str, Any]) -> str:
     """Return the Markdown list of what is disclosed.
 
     It has the variables, the roots with the other variables, the order or else the blocks, and the
-    largest number of parents. Hidden roots or a hidden order are named as hidden.
+    largest number of parents. Hidden roots or a hidden order are named as hidden. What breaks
+    these rules follows as a paragraph.
     """
     names, roots = inputs["variables"], inputs["roots"]
     told: dict[str, object] = {"variables": ", ".join(names)}
@@ -60,7 +61,8 @@ def _disclosure_text(inputs: Mapping[str, Any]) -> str:
     else:
         told["order_hidden"] = ""
     told["max_parents"] = inputs["max_parents"]
-    return "\n".join(f"- {_TEXTS(f'known.{key}', value=value)}." for key, value in told.items())
+    lines = (f"- {_TEXTS(f'known.{key}', value=value)}." for key, value in told.items())
+    return "\n".join([*lines, "", _TEXTS("known.rules")])
 
 
 def _table(names: Sequence[str], world: Mapping[str, Any]) -> str:
