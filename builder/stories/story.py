@@ -335,7 +335,7 @@ class _EffectTeller:
             frame = self.draft.deal(frames.EFFECTS)
         mentions = {"cause": cause.mention, "effect": effect.mention}
         if edge in self.unmeasured:
-            mentions["cause"] = f"the {self.draft.deal(frames.UNMEASURED)} {cause.name}"
+            mentions["cause"] = f"the unmeasured {cause.name}"
         for slot, variable in (("cause", cause), ("effect", effect)):
             if slot in slots and variable.states is not None:
                 mentions[slot] = f"whether {variable.mention} {variable.states[1]}"

@@ -105,7 +105,7 @@ def check_no_direction(story: str) -> list[str]:
     """Return a problem where no sentence of ``frames.NO_DIRECTION`` is told."""
     if any(text in story for text in frames.NO_DIRECTION):
         return []
-    return ["it is not said that directions and sizes are for the data to tell"]
+    return ["it is not said that signs and sizes are for data to tell"]
 
 
 def split_sentences(story: str) -> list[str]:
