@@ -97,7 +97,7 @@ def test_whoever_reads_effects_off_a_story_learns_how_binary_variables_act() -> 
     told = set()
     for _, task, _, built in every_task():
         reads = "tells every direct effect" in task["prompt"]
-        says = "only through which of the two holds" in task["prompt"]
+        says = "affects others only through its value, 0 or 1" in task["prompt"]
         assert says == (reads and _binary(world(built)))
         told.add((reads, says))
     assert {(True, True), (True, False)} <= told

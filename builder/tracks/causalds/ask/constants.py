@@ -64,10 +64,8 @@ def constants(task: Task, truth: Truth) -> Iterator[tuple[str, str]]:
     if task.shape.kind == "predictions":
         yield from _predictions(task)
         return
-    # An answer repeats which variable its question conditions on.
-    repeated = {k: task.inputs[k] for k in ("conditioning_var",) if k in task.inputs}
     for name, content in _contents(task, truth):
-        yield name, canonical_json({**repeated, **content})
+        yield name, canonical_json(content)
 
 
 def _contents(task: Task, truth: Truth) -> Iterator[tuple[str, Mapping[str, object]]]:
