@@ -7,13 +7,20 @@ from grader.io.jsonio import BadJson, parse_strict
 
 _OPENING: Final = re.compile(r" {0,3}```[ \t]*([A-Za-z0-9_+-]{0,20})[ \t]*")
 _CLOSING: Final = re.compile(r" {0,3}```[ \t]*")
-_WORD: Final = re.compile(
-    r"\b(yes|no|not|true|false|correct|incorrect|it holds|does not hold)\b", re.IGNORECASE
-)
 _MEANINGS: Final = {
-    "yes": True, "true": True, "correct": True, "it holds": True,
+    "yes": True, "true": True, "correct": True, "it holds": True, "yep": True, "yeah": True,
     "no": False, "not": False, "false": False, "incorrect": False, "does not hold": False,
+    "nope": False, "not true": False, "not correct": False,
 }  # fmt: skip
+_ALONE: Final = rf"(?<![^\W_])({'|'.join(sorted(_MEANINGS, key=len, reverse=True))})(?![^\W_])"
+_WORD: Final = re.compile(_ALONE, re.IGNORECASE)
+_NEXT_WORD: Final = re.compile(r" \w")
+_CONCLUSION: Final = re.compile(
+    rf"\b(?:answer|result|conclusion|correction|so|then|thus|hence|therefore)\b(?: is| it is)?"
+    rf"[^\w.;?]{{0,20}}(?:\\\w{{1,20}}\{{){{0,3}}{_ALONE}(?! \w)",
+    re.IGNORECASE,
+)
+"""A word that is said to conclude, before no other word: "so yes," but not "so no other"."""
 _SENTENCE: Final = 200
 """Characters at the end of a reply in which its conclusion is looked for first."""
 
@@ -64,17 +71,23 @@ def answer_in(reply: str, kind: str) -> str | None:
 def yes_or_no(reply: str) -> bool | None:
     """Return True where a reply says yes, False where it says no, None where it says neither.
 
-    Its first word decides where that is such a word. Else the last such word does, as a reply that
-    reasons first states its answer last ("Therefore, yes, …"). The word ``not`` counts as no only
-    where there is no other.
+    The last word that is said to be the answer or to conclude decides ("Therefore, yes, …"). Else
+    its first word decides where that is such a word, else the last such word, as a reply that
+    reasons first states its answer last. A word before punctuation goes before one that another
+    word follows ("no other"). The word ``not`` counts as no only where there is no other.
+    docs/limits.md states how often this is right.
     """
     text = reply.strip()
-    if (first := _WORD.match(text.lstrip("*\"'( "))) and first[1].lower() != "not":
+    if concluded := _CONCLUSION.findall(text):
+        return _MEANINGS[concluded[-1].lower()]
+    if (first := _WORD.match(text.lstrip("*\"'(_ "))) and first[1].lower() != "not":
         return _MEANINGS[first[1].lower()]
     for part in (text[-_SENTENCE:], text):
-        words = [match[1].lower() for match in _WORD.finditer(part)]
-        if plain := [word for word in words if word != "not"]:
-            return _MEANINGS[plain[-1]]
-        if words:
+        found = list(_WORD.finditer(part))
+        plain = [match for match in found if match[1].lower() != "not"]
+        ending = [match for match in plain if not _NEXT_WORD.match(part, match.end())]
+        if plain:
+            return _MEANINGS[(ending or plain)[-1][1].lower()]
+        if found:
             return False
     return None

@@ -1,10 +1,15 @@
 """What is taken from the text of a reply, and how one task of many cases becomes questions."""
 
+import json
+from collections import Counter
+from pathlib import Path
+
 import pytest
 
 from causal_exams.extraction import answer_in, blocks, yes_or_no
 from causal_exams.tracks.ccr import answer_of, questions, with_examples
 
+REPLIES = Path(__file__).with_name("yes_or_no_replies.json")
 PROMPT = """Lamps hang in a row.
 
 The rules, in no particular order:
@@ -61,12 +66,28 @@ def test_half_a_surrogate_pair_is_no_crash() -> None:
         ("Since A is lit, which is correct, B is. Therefore, yes, B is lit!", True),
         ("By its dial it would be, yes. Therefore, no, B is not lit.", False),
         ("B is not lit.", False), ("It holds.", True), ("It does not hold.", False),
+        ("The answer is yes. No other rule applies.", True), ("Yes, wait: so no.", False),
+        ("So no other rule applies: yes.", True), ("It is not true.", False),
+        ("Given the rules, yes; there is no doubt.", True), ("__No__", False),
         ("FALSE", False), ("I cannot say.", None), ("", None), ("Nobody knows.", None),
-        ("yes " + "x " * 300 + "so no", True), ("well " * 300 + "so no", False),
+        ("yes " + "x " * 300 + "so no", False), ("yes " + "x " * 300 + "no x", True),
+        ("well " * 300 + "so no", False),
     ],
 )  # fmt: skip
 def test_yes_and_no(reply: str, meaning: bool | None) -> None:
     assert yes_or_no(reply) is meaning
+
+
+def test_the_reader_is_as_right_as_the_guides_say() -> None:
+    """300 replies in fifteen styles, labelled before the reader saw them (docs/limits.md)."""
+    table = json.loads(REPLIES.read_text(encoding="utf-8"))
+    words = {True: "yes", False: "no", None: "neither"}
+    read = Counter(
+        (label, words[yes_or_no(reply)]) for style in table.values() for label, reply in style
+    )
+    right = sum(number for (label, meaning), number in read.items() if label == meaning)
+    contrary = read["yes", "no"] + read["no", "yes"]
+    assert (read.total(), right, contrary) == (300, 231, 14)
 
 
 def test_each_question_has_its_context_and_its_case_alone() -> None:
