@@ -18,6 +18,7 @@ from grader.errors import UsageError
 from grader.io.jsonio import canonical_json
 from grader.opening import open_release
 from grader.pipeline import grade as grade_exam
+from grader.pipeline import with_gap
 from grader.release.exam import Exam, Split
 from grader.release.release import find_task
 from grader.release.scenes import TABLES, read_scenes
@@ -166,6 +167,8 @@ def grade(
         submission = read_submission(Path(answers), split.tasks)
     chosen = split.choose_exam_for(frozenset(submission.answers))
     graded = grade_exam(chosen, submission)
+    if not isinstance(answers, Mapping):
+        graded = with_gap(graded)
     report = graded.report
     if chosen.keeps_ledger:
         place = None if ledger is None else Path(ledger)

@@ -12,13 +12,15 @@ from grader.answers.collect import submissions_in
 from grader.answers.submission import BUDGET, Budget, Submission, SubmissionLimits, with_notice
 from grader.errors import UsageError
 from grader.io.jsonio import clip
-from grader.release.exam import Exam
+from grader.release.exam import Exam, Split
+from grader.release.release import WHOLE_SPLIT
 from grader.reports.aggregate import aggregate, with_statuses
 from grader.reports.build import GradedSubmission, build_report, with_attempts
 from grader.reports.redact import redact, with_figure
 from grader.scoring.model import CheckedAnswer, RawAnswer, Score
 from grader.scoring.score import check, score, verify
 from grader.scoring.shape import Task
+from grader.statistics.bootstrap import percentile_interval
 
 Answers = dict[str, CheckedAnswer]
 """Task id to the checked answer."""
@@ -70,6 +72,41 @@ def grade(
         report = _held_back(exam, report, _before_the_truth(scores, before))
     digest = answers_sha256(before)
     return GradedSubmission(exam, submission, scores, totals, report, hosts, digest)
+
+
+def with_gap(graded: GradedSubmission, limits: SubmissionLimits | None = None) -> GradedSubmission:
+    """Return ``graded`` with a member ``gap`` and a notice in its report where they can be stated.
+
+    The gap is the skill in the exam of the same name of another split, whose truth is public, minus
+    the skill in this exam (docs/upkeep.md says how to read it). It is left out where the report is
+    redacted, no other split has such an exam, or one of the two is not answered. ``limits`` are
+    what reading the other answers may cost.
+    """
+    exam, here, mine = graded.exam, graded.totals.skill, graded.submission
+    if not (exam.split.reveal and here and mine.answers and mine.unknown):
+        return graded
+    release, key = exam.split.release, exam.split.transcript_key
+    for name in release.splits:
+        known = (WHOLE_SPLIT, *release.exams(name))
+        if name == exam.split.name or not release.has_public_truth(name) or exam.name not in known:
+            continue
+        other = Split.open(release, name, exam.name, exam.split.track, transcript_key=key)
+        submission = read_submission(mine.source, other.tasks, limits)
+        public = grade(other.choose_exam_for(), submission, slice_intervals=False, tables=False)
+        there, missing = public.totals.skill, public.report["census"]["missing"]
+        if not submission.answers or there is None:
+            continue
+        draws = [a - b for a, b in zip(there.replicates, here.replicates, strict=False)]
+        low, high = percentile_interval(draws)
+        gap = {"split": name, "missing": missing, "skill": there.value}
+        gap |= {"difference": there.value - here.value, "interval": [low, high]}
+        text = (
+            f"skill on {name}, whose truth is public, is {there.value - here.value:+.1f} to that "
+            f"here (95% {low:+.1f} to {high:+.1f}; {missing:,} tasks missing there)"
+        )
+        notices = [text, *graded.report["notices"]]
+        return replace(graded, report={**graded.report, "gap": gap, "notices": notices})
+    return graded
 
 
 def _before_the_truth(scores: Sequence[Score], told: Answers) -> Sequence[Score]:

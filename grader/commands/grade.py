@@ -23,6 +23,7 @@ from grader.commands.common import (
     add_documents,
     add_limits,
     check_outputs,
+    limits_of,
     read_answers,
     write_documents,
 )
@@ -31,7 +32,7 @@ from grader.pages.report import costliest, first_screen, report_view
 from grader.pages.systems import in_reading
 from grader.pages.terminal import console
 from grader.pages.words import points
-from grader.pipeline import grade
+from grader.pipeline import grade, with_gap
 from grader.reports.build import GradedSubmission
 from grader.reports.ledger import show_all, with_held_back
 from grader.reports.table import write_scores
@@ -85,6 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     document = bool(arguments.json or arguments.html)
     tables = document or arguments.full or bool(arguments.track)
     graded = grade(exam, submission, slice_intervals=document, tables=tables)
+    graded = with_gap(graded, limits_of(arguments))
     if exam.keeps_ledger:
         (report,) = show_all(arguments.ledger, exam, [(submission.source, with_held_back(graded))])
         graded = replace(graded, report=report)

@@ -21,7 +21,7 @@ from small_release import (
 )
 from test_case_tables import TABLES
 
-from grader.io.schemas import schema
+from grader.io.schemas import first_problem, schema
 from grader.opening import open_release
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
@@ -282,6 +282,28 @@ def test_answers_meant_for_another_exam_are_remarked_on(
     report = tmp_path / "report.json"
     runner.run("grade", packed, *runner.dev, "--exam", "mini", "--json", report)
     assert any("was packed for exam" in note for note in json.loads(report.read_text())["notices"])
+
+
+def test_the_gap_between_public_and_private_truth_is_for_the_maintainer(
+    runner: Runner, gold: Path, secret: Path
+) -> None:
+    """A system that knows ``dev`` by heart is better there; the gap tells what ``test`` holds."""
+    for file in sorted(secret.glob("*"))[::2]:
+        file.unlink()
+    shutil.copytree(gold, secret, dirs_exist_ok=True)
+    reports = {}
+    for options in ((), ("--reveal",)):
+        out = runner.place / "both.json"
+        words = ("grade", secret, *runner.test, "--exam", "all", "--json", out, *options)
+        assert runner.run(*words).code == 0
+        reports[bool(options)] = json.loads(out.read_text(encoding="utf-8"))
+        assert first_problem("report", reports[bool(options)]) is None
+    assert "gap" not in reports[False] and "gap" not in runner.grade(secret).report
+    gap, skill = reports[True]["gap"], reports[True]["skill"]
+    assert (gap["split"], gap["skill"], gap["missing"]) == ("dev", 100.0, 0)
+    assert gap["difference"] == pytest.approx(100 - skill) and skill < 90
+    assert 0 < gap["interval"][0] < gap["difference"] < gap["interval"][1]
+    assert any("skill on dev" in note for note in reports[True]["notices"])
 
 
 def test_answers_of_a_run_of_another_release_are_remarked_on(
