@@ -9,11 +9,12 @@ LOCKED  = --constraint requirements.lock
 SYSTEMS  = $(shell $(RUN) -m baselines --list | sed 's/ .*//; s/RATE/5/')
 TRACKS   = $(shell $(RUN) -c 'from grader.tracks import TRACKS; print(*TRACKS)')
 
-.PHONY: demo boards docs test types fast slow bench fuzz lock clean help
+.PHONY: demo boards figures docs test types fast slow bench fuzz lock clean help
 
 help:
 	@echo "make demo   build the small exam, answer it with six systems, grade, show the leaderboard"
 	@echo "make boards after it: all reference systems, a board of each track"
+	@echo "make figures  after make demo: measure the numbers of the guides anew"
 	@echo "make docs   the guides as a site, site/index.html"
 	@echo "make test   ruff, mypy and the fast tests"
 	@echo "make slow   the long tests"
@@ -51,6 +52,9 @@ boards: $(VENV)/.demo | release
 	  $(RUN) -m grader leaderboard answers/ --release release --track $$track --html leaderboard-$$track.html; \
 	done
 	@echo "look at leaderboard*.html, release/GATE.md and answers/"
+
+figures: $(VENV)/.demo
+	$(RUN) -m benchmarks.figures --release release --answers answers
 
 $(VENV)/.docs: pyproject.toml requirements.lock | $(RUN)
 	$(PIP) install $(LOCKED) --editable '.[docs]'
