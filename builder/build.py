@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
+
+import pyarrow as pa
 
 from builder.gate.part_check import check_part
 from builder.gate.report import GateReport
@@ -38,13 +39,13 @@ from builder.release.parts import (
 )
 from builder.release.planning import Specs, plan_one, plan_specs
 from builder.release.progress import Reporter
-from builder.release.schemas import COMMITMENTS
+from builder.release.rows import COMMITMENTS
 from builder.release.shards import (
+    COMMITTED,
+    ConfigJob,
     Shard,
-    ShardJob,
-    plan_shards,
     schema_with_canary,
-    with_commitments,
+    write_config,
     write_groups,
     write_shard,
 )
@@ -214,14 +215,26 @@ def _write_shards(
     then exams."""
     mark = canary(config.name, config.version)
     shards: list[Shard] = []
-    own = _shard_jobs(config, roots, parts, workspace)
+    own = _config_jobs(config, roots, parts, workspace)
     flat = [
         FlatJob(workspace.public, split.name, mark, not split.private) for split in config.splits
     ]
+    committed: dict[tuple[str, str], list[list[pa.Table]]] = {}
     with reporter.stage("Parquet shards", len(own) + len(flat)) as advance:
-        for written in chain(pool.map(write_shard, own), pool.map(write_tasks, flat)):
+        for written, commitments in pool.map(write_config, own):
+            shards += written
+            committed[written[0].split, written[0].config] = commitments
+            advance()
+        for written in pool.map(write_tasks, flat):
             shards += written
             advance()
+    schema = schema_with_canary(COMMITMENTS, mark)
+    for split in dict.fromkeys(job.split for job in own):
+        configs = (job.config for job in own if job.split == split)
+        hidden = [groups for config_name in configs for groups in committed[split, config_name]]
+        for index, groups in enumerate(hidden):
+            at = (index, len(hidden))
+            shards.append(write_shard(COMMITTED, split, workspace.public, schema, at, groups))
     for (split, track), drawn in exams.items():
         if drawn:
             name, table = f"{track}_exams", exam_table(drawn)
@@ -230,36 +243,28 @@ def _write_shards(
     return shards
 
 
-def _shard_jobs(
+def _config_jobs(
     config: ReleaseConfig,
     roots: Mapping[str, Root],
     parts: Parts,
     workspace: Workspace,
-) -> list[ShardJob]:
-    """Return the jobs of all shards of the tracks' configs, each on its side, and of the
-    commitments.
+) -> list[ConfigJob]:
+    """Return a job for each config of each track and split, on the side where it belongs.
 
     The folders of both sides are created.
     """
-    jobs: list[ShardJob] = []
+    jobs: list[ConfigJob] = []
     mark = canary(config.name, config.version)
     for split in config.splits:
-        own: list[ShardJob] = []
         for name, _ in split.tracks:
-            track = config.tracks[name]
+            track, folders = config.tracks[name], [p.folder for p in parts[split.name, name]]
             for table, schema in track.tables.items():
                 hidden = split.private and table in track.private
                 repository = workspace.private if hidden else workspace.public
                 repository.mkdir(mode=0o700, exist_ok=True)
-                own += plan_shards(
-                    parts[split.name, name],
-                    table,
-                    split.name,
-                    schema_with_canary(schema, mark),
-                    repository,
-                    roots[split.name].row_salts if hidden else None,
-                )
-        jobs += with_commitments(own, workspace.public, schema_with_canary(COMMITMENTS, mark))
+                marked = schema_with_canary(schema, mark)
+                salts = roots[split.name].row_salts if hidden else None
+                jobs.append(ConfigJob(table, split.name, repository, marked, folders, salts))
     return jobs
 
 

@@ -17,6 +17,7 @@ from builder.gate.part_check import lost_points
 from builder.gate.report import GateLine, line_of
 from builder.splits.track import VARIED_FROM, Composition, Track
 from grader.io.jsonio import canonical_json
+from grader.opening import open_release
 from grader.pipeline import grade
 from grader.release.exam import choose_exam
 from grader.release.release import WHOLE_SPLIT, ReleaseFolder
@@ -215,12 +216,14 @@ def share_elsewhere(requested: Mapping[str, float], realised: Mapping[str, float
 
 @dataclass(frozen=True, slots=True)
 class ExamPoints:
-    """The problems with known answers to the exam called ``exam``, from the whole grader.
+    """The problems with known answers to the exam called ``exam`` of a split, from the whole
+    grader.
 
     ``wrong`` has a line for each right answer that lost points, ``earned`` one if empty answers
     earned some. Both are empty if all is well.
     """
 
+    split: str
     exam: str
     wrong: tuple[str, ...]
     earned: tuple[str, ...]
@@ -235,12 +238,15 @@ def graded_exams(opened: ReleaseFolder, split: str, tasks: int) -> tuple[str, ..
     return tuple(opened.exams(split)) or ((WHOLE_SPLIT,) if tasks <= AT_ONCE else ())
 
 
-def points_of_exam(opened: ReleaseFolder, split: str, name: str, scratch: Path) -> ExamPoints:
+def points_of_exam(job: tuple[Path, str, str, Path]) -> ExamPoints:
     """Grade right answers to all tasks of an exam, and then no answers, through the whole grader.
 
-    Return the problems with either. The answers are written below ``scratch``, whose owner removes
-    it, as a worker may be killed.
+    ``job`` holds release, split, exam and a folder in which the answers are written. Its owner
+    removes it, as a worker may be killed. Runs in a worker, which opens the release itself, as
+    tracks cannot be sent to it.
     """
+    release, split, name, scratch = job
+    opened = open_release(release)
     exam = choose_exam(opened, split, name, reveal=True, whole=False)
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         # Nobody sees intervals of slices, which cost as much as all the rest.
@@ -252,4 +258,4 @@ def points_of_exam(opened: ReleaseFolder, split: str, name: str, scratch: Path) 
     lost = [f"{row.task_id}: {problem}" for row in gold.scores if (problem := lost_points(row))]
     whole = gold.report["points"]
     lost += [f"exam {name}: {whole} points"] if whole != 100.0 else []
-    return ExamPoints(name, tuple(lost), (f"exam {name}: {empty} points",) if empty else ())
+    return ExamPoints(split, name, tuple(lost), (f"exam {name}: {empty} points",) if empty else ())

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from builder.release.floors import graded_answer
-from builder.splits.track import Floors, Graded, Track
+from builder.release.floors import constant_points
+from builder.splits.track import Floors, Track
 from grader.errors import UsageError
 from grader.release.release import ReleaseFolder
 from grader.scoring.floors import Floors as Stated
@@ -78,8 +78,10 @@ def check_floors(opened: ReleaseFolder, tracks: Mapping[str, Track], split: str)
         assert floors is not None
         own = _sample([task for task in tasks if task.track == name])
         truths = opened.truths(split, own)
-        pairs = ((task, truths[task.task_id]) for task in own)
-        for key, points in sorted(_points(floors, told, pairs, problems).items()):
+        instances: dict[str, list[tuple[Task, Truth]]] = defaultdict(list)
+        for task in own:
+            instances[task.instance_id].append((task, truths[task.task_id]))
+        for key, points in sorted(_points(floors, told, instances.values(), problems).items()):
             mean = math.fsum(points) / len(points)
             stands = told[key]["answer"], told[key]["points"], told[key]["tasks"]
             rows.append(FloorRow(split, key, *stands, mean, len(points)))
@@ -101,40 +103,27 @@ def check_floors(opened: ReleaseFolder, tracks: Mapping[str, Track], split: str)
 def _points(
     floors: Floors,
     stated: Mapping[str, Any],
-    tasks: Iterable[tuple[Task, Truth]],
+    instances: Iterable[Sequence[tuple[Task, Truth]]],
     problems: dict[str, None],
 ) -> dict[str, list[float]]:
     """Return the points (0 to 1) of the answers that floors name: a list for each floor, by its
-    key.
+    key, with an entry for each task or, where tasks count together, for each instance.
 
-    The list of a variant has an entry for each of its ``tasks``. That of ``floors.whole`` has one
-    for each instance whose tasks count together. ``stated`` are the manifest's floors of the track.
-    Problems with an answer are added to ``problems`` as keys.
+    ``stated`` are the manifest's floors of the track. Problems with an answer are added to
+    ``problems`` as keys.
     """
     points: dict[str, list[float]] = defaultdict(list)
-    together: dict[str, list[Graded]] = defaultdict(list)
-    whole, worth = floors.whole or ("", lambda _: None)
-    for task, truth in tasks:
-        texts = dict(floors.constants(task, truth))
-        for name in (task.spec.key, whole):
-            answer = stated.get(name, {}).get("answer")
-            if answer not in texts:
-                if name != whole:
-                    problems[f"{name}: no constant answer is '{answer}'"] = None
-                continue
-            try:
-                graded = graded_answer(task, truth, texts[answer])
-            except (ValueError, GraderBug, UsageError) as error:
-                # A truth that no answer can be held against.
-                problems[str(error)] = None
-                continue
-            if name == whole:
-                together[task.instance_id].append(graded)
-            else:
-                points[name].append(graded[2].points)
-    for members in together.values():
-        if (share := worth(members)) is not None:
-            points[whole].append(share)
+    answers = {key: floor["answer"] for key, floor in stated.items()}
+    for tasks in instances:
+        try:
+            for key, known in constant_points(floors, tasks, answers):
+                if answers.get(key) in known:
+                    points[key].append(known[answers[key]])
+                elif floors.whole is None or key != floors.whole[0]:
+                    problems[f"{key}: no constant answer is '{answers.get(key)}'"] = None
+        except (ValueError, GraderBug, UsageError) as error:
+            # A truth that no answer can be held against.
+            problems[str(error)] = None
     return points
 
 

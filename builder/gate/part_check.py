@@ -15,12 +15,11 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any, Final
 
-from builder.gate.part_rows import PartRows, read_part
 from builder.release.arrow import content_sha256
 from builder.release.identity import LIBRARIES, source_sha256
 from builder.release.parts import Part
 from builder.release.rows import read_task
-from builder.release.tables import Row, SplitTables
+from builder.release.tables import PartRows, Row, SplitTables, read_part
 from builder.splits.track import SceneRow, TaskRow, Track
 from grader.errors import UsageError
 from grader.io.files import write_text

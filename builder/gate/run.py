@@ -13,6 +13,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from builder.gate.exams import ExamPoints, exam_lines, graded_exams, points_of_exam
 from builder.gate.floors import check_floors
 from builder.gate.leak import LeakReport, leak_test
@@ -28,14 +31,14 @@ from builder.gate.part_check import (
     Findings,
     read_check,
 )
-from builder.gate.part_rows import take_apart
 from builder.gate.report import GateLine, GateReport, line_of
 from builder.gate.rules import Tables, schema_problems
 from builder.gate.secrecy import secrecy_problems
 from builder.release.engine import Workers
 from builder.release.manifest import read_manifest
-from builder.release.parts import RECORD, Part, find_part
-from builder.release.reader import public_side
+from builder.release.parts import RECORD, Origin, Part, find_part, stage_part
+from builder.release.reader import open_shard, public_side, shards
+from builder.release.tables import truth_side
 from builder.splits.track import Track
 from grader.io.process import processors
 from grader.opening import open_release
@@ -134,6 +137,35 @@ def _checked_parts(
                 shutil.copy(earlier, part.folder)
     for _ in pool.map(check, parts):
         pass
+    return parts
+
+
+def take_apart(
+    release: Path, tables: Tables, track: Track, split: str, staging: Path
+) -> list[Part]:
+    """Stage the rows of one track of a split below ``staging`` as parts, and return the parts.
+
+    Each holds the instances that it held when it was built, so that it can be checked like a part
+    of a build. Every instance has a world, which the rule of ids sees to.
+    """
+    found = tables.rows(
+        "SELECT instance_id FROM worlds WHERE split = $split AND track = $track ORDER BY index",
+        {"split": split, "track": track.name},
+    )
+    names = [name for (name,) in found]
+    origin = Origin(track.name, split, (split, track.name) in tables.private, len(names))
+    released = {}
+    for config in track.tables:
+        hidden = config in track.private
+        side = truth_side(release, track.name, split) if hidden else public_side(release)
+        if paths := shards(side, config, split):
+            whole = pa.concat_tables(open_shard(path).read() for path in paths)
+            released[config] = whole.replace_schema_metadata(None)
+    parts = []
+    for number in range(origin.parts):
+        own = pa.array(names[number * origin.size : (number + 1) * origin.size], pa.string())
+        rows = {c: t.filter(pc.is_in(t["instance_id"], own)) for c, t in released.items()}
+        parts.append(stage_part(origin, origin.folder(staging, number), rows, {}))
     return parts
 
 
@@ -240,20 +272,8 @@ def _exam_points_by_split(
         for split in opened.splits
         for exam in graded_exams(opened, split, counts[split])
     ]
-    graded: dict[str, list[ExamPoints]] = {split: [] for split in opened.splits}
-    for split, points in pool.map(_exam_points, jobs):
-        graded[split].append(points)
-    return {split: sorted(own, key=lambda one: one.exam) for split, own in graded.items()}
-
-
-def _exam_points(job: tuple[Path, str, str, Path]) -> tuple[str, ExamPoints]:
-    """Return the split and the result of :func:`points_of_exam` for a (release, split, exam,
-    scratch).
-
-    Runs in a worker, which opens the release itself, as tracks cannot be sent to it.
-    """
-    release, split, exam, scratch = job
-    return split, points_of_exam(open_release(release), split, exam, scratch)
+    graded = sorted(pool.map(points_of_exam, jobs), key=lambda one: one.exam)
+    return {split: [one for one in graded if one.split == split] for split in opened.splits}
 
 
 def _known_answers(split: str, found: Findings, graded: Iterable[ExamPoints]) -> Iterator[GateLine]:

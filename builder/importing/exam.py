@@ -25,8 +25,7 @@ from builder.release.flat import FlatJob, write_flat
 from builder.release.identity import FORMAT, canary
 from builder.release.manifest import head, listing
 from builder.release.papers import write_papers
-from builder.release.rows import TrueValue, truth_row
-from builder.release.schemas import TASKS, TRUTH, labels_schema, scenes_schema
+from builder.release.rows import TASKS, TRUTH, TrueValue, labels_schema, scenes_schema, truth_row
 from builder.release.shards import GROUP_ROWS, Shard, schema_with_canary, write_groups
 from builder.splits.track import DrawnExam, Row
 from grader.errors import UsageError

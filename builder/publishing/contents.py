@@ -23,7 +23,7 @@ from builder.release.flat import CONFIG
 from builder.release.manifest import MANIFEST
 from builder.release.papers import CARD, MADE, papers
 from builder.release.reader import configs, open_shard, rows, shards, splits
-from builder.release.schemas import COMMITMENTS, FLAT
+from builder.release.rows import COMMITMENTS, FLAT
 from builder.release.shards import COMMITTED
 from builder.release.workspace import GATE_FILE
 from builder.splits.track import Track

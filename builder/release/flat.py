@@ -12,8 +12,7 @@ from typing import Final
 
 from builder.release.arrow import table_from_rows
 from builder.release.reader import rows, shards
-from builder.release.rows import read_task
-from builder.release.schemas import FLAT
+from builder.release.rows import FLAT, read_task
 from builder.release.shards import GROUP_ROWS, Shard, schema_with_canary, write_groups
 from builder.splits.track import Row
 from grader.io.jsonio import canonical_json

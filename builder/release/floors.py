@@ -139,23 +139,32 @@ def grade_constants(job: TwinJob, track: Track) -> list[list[tuple[str, Points]]
     found = []
     for spec, keys in job.wanted:
         tasks = (one for one in tasks_of(track, track.build(spec)) if one[0].spec.key in keys)
-        found.append([*_points(floors, tasks)])
+        found.append([*constant_points(floors, tasks)])
     return found
 
 
-def _points(floors: Floors, tasks: Iterable[tuple[Task, Truth]]) -> Iterator[tuple[str, Points]]:
-    """Yield the key of a floor and the points of every constant, for each task.
+def constant_points(
+    floors: Floors,
+    tasks: Iterable[tuple[Task, Truth]],
+    stated: Mapping[str, str] | None = None,
+) -> Iterator[tuple[str, Points]]:
+    """Yield the key of a floor and the points of every constant, for each task of an instance.
 
-    Where tasks of an instance count together, yield the same for the instance at the end.
+    Where its tasks count together, yield the same for the instance at the end. With ``stated``
+    (name by key of a floor) only these constants are graded. Raises ``ValueError`` for an answer
+    that is not valid.
     """
     together: dict[str, list[Graded]] = {}
+    whole = floors.whole[0] if floors.whole is not None else ""
     for task, truth in tasks:
-        points = {}
+        points, key = {}, task.spec.key
         for name, text in floors.constants(task, truth):
+            if stated is not None and name not in (stated.get(key), stated.get(whole)):
+                continue
             graded = graded_answer(task, truth, text)
             points[name] = graded[2].points
             together.setdefault(name, []).append(graded)
-        yield task.spec.key, points
+        yield key, points
     if floors.whole is not None:
         key, worth = floors.whole
         shares = {name: worth(members) for name, members in together.items()}

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from builder.release.parts import Part
 from builder.release.reader import groups, public_side, rows, shards, splits
 from builder.splits.track import RowPlace, SceneRow, TaskRow
 from grader.errors import UsageError
@@ -151,3 +152,55 @@ def scene_row(row: Mapping[str, Any], place: RowPlace) -> SceneRow:
     columns = tuple((column["name"], column["kind"]) for column in row["columns"])
     told = (row["instance_id"], row["view"], row["story"])
     return SceneRow(*told, columns, names[0], names[1], (lengths[0], lengths[1]), place)
+
+
+_NOWHERE: Final = RowPlace(0, 0, 0)
+"""Parts have no place in a file yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartRows:
+    """All rows of some instances.
+
+    In ``tables`` there are no positions in exams, and places in files are 0. ``tasks``, ``truths``
+    and ``labels`` are rows as they stand, by instance. ``scenes`` are in order of instance and
+    view.
+    """
+
+    tables: SplitTables
+    tasks: Mapping[str, Sequence[Row]]
+    truths: Mapping[str, Sequence[Row]]
+    labels: Mapping[str, Row]
+    scenes: Sequence[Row]
+
+
+def read_part(part: Part) -> PartRows:
+    """Return all rows of a staged part."""
+    track = part.origin.track
+    tasks, truths = _rows(part, track), _rows(part, f"{track}_truth")
+    scenes = sorted(_rows(part, f"{track}_scenes"), key=lambda r: (r["instance_id"], r["view"]))
+    tables = SplitTables(
+        split=part.origin.split,
+        track=track,
+        private=part.origin.private,
+        tasks={row["task_id"]: task_row(row, _NOWHERE) for row in tasks},
+        scenes={(row["instance_id"], row["view"]): scene_row(row, _NOWHERE) for row in scenes},
+        positions={},
+        truth={row["task_id"]: row for row in truths},
+        worlds={row["instance_id"]: row for row in _rows(part, f"{track}_worlds")},
+    )
+    labels = {row["instance_id"]: row for row in _rows(part, f"{track}_labels")}
+    return PartRows(tables, _by_instance(tasks), _by_instance(truths), labels, scenes)
+
+
+def _rows(part: Part, config: str) -> list[dict[str, Any]]:
+    """Return the rows of a config of the part; none if the part has no such config."""
+    return list(table_rows(part.read(config))) if config in part.sizes else []
+
+
+def _by_instance(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Return the rows by instance id, in their order."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row["instance_id"], []).append(row)
+    return found

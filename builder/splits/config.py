@@ -13,9 +13,8 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, create_model, model_validator
 
-from builder.splits.settings import Fault, TomlModel, TomlTable, check, read_toml
+from builder.splits.settings import Fault, Text, TomlModel, TomlTable, Variable, check, read_toml
 from builder.splits.track import Track
-from builder.splits.values import Text, Variable
 from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.io.names import did_you_mean

@@ -11,8 +11,7 @@ from typing import Annotated, Final, Self
 
 from pydantic import Field, model_validator
 
-from builder.splits.settings import Fault, TomlModel, check, read_toml
-from builder.splits.values import Ordered, Text, some_of
+from builder.splits.settings import Fault, Ordered, Text, TomlModel, check, read_toml, some_of
 from builder.stories.types import Kind, Scenery, Variable
 from grader.errors import UsageError
 from grader.io.jsonio import clip

@@ -18,7 +18,7 @@ from builder.build import build_release
 from builder.release import shards as shards_module
 from builder.release.parts import Origin, stage_part
 from builder.release.progress import Reporter
-from builder.release.shards import plan_shards
+from builder.release.shards import ConfigJob, write_config
 from builder.release.workspace import Workspace, open_workspace
 from builder.splits.config import load_config
 from builder.splits.roots import read_roots
@@ -102,7 +102,7 @@ def test_two_rows_with_one_id_are_our_bug(tmp_path):
     table = pa.table({"task_id": ["a", "b", "a"]}, schema=schema)
     part = stage_part(Origin("t", "dev", False, 1), tmp_path / "00000", {"t": table}, {})
     with pytest.raises(ValueError, match="two rows have the id a"):
-        plan_shards([part], "t", "dev", schema, tmp_path, None)
+        write_config(ConfigJob("t", "dev", tmp_path, schema, [part.folder]))
 
 
 def test_a_refused_release_keeps_its_working_name(

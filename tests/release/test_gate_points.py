@@ -11,9 +11,10 @@ from builder.gate import exams as gate_exams
 from builder.gate import part_check
 from builder.gate.exams import ExamPoints, graded_exams, points_of_exam
 from builder.gate.part_check import EMPTY, GOLD, Findings, findings, grade_known_answers
-from builder.gate.part_rows import PartRows, read_part, take_apart
 from builder.gate.rules import Tables
+from builder.gate.run import take_apart
 from builder.release.parts import Part
+from builder.release.tables import PartRows, read_part
 from builder.tracks import TRACKS
 from grader.opening import open_release
 from grader.release.exam import Exam
@@ -49,7 +50,7 @@ def test_a_split_without_exams_goes_through_the_grader_where_it_is_small(
     assert graded_exams(opened, "dev", 10**6) == ("practice",)
     monkeypatch.setattr(ReleaseFolder, "exams", lambda *_: {})
     assert graded_exams(opened, "dev", 10) == ("all",)
-    assert points_of_exam(opened, "dev", "all", tmp_path) == ExamPoints("all", (), ())
+    assert points_of_exam((built, "dev", "all", tmp_path)) == ExamPoints("dev", "all", (), ())
     assert graded_exams(opened, "dev", 10**6) == ()
 
 
@@ -65,7 +66,7 @@ def test_right_answers_are_written_where_somebody_else_removes_them(
 
     real = gate_exams.grade
     monkeypatch.setattr(gate_exams, "grade", grade)
-    points_of_exam(open_release(built), "dev", "practice", tmp_path)
+    points_of_exam((built, "dev", "practice", tmp_path))
     (parent, none), (same, all_of_them) = given
     assert parent == same == tmp_path and none == 0 < all_of_them
     assert list(tmp_path.iterdir()) == []

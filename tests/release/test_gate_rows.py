@@ -11,9 +11,10 @@ import pytest
 from gate_release import Rows, build, edit, failures
 
 from builder.gate.part_check import STORIES, TRUTHS, Findings, derive_again, task_row_problems
-from builder.gate.part_rows import read_part, take_apart
 from builder.gate.rules import Tables
+from builder.gate.run import take_apart
 from builder.release.parts import Part
+from builder.release.tables import read_part
 from builder.stories import frames
 from builder.stories.frames import Frame
 from builder.tracks import TRACKS

@@ -6,8 +6,20 @@ import pytest
 from pydantic import Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
-from builder.splits.settings import STRICT, Fault, TomlModel, TomlTable, check
-from builder.splits.values import Ordered, Text, Variable, Weight, one_of, some_of, weights_of
+from builder.splits.settings import (
+    STRICT,
+    Fault,
+    Ordered,
+    Text,
+    TomlModel,
+    TomlTable,
+    Variable,
+    Weight,
+    check,
+    one_of,
+    some_of,
+    weights_of,
+)
 from grader.errors import UsageError
 
 KNOWN = ("chain", "fork")

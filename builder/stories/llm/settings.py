@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field
 from pydantic.dataclasses import dataclass as checked
 
-from builder.splits.settings import STRICT, Fault
-from builder.splits.values import Text, Variable
+from builder.splits.settings import STRICT, Fault, Text, Variable
 from grader.io.jsonio import clip
 
 PLACES: Final = ("endpoint", "key_env", "transcripts", "causenet")

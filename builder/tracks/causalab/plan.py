@@ -20,9 +20,8 @@ from builder.splits.seeds import (
     random_order,
     stream,
 )
-from builder.splits.settings import Fault, TomlModel
+from builder.splits.settings import Fault, TomlModel, chosen_names, some_of
 from builder.splits.track import InstanceSpec, TaskPlan
-from builder.splits.values import chosen_names, some_of
 from builder.tracks.causalab.graphs import sample_graphs
 from builder.tracks.causalab.suites import PAPER, SETTINGS, SUITES, Suite, SuiteSetting, suite_of
 from grader.errors import UsageError

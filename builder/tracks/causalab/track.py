@@ -6,7 +6,7 @@ from typing import Final
 from builder.graphs.graph import LatentDAG
 from builder.release import rows
 from builder.release.attempts import first_accepted
-from builder.release.schemas import TASKS, TRUTH, worlds_schema
+from builder.release.rows import TASKS, TRUTH, worlds_schema
 from builder.splits.seeds import attempt_key, public_id
 from builder.splits.settings import check
 from builder.splits.track import BuiltInstance, Floors, InstanceSpec, Row, Track

@@ -9,7 +9,7 @@ import pyarrow as pa
 from builder.equations.quantities import Quantity
 from builder.release import rows
 from builder.release.arrow import round_truth
-from builder.release.schemas import TASKS, TRUTH, labels_schema, scenes_schema, worlds_schema
+from builder.release.rows import TASKS, TRUTH, labels_schema, scenes_schema, worlds_schema
 from builder.splits.seeds import public_id
 from builder.splits.track import InstanceSpec, Row
 from builder.tracks.causalds.ask.wording import Question, write_prompt

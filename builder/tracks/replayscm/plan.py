@@ -11,9 +11,17 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic.dataclasses import dataclass
 
 from builder.splits.seeds import InstancePlan, keyed_specs, plan_stream, random_order
-from builder.splits.settings import STRICT, Fault, TomlModel
+from builder.splits.settings import (
+    STRICT,
+    Fault,
+    Ordered,
+    Share,
+    TomlModel,
+    Weight,
+    some_of,
+    weights_of,
+)
 from builder.splits.track import InstanceSpec, TaskPlan
-from builder.splits.values import Ordered, Share, Weight, some_of, weights_of
 from grader.errors import UsageError
 
 TRACK_NAME: Final = "replayscm"

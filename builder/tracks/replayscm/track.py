@@ -9,7 +9,7 @@ import numpy as np
 
 from builder.release import rows
 from builder.release.attempts import Rejection, first_accepted
-from builder.release.schemas import TASKS, TRUTH, worlds_schema
+from builder.release.rows import TASKS, TRUTH, worlds_schema
 from builder.splits.seeds import attempt_key, public_id, stream
 from builder.splits.settings import check
 from builder.splits.track import BuiltInstance, Floors, InstanceSpec, Row, Track

@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field
 
 from builder.release import rows
-from builder.release.schemas import TASKS, TRUTH, worlds_schema
+from builder.release.rows import TASKS, TRUTH, worlds_schema
 from builder.splits import track as building
 from builder.splits.seeds import InstancePlan, keyed_specs, public_id, stream
 from builder.splits.settings import TomlModel, TomlTable, check

@@ -17,8 +17,18 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from builder.graphs.motifs import MOTIFS, PLANTED
-from builder.splits.settings import Fault, TomlModel, TomlTable, check
-from builder.splits.values import Share, Weight, check_keys, check_positive, some_of, weights_of
+from builder.splits.settings import (
+    Fault,
+    Share,
+    TomlModel,
+    TomlTable,
+    Weight,
+    check,
+    check_keys,
+    check_positive,
+    some_of,
+    weights_of,
+)
 from builder.tracks.causalds.design.eligibility import KEYS, VARIANTS
 from builder.tracks.causalds.design.scene_plan import VIEWS
 from grader.scoring.model import InputMode

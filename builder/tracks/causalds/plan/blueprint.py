@@ -26,8 +26,15 @@ from builder.graphs.motifs import (
     harmless_latent,
     random_graft,
 )
-from builder.splits.settings import Fault, TomlModel
-from builder.splits.values import Share, Weight, check_keys, check_positive, weights_of
+from builder.splits.settings import (
+    Fault,
+    Share,
+    TomlModel,
+    Weight,
+    check_keys,
+    check_positive,
+    weights_of,
+)
 from builder.tracks.causalds.design.shares import count_of, largest_remainder
 
 PLANTED_FROM: Final = "confounding"

@@ -10,8 +10,19 @@ from typing import Annotated, Any, Final, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from builder.equations.mechanisms import BINARY_PROFILES, CONTINUOUS_PROFILES, mixture_weights
-from builder.splits.settings import Fault, TomlModel, TomlTable, check
-from builder.splits.values import Ordered, Share, Text, Weight, one_of, some_of, weights_of
+from builder.splits.settings import (
+    Fault,
+    Ordered,
+    Share,
+    Text,
+    TomlModel,
+    TomlTable,
+    Weight,
+    check,
+    one_of,
+    some_of,
+    weights_of,
+)
 from builder.stories.llm.settings import LlmTable
 from builder.stories.types import Attestation, Seed, Variable
 from builder.stories.verbalise import BY_MODEL, DEFAULT, LLM, STORED, WORDS, StoredTelling
