@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from builder.release import rows
-from builder.release.schemas import TASKS, TRUTH, worlds_schema
+from builder.release.rows import TASKS, TRUTH, worlds_schema
 from builder.splits.seeds import attempt_key, public_id, stream
 from builder.splits.track import BuiltInstance, Floors, InstanceSpec, Row, Track
 from builder.tracks.ccr.ask import (
