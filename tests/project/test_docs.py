@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+import yaml
 from smaller_splits import write_splits
 
 from baselines.__main__ import main as baselines
 from builder.commands.main import main as builder
 from causal_exams.cli import main as causal_exams
 from grader.commands.main import main as grader
+from grader.tracks import TRACKS
 
 BLOCK = re.compile(
     r"^(?P<skip><!-- not run: [^\n]+ -->\n)?```(?P<language>bash|python)\n(?P<code>.*?)^```",
@@ -147,6 +149,23 @@ def test_links_between_documents_lead_somewhere(root: Path) -> None:
         text = (root / document).read_text(encoding="utf-8")
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
             assert ((root / document).parent / target).exists(), f"{document} links to {target}"
+
+
+def test_address_contact_and_doi_stand_in_the_citation_alone(root: Path) -> None:
+    """They are placeholders until the release is public: each is one line to change."""
+    citation = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
+    own = [citation["repository-code"], citation["doi"], citation["contact"][0]["email"]]
+    suffixes = {".md", ".py", ".toml", ".yml", ".json"}
+    folders = (root, root / "docs", root / "grader", root / "builder", root / "dataset_card")
+    found = [file for folder in folders for file in folder.glob("*") if file.suffix in suffixes]
+    assert len(found) > 30
+    for text in (file.read_text(encoding="utf-8") for file in found):
+        assert not any(word in text for word in own)
+    version, date = citation["version"], f"{citation['date-released']:%-d %B %Y}"
+    assert f"## {version} ({date})" in (root / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f'version = "{version}"' in (root / "pyproject.toml").read_text(encoding="utf-8")
+    assert f"{version} is of {date}" in (root / "docs" / "upkeep.md").read_text(encoding="utf-8")
+    assert len(citation["references"]) == len(TRACKS)
 
 
 def test_the_notebook_runs(root: Path, playground: Path, monkeypatch: pytest.MonkeyPatch) -> None:
