@@ -6,7 +6,6 @@
 
 import hashlib
 import json
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -20,7 +19,7 @@ from grader.hub.client import cache_folder, explain_hub_errors
 from grader.io.files import file_sha256
 from grader.io.jsonio import canonical_json, escape_unprintable, pretty_json
 from grader.io.paths import is_plain
-from grader.io.schemas import schema_folder
+from grader.io.schemas import first_problem, schema_folder
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -37,7 +36,6 @@ _LOGGED: Final = (
     "grader",
 )  # fmt: skip
 _CARD_TEXT: Final = Path(__file__).with_suffix(".md").read_text(encoding="utf-8")
-_DAY: Final = re.compile(r"(?:[0-9]{4}-[0-9]{2}-[0-9]{2})?")
 
 Row = dict[str, Any]
 
@@ -109,15 +107,16 @@ def rows_in(folder: Path) -> dict[str, Row]:
     for file in sorted((folder / FOLDER).glob("*.json")):
         try:
             row = json.loads(file.read_bytes())
-            # Days and tracks are named in the style of the board's page, where nothing is escaped.
-            parts = [row["id"], *(row["report"] or {}).get("tracks", ())]
-            named = row["id"] == file.stem and all(map(is_plain, parts))
-            named = named and _DAY.fullmatch(row["day"]) is not None
-            whole = all(isinstance(row[name], str) for name in ("team", "system", "status", "day"))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            named = whole = False
-        if not (named and whole):
-            raise UsageError(f"{file}: is not a row of results; remove it from the dataset")
+        except (OSError, ValueError, RecursionError):
+            row = None
+        problem = first_problem("result", row)
+        if problem is None and row["report"] is not None:
+            problem = first_problem("report", row["report"])
+        # Tracks are named in the style of the board's page, where nothing is escaped.
+        plain = problem is None and all(map(is_plain, (row["report"] or {}).get("tracks", ())))
+        if not plain or row["id"] != file.stem:
+            why = problem or "a file is named after its id, and tracks by plain names"
+            raise UsageError(f"{file}: is not a row of results, {why}; remove it from the dataset")
         found[row["id"]] = row
     return found
 

@@ -109,21 +109,33 @@ def test_the_same_results_give_the_same_site(rows: Rows, site: Path, tmp_path: P
         assert page.read_bytes() == (tmp_path / "again" / page.relative_to(site)).read_bytes()
 
 
-@pytest.mark.parametrize("name", ["day", "track"])
-def test_a_row_that_could_write_the_style_of_a_page_is_refused(
+FAULTS: dict[str, Callable[[Row], object]] = {
+    "a day that ends the style": lambda row: row.update(day="</style\x1b"),
+    "a track that ends the style": lambda row: row["report"]["tracks"].update(
+        {"</style\x1b": row["report"]["tracks"]["causalds"]}
+    ),
+    "a name that is a list": lambda row: row.update(system=["x"]),
+    "a release that is a word": lambda row: row.update(release="x"),
+    "points that are a word": lambda row: row["report"].update(points="all"),
+    "a submission without a system": lambda row: row["report"]["submission"].pop("system"),
+    "a graded row without a report": lambda row: row.update(report=None),
+    "another id than the file's": lambda row: row.update(id="0" * 16),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_damaged_row_is_refused_in_one_line(
     name: str, rows: Rows, says: Says, tmp_path: Path
 ) -> None:
-    """Days and tracks stand in selectors, where nothing is escaped."""
-    evil = "</style\x1b"
+    """Days and tracks stand in selectors of the page, where nothing is escaped."""
     row = json.loads(json.dumps(rows[f"{1:016x}"]))
-    if name == "day":
-        row["day"] = evil
-    else:
-        row["report"]["tracks"][evil] = row["report"]["tracks"]["causalds"]
-    (tmp_path / "copy/results").mkdir(parents=True)
-    (tmp_path / "copy/results" / f"{row['id']}.json").write_text(json.dumps(row))
+    file = tmp_path / "copy/results" / f"{row['id']}.json"
+    FAULTS[name](row)
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps(row))
     code, _, err = says("board", "--from", tmp_path / "copy", "--out", tmp_path / "site")
     assert code == 2 and "is not a row of results" in err and not (tmp_path / "site").exists()
+    assert len(err.splitlines()) == 1 and str(file) in err
 
 
 def test_a_site_is_written_through_no_link(rows: Rows, says: Says, tmp_path: Path) -> None:
