@@ -10,6 +10,7 @@
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +28,20 @@ def read(file: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     if found.keys() != MEMBERS or not all(found.values()):
         raise LookupError(f"{file.stem}: {where} needs {', '.join(sorted(MEMBERS))}, none empty")
+    return found
+
+
+def tasks_by_name(files: Mapping[str, dict[str, Any]]) -> dict[str, tuple[str, Any]]:
+    """Key of the variant and task, by the short name. Two files with one name are refused."""
+    found: dict[str, tuple[str, Any]] = {}
+    for key, file in files.items():
+        for name, task in file["tasks"].items():
+            if name in found:
+                raise LookupError(
+                    f"tests/grader/cases/{key}.json: {found[name][0]}.json too has a task called "
+                    f"{name}; choose another name"
+                )
+            found[name] = key, task
     return found
 
 

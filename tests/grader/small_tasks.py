@@ -8,7 +8,7 @@ right, ``_none`` where there is no adjustment set, ``_zero`` where an effect is 
 from dataclasses import dataclass, field
 from typing import Any
 
-from case_files import CASE_FILES
+from case_files import CASE_FILES, tasks_by_name
 
 NAMES = ("Brass density", 'Corsin "flow"', "Dusk; level", "Übel rate")
 """Story names with what breaks careless SQL, CSV and Unicode handling."""
@@ -43,8 +43,6 @@ SCENES = {
 }
 A, B, C, U = NAMES
 TASKS: dict[str, HandTask] = {
-    name: HandTask(key, **task)
-    for key, file in CASE_FILES.items()
-    for name, task in file["tasks"].items()
+    name: HandTask(key, **task) for name, (key, task) in tasks_by_name(CASE_FILES).items()
 }
 """Short name to task, from the file of each variant."""

@@ -63,3 +63,6 @@ def test_what_a_new_variant_lacks_is_said_with_its_file(tmp_path: Path) -> None:
     (tmp_path / "a.b.json").write_text('{"tasks": {}, "prompt": ["x"], "cases": [1]}')
     with pytest.raises(LookupError, match="needs cases, prompt, tasks, none empty"):
         case_files.read(tmp_path / "a.b.json")
+    files = {key: {"tasks": {"rank": {}}} for key in ("a.b", "c.d")}
+    with pytest.raises(LookupError, match=r"c\.d\.json: a\.b\.json too has a task called ran"):
+        case_files.tasks_by_name(files)

@@ -2,17 +2,26 @@
 place."""
 
 import re
+import sys
 import tomllib
 from pathlib import Path
 from string import Template
 from typing import Final
 
+from builder.tracks.causalds.ask.wording import REGISTERED
 from grader.errors import UsageError
 from grader.io.names import did_you_mean
 from grader.tracks.causalds.shapes import CAUSALDS
 
 _PARTS: Final = Path(__file__).with_suffix(".toml")
 _KEY: Final = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
+_IMPORTS: Final = {
+    "Iterator": "from collections.abc import Iterator",
+    "np": "import numpy as np",
+    "ends": "from builder.tracks.causalds.ask.wording import Question, Truth, asks, ends",
+    "Scene": "from builder.tracks.causalds.make.scene import Scene",
+}
+"""By name: the import that the asker needs where its module lacks that name."""
 
 
 def write_scaffold(key: str, shape: str, folder: Path) -> list[tuple[Path, str]]:
@@ -33,11 +42,18 @@ def write_scaffold(key: str, shape: str, folder: Path) -> list[tuple[Path, str]]
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"--out {folder}: not an empty folder; choose another")
     folder.mkdir(parents=True, exist_ok=True)
+    sibling = families[family].key
+    ask = REGISTERED[sibling]
+    module = getattr(ask, "func", ask).__module__
+    lacking = [line for used, line in _IMPORTS.items() if used not in vars(sys.modules[module])]
     slots = {
         "key": key,
         "family": family,
         "name": name,
-        "function": name,
+        "function": key.replace(".", "_"),
+        "sibling": sibling,
+        "asker": module.replace(".", "/") + ".py",
+        "imports": "".join(f"{line}\n" for line in lacking) + "\n\n" * bool(lacking),
         "shape": shape,
         "field": shapes[shape].field,
         "rung": families[family].rung,
