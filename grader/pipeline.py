@@ -9,7 +9,14 @@ from typing import Any
 from grader.answers.attempts import read_submission
 from grader.answers.check import answers_sha256
 from grader.answers.collect import submissions_in
-from grader.answers.submission import BUDGET, Budget, Submission, SubmissionLimits, with_notice
+from grader.answers.submission import (
+    BUDGET,
+    NAMED_UNKNOWN,
+    Budget,
+    Submission,
+    SubmissionLimits,
+    with_notice,
+)
 from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.release.exam import Exam, Split
@@ -288,7 +295,11 @@ def _remarks(exam: Exam, submission: Submission) -> list[str]:
         notices = with_notice(notices, f"a partial run: {clip(partial, 200)}")
     if exam.deprecated:
         notices = with_notice(notices, _deprecated_notice(exam))
-    if outside := _answers_outside(exam, submission):
+    if submission.unknown > NAMED_UNKNOWN:
+        text = f"{submission.unknown:,} answers are to no task of split {split.name}; ignored"
+        notices = with_notice(notices, text)
+    outside = [] if exam.is_final else _answers_outside(exam, submission)  # final: half the exam
+    if outside:
         count = f"{len(outside):,} answers are" if len(outside) > 1 else f"{outside[0]} is"
         text = f"{count} to no task of exam {exam.name}: --exam all grades the whole split"
         notices = with_notice(notices, text)
@@ -330,4 +341,5 @@ def exam_notices(exam: Exam) -> list[str]:
 
 
 def _deprecated_notice(exam: Exam) -> str:
-    return f"{exam.deprecated} deprecated tasks of the exam count no more (ERRATA.md)"
+    tasks = "task of the exam counts" if exam.deprecated == 1 else "tasks of the exam count"
+    return f"{exam.deprecated} deprecated {tasks} no more (ERRATA.md)"

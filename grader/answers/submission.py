@@ -16,8 +16,8 @@ MAX_BYTES: Final = {".json": 1 << 20, ".csv": 16 << 20, ".jsonl": 16 << 20}
 MAX_USAGE: Final = 1 << 16
 MAX_ENTRIES: Final = 1_000_000
 MAX_NOTICES: Final = 50
-_GUESSED: Final = 5
-"""For so many strange ids the nearest task is looked for, which takes a while each."""
+NAMED_UNKNOWN: Final = 5
+"""Strange ids that get a note of their own, with the nearest task, which takes a while each."""
 
 
 BUDGET: Final = "budget"
@@ -124,10 +124,11 @@ class Submission:
         self.answers[task_id] = raw
 
     def note_unknown(self, where: str, name: str, known: Collection[str]) -> None:
-        """Count an answer to no task of the split, and say so with the id it may be meant for."""
+        """Count an answer to no task of the split; of the first ones say which id may be meant."""
         self.unknown += 1
-        near = nearest_id(name, known) if self.unknown <= _GUESSED else ""
-        self.notice(f"{where}: {clip(name)} is no task of this split{near or '; ignored'}")
+        if self.unknown <= NAMED_UNKNOWN:
+            near = nearest_id(name, known) or "; ignored"
+            self.notice(f"{where}: {clip(name)} is no task of this split{near}")
 
     def notice(self, text: str) -> None:
         """Add a note for the submitter that is not about one known task."""

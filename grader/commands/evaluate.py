@@ -123,6 +123,7 @@ def read_arguments(arguments: argparse.Namespace) -> tuple[str, str, EvaluationS
 
     inbox, kept = (Address.parse(text).repo for text in (arguments.inbox, arguments.results))
     release = open_release(arguments.release, arguments.private)
+    release.refuse_unchecked("ranks nobody")
     hidden = [name for name in release.splits if not release.has_public_truth(name)]
     if hidden and release.private is None:
         raise UsageError(f"--private: the truth of {', '.join(hidden)} is private; name its folder")
@@ -130,6 +131,7 @@ def read_arguments(arguments: argparse.Namespace) -> tuple[str, str, EvaluationS
     setup = EvaluationSetup(
         release=release,
         address=str(address_of(arguments.release) or ""),
+        inbox=inbox,
         work=arguments.work,
         ledger=arguments.ledger,
         key=None if key is None else read_key(key),

@@ -13,6 +13,7 @@ examples:
 """
 
 import argparse
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -61,6 +62,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="final ranking of a private split: one submission of each team, by the half of which "
         "no figure was ever shown",
     )
+    parser.add_argument(
+        "--yes", action="store_true", help="make the final ranking without asking (for scripts)"
+    )
     add(parser, *EXAM, "--transcript-key", "--ledger", "--reading")
     parser.add_argument(
         "--setting", choices=SETTINGS, help="only systems that sat the exam under this setting"
@@ -85,10 +89,13 @@ def run(arguments: argparse.Namespace) -> int:
     check_outputs(arguments)
     # Several exams and none chosen: say so before any submission is graded.
     exam = open_split(arguments).choose_exam_for()
+    exam.split.release.refuse_unchecked("ranks nobody")
     sources = _find_submissions(arguments.submissions)
     if arguments.final:
         exam = exam.final()
         refuse_several(sources)
+        if not arguments.yes and not Ledger(_ledger_path(arguments, exam), exam).is_closed:
+            _confirm_final()
     key = exam.split.transcript_key
     sessions: SessionCounts = {}
     if arguments.sessions is not None:
@@ -111,6 +118,9 @@ def run(arguments: argparse.Namespace) -> int:
     _label(entries, sessions, {task.task_id for task in exam.tasks})
     ranked = rank([entry.report for entry in entries])
     title = f"{exam.split.release.name} · {exam.split.name}/{exam.name}"
+    if exam.keeps_ledger:
+        steps = {report["detectable"] for _, report in ranked} - {None}
+        title += "".join(f" · points in steps of {step:g}" for step in steps)
     shown = [(place, in_reading(report, arguments.reading)) for place, report in ranked]
     more = [Section("Failed", [failures(failed)])] if failed else []
     write_documents(
@@ -121,8 +131,23 @@ def run(arguments: argparse.Namespace) -> int:
     tables = [table for some in boards(shown, TRACKS, title) for table in some]
     _print_board(arguments, tables, ranked[0][1]["tracks"], failed)
     if exam.keeps_ledger:
-        console().print(in_terminal(_ledger_table(exam, arguments.ledger)))
+        console().print(in_terminal(_ledger_table(exam, _ledger_path(arguments, exam))))
     return 0
+
+
+def _confirm_final() -> None:
+    """Ask whether to make the final ranking, which is made once. Raises ``UsageError`` for any
+    answer but "yes", and where nobody can be asked."""
+    text = "--final ranks once: later submissions fail, and boards show no new figures"
+    if not sys.stdin.isatty():
+        raise UsageError(f"{text}; give --yes if you mean it")
+    if input(f"{text}. Type yes to go on: ").strip() != "yes":
+        raise UsageError("--final: not confirmed; nothing was ranked or recorded")
+
+
+def _ledger_path(arguments: argparse.Namespace, exam: Exam) -> Path:
+    """Return the path of the ledger: that of ``--ledger``, else beside the private side."""
+    return arguments.ledger or default_path(exam)
 
 
 def _grade(arguments: argparse.Namespace, exam: Exam, sources: Sequence[Path]) -> list[Result]:
@@ -157,10 +182,10 @@ def _print_board(
         out.print(in_terminal(failures(failed)))
 
 
-def _ledger_table(exam: Exam, path: Path | None) -> Table:
+def _ledger_table(exam: Exam, path: Path) -> Table:
     """Return a line for each team of a private exam: its submissions and the figures shown."""
     ladder = ladder_of(grade(exam, Submission(Path("nobody")), slice_intervals=False))
-    ledger = Ledger(path or default_path(exam), exam)
+    ledger = Ledger(path, exam)
     note = f"A figure comes in steps of {ladder.step:g} points, about half of the instances, to "
     note += f"teams that {TEAMS} beside the ledger lists."
     if ledger.is_closed:
@@ -194,13 +219,16 @@ def _print_notes(
     failed: Sequence[tuple[str, str]],
     everywhere: Sequence[str],
 ) -> None:
-    """Print why submissions are left out or failed, and notes: those ``everywhere`` once, then
-    those of each submission."""
+    """Print why submissions are left out or failed, and notes: once, with their number, those of
+    several submissions or ``everywhere``, then those of each submission."""
     lines = [f"left out: {reason}" for reason in left_out]
     lines += [f"failed: {name}: {reason}" for name, reason in failed]
     lines += [f"note: {notice}" for notice in everywhere if entries]
+    counts = Counter(notice for entry in entries for notice in {*entry.report["notices"]})
+    shared = [text for text in counts if counts[text] > 1 and text not in everywhere]
+    lines += [f"note: {counts[text]} submissions: {text}" for text in shared]
     for entry in entries:
-        own = [notice for notice in entry.report["notices"] if notice not in everywhere]
+        own = [text for text in entry.report["notices"] if text not in (*everywhere, *shared)]
         lines += [f"note: {entry.source}: {notice}" for notice in own[:NOTICES]]
     out = console(stderr=True)
     for line in lines:

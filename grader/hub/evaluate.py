@@ -61,11 +61,12 @@ Thing = TypeVar("Thing")
 class EvaluationSetup:
     """What the maintainer grades with: release (and its address, if on the Hub), folder, limits.
 
-    ``per_day`` is how many submissions of one team are looked at on one day, ``today`` (ISO).
+    Of ``inbox``, a dataset, ``per_day`` submissions of a team are looked at on one day, ``today``.
     """
 
     release: ReleaseFolder
     address: str = ""
+    inbox: str
     work: Path
     ledger: Path | None = None
     key: bytes | None = None
@@ -300,6 +301,7 @@ def row_of(
         "release": {"name": setup.release.name, "sha256": setup.sha256, "address": setup.address},
         "split": _name(card, "split"),
         "exam": _name(card, "exam"),
+        "submissions": setup.inbox,
         "status": status,
         "reason": "" if failure is None else failure.reason[:500],
         "submission_sha256": "" if file is None else file_sha256(file),
@@ -328,9 +330,7 @@ def rescore(
             files: dict[Path, Delivery] = {}
             for row in some:
                 one, sha256 = stored.get(row["id"]), row["submission_sha256"]
-                file = None
-                if one is not None:
-                    file = download_graded(api, inbox, one, sha256, setup.work)
+                file = one if one is None else download_graded(api, inbox, one, sha256, setup.work)
                 if one is None or file is None:
                     who = f"{row['id']}  {row['team']}"
                     tell(f"{who}  the file that was graded is not in {inbox}; left as it was")

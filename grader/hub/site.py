@@ -220,11 +220,23 @@ def _proof(row: Row, results: str) -> Section:
         "SHA-256 of the release's manifest": release["sha256"],
         "grader": f"{row['grader']}, {row['grader_sha256']}",
         "row": f"results/{row['id']}.json in {results}",
-        "to grade it again": f"causal-exams grade {row['id']}.parquet --release "
-        f"{release['address'] or 'RELEASE'} --split {row['split']} --exam {row['exam']}",
+        "to grade it again": _command_again(row),
     }
     lines = [Paragraph([Strong(f"{name}: "), value]) for name, value in facts.items()]
     return Section("Checking it", lines)
+
+
+def _command_again(row: Row) -> str:
+    """Return the commands that fetch a submission and grade it; of a private exam why not."""
+    if row["report"].get("redacted"):
+        return "only the maintainer can, who has the private truth"
+    file = f"submissions/{row['team']}/{row['id']}.parquet"
+    exam = f"--split {row['split']} --exam {row['exam']}"
+    return (
+        f"hf download {row.get('submissions', 'SUBMISSIONS')} {file} --repo-type dataset "
+        f"--local-dir . && causal-exams grade {file} "
+        f"--release {row['release']['address'] or 'RELEASE'} {exam}"
+    )
 
 
 def send(api: "HfApi", repo: str, folder: Path) -> str:

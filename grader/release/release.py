@@ -25,6 +25,8 @@ from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 from grader.scoring.track import Track
 
+UNCHECKED: Final = "-UNCHECKED"
+"""The end of the name of a release that no gate has checked."""
 WHOLE_SPLIT = "all"
 """What stands for an exam's name where every task of a split is meant."""
 _BY_ID = "ORDER BY task_id"
@@ -79,6 +81,15 @@ class ReleaseFolder:
     def name(self) -> str:
         """Release name and version, such as ``mini 0.1.0``."""
         return f"{self.public.manifest['release']} {self.public.manifest['version']}"
+
+    def refuse_unchecked(self, what: str) -> None:
+        """Raise ``UsageError`` where no gate has checked the release, which then does not ``what``
+        (such as "ranks nobody")."""
+        if str(self.public.manifest["release"]).endswith(UNCHECKED):
+            raise UsageError(
+                f"{self.public.path}: is UNCHECKED, for experiments, and {what}; build it without "
+                "--unchecked"
+            )
 
     @property
     def splits(self) -> tuple[str, ...]:

@@ -173,9 +173,10 @@ class Ledger:
         write_text(self._path, pretty_json(self._document))
 
     def show(self, report: Mapping[str, Any], team: str, ladder: Ladder) -> dict[str, Any]:
-        """Return a redacted report with the team's figure so far, or a note where it is not listed.
+        """Return a redacted report with the team's figure so far, or a note where it is not listed
+        or has none and the final ranking was made.
 
-        It is the same report where no figure may be shown.
+        It is the same report where the exam is too small for figures.
         """
         if team not in self._listed and ladder.figures:
             why = f"no figure: the maintainer has not listed team {clip(team)} ({TEAMS})"
@@ -183,7 +184,10 @@ class Ledger:
         entries = self._teams.get(team, [])
         figure = entries[-1]["figure"] if entries else None
         if figure is None:
-            return dict(report)
+            if not (self.is_closed and ladder.figures):
+                return dict(report)
+            why = "no figure: the final ranking was made, and no new figure is shown after it"
+            return {**report, "notices": with_notice(report["notices"], why)}
         return with_figure(report, figure, ladder.interval(figure), ladder.step)
 
     def teams(self, ladder: Ladder) -> list[dict[str, Any]]:

@@ -44,7 +44,7 @@ def test_a_deprecated_task_counts_no_more_and_stays_as_it_was(
     code, _, _ = says("grade", gold, "--release", own, *DEV, "--json", tmp_path / "r.json")
     report = json.loads((tmp_path / "r.json").read_bytes())
     assert code == 0 and report["census"]["tasks"] == len(rest)
-    assert any("1 deprecated tasks" in notice for notice in report["notices"])
+    assert any("1 deprecated task of the exam counts" in notice for notice in report["notices"])
     assert not any("to no task of exam" in notice for notice in report["notices"])
     assert _deprecate(own, rest[0], version="0.1.2") == 0
     text = (own / "public/ERRATA.md").read_text(encoding="utf-8")

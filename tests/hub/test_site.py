@@ -86,6 +86,7 @@ def test_everyone_is_on_it_with_intervals_floors_and_a_page(site: Path, rows: Ro
         page = (site / "s" / f"{identity:0>16}.html").read_text(encoding="utf-8")
         assert "ab" * 32 in page and "cd" * 32 in page
         assert '<a href="../index.html">← Causal exams</a>' in page
+        assert f"/{identity:0>16}.parquet --repo-type dataset --local-dir . &amp;&amp;" in page
     assert not (site / "s" / f"{4:016x}.html").exists()
     assert "cd" * 32 in index and "causal-exams verify hf://org/e@v1" in index
     assert "sdk: static" in (site / "README.md").read_text(encoding="utf-8")

@@ -124,13 +124,16 @@ def test_the_final_ranking_is_made_once(runner: Runner, secret: Path, tmp_path: 
     folder = tmp_path / "in"
     for name in ("acme@1", "acme@2"):
         shutil.copytree(secret, folder / name)
-    command = ("leaderboard", folder, *runner.test, *ledger, "--final")
+    command = ("leaderboard", folder, *runner.test, *ledger, "--yes", "--final")
     assert "has 2 submissions here" in runner.fails(*command)
-    assert not (tmp_path / "ledger.json").exists()
     (folder / "acme@2").rename(folder / "bell")
+    asked = (*command[:-2], "--final")
+    assert "give --yes if you mean it" in runner.fails(*asked)
+    assert not (tmp_path / "ledger.json").exists()
     first = runner.run(*command).out
+    assert "to no task of exam" not in first
     assert first.count("100.0") >= 2
-    assert runner.run(*command).out == first
+    assert runner.run(*asked).out == first, "what was ranked is ranked again without a question"
     for file in (folder / "acme@1").iterdir():
         file.write_text("{}")
     shutil.copytree(folder / "bell", folder / "later")
@@ -144,7 +147,8 @@ def test_the_final_ranking_is_made_once(runner: Runner, secret: Path, tmp_path: 
     exam = Split.open(open_release(runner.release), "test").choose_exam_for()
     closed = Ledger(tmp_path / "ledger.json", exam)
     closed.enter("acme", "hash", 80.0, Ladder(130))
-    assert closed.show({}, "acme", Ladder(130)) == {}, "no figure after the end"
+    shown = closed.show({"notices": []}, "acme", Ladder(130))
+    assert shown.keys() == {"notices"} and "the final ranking was made" in shown["notices"][0]
 
 
 def test_two_boards_at_once_lose_no_submission(exam: Exam, tmp_path: Path) -> None:
