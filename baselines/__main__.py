@@ -8,8 +8,11 @@ examples:
 """
 
 import argparse
+import sys
 from functools import partial
 from pathlib import Path
+
+from rich.progress import track as shown_progress
 
 from baselines.systems import (
     GROUPS,
@@ -25,6 +28,7 @@ from grader.commands.main import with_errors_told
 from grader.errors import UsageError
 from grader.io.printing import print_lines
 from grader.io.process import exit_with, processors
+from grader.pages.terminal import console
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -54,8 +58,11 @@ def run(arguments: argparse.Namespace) -> int:
     if len(names) == 1:
         print_lines(answer_exam(arguments, arguments.out or out / names[0], names[0], shown=True))
         return 0
+    bar, shown = console(stderr=True), sys.stdout.isatty()  # a bar takes over what is printed
     with Workers(arguments.workers) as workers:
-        for line in workers.map(partial(answer_in_its_folder, arguments, out), names):
+        lines = workers.map(partial(answer_in_its_folder, arguments, out), names)
+        hidden = not (shown and bar.is_terminal)
+        for line in shown_progress(lines, "systems", len(names), console=bar, disable=hidden):
             print_lines(line)
     return 0
 

@@ -62,13 +62,14 @@ from builder.splits.roots import Root
 from builder.splits.track import DrawnExam
 from builder.tracks import TRACKS
 from grader.io.files import write_text
+from grader.release.release import UNCHECKED
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The end of a build. ``folder`` holds the release, or what the gate refused.
 
-    ``manifest`` is the public manifest. ``gate`` is None when nothing had to be built.
+    ``manifest`` is the public manifest. ``gate`` is None when nothing had to be built or checked.
     """
 
     status: Literal["built", "already built", "refused by the gate"]
@@ -93,7 +94,8 @@ def build_release(
     The bytes depend on the configuration, the roots and the code, not on ``workers`` or on what
     an interrupted run left behind. ``cluster`` is the address of a Ray cluster whose workers make
     the parts and leave them at ``staging``, an fsspec address (None: below ``out``). Raises
-    ``UsageError``, ``InstanceFailed`` and ``WorkerDied``.
+    ``UsageError``, ``InstanceFailed`` and ``WorkerDied``. A configuration whose name ends in
+    ``UNCHECKED`` has no gate.
     """
     workspace, mark = workspace_at(out), fingerprint(config, roots)
     finished = finished_release(workspace, mark, fresh)
@@ -113,9 +115,8 @@ def build_release(
         floors = measure_floors(config, grade_twin, pool, reporter)
         contents = Contents(config, roots, specs, parts, exams, shards, floors)
         manifest = _write_papers(contents, workspace)
-        report = check_release(workspace.release, reporter.note, workers, workspace.parts)
-        write_text(workspace.release / GATE_FILE, report.markdown)
-        if not report.ok:
+        report = _gate_report(config, workspace, workers, reporter)
+        if report is not None and not report.ok:
             return Outcome("refused by the gate", workspace.release, manifest, report)
         name_release(workspace)
         if remote is not None:
@@ -152,6 +153,21 @@ def check_release(
     no release, or when a private split lacks its private side.
     """
     return run_gate(release, TRACKS, check_staged, progress, workers=workers, staging=staging)
+
+
+def _gate_report(
+    config: ReleaseConfig, workspace: Workspace, workers: int, reporter: Reporter
+) -> GateReport | None:
+    """Run the gate over what a build assembled and write ``GATE.md``; return the findings, None
+    where the configuration is for an unchecked release."""
+    file = workspace.release / GATE_FILE
+    if config.name.endswith(UNCHECKED):
+        write_text(file, "# Gate\n\n**UNCHECKED**: built with `--unchecked`, without a gate.\n")
+        return None
+    with reporter.working() as tell:
+        report = check_release(workspace.release, tell, workers, workspace.parts)
+    write_text(file, report.markdown)
+    return report
 
 
 def grade_twin(job: TwinJob) -> list[list[tuple[str, Points]]]:

@@ -4,6 +4,7 @@ examples:
   python build_dataset.py build splits/mini.toml --out release
   python build_dataset.py build splits/mini.toml --out release --workers 8 --fresh
   python build_dataset.py build splits/mini.toml --only TRACK/SPLIT/INDEX
+  python build_dataset.py build few.toml --out try --unchecked
 
 A lock file holds the content hashes that a split file gave when its maintainer last looked. Only
 public-truth splits are locked: their seeds are stated, so anyone can build them and compare. On
@@ -16,6 +17,7 @@ import json
 import platform
 import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +37,7 @@ from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import pretty_json
 from grader.io.printing import print_lines
+from grader.release.release import UNCHECKED
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -71,6 +74,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="build this instance alone and print its rows' summary as JSON",
     )
     option(
+        "--unchecked",
+        action="store_true",
+        help="for experiments: no gate; the release is named NAME-UNCHECKED, and can be neither "
+        "published nor ranked",
+    )
+    option(
         "--update-lock", action="store_true", help="write the content hashes to TOML's .lock.json"
     )
     add(parser, "--quiet")
@@ -80,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Build the release, or one instance alone, report on it, and return the exit code."""
     use_domains(arguments.domains)
     reporter = Reporter(arguments.quiet)
-    config = load_config(arguments.toml, TRACKS)
+    config = _read_config(arguments)
     roots, warnings = read_roots(config)
     for warning in warnings:
         reporter.warn(warning)
@@ -133,6 +142,16 @@ def run(arguments: argparse.Namespace) -> int:
     _report_lock(config, outcome.manifest, arguments.update_lock, reporter)
     _describe_outcome(outcome, arguments.out, reporter)
     return OK
+
+
+def _read_config(arguments: argparse.Namespace) -> ReleaseConfig:
+    """Return the split file; with ``--unchecked`` under the name of an unchecked release."""
+    config = load_config(arguments.toml, TRACKS)
+    if not arguments.unchecked:
+        return config
+    if arguments.update_lock:
+        raise UsageError("--update-lock: a lock is of a release that passed; drop --unchecked")
+    return replace(config, name=config.name + UNCHECKED)
 
 
 def _cluster_address(engine: str) -> str | None:
@@ -192,7 +211,10 @@ def lock_document(manifest: Mapping[str, Any]) -> dict[str, Any]:
 def _report_lock(
     config: ReleaseConfig, manifest: Mapping[str, Any], update: bool, reporter: Reporter
 ) -> None:
-    """Warn where a build differs from its lock file; ``update`` writes that anew."""
+    """Warn where a build differs from its lock file; ``update`` writes that anew. An unchecked
+    release has none."""
+    if config.name.endswith(UNCHECKED):
+        return
     file, built = config.lock_path, lock_document(manifest)
     if update:
         write_text(file, pretty_json(built))

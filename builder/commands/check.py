@@ -23,7 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Check the release; the exit code is 1 where the gate refuses it."""
     use_domains(arguments.domains)
     refuse_imported(read_manifest(public_side(arguments.release)), arguments.release)
-    note = Reporter(arguments.quiet).note
-    report = check_release(arguments.release, note, arguments.workers)
+    with Reporter(arguments.quiet).working() as tell:
+        report = check_release(arguments.release, tell, arguments.workers)
     print_lines(*report.markdown.splitlines())
     return OK if report.ok else FAILED

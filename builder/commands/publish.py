@@ -65,6 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Deprecate, check and send as asked; send nothing and return 1 where a check fails."""
     # What a typing error or an absent token stops is said before the gate, which takes its time.
     public_side(arguments.release)
+    open_release(arguments.release).refuse_unchecked("is not published")
     if arguments.deprecate is not None:
         _deprecate(arguments)
         if arguments.repo is None:
@@ -127,7 +128,8 @@ def _check(arguments: argparse.Namespace) -> bool:
     """Run gate and `verify` (imports have no gate), print problems; True if there are none."""
     imported = "imported" in read_manifest(arguments.release / "public")["configuration"]
     if not imported:
-        report = check_release(arguments.release, Reporter(arguments.quiet).note, arguments.workers)
+        with Reporter(arguments.quiet).working() as tell:
+            report = check_release(arguments.release, tell, arguments.workers)
         for line in report.lines:
             if not line.ok:
                 print_lines(f"FAIL {line.check}: {line.figure}")

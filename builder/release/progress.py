@@ -13,6 +13,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
 from grader.pages.terminal import console
 
@@ -35,6 +36,21 @@ class Reporter:
     def warn(self, text: str) -> None:
         """Write one line that even a quiet run shows."""
         self.console.print(f"warning: {text}")
+
+    @contextmanager
+    def working(self) -> Iterator[Callable[[str], None]]:
+        """Yield a function that writes one line as :meth:`note` does; in a terminal that line also
+        turns below, until the next one."""
+        if self.quiet or not self.console.is_terminal:
+            yield self.note
+            return
+        with self.console.status("") as turning:
+
+            def tell(text: str) -> None:
+                self.note(text)
+                turning.update(Text(text))
+
+            yield tell
 
     @contextmanager
     def stage(self, title: str, total: int) -> Iterator[Callable[[], None]]:

@@ -1,5 +1,6 @@
 """The command line of the builder: bad input is one line, help shows how."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -8,6 +9,8 @@ import time
 import fake_builder
 import pytest
 from tiny_release import ENVIRONMENT, SECRET
+
+from grader.commands.main import main as grader
 
 
 @pytest.mark.parametrize(
@@ -73,6 +76,26 @@ def test_standard_output_stays_free_for_data(split_file, command, secret, tmp_pa
         assert part in shown.err
     assert command("build", split_file, "--out", tmp_path / "b", "--workers", 1, "--quiet") == 0
     assert capsys.readouterr().err == ""
+
+
+def test_an_unchecked_release_says_so_and_is_neither_published_nor_ranked(
+    split_file, command, secret, tmp_path, capsys
+):
+    """An experiment of a dozen scenes fails a gate; nobody may take it for an exam."""
+    out = tmp_path / "try"
+    words = ("build", split_file, "--out", out, "--workers", 1, "--quiet", "--unchecked")
+    assert command(*words, "--update-lock") == 2 and "drop --unchecked" in capsys.readouterr().err
+    assert command(*words) == 0
+    assert "UNCHECKED" in (out / "GATE.md").read_text()
+    assert "tiny-UNCHECKED" in (out / "public" / "README.md").read_text()
+    assert json.loads((out / "public/manifest.json").read_bytes())["release"] == "tiny-UNCHECKED"
+    capsys.readouterr()
+    assert command("publish", out, "--repo", "org/exams") == 2
+    assert "is UNCHECKED, for experiments, and is not published" in capsys.readouterr().err
+    (tmp_path / "answers").mkdir()
+    board = ("leaderboard", tmp_path, "--release", out, "--split", "dev")
+    assert grader([str(word) for word in board]) == 2
+    assert "ranks nobody; build it without --unchecked" in capsys.readouterr().err
 
 
 def heed_interrupts():
