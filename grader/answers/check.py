@@ -29,8 +29,8 @@ REASONS: Final[Mapping[str, str]] = tomllib.loads(_REASONS.read_text(encoding="u
 """Code to what it means, of everything that can be wrong with an answer."""
 
 Step = Callable[[Task, dict[str, Any]], Any]
-"""A further check of a document that fits its schema: returns the answer to score; raises
-:class:`Invalid`."""
+"""A further check of a document that fits its schema: returns the answer to score, or a checked
+answer whose message says what is wrong with a part of it; raises :class:`Invalid`."""
 
 
 def check_csv(task: Task, raw: RawAnswer, *, columns: Sequence[str]) -> CheckedAnswer:
@@ -88,7 +88,8 @@ def _document(task: Task, document: Any, then: Step | None) -> CheckedAnswer:
         raise Invalid("schema", problem)
     if shape.labels:
         document = with_known_labels(task, document, shape.field)
-    return CheckedAnswer("scored", document if then is None else then(task, document))
+    answer = document if then is None else then(task, document)
+    return answer if isinstance(answer, CheckedAnswer) else CheckedAnswer("scored", answer)
 
 
 def _abstains(shape: Shape, value: object) -> bool:

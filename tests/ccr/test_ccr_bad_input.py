@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from baselines.ccr import perfect
 from grader.answers.check import REASONS
 from grader.scoring.model import RawAnswer, Score, Truth
-from grader.scoring.score import score_answer
+from grader.scoring.score import check, score_answer
 from grader.scoring.shape import Task
 from grader.tracks.ccr.tables import SPECIFICATION
 
@@ -148,6 +148,17 @@ def test_stated_values(answer: object, status: str, reason: str, points: float) 
     """A quantity that is absent is not right; one that was not asked is a mix-up."""
     result = grade(DIRECT, answer)
     assert (result.status, result.reason, result.points) == (status, reason, points)
+
+
+def test_what_is_left_out_is_said_without_the_truth() -> None:
+    """`validate` called valid what `grade` counted as wrong."""
+    for pair, answer, message in (
+        (DIRECT, {"quantities": {"Q1": 0.1}}, "Q2"),
+        ((TASK, TRUTH), changed(do_true=[None] * UNITS), f"{UNITS} of {3 * UNITS} answers"),
+    ):
+        said = check(pair[0], RawAnswer("a", json.dumps(answer).encode()))
+        assert said.status == "scored" and message in said.message
+        assert said.message in grade(pair, answer).message
 
 
 def test_stated_values_are_right_within_a_tenth() -> None:

@@ -43,8 +43,11 @@ _WORD: Final = re.compile(r"\s*(yes|no|true|false)\b", re.IGNORECASE)
 _YES: Final = frozenset({"yes", "true"})
 
 
-def check_units(task: Task, document: dict[str, Any]) -> tuple[Answers, ...]:
-    """Return (answer set,); ``Invalid`` for another pair or a list not as long as the cases."""
+def check_units(task: Task, document: dict[str, Any]) -> CheckedAnswer:
+    """Return the answer (set,), its unreadable entries counted in the message.
+
+    Raises ``Invalid`` for another pair or a list not as long as the cases.
+    """
     for role in ("cause", "effect"):
         if role in document and document[role] != task.inputs[role]:
             raise Invalid(
@@ -60,7 +63,10 @@ def check_units(task: Task, document: dict[str, Any]) -> tuple[Answers, ...]:
                 f"at /{name}: {len(document[name])} answers, but there are {units} cases; give "
                 "one for each, in their order",
             )
-    return ({name: [_entry(entry) for entry in document[name]] for name in RUNGS},)
+    found = {name: [_entry(entry) for entry in document[name]] for name in RUNGS}
+    unreadable = sum(entries.count(INVALID) for entries in found.values())
+    told = f"{unreadable} of {3 * units} answers are neither yes nor no" if unreadable else ""
+    return CheckedAnswer("scored", (found,), message=told)
 
 
 def merge_units(attempts: Sequence[CheckedAnswer]) -> CheckedAnswer:
@@ -74,7 +80,7 @@ def merge_units(attempts: Sequence[CheckedAnswer]) -> CheckedAnswer:
     sets: list[Answers | None] = []
     for attempt in attempts:
         sets += attempt.answer if attempt.status == "scored" else (None,)
-    lost = [attempt.message for attempt in attempts if attempt.status != "scored"]
+    lost = [attempt.message for attempt in attempts if attempt.message]
     return CheckedAnswer("scored", tuple(sets), message="; ".join(lost))
 
 
@@ -86,35 +92,41 @@ def _entry(entry: object) -> int:
     return INVALID if found is None else int(found[1].lower() in _YES)
 
 
-def check_quantities(task: Task, document: dict[str, Any]) -> dict[str, Any]:
-    """Return the answer as it is; raise ``Invalid`` if it names a quantity that is not listed."""
-    listed = task.inputs["quantities"]
-    for name in document["quantities"]:
+def check_quantities(task: Task, document: dict[str, Any]) -> CheckedAnswer:
+    """Return the answer as it is, with a message that names the quantities it leaves out.
+
+    Raises ``Invalid`` if it names a quantity that is not listed.
+    """
+    listed, given = task.inputs["quantities"], document["quantities"]
+    for name in given:
         if name not in listed:
             raise Invalid(
                 "unknown_quantity",
                 f"at /quantities: {clip(name)} is none of {', '.join(sorted(listed))}",
             )
-    return document
+    absent = [name for name in sorted(listed) if name not in given]
+    told = f"{', '.join(absent)} left out; the task counts as wrong" if absent else ""
+    return CheckedAnswer("scored", document, message=told)
 
 
 def score_quantities(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
     """Mark as right if each listed quantity is within the threshold; value: the worst error."""
     given = answer["quantities"]
-    worst, wrong = 0.0, []
+    worst, absent, wrong = 0.0, 0, []
     for name, quantity in sorted(truth.target["quantities"].items()):
         exact = float(Fraction(quantity["exact"]))
         if name not in given:
-            wrong.append(f"{name} is absent")
+            absent += 1  # the check's message names it
             continue
         error = relative_error(exact, given[name])
         worst = max(worst, error)
         if not is_within_delta(error):
             wrong.append(f"{name} is off by {error:.3g} of its value")
     count = len(truth.target["quantities"])
-    extra = {"within": count - len(wrong), "listed": count}
-    message = "; ".join(wrong) or "every quantity is within 0.1 of its value"
-    return Mark("rae", worst, float(bool(wrong)), extra=extra, message=message)
+    right = count - absent - len(wrong)
+    message = "; ".join(wrong) or f"{right} of {count} quantities are within 0.1 of their values"
+    extra = {"within": right, "listed": count}
+    return Mark("rae", worst, float(right < count), extra=extra, message=message)
 
 
 def score_deduction(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
@@ -146,10 +158,7 @@ def score_pair(task: Task, truth: Truth, sets: Sequence[Answers | None]) -> Mark
     extra["unreadable_factual"] = pair.unreadable_factual
     extra |= {"replicates": pair.replicates, "valid_share": share}
     if pair.estimates is None or pair.rae is None:
-        message = (
-            f"{pair.invalid} of {pair.answers} answers are neither yes nor no; beyond 10% there "
-            "is no estimate"
-        )
+        message = "over 10% of the answers are unreadable, so there is no estimate"
         return Mark("rae", None, 1.0, extra=extra, message=message)
     extra |= {f"estimate_{name}": value for name, value in pair.estimates.items()}
     extra["monotonicity_violations"] = pair.violations or 0.0
