@@ -24,7 +24,7 @@ from grader.release.release import find_task
 from grader.release.scenes import TABLES, read_scenes
 from grader.reports.build import GradedSubmission
 from grader.reports.ledger import show_all, with_held_back
-from grader.reports.table import truth_json
+from grader.reports.table import on_points_scale, truth_json
 from grader.scoring.model import RawAnswer
 from grader.scoring.shape import Task
 
@@ -194,10 +194,11 @@ def _submission(answers: Mapping[str, Any], split: Split) -> Submission:
 
 
 def _rows(exam: Exam, graded: GradedSubmission, reveal: bool) -> list[dict[str, Any]]:
-    """Return the score rows as dictionaries, with ``reveal`` each with a member ``truth``."""
+    """Return the score rows as dictionaries, points and floor from 0 to 100, with ``reveal`` each
+    with a member ``truth``."""
     rows = []
     for score in graded.scores:
-        row = asdict(score)
+        row = asdict(on_points_scale(score))
         row["extra"] = json.loads(row.pop("extra_json"))
         if reveal:
             row["truth"] = json.loads(truth_json(exam.truths[score.task_id]))

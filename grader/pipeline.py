@@ -264,7 +264,7 @@ def score_tasks(exam: Exam, checked: Answers, budget: Budget) -> list[Score]:
         scores.append(
             replace(
                 scored,
-                nominal=1 - alpha if isinstance(alpha, float) else None,
+                nominal_coverage=1 - alpha if isinstance(alpha, float) else None,
                 bundle=bundle,
                 arm=arm,
                 floor=exam.floors.of_task(task),

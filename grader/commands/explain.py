@@ -8,7 +8,12 @@ examples:
 """
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
+from textwrap import wrap
+from typing import Final
+
+from rich.console import Console
 
 from grader.answers.attempts import USAGE_FIGURES
 from grader.answers.check import REASONS
@@ -21,7 +26,7 @@ from grader.io.jsonio import BadJson, canonical_json
 from grader.pages.specification import pages_of
 from grader.pages.systems import in_pool, readings_from
 from grader.pages.terminal import console
-from grader.pages.words import clip_text, number
+from grader.pages.words import number, points, question_of
 from grader.pipeline import check_attempts, sign_attempts, verify_attempts
 from grader.release.exam import Exam
 from grader.release.release import find_task
@@ -34,6 +39,9 @@ from grader.tracks import TRACKS
 Line = tuple[str, str]
 """A label and what stands beside it."""
 
+_WIDEST: Final = 100
+"""Characters of a line of the question."""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``explain``."""
@@ -43,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--run", type=Path, metavar="DIR", help="the run: its answers, and why the task ended"
     )
-    parser.add_argument("--prompt", action="store_true", help="print the whole prompt as well")
+    parser.add_argument("--prompt", action="store_true", help="print the whole prompt")
     parser.add_argument("--reveal", action="store_true", help="show the truth as well")
     parser.add_argument(
         "--html",
@@ -66,21 +74,30 @@ def run(arguments: argparse.Namespace) -> int:
     task = find_task(split.tasks, arguments.task, f"split {split.name}")
     (task,) = split.release.with_prompts(split.name, [task])
     exam = Exam(split, "", (task,))
-    lines = _question_lines(task, question=not arguments.prompt)
     answered = [] if arguments.answers is None else _answer_lines(exam, task, arguments)
-    truth = [("truth", truth_json(exam.truths[task.task_id]))] if arguments.reveal else []
+    last = ("more", "--reveal shows the truth, --prompt the whole prompt")
+    if arguments.reveal:
+        last = ("truth", truth_json(exam.truths[task.task_id]))
     out = console()
-    for label, text in lines:
-        out.print(f"{label:<10} {text}", soft_wrap=True)
-    for text in task.prompt.splitlines() if arguments.prompt else ():
-        out.print(text, soft_wrap=True)
-    for label, text in ended + answered + truth:
-        out.print(f"{label:<10} {text}", soft_wrap=True)
+    _print(out, _task_lines(task))
+    question = task.prompt if arguments.prompt else question_of(task.prompt)
+    out.print()
+    for paragraph in question.splitlines():
+        for text in wrap(paragraph, min(out.width, _WIDEST)) or [""]:
+            out.print(text, soft_wrap=True)
+    out.print()
+    _print(out, [*ended, *answered, last])
     return 0
 
 
-def _question_lines(task: Task, *, question: bool) -> list[Line]:
-    """Return the lines about a task: what it asks and how it is scored."""
+def _print(out: Console, lines: Sequence[Line]) -> None:
+    """Print each label with what stands beside it."""
+    for label, text in lines:
+        out.print(f"{label:<10} {text}", soft_wrap=True)
+
+
+def _task_lines(task: Task) -> list[Line]:
+    """Return the lines about a task: what kind it is and how it is scored."""
     spec, shape = task.spec, task.shape
     lines = [
         ("task", f"{task.task_id}  ({task.track}, rung {spec.rung}, {spec.key}, {task.view} view)"),
@@ -89,7 +106,7 @@ def _question_lines(task: Task, *, question: bool) -> list[Line]:
     ]
     if shape.abstainable:
         lines.append(("abstain", canonical_json({shape.field: shape.abstention})))
-    return [*lines, ("asked", _question(task.prompt))] if question else lines
+    return lines
 
 
 def _answer_lines(exam: Exam, task: Task, arguments: argparse.Namespace) -> list[Line]:
@@ -136,10 +153,13 @@ def _score_lines(task: Task, truth: Truth, checked: CheckedAnswer, first: str) -
     """Return the lines about a score: status, points, both readings (``first`` one first), why."""
     result = score(task, truth, checked)
     reason = f" ({result.reason}: {REASONS[result.reason]})" if result.reason else ""
-    lines = [("status", result.status + reason), ("points", f"{number(result.points)} of 1")]
+    lines = [
+        ("status", result.status + reason),
+        ("points", f"{points(100 * result.points)} of 100"),
+    ]
     lines += [(reading, in_pool(result, reading)) for reading in readings_from(first)]
-    if result.value is not None:
-        lines.append((result.metric, number(result.value, 6)))
+    if result.metric_value is not None:
+        lines.append((result.metric, number(result.metric_value, 6)))
     messages = dict.fromkeys(filter(None, (checked.message, result.message)))
     return [*lines, *(("why", message) for message in messages)]
 
@@ -152,13 +172,6 @@ def _draw(path: Path, task: Task, truth: Truth, verified: CheckedAnswer) -> None
     if verified.status != "scored":
         raise UsageError(f"--html: nothing to draw; {verified.message}")
     write_text(path, draw(task, truth, verified))
-
-
-def _question(prompt: str) -> str:
-    """Return the question itself, without story, data and format, clipped."""
-    _, _, rest = prompt.partition("\n## Question\n")
-    text = " ".join((rest.partition("\n## ")[0] or prompt).split())
-    return clip_text(text, 600)
 
 
 def _excerpt(data: bytes | None) -> str:

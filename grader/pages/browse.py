@@ -6,11 +6,21 @@ from pathlib import Path
 from typing import Final
 
 from grader.pages.graph import Explanation, histogram, layered_graph
-from grader.pages.page import Block, Code, Fold, Paragraph, Section, SideBySide, Strong, page
+from grader.pages.page import (
+    Block,
+    Code,
+    Fold,
+    Paragraph,
+    Prose,
+    Section,
+    SideBySide,
+    Strong,
+    page,
+)
 from grader.pages.report import SPECIFICATION
 from grader.pages.systems import in_pool, readings_from
 from grader.pages.table import Cell, Table
-from grader.pages.words import clip_text, number
+from grader.pages.words import clip_text, number, points, question_of
 from grader.release.scenes import Scene
 from grader.scoring.model import RawAnswer, Score, Truth
 from grader.scoring.route import READINGS
@@ -71,7 +81,12 @@ def _index_page(title: str, subtitle: str, views: Sequence[TaskView], reading: s
                 if reading == "fixed"
                 else (score.paper_pool or "dropped", score.paper_loss)
             )
-            row |= {"outcome": _outcome(score), "points": score.points, "pool": pool, "loss": loss}
+            row |= {
+                "outcome": _outcome(score),
+                "points": 100 * score.points,
+                "pool": pool,
+                "loss": loss,
+            }
         rows.append(row)
     hidden = ["pool", "loss"] if reading == READINGS[0] else ["points"]
     if all(view.score is None for view in views):
@@ -99,13 +114,16 @@ def _outcome(score: Score) -> str:
 def _task_page(view: TaskView, links: Sequence[tuple[str, str]], reading: str) -> str:
     """Return the page of a task, with links to the index and to its neighbours at its head."""
     task, scene = view.task, view.scene
-    prompt = "Prompt" if scene is None else "Prompt, as it is given"
+    question = question_of(task.prompt)
+    whole = [] if question == task.prompt else [Prose(task.prompt)]
+    answers = [*_answer(view, reading), *_right_answer(view)]
+    asked: list[Block] = [Prose(question)]
     sections = [
+        Section("Question and answer", [SideBySide([asked, answers])] if answers else asked),
         Section("Story and graph", _story(scene, view.explanation)),
-        Section(prompt, [Code(task.prompt)], folded=scene is not None),
         Section("Data", _data(scene)),
         Section("Truth", _truth(view)),
-        Section("Answer", _answer(view, reading)),
+        Section("Prompt, as it is given", whole, folded=True),
     ]
     subtitle = f"{task.track}, {task.spec.key}, rung {task.rung}, {task.view}"
     style = _STYLE + _highlight_rules(view.explanation)
@@ -185,18 +203,16 @@ def _data(scene: Scene | None) -> list[Block]:
 
 
 def _truth(view: TaskView) -> list[Block]:
-    """Return scoring rule, right answer with standard error, proof, world's facts; [] if secret."""
-    task, truth, explanation = view.task, view.truth, view.explanation
+    """Return value with standard error, scoring rule, proof, world's facts; [] if secret."""
+    truth, explanation = view.truth, view.explanation
     if truth is None:
         return []
-    blocks: list[Block] = [Paragraph([Strong("How it is scored. "), task.spec.rule])]
+    blocks: list[Block] = [Paragraph([Strong("How it is scored. "), view.task.spec.rule])]
     if truth.should_abstain:
         blocks.append(Paragraph([Strong("Not identifiable: "), "the right answer abstains."]))
     elif truth.value is not None:
         error = f", standard error {truth.value_se:.2g}" if truth.value_se else ""
         blocks.append(Paragraph([Strong(f"{truth.value:.9g}"), f"{error}."]))
-    gold = clip_text(task.shape.gold(task, truth), _LONGEST_ANSWER)
-    blocks += [Paragraph([Strong("The right answer:")]), Code(gold)]
     if explanation.proof:
         blocks.append(Paragraph([Strong("How it was proved. "), explanation.proof]))
     if view.scene is not None and explanation.facts:
@@ -204,14 +220,22 @@ def _truth(view: TaskView) -> list[Block]:
     return blocks
 
 
+def _right_answer(view: TaskView) -> list[Block]:
+    """Return the right answer as the content of its file; [] if secret."""
+    if view.truth is None:
+        return []
+    gold = clip_text(view.task.shape.gold(view.task, view.truth), _LONGEST_ANSWER)
+    return [Paragraph([Strong("The right answer")]), Code(gold)]
+
+
 def _answer(view: TaskView, first: str) -> list[Block]:
     """Return what an answer earned (reading ``first`` first), why, its text; [] without a score."""
     score = view.score
     if score is None:
         return []
-    head = f"{_outcome(score)}: {number(score.points)} of 1 points"
-    if score.value is not None:
-        head += f", {score.metric} {number(score.value)}"
+    head = f"The answer given, {_outcome(score)}: {points(100 * score.points)} of 100 points"
+    if score.metric_value is not None:
+        head += f", {score.metric} {number(score.metric_value)}"
     losses = [f"{reading} reading: {in_pool(score, reading)}" for reading in readings_from(first)]
     blocks: list[Block] = [Paragraph([Strong(head)]), Paragraph(f"{'; '.join(losses)}.")]
     if why := ": ".join(filter(None, (score.reason, score.message))):

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from grader.io.printing import printable
 from grader.pages.svg import Svg
 from grader.pages.table import Table
 from grader.pages.words import glossary, safe, with_term_explained
@@ -91,7 +92,14 @@ class Code:
     text: str
 
 
-Block = Table | Svg | Paragraph | Fold | SideBySide | Card | Choice | Code
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """Markdown of at most 200,000 characters; markup, links and pictures in it stay text."""
+
+    text: str
+
+
+Block = Table | Svg | Paragraph | Fold | SideBySide | Card | Choice | Code | Prose
 
 
 def non_empty(*tables: Table) -> list[Table]:
@@ -145,7 +153,14 @@ def page(
 def _template() -> "Template":
     """Return the template of every page; its values are made safe but for markup of ours."""
     import jinja2
+    from markdown_it import MarkdownIt
     from markupsafe import Markup as Safe
+
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    markdown.disable(["link", "image", "autolink", "reference", "entity"])
+
+    def to_prose(text: str) -> Safe:
+        return Safe("\n".join(map(printable, markdown.render(text[:200_000]).splitlines())))
 
     def to_markup(value: object, limit: int = 200) -> Safe:
         return value if isinstance(value, Safe) else Safe(safe(str(value), limit))
@@ -160,6 +175,7 @@ def _template() -> "Template":
         "upto": to_markup,
         "own": Safe,
         "newline": Safe,
+        "prose": to_prose,
         "kind": lambda block: type(block).__name__,
         "picture": lambda drawing: Safe(drawing.markup()),
         "heading": lambda text: Safe(_heading(text)),

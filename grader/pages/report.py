@@ -148,7 +148,7 @@ def _row(score: Score) -> dict[str, Any]:
         "variant": f"{score.family}.{score.variant}",
         "view": score.view,
         "status": score.status + (" (abstained)" if score.abstained else ""),
-        "points": score.points,
+        "points": 100 * score.points,
         "loss": score.loss,
         "why": _why(score),
     }
@@ -165,7 +165,8 @@ def _why(score: Score) -> str:
         return score.message or kind
     if score.pool == "pass":
         return score.message or ("" if score.points else "wrong")
-    figure = "" if score.value is None else f"{score.metric} {number(score.value)}"
+    known = score.metric_value is not None
+    figure = f"{score.metric} {number(score.metric_value)}" if known else ""
     return ": ".join(filter(None, (figure, score.message)))
 
 

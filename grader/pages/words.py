@@ -27,6 +27,13 @@ def markdown_text(value: str, limit: int = 400) -> str:
     return _MARKUP.sub(r"\\\1", clip_text(printable(value), limit))
 
 
+def question_of(prompt: str) -> str:
+    """Return the question itself, without story, data and format; the whole prompt where it has no
+    section of that name."""
+    _, _, rest = prompt.partition("\n## Question\n")
+    return rest.partition("\n## ")[0].strip() or prompt
+
+
 def number(value: float | None, digits: int = 3) -> str:
     """Return a number with ``digits`` decimals (scientific from a million), or a dash for None."""
     if value is None:

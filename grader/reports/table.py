@@ -1,7 +1,7 @@
 """The score rows as one DuckDB table: filled, queried by SQL files, written as CSV or Parquet."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
@@ -130,13 +130,19 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _FORMATS = {"csv": "FORMAT csv, HEADER", "parquet": "FORMAT parquet, COMPRESSION zstd"}
 
 
+def on_points_scale(score: Score) -> Score:
+    """Return the score row as it is handed out: points and floor from 0 to 100."""
+    floor = None if score.floor is None else 100 * score.floor
+    return replace(score, points=100 * score.points, floor=floor)
+
+
 def write_scores(path: Path, kind: str, scores: Sequence[Score], truths: Mapping[str, Any]) -> None:
-    """Write the score rows by task as ``csv`` or ``parquet``.
+    """Write the score rows by task as ``csv`` or ``parquet``, points and floor from 0 to 100.
 
     There is a column ``truth_json`` if ``truths`` (by task id) is not empty. Raises ``UsageError``
     where ``path`` cannot be written.
     """
-    with ScoreTable(scores) as table:
+    with ScoreTable([*map(on_points_scale, scores)]) as table:
         rows = table.connection.execute("SELECT * FROM scores ORDER BY task_id").fetchall()
         names = [column[0] for column in table.connection.description or ()]
         types = [str(column[1]) for column in table.connection.description or ()]

@@ -104,11 +104,12 @@ class Score:
 
     ``pool`` and ``loss`` are the *fixed* reading (the pool follows the truth, the loss is capped).
     ``paper_pool`` and ``paper_loss`` are the *paper* reading (the pool follows the answer too, and
-    both are null where the paper drops a task). ``points`` are 0 to 1. ``nominal`` is the coverage
-    an interval is asked for. Tasks with the same ``bundle`` ask one formal problem under different
-    ``arm`` (a view, or a telling): the pairs of a matched ablation (:mod:`grader.release.exam`).
-    All three follow from what is public. ``floor`` are the points (0 to 1) that knowing nothing
-    earns, ``None`` where the exam has no floors.
+    both are null where the paper drops a task). ``points`` are 0 to 1. ``metric_value`` is the
+    figure that ``metric`` names. ``nominal_coverage`` is what an interval is asked for. Tasks with
+    the same ``bundle`` ask one formal problem under different ``arm`` (a view, or a telling): the
+    pairs of a matched ablation (:mod:`grader.release.exam`). All three follow from what is public.
+    ``floor`` are the points (0 to 1) that knowing nothing earns, ``None`` where the exam has no
+    floors.
     """
 
     task_id: str
@@ -124,7 +125,7 @@ class Score:
     status: Status
     reason: str
     metric: str
-    value: float | None
+    metric_value: float | None
     loss: float
     points: float
     paper_pool: Pool | None
@@ -132,10 +133,10 @@ class Score:
     abstained: bool
     should_abstain: bool
     coverage: float | None
-    width: float | None
+    interval_width: float | None
     extra_json: str
     message: str
-    nominal: float | None = None
+    nominal_coverage: float | None = None
     bundle: str = ""
     arm: str = ""
     floor: float | None = None

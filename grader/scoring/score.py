@@ -64,7 +64,7 @@ def truth_problem(task: Task, truth: Truth, *, marked: bool = True) -> str | Non
         return f"{type(error).__name__}: {error}"
     if checked.status != "scored":
         return f"its right answer is invalid: {checked.message}"
-    return None if points > 1 - 1e-9 else f"its right answer earns {points:g} of 1 point"
+    return None if points > 1 - 1e-9 else f"its right answer earns {100 * points:g} of 100 points"
 
 
 def _with_task_named(task: Task, truth: Truth, step: Callable[[], Result]) -> Result:
@@ -110,7 +110,7 @@ def _score(task: Task, truth: Truth, checked: CheckedAnswer) -> Score:
         status=checked.status,
         reason=checked.reason,
         metric=mark.metric if mark else ("abstention" if abstention else task.shape.metric),
-        value=_finite(mark.value) if mark else None,
+        metric_value=_finite(mark.value) if mark else None,
         loss=routed.loss,
         points=routed.points,
         paper_pool=routed.paper_pool,
@@ -118,7 +118,7 @@ def _score(task: Task, truth: Truth, checked: CheckedAnswer) -> Score:
         abstained=checked.abstained,
         should_abstain=truth.should_abstain,
         coverage=mark.coverage if mark else None,
-        width=_finite(mark.width) if mark else None,
+        interval_width=_finite(mark.width) if mark else None,
         extra_json=intern(canonical_json({name: _finite(value) for name, value in extra.items()})),
         message="; ".join(filter(None, [checked.message, mark.message]))
         if mark

@@ -8,8 +8,8 @@ from grader.scoring.model import Score
 BLANK = Score(
     task_id="", instance_id="i", track="causalds", family="f", variant="v", rung=1, view="clean",
     structure="chain", input_mode="data", pool="pass", status="scored", reason="", metric="exact",
-    value=None, loss=0.0, points=1.0, paper_pool=None, paper_loss=None, abstained=False,
-    should_abstain=False, coverage=None, width=None, extra_json="{}", message="",
+    metric_value=None, loss=0.0, points=1.0, paper_pool=None, paper_loss=None, abstained=False,
+    should_abstain=False, coverage=None, interval_width=None, extra_json="{}", message="",
 )  # fmt: skip
 
 

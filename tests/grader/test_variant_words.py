@@ -46,7 +46,7 @@ def test_explain_tells_rule_answer_and_reason(runner: Runner, gold: Path, spec: 
     )  # fmt: skip
     assert said.code == 0
     assert spec.rule in said.out and spec.shape.pool in said.out
-    assert "points     1.000 of 1" in said.out
+    assert "points     100.0 of 100" in said.out
     assert f"rung {spec.rung}, {spec.key}" in said.out
     assert ("\nabstain " in said.out) == spec.shape.abstainable
     if spec.shape.abstainable:

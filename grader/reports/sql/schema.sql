@@ -7,27 +7,27 @@ CREATE TEMP TABLE scores (
     variant        VARCHAR NOT NULL,
     rung           INTEGER NOT NULL,
     view           VARCHAR NOT NULL,
-    structure      VARCHAR NOT NULL,
-    input_mode     VARCHAR NOT NULL,
-    pool           VARCHAR NOT NULL,   -- fixed reading: follows the truth alone
+    structure      VARCHAR NOT NULL,   -- kind of instance: a motif of scenes, a family of programs
+    input_mode     VARCHAR NOT NULL,   -- data: tables stand beside the prompt; story; prompt
+    pool           VARCHAR NOT NULL,   -- which losses it joins: pass, nrel_point, nrel_interval, f1
     status         VARCHAR NOT NULL,   -- scored, missing, invalid
     reason         VARCHAR NOT NULL,
-    metric         VARCHAR NOT NULL,
-    value          DOUBLE,
+    metric         VARCHAR NOT NULL,   -- rae, f1, exact, …
+    metric_value   DOUBLE,             -- NULL = nothing to measure
     loss           DOUBLE  NOT NULL,   -- fixed reading, capped
-    points         DOUBLE  NOT NULL,   -- 0 to 1
+    points         DOUBLE  NOT NULL,   -- 0 to 1 in here; files that are handed out have 0 to 100
     paper_pool     VARCHAR,            -- paper reading: follows the answer too; NULL = dropped
     paper_loss     DOUBLE,
     abstained      BOOLEAN NOT NULL,
     should_abstain BOOLEAN NOT NULL,
-    coverage       DOUBLE,
-    width          DOUBLE,
+    coverage       DOUBLE,             -- share of truths inside the intervals given
+    interval_width DOUBLE,
     extra_json     VARCHAR NOT NULL,
     message        VARCHAR NOT NULL,
-    nominal        DOUBLE,             -- coverage that an interval is asked for, such as 0.95
+    nominal_coverage DOUBLE,           -- coverage that an interval is asked for, such as 0.95
     bundle         VARCHAR NOT NULL,   -- tasks that ask one formal problem; empty for most
     arm            VARCHAR NOT NULL,   -- what differs inside a bundle: the view, or the telling
-    floor          DOUBLE              -- points that knowing nothing earns; NULL = not measured
+    floor          DOUBLE              -- points that knowing nothing earns, on the scale of points
 );
 
 -- What answering cost, as submitted (usage.jsonl); tokens are prompt and completion.

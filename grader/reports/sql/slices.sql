@@ -10,7 +10,7 @@ SELECT
     median(loss) FILTER (pool IN ('nrel_point', 'nrel_interval')) AS med_nrel_err,
     median(loss) FILTER (pool = 'f1')        AS med_f1_loss,
     avg(coverage)                            AS coverage,
-    median(width)                            AS median_width
+    median(interval_width)                   AS median_width
 FROM axes
 GROUP BY track, axis, level
 ORDER BY track, axis, level;

@@ -22,7 +22,7 @@ SELECT
     count(*) FILTER (pool IN ('nrel_point', 'nrel_interval') AND status = 'scored'
                      AND NOT abstained)                  AS numeric_valid,
     avg(coverage)                                        AS coverage,
-    median(width)                                        AS median_width
+    median(interval_width)                               AS median_width
 FROM scores
 GROUP BY track
 ORDER BY track;

@@ -72,7 +72,7 @@ def test_past_the_cells_too_in_lines_and_in_a_table(runner: Runner, gold: Path) 
     lines = [f'{{"task_id": "{task_id(name)}", "answer": {text}}}' for name, text in many.items()]
     (gold / "answers.jsonl").write_text("\n".join(lines), encoding="utf-8")
     by_lines = runner.grade(gold, "--max-cells", "5000")
-    kept = [name for name in many if by_lines.rows[name]["points"] == 1.0]
+    kept = [name for name in many if by_lines.rows[name]["points"] == 100.0]
     assert kept and kept == list(many)[: len(kept)]
     reasons = [by_lines.rows[name]["reason"] for name in list(many)[len(kept) :]]
     assert reasons[0] == "budget" and set(reasons[1:]) == {"no_answer"}, "the rest is not read"

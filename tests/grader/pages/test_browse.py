@@ -23,6 +23,7 @@ from grader.release.scenes import Scene
 from grader.scoring.model import RawAnswer
 
 NASTY = "<img src=x onerror=alert(1)>\"'&</svg></style><b>\u202e\x07"
+MARKDOWN = "![x](http://a/b) [x](javascript:y) <http://a> &#8238; [x]\n\n[x]: http://a\n<i>x</i>"
 
 
 @pytest.fixture(scope="module")
@@ -96,8 +97,11 @@ def test_all_four_tracks_show_truth_proof_and_answer(site: Path) -> None:
         assert files
         for file in files[:5]:
             text = file.read_text("utf-8")
-            for part in ("How it was proved", "How it is scored", "<h2>Answer</h2>"):
+            for part in ("How it was proved", "How it is scored", "The answer given"):
                 assert part in text, (file.name, part)
+            first = text[text.index('<div class="prose">') : text.index("The answer given")]
+            assert "</section>" not in first and "<details" not in first, "question beside answer"
+            assert "<p>" in first and "\n## " not in text and "**" not in first
             assert "full points" in text or "abstained, due" in text, file.name
 
 
@@ -106,7 +110,8 @@ def test_nothing_a_stranger_wrote_can_run(release: Path) -> None:
     split = Split.open(open_release(release), "dev")
     (task,) = [one for one in split.tasks if one.task_id == task_id("ate")]
     truth = split.choose_exam_for().truths[task.task_id]
-    hostile = replace(task, prompt=NASTY * 3, view=NASTY, instance_id=NASTY)
+    prompt = f"{NASTY}\n\n{MARKDOWN}"
+    hostile = replace(task, prompt=prompt, view=NASTY, instance_id=NASTY)
     tables = {NASTY: [(NASTY, [1.0, float("inf"), float("nan"), -1e308])], "data": []}
     graph = Graph([NASTY, "b", "b"], [(NASTY, "b"), ("b", NASTY), ("c", "b")], {})
     explanation = Explanation(
@@ -118,7 +123,7 @@ def test_nothing_a_stranger_wrote_can_run(release: Path) -> None:
     shown = TaskView(task=hostile, scene=scene, truth=truth, explanation=explanation, answer=answer)
     for _, text in pages(NASTY, NASTY, [shown]):
         assert "<img" not in text and "onerror=alert(1)&gt;" in text
-        assert not {"\x07", "\u202e"} & set(text)
+        assert not {"\x07", "\u202e"} & set(text) and not re.search('href="?(http|java)', text)
         assert parsed(text) is not None
 
 

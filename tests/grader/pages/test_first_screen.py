@@ -42,7 +42,7 @@ def rows() -> list[Score]:
     """Twelve families of three tasks each; family k has k points in 12."""
     return [
         row(f"t{k}-{n}", "pass", 1 - k / 12, family=f"family_{k:02}", instance_id=f"i{k}{n}",
-            value=None)
+            metric_value=None)
         for k in range(12) for n in range(3)
     ]  # fmt: skip
 

@@ -56,7 +56,7 @@ def test_explain_shows_the_truth_only_when_asked(
     words = ["explain", task_id("ett"), "--release", own_release, *DEV, "--answers", gold]
     run = runner.run(*words, "--prompt", *(["--reveal"] if reveal else []))
     assert run.code == 0
-    for text in ("counterfactual_effect.effect_point", "NRelErr", "0.800 of 1", '{"value": -2}',
+    for text in ("counterfactual_effect.effect_point", "NRelErr", "80.0 of 100", '{"value": -2}',
                  "Question ett.\n"):  # fmt: skip
         assert text in run.out
     assert ("-3.0" in run.out) == reveal and ("value_se" in run.out) == reveal
@@ -83,7 +83,7 @@ def test_a_private_split_tells_no_task_its_score_unless_asked(
     task = next(iter(sorted(secret.glob("cds-*")))).stem
     asked = ("explain", task, *runner.test, "--answers", secret)
     assert "--reveal" in runner.fails(*asked)
-    assert "1.000 of 1" in runner.run(*asked, "--reveal").out
+    assert "100.0 of 100" in runner.run(*asked, "--reveal").out
 
 
 def test_a_private_report_is_redacted_unless_revealed(

@@ -38,10 +38,14 @@ def rows(right: Callable[[int], bool]) -> list[Score]:
     made = []
     for k in range(60):
         pool = ("pass", "nrel_point", "nrel_interval", "f1")[k % 4]
-        held = {"coverage": float(right(k)), "width": 2.0**k} if pool == "nrel_interval" else {}
+        held = (
+            {"coverage": float(right(k)), "interval_width": 2.0**k}
+            if pool == "nrel_interval"
+            else {}
+        )
         made.append(
             row(f"t{k}", pool, 0.0 if right(k) else 0.7, family=f"f{k % 6}", instance_id=f"i{k}",
-                nominal=0.95 if held else None, **held)
+                nominal_coverage=0.95 if held else None, **held)
         )  # fmt: skip
     return made
 

@@ -98,9 +98,9 @@ def test_an_interval_needs_most_of_its_replicates() -> None:
 def held(task: str, variant: str, nominal: float, coverage: float | None, width: float) -> Score:
     extra = json.dumps({} if coverage is None else {"normalised_width": width / 2})
     return row(
-        task, "nrel_interval", 1.0, family="e", variant=variant, nominal=nominal,
-        coverage=coverage, width=None if coverage is None else width, extra_json=extra,
-        instance_id=task,
+        task, "nrel_interval", 1.0, family="e", variant=variant, nominal_coverage=nominal,
+        coverage=coverage, interval_width=None if coverage is None else width,
+        extra_json=extra, instance_id=task,
     )  # fmt: skip
 
 

@@ -3,12 +3,12 @@
 -- 0 or 1; both count once a task. Normalised widths are over 1 + sd or 1 + |truth|.
 SELECT
     family || '.' || variant                         AS level,
-    nominal,
+    nominal_coverage AS nominal,
     count(*)                                         AS tasks,
     count(coverage)                                  AS valid,
     avg(coverage)                                    AS coverage,
-    avg(width)                                       AS mean_width,
-    median(width)                                    AS median_width,
+    avg(interval_width)                              AS mean_width,
+    median(interval_width)                           AS median_width,
     avg(normalised)                                  AS mean_normalised_width,
     median(normalised)                               AS median_normalised_width
 FROM (
@@ -16,5 +16,5 @@ FROM (
     FROM scores
     WHERE track = 'causalds' AND pool = 'nrel_interval'
 )
-GROUP BY family, variant, nominal
+GROUP BY family, variant, nominal_coverage
 ORDER BY level, nominal;
